@@ -1,0 +1,1 @@
+"""What people use: command line, Slack, language model client, and the wiring of all the rest."""

@@ -1,0 +1,151 @@
+"""The command line: words in, an exit code out. Everything heavy is loaded by the command that needs it."""
+
+import sys
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.errors import FirstfaultError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: nothing heavy to load, and the same in every terminal
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+class Method(StrEnum):
+    """How events, nodes and iterations are ranked."""
+
+    FIRSTFAULT = "firstfault"
+    L4 = "l4"
+
+
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Job id, or path to a job folder or log file.")]
+JobsOption = Annotated[
+    str | None,
+    typer.Option("--jobs", metavar="URL", help="Where jobs live: a folder or s3://bucket/prefix. [FIRSTFAULT_JOBS]"),
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Processes that read logs; changes no answer.")
+]
+NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Read everything anew and keep nothing.")]
+NoBaselineOption = Annotated[bool, typer.Option("--no-baseline", help="Do not compare with successful jobs.")]
+
+
+@app.callback()
+def firstfault(
+    *,
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=lambda wanted: _print_version(wanted=wanted), help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Find the first fault behind a failed training job.
+
+    \b
+    firstfault diagnose f07                   an example job
+    firstfault diagnose ./logs/job-1437825    a folder with logs
+    firstfault diagnose train.log             one log file
+    firstfault diagnose f07 --html f07.html   a page with plots
+    firstfault events f07 | less              every line, with its event
+    """  # noqa: D301 click reads the control byte
+
+
+@app.command()
+def diagnose(
+    job: JobArgument,
+    *,
+    jobs: JobsOption = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/diagnosis.schema.json).")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
+    method: Annotated[
+        Method, typer.Option("--method", help="l4: the paper's own, to compare with.")
+    ] = Method.FIRSTFAULT,
+    workers: WorkersOption = None,
+    no_cache: NoCacheOption = False,
+    no_baseline: NoBaselineOption = False,
+) -> None:
+    """Say where to look first: events, nodes, stage and iteration.
+
+    \b
+    firstfault diagnose 1437825 --jobs s3://training/jobs
+    firstfault diagnose 1437825 --json | jq -r .headline
+    firstfault diagnose ./1437825 --html report.html
+
+    JOB with a / in it is a path. Without one it is a job id below --jobs; if there is no such job and --jobs was not
+    given, a file or folder of that name here is taken. A job folder is compared with the successful jobs beside it, or
+    with those below --jobs.
+
+    Exit codes: 0 diagnosed, 1 nothing conclusive, 2 wrong use or no such job.
+    """  # noqa: D301 click reads the control byte
+    if json and html is not None:
+        raise typer.BadParameter("takes no --json beside it; run it twice", param_hint="--html")
+    from bot import commands  # noqa: PLC0415 loads what --help must not
+    from bot.investigate import Request  # noqa: PLC0415
+
+    request = Request(
+        job, jobs, method.value, workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True
+    )
+    raise typer.Exit(commands.diagnose(request, json=json, html=html, version=_version()))
+
+
+@app.command()
+def events(
+    job: JobArgument,
+    *,
+    jobs: JobsOption = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a row.")] = False,
+    workers: WorkersOption = None,
+    no_cache: NoCacheOption = False,
+    no_baseline: NoBaselineOption = False,
+) -> None:
+    """List every line with its event, node, rank, stage and template.
+
+    \b
+    firstfault events 1437825 | grep 9b1f60c2a4d87e35
+    firstfault events 1437825 --jsonl > lines.jsonl
+
+    JOB and the exit codes are as in "firstfault diagnose".
+    """  # noqa: D301 click reads the control byte
+    from bot import commands  # noqa: PLC0415 loads what --help must not
+    from bot.investigate import Request  # noqa: PLC0415
+
+    request = Request(job, jobs, workers=workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
+    raise typer.Exit(commands.events(request, jsonl=jsonl))
+
+
+def main() -> None:
+    """Run a command; the only place that catches what can be told to a person."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 still gets its answer
+    try:
+        app(prog_name="firstfault")
+    except FirstfaultError as error:
+        from bot.harmless import harmless  # noqa: PLC0415 only where something went wrong
+
+        typer.echo(f"error: {harmless(error.message, 1_000)}", err=True)
+        if error.hint:
+            typer.echo(f"hint: {harmless(error.hint, 1_000)}", err=True)
+        sys.exit(error.exit_code)
+
+
+def _version() -> str:
+    try:
+        return version("firstfault")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"firstfault {_version()}")
+        raise typer.Exit

@@ -1,0 +1,112 @@
+"""What the commands do once their words are understood; loaded by ``bot.cli`` only when a command runs."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+
+from rich.console import Console
+
+from bot.contract import to_contract, to_json
+from bot.harmless import harmless
+from bot.investigate import Answer, Request, investigate, list_events, page
+from bot.listing import as_jsonl, as_table
+from bot.progress import progress_bar
+from bot.settings import load_settings
+from bot.terminal import print_diagnosis
+from bot.wording import first_line
+from core.errors import BadSettings
+from core.model import Scope
+
+DIAGNOSED, INCONCLUSIVE, READER_LEFT = 0, 1, 141  # 141: as a program that died of SIGPIPE
+
+
+def diagnose(request: Request, *, json: bool, html: Path | None, version: str) -> int:
+    """Diagnose a job and answer in the wanted form; the exit code (DESIGN 4.2)."""
+    settings = load_settings()
+    if html is not None:
+        _check_writable(html)
+    with progress_bar() as progress:
+        answer = investigate(request, settings, progress)
+        report = page(answer, version=version) if html is not None else ""
+    with _patient_reader() as reader:
+        if html is not None:
+            _write(html, report)
+            sys.stdout.write(first_line(answer.diagnosis) + "\n")
+            sys.stderr.write(f"Report: {html}\n")
+        elif json:
+            sys.stdout.write(to_json(to_contract(answer.diagnosis)))
+        else:
+            sys.stdout.write(_text(answer, version))
+    return reader.exit_code or _verdict(answer)
+
+
+def events(request: Request, *, jsonl: bool) -> int:
+    """List every line of a job with its event; the exit code."""
+    settings = load_settings()
+    with progress_bar() as progress:
+        job, rows = list_events(request, settings, progress)
+        begun = list(islice(rows, 1))  # the work is done when the first row comes
+    every = chain(begun, rows)
+    width = Console().width if sys.stdout.isatty() else None
+    names = [log.name for log in job.logs]
+    blocks = as_jsonl(every) if jsonl else as_table(every, names, job.manifest.nodes, width=width)
+    with _patient_reader() as reader:
+        _write_blocks(blocks)
+    return reader.exit_code
+
+
+def _text(answer: Answer, version: str) -> str:
+    """The answer as wide and as coloured as standard output is."""
+    console = Console()
+    with console.capture() as capture:
+        print_diagnosis(answer.diagnosis, console, version=version)
+    return capture.get()
+
+
+def _verdict(answer: Answer) -> int:
+    return INCONCLUSIVE if answer.diagnosis.scope is Scope.UNKNOWN else DIAGNOSED
+
+
+def _write_blocks(blocks: Iterable[str]) -> None:
+    for block in blocks:
+        sys.stdout.write(block)
+
+
+class _Reader:
+    """Whether the one who reads standard output is still there."""
+
+    exit_code = 0
+
+
+@contextmanager
+def _patient_reader() -> Iterator[_Reader]:
+    """Write to standard output; a reader that leaves early (``| head``) is no error."""
+    reader = _Reader()
+    try:
+        yield reader
+        sys.stdout.flush()
+    except BrokenPipeError:
+        reader.exit_code = READER_LEFT
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer goes nowhere
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse before the work, not after it."""
+    folder = path.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
+        raise BadSettings(
+            f"Cannot write the report to {harmless(str(path), 300)}", "Choose a file in a folder that exists."
+        )
+
+
+def _write(path: Path, report: str) -> None:
+    try:
+        path.write_text(report, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise BadSettings(
+            f"Cannot write the report to {harmless(str(path), 300)}: {reason}", "Choose another file."
+        ) from error

@@ -1,0 +1,134 @@
+"""The story of a diagnosis from the outside: fetch, diagnose, present (match, recall and draft will stand between).
+
+One line a step in ``investigate``; no step calls the next. The command line and the Slack worker both call it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.cache import FolderCache
+from bot.report.citations import cited_places
+from bot.settings import Settings
+from core.baseline import choose_baseline
+from core.context import lines_around
+from core.diagnose import EventRow, diagnose, events
+from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
+from core.job import Job, Manifest
+from core.model import Diagnosis, Skipped
+from sources.jobs import JobSource, open_path, open_source
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asks: a job, where jobs live (None: where the settings say), and how to look at it.
+
+    paths: whether ``job`` may be a path. Only for a person at a command line: from a chat it would read any file.
+    """
+
+    job: str
+    jobs: str | None = None
+    method: str = "firstfault"
+    workers: int | None = None
+    use_cache: bool = True
+    use_baseline: bool = True
+    paths: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The diagnosis and the job that it is about."""
+
+    job: Job
+    diagnosis: Diagnosis
+
+
+def investigate(request: Request, settings: Settings, progress: Progress | None = None) -> Answer:
+    """Everything from a job id to a diagnosis."""
+    cache = FolderCache(settings.cache) if request.use_cache else None
+    workers = request.workers or settings.workers
+    job, neighbours = fetch(request, settings)
+    baseline, skipped = fetch_baseline(request, job, neighbours, progress)
+    diagnosis = diagnose(job, baseline, method=request.method, cache=cache, workers=workers, progress=progress)
+    return Answer(job, replace(diagnosis, skipped=(*diagnosis.skipped, *skipped)))
+
+
+def list_events(
+    request: Request, settings: Settings, progress: Progress | None = None
+) -> tuple[Job, Iterator[EventRow]]:
+    """The job and every line of it with its event, by the same steps."""
+    cache = FolderCache(settings.cache) if request.use_cache else None
+    workers = request.workers or settings.workers
+    job, neighbours = fetch(request, settings)
+    baseline, _ = fetch_baseline(request, job, neighbours, progress)
+    return job, events(job, baseline, cache=cache, workers=workers, progress=progress)
+
+
+def page(answer: Answer, *, version: str) -> str:
+    """The answer as one self-contained HTML page, with the raw lines around each cited one."""
+    from bot.report.page import render_report  # noqa: PLC0415 matplotlib takes half a second, and only pages need it
+
+    excerpts = lines_around(answer.job, cited_places(answer.diagnosis))
+    return render_report(answer.diagnosis, excerpts, version=version)
+
+
+def fetch(request: Request, settings: Settings) -> tuple[Job, str]:
+    """The job, and where the jobs live that it may be compared with.
+
+    With a separator in it, JOB is a path. Without one it is an id below the jobs folder; when there is no such job, and
+    nobody said which jobs folder is meant, a file or folder of that name in the current directory is taken.
+    """
+    jobs = request.jobs or settings.jobs
+    if request.paths and ("/" in request.job or request.job in (".", "..")):
+        return _fetch_path(request, settings)
+    try:
+        return open_source(jobs).job(request.job), jobs
+    except (JobNotFound, BadJobId, SourceUnavailable):
+        if request.jobs or not request.paths or not Path(request.job).exists():
+            raise
+    return _fetch_path(request, settings)
+
+
+def fetch_baseline(
+    request: Request, job: Job, jobs: str, progress: Progress | None = None
+) -> tuple[tuple[Job, ...], tuple[Skipped, ...]]:
+    """The successful jobs to compare with; that none can be had is an answer, not an error."""
+    if not request.use_baseline:
+        return (), ()
+    try:
+        source = open_source(jobs)
+        chosen = choose_baseline(job.manifest, _manifests(source, progress))
+        return tuple(found for job_id in chosen if (found := _job(source, job_id)) is not None), ()
+    except SourceUnavailable as trouble:
+        return (), (Skipped("search for successful jobs", trouble.message),)
+
+
+def _fetch_path(request: Request, settings: Settings) -> tuple[Job, str]:
+    """A job given by its path; its neighbours are the jobs beside it, unless ``--jobs`` says otherwise."""
+    job = open_path(request.job)
+    if request.jobs:
+        return job, request.jobs
+    if "://" in request.job:
+        return job, request.job.rstrip("/").rpartition("/")[0]
+    beside = Path(request.job, "job.json").is_file()
+    return job, str(Path(request.job).resolve().parent) if beside else settings.jobs
+
+
+def _manifests(source: JobSource, progress: Progress | None) -> Iterator[Manifest]:
+    job_ids = source.job_ids()
+    for number, job_id in enumerate(job_ids, start=1):
+        if progress:
+            progress("looking for successful jobs", number, len(job_ids))
+        try:
+            yield source.manifest(job_id)
+        except (JobNotFound, BadJobId, UnreadableLog):
+            continue  # removed or broken meanwhile: another job's trouble
+
+
+def _job(source: JobSource, job_id: str) -> Job | None:
+    try:
+        return source.job(job_id)
+    except (JobNotFound, NoLogs, UnreadableLog):
+        return None

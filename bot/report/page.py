@@ -1,0 +1,95 @@
+"""The page: template and styles beside this file, the plots, and the raw lines, put into one text."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+from matplotlib.figure import Figure
+
+from bot import wording
+from bot.harmless import harmless
+from bot.report import iterations, suspects, timeline
+from bot.report.citations import MAX_LINES, citations
+from bot.report.style import as_svg
+from core.context import Excerpt, Place
+from core.model import Diagnosis, Role, Scope, Stage
+
+WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
+MAX_SENTENCE = 1_000  # characters
+_FOLDER = Path(__file__).parent
+_ID = re.compile(r"\b[ENI][0-9]{1,4}\b")
+
+
+def render_report(diagnosis: Diagnosis, excerpts: Mapping[Place, Excerpt], *, version: str) -> str:
+    """The whole diagnosis as one HTML page that needs nothing else; the same input gives the same bytes."""
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["clean"] = harmless
+    environment.filters["linked"] = _linker(diagnosis)
+    shown: set[Place] = set()
+    evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)
+    return environment.get_template("page.html.j2").render(
+        d=diagnosis,
+        w=wording,
+        Role=Role,
+        Scope=Scope,
+        Stage=Stage,
+        max_lines=MAX_LINES,
+        version=version,
+        styles=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
+        clocks=_clocks(diagnosis),
+        cited={one.id: citations(one, excerpts, shown) for one in evidence},
+        plots=_plots(diagnosis),
+    )
+
+
+def _clocks(diagnosis: Diagnosis) -> dict[str, str]:
+    times = wording.clocks([event.first_time for event in diagnosis.events], milliseconds=True)
+    return dict(zip((event.id for event in diagnosis.events), times, strict=True))
+
+
+def _plots(diagnosis: Diagnosis) -> dict[str, Markup]:
+    """Each plot for a wide and for a narrow page; an empty text where there is nothing to draw."""
+    return {
+        "suspects": _plot("suspects", suspects.suspects_figure, suspects.describe, diagnosis),
+        "timeline": _plot("timeline", timeline.timeline_figure, timeline.describe, diagnosis),
+        "iterations": _plot("iterations", iterations.iterations_figure, iterations.describe, diagnosis),
+    }
+
+
+def _plot(
+    name: str,
+    draw: Callable[[Diagnosis, float], Figure | None],
+    describe: Callable[[Diagnosis], str],
+    diagnosis: Diagnosis,
+) -> Markup:
+    parts = []
+    for size, width in (("wide", WIDE), ("narrow", NARROW)):
+        figure = draw(diagnosis, width)
+        if figure is not None:
+            parts.append(
+                as_svg(figure, f"{name}-{size}", describe(diagnosis)).replace('class="plot ', f'class="plot {size} ', 1)
+            )
+    return Markup("\n".join(parts))  # noqa: S704 drawn and escaped by matplotlib and as_svg
+
+
+def _linker(diagnosis: Diagnosis) -> Callable[[str], Markup]:
+    """A filter that makes the ids of evidence in a sentence lead to the evidence."""
+    known = {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)}
+
+    def link(evidence_id: str) -> str:
+        return f'<a href="#{evidence_id}">{evidence_id}</a>' if evidence_id in known else evidence_id
+
+    def linked(sentence: str) -> Markup:
+        escaped = str(escape(harmless(sentence, MAX_SENTENCE)))
+        with_links = _ID.sub(lambda found: link(found[0]), escaped)
+        return Markup(with_links)  # noqa: S704 escaped above
+
+    return linked

@@ -1,0 +1,115 @@
+"""How plots look: one palette, named like the CSS variables of the page, and a figure as an element or a picture."""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from core.model import Role
+
+# Light colours; ``as_svg`` turns each into the CSS variable of its name, so that the page decides on light or dark.
+PALETTE = {
+    "ink": "#20242b",
+    "muted": "#68707d",
+    "rule": "#dfe2e7",
+    "track": "#eef0f3",
+    "paper": "#fefefe",
+    "other": "#a9b1bd",
+    "root": "#c73e3a",
+    "propagated": "#c48518",
+    "teardown": "#6c7ea6",
+    "benign": "#7d9a86",
+    "series": "#3b6ea5",
+}
+ROLE_COLOUR = {role: PALETTE[role.value] for role in Role}
+ROLE_MARKER = {Role.ROOT: "o", Role.PROPAGATED: "D", Role.TEARDOWN: "s", Role.BENIGN: "|"}  # told apart without colour
+
+POINTS = 72.0  # of an inch
+TEXT = 8.5  # points: 12 pixels on the page
+SMALL = 7.5
+_RC: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same on every machine
+    "font.size": TEXT,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "firstfault",
+    "text.parse_math": False,  # a node may be called $x$
+    "text.color": PALETTE["ink"],
+    "axes.edgecolor": PALETTE["rule"],
+    "path.simplify": True,
+}
+_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Our settings of matplotlib, for as long as a figure is drawn or saved."""
+    with mpl.rc_context(_RC):
+        yield
+
+
+def canvas(width: float, height: float) -> Figure:
+    """An empty transparent figure, in inches."""
+    return Figure(figsize=(width, height), facecolor="none")
+
+
+def panel(figure: Figure, left: float, bottom: float, right: float, top: float) -> Axes:
+    """Bare axes whose margins are given in inches."""
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes(
+        (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
+    )
+    axes.set_facecolor("none")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.tick_params(length=0, labelsize=SMALL, labelcolor=PALETTE["muted"], pad=4)
+    return axes
+
+
+def text_width(text: str, size: float = TEXT) -> float:
+    """About how many inches a text needs."""
+    return len(text) * size * 0.6 / POINTS
+
+
+def as_png(figure: Figure) -> bytes:
+    """The figure as a picture on white, for places without CSS."""
+    buffer = io.BytesIO()
+    with drawing():
+        figure.savefig(buffer, format="png", dpi=200, facecolor="#ffffff", metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def as_svg(figure: Figure, name: str, description: str) -> str:
+    """The figure as an element of a page: no references to the outside, ids of its own, the page's colours."""
+    buffer = io.StringIO()
+    with drawing():
+        figure.savefig(buffer, format="svg", transparent=True, metadata=_METADATA)
+    drawn = buffer.getvalue()
+    drawn = drawn[drawn.index("<svg") :]
+    drawn = re.sub(r"<metadata>.*?</metadata>|<style\b.*?</style>|<!--.*?-->", "", drawn, flags=re.DOTALL)
+    drawn = _with_own_ids(drawn, name)
+    for variable, colour in PALETTE.items():
+        drawn = drawn.replace(colour, f"var(--{variable})")
+    label = escape(description, quote=True)
+    opening = re.compile(r'<svg\b[^>]*?viewBox="([^"]*)"[^>]*>', re.DOTALL)
+    return opening.sub(
+        rf'<svg viewBox="\1" class="plot {name}" role="img" aria-label="{_literal(label)}">', drawn, count=1
+    ).strip()
+
+
+def _with_own_ids(drawn: str, name: str) -> str:
+    """Only ids that something refers to, with the plot's name before them: a page holds several plots."""
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', drawn))
+    drawn = re.sub(r' id="([^"]+)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", drawn)
+    drawn = drawn.replace('xlink:href="#', f'href="#{name}-')
+    return drawn.replace("url(#", f"url(#{name}-")
+
+
+def _literal(text: str) -> str:
+    """Text that means itself in a replacement."""
+    return text.replace("\\", "\\\\")

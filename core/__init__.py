@@ -1,0 +1,1 @@
+"""Logs in, evidence out: deterministic, without network, clock, randomness, Slack or language model."""

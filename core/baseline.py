@@ -1,0 +1,170 @@
+"""What successful jobs with the same settings say: the baseline (L4, section 4.2).
+
+Differs: L4 drops events that are "frequently present" in successful jobs. Here counts stay, by place in the job (cohort)
+and speaker, because 16 % of the indicating events occur in good jobs too: what matters is how often, and who says it
+(METHOD.md, section 2). Failed attempts of restarted jobs are left out.
+"""
+
+import json
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from core.cache import ByteCache
+from core.job import Job, Manifest, Status
+from core.origins import Origin
+from core.parse import Progress, Reading, read_job
+from core.templates import Template
+
+MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
+_PARSER_VERSION = 1  # part of cache keys: raise when masks, messages or origins change
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often speakers of one cohort say a message: how many speakers, in all, and the one who says it most."""
+
+    speakers: int
+    total: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What one successful job says, by cohort and message text."""
+
+    job_id: str
+    speakers: Mapping[str, int]
+    counts: Mapping[tuple[str, str], Count]
+    ranks: int
+    lines: int
+
+    def texts(self) -> dict[str, int]:
+        """How often each message occurs in the job."""
+        totals: dict[str, int] = {}
+        for (_, text), count in self.counts.items():
+            totals[text] = totals.get(text, 0) + count.total
+        return totals
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """What is normal, over all profiles, by event: the most that a speaker of a cohort said it in a good job."""
+
+    most: Mapping[tuple[str, str], int]  # (cohort, template id)
+    anywhere: Mapping[str, int]  # template id: the most that any speaker said it
+    always: Mapping[str, frozenset[str]]  # cohort: template ids that every speaker said in every good job
+    jobs: int
+
+
+def choose_baseline(manifest: Manifest, others: Iterable[Manifest]) -> tuple[str, ...]:
+    """Ids of the successful jobs to compare with, the most alike first, at most MAX_BASELINE.
+
+    ``settings_id`` decides when there is one; else model, framework and software must be equal (DESIGN 4.1).
+    """
+    alike = [
+        other
+        for other in others
+        if other.status is Status.COMPLETED and other.job_id != manifest.job_id and _same_settings(manifest, other)
+    ]
+    alike.sort(key=lambda other: (other.world_size != manifest.world_size, other.job_id))
+    return tuple(other.job_id for other in alike[:MAX_BASELINE])
+
+
+def profile_job(job: Job, *, cache: ByteCache | None, workers: int, progress: Progress | None) -> Profile:
+    """The profile of a successful job, from the cache when its files have not changed since."""
+    key = _key(job)
+    held = cache.get(key) if cache else None
+    if held is not None and (profile := _decode(held)) is not None:
+        return profile
+    profile = _profile(read_job(job, workers=workers, progress=progress))
+    if cache:
+        cache.put(key, _encode(profile))
+    return profile
+
+
+def normal(profiles: Sequence[Profile], templates: Mapping[str, Template]) -> Normal:
+    """Join profiles into what is normal."""
+    most: dict[tuple[str, str], int] = defaultdict(int)
+    anywhere: dict[str, int] = defaultdict(int)
+    always: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for profile in profiles:
+        per_cohort: dict[str, Counter[str]] = defaultdict(Counter)
+        here: Counter[tuple[str, str]] = Counter()
+        for (cohort, text), count in profile.counts.items():
+            event = templates[text].id
+            here[cohort, event] += count.most
+            per_cohort[cohort][event] = max(per_cohort[cohort][event], count.speakers)
+        for (cohort, event), count in here.items():
+            most[cohort, event] = max(most[cohort, event], count)
+            anywhere[event] = max(anywhere[event], count)
+        for cohort, events in per_cohort.items():
+            always[cohort].append(frozenset(event for event, speakers in events.items() if speakers >= profile.speakers[cohort]))
+    common = {cohort: frozenset.intersection(*sets) for cohort, sets in always.items()}
+    return Normal(most=dict(most), anywhere=dict(anywhere), always=common, jobs=len(profiles))
+
+
+def speaker(origin: Origin, file: str) -> str:
+    """Whose count it is: a rank, a node, or a file that belongs to neither."""
+    return f"rank {origin.rank}" if origin.rank is not None else origin.node or file
+
+
+def _same_settings(one: Manifest, other: Manifest) -> bool:
+    if one.settings_id is not None:
+        return one.settings_id == other.settings_id
+    known = (one.model, one.framework)
+    return other.settings_id is None and any(known) and known == (other.model, other.framework) and one.extra.get("software") == other.extra.get("software")
+
+
+def _profile(reading: Reading) -> Profile:
+    last_attempt = max((origin.attempt for origin in reading.origins.values()), default=0)
+    by_speaker: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for scan, said in zip(reading.scans, reading.messages, strict=True):
+        for number, prefix in enumerate(scan.columns.prefixes):
+            origin = reading.origins[scan.name, prefix]
+            if origin.attempt < last_attempt and "attempt_" in scan.name:
+                continue
+            heads = said.message[(scan.columns.prefix == number) & said.head]
+            counts = np.bincount(heads, minlength=len(said.texts))
+            who = by_speaker[origin.cohort, speaker(origin, scan.name)]
+            for place in np.flatnonzero(counts).tolist():
+                who[said.texts[place]] += int(counts[place])
+    totals: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for (cohort, _), who in by_speaker.items():
+        for text, count in who.items():
+            totals[cohort, text].append(count)
+    return Profile(
+        job_id=reading.job.id,
+        speakers=dict(Counter(cohort for cohort, _ in by_speaker)),
+        counts={key: Count(len(counts), sum(counts), max(counts)) for key, counts in totals.items()},
+        ranks=len({origin.rank for origin in reading.origins.values() if origin.rank is not None}),
+        lines=sum(scan.columns.lines for scan in reading.scans),
+    )
+
+
+def _key(job: Job) -> str:
+    parts = [str(_PARSER_VERSION), job.id, repr(job.manifest.nodes), repr(sorted(job.manifest.node_ranks.items()))]
+    parts += [f"{file.name}\0{file.size}\0{file.stamp}" for file in job.logs]
+    return blake2b("\n".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
+
+
+def _encode(profile: Profile) -> bytes:
+    texts = sorted({text for _, text in profile.counts})
+    place = {text: number for number, text in enumerate(texts)}
+    counts = [[cohort, place[text], c.speakers, c.total, c.most] for (cohort, text), c in sorted(profile.counts.items())]
+    document = {"job": profile.job_id, "speakers": profile.speakers, "texts": texts, "counts": counts, "ranks": profile.ranks, "lines": profile.lines}
+    return zlib.compress(json.dumps(document).encode(), 3)
+
+
+def _decode(data: bytes) -> Profile | None:
+    try:
+        document = json.loads(zlib.decompress(data))
+        texts = document["texts"]
+        counts = {(cohort, texts[place]): Count(*numbers) for cohort, place, *numbers in document["counts"]}
+        return Profile(document["job"], document["speakers"], counts, document["ranks"], document["lines"])
+    except (zlib.error, ValueError, KeyError, TypeError, IndexError):
+        return None

@@ -1,0 +1,52 @@
+"""Everything that can go wrong and be told to a person.
+
+FirstfaultError            exit code 2
+├── BadJobId               the id could not be a job's name
+├── JobNotFound            no such job below the jobs folder
+├── NoLogs                 the job is there, its logs are not
+├── SourceUnavailable      the jobs folder or bucket does not answer
+├── UnreadableLog          one log file cannot be read (collected as a problem, never fatal by itself)
+├── BadSettings            an option or environment variable makes no sense
+└── StorageFull            no space left for temporary files or the cache
+
+A foreign error is translated once, in the adapter that met it, with ``raise ... from``.
+"""
+
+
+class FirstfaultError(Exception):
+    """What happened to what (message), and what to try (hint)."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class BadJobId(FirstfaultError):
+    """The id holds characters that no job id has; it never reaches a path."""
+
+
+class JobNotFound(FirstfaultError):
+    """No folder of that name below the jobs folder."""
+
+
+class NoLogs(FirstfaultError):
+    """The job exists, but there is nothing to read."""
+
+
+class SourceUnavailable(FirstfaultError):
+    """The place where jobs live does not answer."""
+
+
+class UnreadableLog(FirstfaultError):
+    """A log file is truncated, corrupt, forbidden or suspiciously compressed."""
+
+
+class BadSettings(FirstfaultError):
+    """A setting that cannot work."""
+
+
+class StorageFull(FirstfaultError):
+    """No space left on the device that holds the cache or temporary files."""

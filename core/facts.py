@@ -1,0 +1,98 @@
+"""What known messages mean: role, whom they blame, how strongly (rules/facts.toml; METHOD.md, sections 3 and 5)."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files as package_files
+
+from core.model import Role
+from core.templates import level
+
+
+class Blame(StrEnum):
+    """Whom a message points to."""
+
+    SELF = "self"  # the speaker
+    NAMED = "named"  # whom its raw text names
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """The meaning of a kind of message. ``stop``: the job was ended from outside, which is no fault."""
+
+    role: Role
+    blame: Blame
+    kind: str
+    strength: float
+    says: str
+    check: str
+    stop: bool = False
+    hardware: bool = False  # a part of the machine that speaks, whatever the other machines say
+    known: bool = True  # False: nobody wrote this fact down, it was judged by level and words
+    named: re.Pattern[str] | None = None
+
+
+_UNKNOWN_EXCEPTION = Fact(
+    Role.ROOT,
+    Blame.SELF,
+    "exception",
+    0.8,
+    "the program raised an exception",
+    "Read the traceback: the last frame of your own code is where to start.",
+    known=False,
+)
+_UNKNOWN_ERROR = Fact(Role.ROOT, Blame.SELF, "error", 0.45, "a program logged an error", "Read the lines around it.", known=False)
+_UNKNOWN_WARNING = Fact(Role.ROOT, Blame.SELF, "warning", 0.25, "a program logged a warning", "Read the lines around it.", known=False)
+
+_EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Interrupt|Exit)\b|\b[A-Z]\w+(?:Error|Exception): ")
+_COMMAND_LINE = re.compile(r"(?:\s--?[a-zA-Z][\w-]+[ =][^-\s]\S*){3}")  # echoed, its options hold words like timeout
+_ERROR_WORDS = re.compile(r"\b(?:error|fatal|panic|abort(?:ed|ing)?|fail(?:ed|ure)?|cannot|unable to|crash(?:ed)?|killed|denied|refused|corrupt\w*)\b", re.IGNORECASE)
+
+
+_CALM = ("I", "D", "T")  # levels at which nobody complains, but kernels and switches report (L4: 13.6 % at INFO)
+_SAID_CALMLY = 0.8  # strength of what may be said so
+
+
+def fact_of(template: str, *, block: bool) -> Fact | None:
+    """The fact that a template stands for, or a guess from its level and words; None when nothing points to a failure."""
+    if _COMMAND_LINE.search(template):
+        return None
+    severity = level(template)
+    for pattern, fact in _facts():
+        if pattern.search(template) and (severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.role is Role.BENIGN):
+            return fact
+    if block or _EXCEPTION.search(template):
+        return _UNKNOWN_EXCEPTION
+    if severity in "EFC" and severity:
+        return _UNKNOWN_ERROR
+    if severity == "W" or (not severity and _ERROR_WORDS.search(template)):
+        return _UNKNOWN_WARNING
+    return None
+
+
+@cache
+def _facts() -> tuple[tuple[re.Pattern[str], Fact], ...]:
+    rules = tomllib.loads(package_files("core.rules").joinpath("facts.toml").read_text())
+    return tuple((_any(rule["pattern"]), _fact(rule)) for rule in rules["fact"])
+
+
+def _any(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+def _fact(rule: dict[str, object]) -> Fact:
+    stop = rule["role"] == "stop"
+    return Fact(
+        role=Role.ROOT if stop else Role(str(rule["role"])),
+        blame=Blame(str(rule.get("blame", "nobody"))),
+        kind=str(rule.get("kind", "")),
+        strength=float(str(rule.get("strength", 0.0))),
+        says=str(rule.get("says", "")),
+        check=str(rule.get("check", "")),
+        stop=stop,
+        hardware=bool(rule.get("hardware", False)),
+        named=re.compile(str(rule["named"]), re.IGNORECASE) if "named" in rule else None,
+    )

@@ -1,0 +1,166 @@
+"""The fast engine: the same columns as ``core.scan.scan_blocks`` for any bytes, compiled by numba, without the GIL.
+
+    machine    loads, looks at 32 bytes, a wide multiply: what numba lacks
+    clocks     dates and times, and what they mean
+    masks      the masked body and the first time of a text
+    labels     the prefix
+    table      distinct strings and their numbers
+    segments   the loop over a block
+
+``core.lines`` is the specification; tests/core/test_kernel.py holds the two together.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from core import lines
+from core.kernel import segments
+from core.kernel.labels import Labels
+from core.kernel.segments import PAD, Desk, Rows, State, Text
+from core.kernel.table import Table
+from core.lines import MAX_BODY, MAX_SEGMENT, Format
+from core.scan import Block, Columns
+
+_FIRST_ROWS = 1 << 14  # doubled whenever they are full
+
+_Kernel = Callable[[Text, Desk, State], State]
+_Bytes = NDArray[np.uint8]
+
+_KINDS: dict[str, type[np.uint32] | type[np.int64]] = {
+    "line": np.uint32,
+    "offset": np.int64,
+    "length": np.uint32,
+    "prefix": np.uint32,
+    "body": np.uint32,
+    "time": np.int64,
+}
+
+
+def scan_blocks_fast(file_blocks: Iterable[Block], file_format: Format) -> Columns:
+    """Scan the blocks of a file as ``core.scan.scan_blocks`` does."""
+    ledger = _Ledger(_kernel(), file_format)
+    for block in file_blocks:
+        for data, size, offset in _pieces(block):
+            ledger.read(data, size, offset)
+    return ledger.columns()
+
+
+def _pieces(block: Block) -> Iterator[tuple[_Bytes, int, int]]:
+    """The bytes of a block as they are, but its last lines as a copy: compiled code looks past the end of a text."""
+    data = block.data
+    limit = max(0, len(data) - PAD)
+    cut = data.rfind(b"\n", 0, limit) + 1 or data.rfind(b"\r", 0, limit) + 1
+    if cut:
+        yield np.frombuffer(data, np.uint8), cut, block.offset
+    rest = data[cut:]
+    if rest:
+        yield np.frombuffer(rest + b"\n" * PAD, np.uint8), len(rest), block.offset + cut
+
+
+class _Ledger:
+    """What is written down of one file, and the space to write more."""
+
+    def __init__(self, kernel: _Kernel, file_format: Format) -> None:
+        self._kernel = kernel
+        self._format = file_format
+        self._hosts = Table(file_format.hosts)
+        self._prefixes, self._bodies = Table(), Table()
+        self._rows: dict[str, NDArray[Any]] = {name: np.empty(_FIRST_ROWS, kind) for name, kind in _KINDS.items()}
+        self._scratch = np.empty(MAX_SEGMENT + PAD, np.uint8)
+        self._out = np.empty(3 * MAX_SEGMENT + PAD, np.uint8)  # the worst is "1x1x": <NUM>x<NUM>x
+        self._state = State()
+        self._desk = self._lay_out()
+
+    def read(self, data: _Bytes, size: int, offset: int) -> None:
+        """Take in a text that ends with a segment."""
+        text = Text(data.ctypes.data, size, offset)
+        self._state = self._state._replace(at=0)
+        while self._state.at < size:
+            self._state = self._kernel(text, self._desk, self._state)
+            if self._state.at < size:
+                self._make_room()
+
+    def columns(self) -> Columns:
+        """All rows."""
+        rows = {name: column[: self._state.rows] for name, column in self._rows.items()}
+        return Columns(
+            **rows,
+            prefixes=self._prefixes.strings(),
+            bodies=self._bodies.strings(),
+            lines=self._state.line - 1 + self._state.begun,
+            undecodable=self._state.undecodable,
+        )
+
+    def _make_room(self) -> None:
+        if self._state.rows == len(self._rows["line"]):
+            self._rows = {name: _twice(column) for name, column in self._rows.items()}
+        self._prefixes.make_room(MAX_SEGMENT)
+        self._bodies.make_room(MAX_BODY)
+        self._desk = self._lay_out()
+
+    def _lay_out(self) -> Desk:
+        return Desk(
+            year=self._format.year,
+            labels=Labels(self._format.task_labels, self._hosts.view()),
+            prefixes=self._prefixes.view(),
+            bodies=self._bodies.view(),
+            rows=Rows(len(self._rows["line"]), *(column.ctypes.data for column in self._rows.values())),
+            scratch=self._scratch.ctypes.data,
+            out=self._out.ctypes.data,
+        )
+
+
+def _twice(column: NDArray[Any]) -> NDArray[Any]:
+    larger = np.empty(2 * len(column), column.dtype)
+    larger[: len(column)] = column
+    return larger
+
+
+# --- compiling ----------------------------------------------------------------------------------------------------
+
+_LOCK = threading.Lock()
+
+
+def _kernel() -> _Kernel:
+    """The compiled loop: from numba's cache when it is there, else compiled, which takes seconds."""
+    with _LOCK:  # not by every thread that scans a first file
+        return _compile()
+
+
+@cache
+def _compile() -> _Kernel:
+    kernel = _entry(_sources())
+    nothing = Format()
+    try:
+        kernel.enable_caching()  # type: ignore[attr-defined]  # of numba's dispatcher
+        _Ledger(kernel, nothing).read(np.frombuffer(b"\n" * PAD, np.uint8), 1, 0)
+    except (RuntimeError, OSError):  # numba found no folder that it may write to, or no space there
+        kernel = _entry(_sources())
+    return kernel
+
+
+def _entry(sources: str) -> _Kernel:
+    """The loop, in a function of its own for numba's cache.
+
+    That looks only at the file of the function that it keeps, and at what the function encloses. So the digest of all
+    files that the code comes from is enclosed, lest old code outlives a change.
+    """
+
+    def scan(text: Text, desk: Desk, state: State) -> State:
+        return segments.scan(text, desk, state) if len(sources) > 0 else state
+
+    compiled: _Kernel = njit(nogil=True)(scan)
+    return compiled
+
+
+def _sources() -> str:
+    files = [Path(lines.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -1,0 +1,147 @@
+"""Who speaks: the end of the labels before a text, as ``core.lines`` has them; each matcher gives 0 for "not mine"."""
+
+from typing import NamedTuple
+
+from core.kernel.clocks import digits_end
+from core.kernel.machine import byte, compiled, word
+from core.kernel.masks import CLASS, DIGIT, LETTER, NAME, WORD
+from core.kernel.table import NOT_FOUND, View, find
+from core.lines import MAX_LABELS
+
+_BLANK, _COMMA, _DOT, _COLON, _UNDERSCORE = b" ,.:_"
+_OPEN, _CLOSE, _OPEN_SQUARE, _CLOSE_SQUARE = b"()[]"
+_MAX_TASK_BLANKS = _MAX_TASK_DIGITS = 6
+
+_DEFAULT, _RANK, _STDOUT, _STDERR, _PID, _IP = (
+    int.from_bytes(letters, "little") for letters in (b"default", b"rank", b"<stdout>", b"<stderr>", b" pid=", b", ip=")
+)
+
+
+class Labels(NamedTuple):
+    """What was learned of the file: see ``core.lines.Format``."""
+
+    tasks: bool
+    hosts: View
+
+
+@compiled
+def labels_end(text: int, labels: Labels) -> int:
+    """Where the labels end that a text starts with; the text itself when there are none."""
+    for _ in range(MAX_LABELS):
+        end = _label_end(text, labels)
+        if end == 0:
+            break
+        text = end
+    return text
+
+
+@compiled
+def _label_end(at: int, labels: Labels) -> int:
+    first = byte(at)
+    if first == _OPEN_SQUARE:
+        return _bracket_end(at)
+    if first == _OPEN:
+        return _ray_end(at)
+    if first == _BLANK:
+        return _task_end(at) if labels.tasks else 0
+    if CLASS[first] & WORD and first != _UNDERSCORE:
+        return _name_end(at, labels)
+    return 0
+
+
+@compiled
+def _name_end(at: int, labels: Labels) -> int:
+    """A label that starts with a name, or a task without blanks."""
+    colon = at
+    while CLASS[byte(colon)] & NAME:
+        colon += 1
+    if byte(colon) != _COLON:
+        return 0
+    if byte(colon + 1) != _BLANK:
+        return _nccl_end(colon)
+    end = _task_end(at) if labels.tasks else 0
+    if end == 0 and find(labels.hosts, at, colon - at) != NOT_FOUND:
+        end = colon + 2
+    return end
+
+
+@compiled
+def _task_end(at: int) -> int:
+    """`` 12: ``, from srun --label."""
+    number = at
+    while byte(number) == _BLANK and number < at + _MAX_TASK_BLANKS:
+        number += 1
+    end = digits_end(number)
+    if not number < end <= number + _MAX_TASK_DIGITS or byte(end) != _COLON or byte(end + 1) != _BLANK:
+        return 0
+    return end + 2
+
+
+@compiled
+def _nccl_end(colon: int) -> int:
+    """The rest of ``GPU-719:3198547:3203306 [6] `` from its first colon on."""
+    end = digits_end(colon + 1)
+    if end == colon + 1 or byte(end) != _COLON:
+        return 0
+    start, end = end + 1, digits_end(end + 1)
+    if end == start or byte(end) != _BLANK or byte(end + 1) != _OPEN_SQUARE:
+        return 0
+    end = _closed(end + 2)
+    return end + 1 if end and byte(end) == _BLANK else 0
+
+
+@compiled
+def _bracket_end(at: int) -> int:
+    """``[default3]:``, ``[rank3]: `` and ``[1,3]<stdout>: ``; a blank behind the last two belongs to them."""
+    if _starts(at + 1, _DEFAULT, 7):
+        return _colon_end(_closed(at + 8))
+    end = _colon_end(_closed(at + 5) if _starts(at + 1, _RANK, 4) else _stream_end(at))
+    return end + (end > 0 and byte(end) == _BLANK)
+
+
+@compiled
+def _closed(at: int) -> int:
+    """The end of one digit or more and a square bracket."""
+    end = digits_end(at)
+    return end + 1 if end > at and byte(end) == _CLOSE_SQUARE else 0
+
+
+@compiled
+def _stream_end(at: int) -> int:
+    """``[1,3]<stdout>``."""
+    comma = digits_end(at + 1)
+    end = _closed(comma + 1) if comma > at + 1 and byte(comma) == _COMMA else 0
+    return end + 8 if end and (_starts(end, _STDOUT, 8) or _starts(end, _STDERR, 8)) else 0
+
+
+@compiled
+def _colon_end(end: int) -> int:
+    return end + 1 if end and byte(end) == _COLON else 0
+
+
+@compiled
+def _ray_end(at: int) -> int:
+    """``(Worker pid=2113, ip=10.0.3.7) ``."""
+    name = at + 1
+    if not CLASS[byte(name)] & LETTER:
+        return 0
+    while CLASS[byte(name)] & WORD:
+        name += 1
+    if not _starts(name, _PID, 5):
+        return 0
+    end = digits_end(name + 5)
+    if end == name + 5:
+        return 0
+    if _starts(end, _IP, 5):
+        start = end = end + 5
+        while CLASS[byte(end)] & DIGIT or byte(end) == _DOT:
+            end += 1
+        if end == start:
+            return 0
+    return end + 2 if byte(end) == _CLOSE and byte(end + 1) == _BLANK else 0
+
+
+@compiled
+def _starts(at: int, letters: int, count: int) -> bool:
+    """Whether the first so many bytes are these letters, lowest first."""
+    return (word(at) ^ letters) << 8 * (8 - count) == 0

@@ -1,0 +1,332 @@
+# ruff: noqa: PLR2004  # the numbers here are lengths of what a docstring shows
+"""The masked body of a text: ``core.lines.mask`` and the first time of it, in one pass.
+
+The pass copies 32 bytes at a time and stops only where a digit stands, or white space that is not a single blank. All
+variables hold a digit. Those that begin with letters (``deadbeef01``) are found by looking back from their first
+digit, and what was copied of them is taken back.
+"""
+
+import numpy as np
+
+from core.kernel.clocks import CLOCK, NO_CLOCK, clock_at, digits_end, read_clock
+from core.kernel.machine import LOOK, byte, compiled, copy, digits, lowest, put_byte, put_word, stops, word
+from core.lines import MAX_SLOT_DIGITS, MAX_SLOT_GAP, NO_TIME, SLOT_ENDS, SLOT_GAP, SLOT_WORDS, TIME_WINDOW
+
+DIGIT, LOW_HEX, ANY_HEX, PCI, WORD, NAME, LETTER, SPACE, GAP, JOINS = (1 << bit for bit in range(10))
+
+
+def _classes() -> "np.ndarray[tuple[int], np.dtype[np.uint16]]":
+    digit, low, upper = b"0123456789", b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    members = {
+        DIGIT: digit,
+        LOW_HEX: b"abcdef",
+        ANY_HEX: digit + b"abcdefABCDEF",
+        WORD: digit + low + upper + b"_",  # what \b in a pattern calls a word
+        NAME: digit + low + upper + b"_.-",  # of hosts
+        PCI: digit + b"abcdefABCDEF:.",
+        SPACE: b" \t\n\v\f\r",
+        GAP: bytes(SLOT_GAP),
+        LETTER: low + upper + b"_",
+        JOINS: b"abcdefxE.:-/ ",  # after digits: there may be more to it than a plain number
+    }
+    table = np.zeros(256, np.uint16)
+    for bit, letters in members.items():
+        table[list(letters)] |= bit
+    return table
+
+
+CLASS = _classes()
+
+_NUMBER, _IP, _HEX = -3, -2, -1  # kinds besides the clock styles, which are positive
+
+_TAB, _BLANK, _CLOSE, _PLUS, _DASH, _DOT, _ZERO, _ONE, _COLON, _E, _X = b"\t )+-.01:ex"
+_LOWER = 0x20  # the bit that makes a letter small
+
+
+def _text(letters: bytes) -> int:
+    return int.from_bytes(letters.ljust(8, b"\0"), "little")
+
+
+_TS_TEXT, _IP_TEXT, _HEX_TEXT, _NUM_TEXT = (_text(name) for name in (b"<TS>", b"<IP>", b"<HEX>", b"<NUM>"))
+
+
+@compiled
+def mask(text: int, end: int, out: int, year: int) -> tuple[int, int]:
+    """Write the masked body of text..end; returns the end of it and the first time."""
+    at = _skip_space(text, end)
+    if at == end:
+        return out, NO_TIME
+    if at - text >= 2 and _is_blank(text) and _is_blank(text + 1):
+        put_byte(out, _BLANK)
+        put_byte(out + 1, _BLANK)
+        out += 2
+    floor, timeless, time = at, True, NO_TIME
+    while True:
+        copy(out, at)
+        plain = lowest(stops(at))
+        if plain > LOOK:
+            at, out = at + LOOK, out + LOOK
+            continue
+        at, out = at + plain, out + plain
+        if CLASS[byte(at)] & SPACE:  # the end of the line is one, so this loop comes to a halt
+            at = _skip_space(at, end)
+            blank = byte(out - 1) == _BLANK
+            if at == end:
+                return out - blank, time
+            if not blank:
+                put_byte(out, _BLANK)
+                out += 1
+            continue
+        kind, head, tail = _variable(text, floor, at)
+        if timeless and head - text < TIME_WINDOW:
+            timeless, time = _read_time(kind, text, at, tail, year)
+        out = _put_mask(kind, text, at, tail, out - (at - head))
+        at = floor = tail
+
+
+@compiled
+def _read_time(kind: int, text: int, at: int, tail: int, year: int) -> tuple[bool, int]:
+    """Whether the variable is no clock with a date, and its time."""
+    if kind > CLOCK:
+        return False, read_clock(kind, text, at, tail, year)
+    if kind == _NUMBER and tail - at >= _MILLIS_DIGITS and _is_millis(text, at):
+        return False, _read_millis(at)
+    return True, NO_TIME
+
+
+@compiled
+def _put_mask(kind: int, text: int, at: int, tail: int, out: int) -> int:
+    """Write what stands for a variable; where to go on writing."""
+    if kind > 0:
+        put_word(out, _TS_TEXT)
+        return out + 4
+    if kind == _IP:
+        put_word(out, _IP_TEXT)
+        return out + 4
+    if _is_slot(text, at, tail, kind):
+        for offset in range(0, tail - at, LOOK):
+            copy(out + offset, at + offset)
+        return out + tail - at
+    put_word(out, _NUM_TEXT if kind == _NUMBER else _HEX_TEXT)
+    return out + 5
+
+
+@compiled
+def _skip_space(at: int, end: int) -> int:
+    while at < end and CLASS[byte(at)] & SPACE:
+        at += 1
+    return at
+
+
+@compiled
+def _is_blank(at: int) -> bool:
+    return byte(at) in (_BLANK, _TAB)
+
+
+# --- variables ----------------------------------------------------------------------------------------------------
+
+
+@compiled
+def _variable(text: int, floor: int, at: int) -> tuple[int, int, int]:
+    """Kind, start and end of what the digit there belongs to; before ``floor`` all is spent."""
+    head = at
+    while head > floor and CLASS[byte(head - 1)] & LOW_HEX:
+        head -= 1
+    if head < at and _starts_word(text, head):
+        end = _hex_end(head)
+        if end:
+            return _HEX, head, end
+    run = digits(at)
+    length = lowest(~run)
+    if length == LOOK:
+        length = digits_end(at) - at
+    after = byte(at + length)
+    if not CLASS[after] & JOINS:
+        return _NUMBER, at, at + length
+    style, end = clock_at(text, at, run, length, after)
+    if style != NO_CLOCK:
+        return style, at, end
+    kind, end = _joined(text, at, length, after)
+    return kind, at, end
+
+
+@compiled
+def _joined(text: int, at: int, length: int, after: int) -> tuple[int, int]:
+    """Kind and end of digits, so many, with a byte behind them that may belong to them."""
+    end = 0
+    if after == _DOT and length <= 3:
+        end = _ip_end(at)
+        if end:
+            return _IP, end
+    elif after == _X and length == 1 and byte(at) == _ZERO and CLASS[byte(at + 2)] & ANY_HEX:
+        end = at + 2
+        while CLASS[byte(end)] & ANY_HEX:
+            end += 1
+    elif (CLASS[after] & LOW_HEX or (after == _DASH and length == 8)) and _starts_word(text, at):
+        end = _hex_end(at)
+    if end:
+        return _HEX, end
+    return _NUMBER, _number_end(at + length)
+
+
+@compiled
+def _starts_word(text: int, at: int) -> bool:
+    return at == text or not CLASS[byte(at - 1)] & WORD
+
+
+@compiled
+def _hex_end(at: int) -> int:
+    """The end of a UUID or of a word of hexadecimal digits that holds both digits and letters; 0 when there is none."""
+    end = _uuid_end(at)
+    if end:
+        return end
+    end = at
+    first = CLASS[byte(at)] & LOW_HEX
+    while CLASS[byte(end)] & ANY_HEX and CLASS[byte(end)] & LOW_HEX == first:
+        end += 1
+    turn = end
+    while CLASS[byte(end)] & (DIGIT | LOW_HEX):
+        end += 1
+    return end if end - turn > 6 and not CLASS[byte(end)] & WORD else 0
+
+
+@compiled
+def _uuid_end(at: int) -> int:
+    if byte(at + 8) != _DASH:
+        return 0
+    digit = False
+    for place in range(36):
+        kind = CLASS[byte(at + place)]
+        if place in (8, 13, 18, 23):
+            if byte(at + place) != _DASH:
+                return 0
+        elif not kind & (DIGIT | LOW_HEX):
+            return 0
+        digit |= place < 8 and kind & DIGIT != 0
+    return at + 36 if digit and not CLASS[byte(at + 36)] & WORD else 0
+
+
+@compiled
+def _ip_end(at: int) -> int:
+    for part in range(4):
+        end = at
+        while end < at + 3 and CLASS[byte(end)] & DIGIT:
+            end += 1
+        if end == at:
+            return 0
+        if part < 3:
+            if byte(end) != _DOT:
+                return 0
+            end += 1
+        at = end
+    if byte(at) == _COLON and CLASS[byte(at + 1)] & DIGIT:
+        return digits_end(at + 1)
+    return at
+
+
+@compiled
+def _number_end(at: int) -> int:
+    """From the end of the first digits on: a fraction, an exponent."""
+    if byte(at) == _DOT and CLASS[byte(at + 1)] & DIGIT:
+        at = digits_end(at + 1)
+    if byte(at) | _LOWER == _E:
+        sign = at + 1
+        if byte(sign) in (_PLUS, _DASH):
+            sign += 1
+        if CLASS[byte(sign)] & DIGIT:
+            return digits_end(sign)
+    return at
+
+
+# --- typed slots --------------------------------------------------------------------------------------------------
+
+
+def _backwards(letters: bytes) -> int:
+    """The last letter highest, as they are met when a text is read from its end."""
+    return int.from_bytes(letters[::-1], "big")
+
+
+def _last_pairs() -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    pairs = np.zeros(1 << 10, np.bool_)
+    for letters in (*SLOT_WORDS, *SLOT_ENDS):
+        pairs[(letters[-2] & 31) << 5 | letters[-1] & 31] = True
+    return pairs
+
+
+_WORDS = np.array(sorted(_backwards(letters) for letters in SLOT_WORDS), np.int64)
+_ENDS = np.array([_backwards(end) for end in SLOT_ENDS], np.int64)
+_END_LENGTHS = np.array([len(end) for end in SLOT_ENDS], np.int64)
+_LONGEST = max(len(letters) for letters in (*SLOT_WORDS, *SLOT_ENDS))
+_LAST_PAIRS = _last_pairs()  # the last two letters of any slot word: few other words have them
+_XID = _text(b"Xid (PCI")
+
+
+@compiled
+def _is_slot(text: int, at: int, end: int, kind: int) -> bool:
+    """Whether the number or hexadecimal there keeps its value."""
+    if at == text or not CLASS[byte(at - 1)] & GAP:
+        return False
+    if kind == _NUMBER:
+        if end - at > MAX_SLOT_DIGITS or digits_end(at) != end:
+            return False
+    elif kind != _HEX or byte(at + 1) != _X:
+        return False
+    gap = at - 1
+    while gap > text and at - gap < MAX_SLOT_GAP and CLASS[byte(gap - 1)] & GAP:
+        gap -= 1
+    if gap - text < 2:
+        return False
+    last = byte(gap - 1)
+    if last == _CLOSE:
+        return _is_xid(text, at)
+    return bool(_LAST_PAIRS[(byte(gap - 2) & 31) << 5 | last & 31]) and _is_slot_word(text, gap)
+
+
+@compiled
+def _is_slot_word(text: int, gap: int) -> bool:
+    letters, count = 0, 0
+    while count <= _LONGEST and gap - count > text and CLASS[byte(gap - count - 1)] & LETTER:
+        letters, count = letters << 8 | byte(gap - count - 1) | _LOWER, count + 1
+    for place in range(len(_WORDS)):
+        if letters == _WORDS[place]:
+            return True
+    for place in range(len(_ENDS)):
+        if count >= _END_LENGTHS[place] and letters >> 8 * (count - _END_LENGTHS[place]) == _ENDS[place]:
+            return True
+    return False
+
+
+@compiled
+def _is_xid(text: int, at: int) -> bool:
+    """Whether ``Xid (PCI:0000:3b:00): `` stands before; at most 24 bytes of address."""
+    close = at - 3
+    if close < text or byte(close) != _CLOSE or byte(close + 1) != _COLON or byte(close + 2) != _BLANK:
+        return False
+    start = close
+    while start > text and close - start < 26 and CLASS[byte(start - 1)] & PCI:
+        start -= 1
+    if not 2 <= close - start <= 25 or start - text < 8:
+        return False
+    return byte(start) == _COLON and word(start - 8) == _XID
+
+
+# --- milliseconds -------------------------------------------------------------------------------------------------
+
+_MILLIS_DIGITS = 13
+_MILLIS_KEY = _text(b'time_ms"')
+
+
+@compiled
+def _is_millis(text: int, at: int) -> bool:
+    """Whether ``time_ms": `` stands before, and thirteen digits that start with 1 from here on."""
+    if at - text < 10 or word(at - 10) != _MILLIS_KEY or byte(at - 2) != _COLON or byte(at - 1) != _BLANK:
+        return False
+    return byte(at) == _ONE and digits_end(at) == at + _MILLIS_DIGITS
+
+
+@compiled
+def _read_millis(at: int) -> int:
+    value = 0
+    for place in range(at, at + _MILLIS_DIGITS):
+        value = value * 10 + byte(place) - 0x30
+    return value * 1000

@@ -1,0 +1,164 @@
+# ruff: noqa: PLR2004  # bytes of UTF-8 and ANSI sequences, as their standards write them
+"""A block of a file, segment by segment: where each ends, what must be tidied first, and its row."""
+
+from typing import NamedTuple
+
+from core.kernel.labels import Labels, labels_end
+from core.kernel.machine import LOOK, byte, compiled, copy, ends, lowest, odd, put_byte, put_half, put_word
+from core.kernel.masks import mask
+from core.kernel.table import View, has_room, index, intern
+from core.lines import MAX_BODY, MAX_SEGMENT
+
+# Whatever is read here must belong to us so far behind its last byte: the longest look is 36 bytes, at a UUID.
+PAD = 2 * LOOK
+
+_NEWLINE, _ESCAPE, _OPEN_SQUARE, _SEMICOLON, _QUESTION = b"\n\x1b[;?"
+
+
+class Text(NamedTuple):
+    """Address, size and place in the file of a piece that ends with a segment; a newline stands behind it."""
+
+    data: int
+    size: int
+    offset: int
+
+
+class Rows(NamedTuple):
+    """How many rows there is space for, and the addresses of the columns."""
+
+    capacity: int
+    line: int
+    offset: int
+    length: int
+    prefix: int
+    body: int
+    time: int
+
+
+class Desk(NamedTuple):
+    """All that a scan works with. Scratch takes a segment, out a body three times as long, both with PAD."""
+
+    year: int
+    labels: Labels
+    prefixes: View
+    bodies: View
+    rows: Rows
+    scratch: int
+    out: int
+
+
+class State(NamedTuple):
+    """What one call hands to the next."""
+
+    at: int = 0  # bytes of the text that are done
+    rows: int = 0  # rows that are filled
+    line: int = 1  # number of the physical line
+    begun: bool = False  # whether that line has a row
+    undecodable: int = 0  # segments that are not UTF-8
+
+
+@compiled
+def scan(text: Text, desk: Desk, state: State) -> State:
+    """Fill rows until the text ends, or until there is no room for one more segment."""
+    index(desk.labels.hosts)
+    index(desk.prefixes)
+    index(desk.bodies)
+    at, stop = text.data + state.at, text.data + text.size
+    row, line, begun, undecodable = state.rows, state.line, state.begun, state.undecodable
+    while at < stop and _has_room(desk, row):
+        end, is_odd = _segment_end(at)
+        ended = end < stop and byte(end) == _NEWLINE
+        if end > at or (ended and not begun):
+            length = min(end - at, MAX_SEGMENT)
+            start, tail = at, at + length
+            if is_odd or at + length < end:
+                start, tail, is_text = _tidy(at, length, desk.scratch)
+                undecodable += not is_text
+            said = labels_end(start, desk.labels)
+            body_end, time = mask(said, tail, desk.out, desk.year)
+            put_half(desk.rows.line + 4 * row, line)
+            put_word(desk.rows.offset + 8 * row, text.offset + at - text.data)
+            put_half(desk.rows.length + 4 * row, length)
+            put_half(desk.rows.prefix + 4 * row, intern(desk.prefixes, start, said - start))
+            put_half(desk.rows.body + 4 * row, intern(desk.bodies, desk.out, min(body_end - desk.out, MAX_BODY)))
+            put_word(desk.rows.time + 8 * row, time)
+            row, begun = row + 1, True
+        if ended:
+            line, begun = line + 1, False
+        at = end + 1
+    return State(min(at, stop) - text.data, row, line, begun, undecodable)
+
+
+@compiled
+def _has_room(desk: Desk, row: int) -> bool:
+    """Asked before a segment, so that nothing needs to be undone."""
+    return row < desk.rows.capacity and has_room(desk.bodies, MAX_BODY) and has_room(desk.prefixes, MAX_SEGMENT)
+
+
+@compiled
+def _segment_end(at: int) -> tuple[int, bool]:
+    """The newline or carriage return that ends the segment, and whether an odd byte comes before it."""
+    seen = 0
+    while True:
+        found, strange = ends(at), odd(at)
+        if found:
+            place = lowest(found)
+            return at + place, (seen | strange & ((1 << place) - 1)) != 0
+        seen, at = seen | strange, at + LOOK
+
+
+# --- odd segments -------------------------------------------------------------------------------------------------
+
+
+@compiled
+def _tidy(at: int, length: int, scratch: int) -> tuple[int, int, bool]:
+    """A copy without ANSI sequences, cut to length: its start and end, and whether the original is UTF-8."""
+    for offset in range(0, length, LOOK):
+        copy(scratch + offset, at + offset)
+    put_byte(scratch + length, _NEWLINE)
+    is_text = _is_utf8(scratch, scratch + length)
+    tail = _drop_ansi(scratch, scratch + length)
+    return scratch, tail, is_text
+
+
+@compiled
+def _is_utf8(at: int, end: int) -> bool:
+    """As strict as ``bytes.decode``: no overlong forms, no surrogates, nothing above U+10FFFF."""
+    while at < end:
+        first = byte(at)
+        if first < 0x80:
+            at += 1
+            continue
+        if first < 0xC2 or first > 0xF4:
+            return False
+        lowest_second = 0xA0 if first == 0xE0 else (0x90 if first == 0xF0 else 0x80)
+        highest_second = 0x9F if first == 0xED else (0x8F if first == 0xF4 else 0xBF)
+        if not lowest_second <= byte(at + 1) <= highest_second:
+            return False
+        at += 2
+        for _ in range((first >= 0xE0) + (first >= 0xF0)):
+            if byte(at) & 0xC0 != 0x80:
+                return False
+            at += 1
+    return True
+
+
+@compiled
+def _drop_ansi(at: int, end: int) -> int:
+    """Remove ``ESC [ 0-9;? blank-/ @-~`` in place; the new end."""
+    out = at
+    while at < end:
+        letter = byte(at)
+        if letter == _ESCAPE and byte(at + 1) == _OPEN_SQUARE:
+            tail = at + 2
+            while 0x30 <= byte(tail) <= 0x39 or byte(tail) == _SEMICOLON or byte(tail) == _QUESTION:
+                tail += 1
+            while 0x20 <= byte(tail) <= 0x2F:
+                tail += 1
+            if 0x40 <= byte(tail) <= 0x7E:
+                at = tail + 1
+                continue
+        put_byte(out, letter)
+        at, out = at + 1, out + 1
+    put_byte(out, _NEWLINE)
+    return out

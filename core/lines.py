@@ -1,0 +1,246 @@
+r"""What a log line is: the specification that every faster scanner must reproduce byte for byte.
+
+A file is a sequence of physical lines that end at ``\n``. A line holds one *segment*, or several when it holds
+carriage returns (a progress bar is one line with many segments; LOGS.md). A segment is taken apart into
+
+    prefix   who speaks: ``0: [default3]:[rank3]: `` (srun, torchrun, torch), ``host: `` (pdsh), ``(Worker pid=7) `` (Ray),
+             ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank
+    body     what is said, masked: times, addresses, hexadecimal words and numbers become ``<TS> <IP> <HEX> <NUM>``;
+             typed slots (errno, exit code, signal, status, Xid) keep their value, because it is the clue
+    time     the first clock reading of the body, in microseconds; -1 when there is none
+
+Masking knows nothing of other lines, so the same line has the same body in every job. A body starts with two
+spaces when the text was indented by two or more: that is how tracebacks are told from what follows them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+NO_TIME = -1
+MAX_SEGMENT = 1 << 16  # bytes of a segment that are looked at; real lines end at about 14,000 (LOGS.md)
+MAX_BODY = 2048  # bytes of a masked body that tell one line from another
+
+_MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
+_CLOCK = rb"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_ZONE = rb"(?:Z|[+-][0-9]{2}:?[0-9]{2}(?![0-9]))?"
+_TS = b"|".join(
+    (
+        rb"(?P<iso>[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T_-]" + _CLOCK + rb"(?:[.,][0-9]+(?:\.[0-9]+)?)?" + _ZONE + rb")",
+        rb"(?P<glog>[0-9]{3,4} " + _CLOCK + rb"\.[0-9]+)",
+        rb"(?P<us>[0-9]{2}/[0-9]{2}/[0-9]{4} " + _CLOCK + rb")",
+        rb"(?P<monthday>[0-9]{2}-[0-9]{2} " + _CLOCK + rb")",
+        rb"(?P<unix>(?:(?<=" + b" )|(?<=".join(_MONTHS) + rb" ))[0-9]{1,2} " + _CLOCK + rb"(?: [12][0-9]{3}(?![0-9]))?)",
+        rb"(?P<clock>[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?)",
+    )
+)
+_HEX = (
+    rb"\b(?=[a-f]{0,7}[0-9])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
+    rb"|0x[0-9a-fA-F]+|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{6,}\b"
+)
+_IP = rb"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?::[0-9]+)?"
+_NUM = rb"[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_VARIABLE = re.compile(_TS + rb"|(?P<hex>" + _HEX + rb")|(?P<ip>" + _IP + rb")|(?P<num>" + _NUM + rb")")
+
+# Typed slots: the word before a number says that the number is a kind, not a measurement (METHOD.md, section 2).
+SLOT_WORDS = frozenset((b"err", b"error", b"errn", b"signal", b"sig", b"xid", b"rc", b"ret", b"http", b"exit"))
+SLOT_ENDS = (b"errno", b"code", b"status")
+SLOT_GAP = frozenset(b" :=([\"'#-")
+MAX_SLOT_GAP = 6  # torchrun aligns: "exitcode  : -9"
+MAX_SLOT_DIGITS = 5
+_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+_XID = re.compile(rb"Xid \(PCI:[0-9a-fA-F:.]{1,24}\): $")
+
+_ANSI = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_SPACE = b" \t\n\v\f\r"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What was learned of a file before it is scanned.
+
+    task_labels: lines start with the task number of ``srun --label``; hosts: names that pdsh and the like put before
+    lines; year: for clocks that have none.
+    """
+
+    task_labels: bool = False
+    hosts: tuple[bytes, ...] = ()
+    year: int = 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment taken apart; see the module."""
+
+    prefix: bytes
+    body: bytes
+    time: int
+
+
+def segments(line: bytes) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of the segments of a physical line (without its newline): at least one, empty ones left out."""
+    parts = line.split(b"\r")
+    offset, found = 0, False
+    for number, part in enumerate(parts, start=1):
+        if part or (number == len(parts) and not found):
+            found = True
+            yield offset, part
+        offset += len(part) + 1
+
+
+def take_apart(segment: bytes, file_format: Format) -> Segment:
+    """Prefix, masked body and time of one segment."""
+    text = segment[:MAX_SEGMENT]
+    if b"\x1b" in text:
+        text = _ANSI.sub(b"", text)
+    end = _prefix_end(text, file_format)
+    rest = text[end:]
+    return Segment(text[:end], mask(rest), _first_time(rest, file_format.year))
+
+
+def mask(text: bytes) -> bytes:
+    """The masked body of a text without prefix, at most MAX_BODY bytes."""
+    words = b" ".join(_VARIABLE.sub(_replace, text).split())
+    indented = len(text) > 1 and text[0] in b" \t" and text[1] in b" \t"
+    return (b"  " + words if indented and words else words)[:MAX_BODY]
+
+
+def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
+    """The format of a file from its first bytes; a label counts when a good part of the lines carries it.
+
+    A third of the lines: job scripts print some lines of their own before and after what srun labels. A twentieth for
+    host names, which share a file, and only names that look like one (a digit, or ``localhost``) or are known.
+    """
+    lines = [line for line in sample.split(b"\n") if line.strip()]
+    tasks = sum(_TASK.match(line) is not None for line in lines)
+    names = Counter(match[1] for line in lines if (match := _HOST_LABEL.match(line)))
+    known = set(known_hosts)
+    hosts = sorted(
+        name
+        for name, count in names.items()
+        if name in known or (count * 20 >= len(lines) and count >= 5 and _HOSTLIKE.fullmatch(name))
+    )
+    return Format(task_labels=tasks * 3 >= len(lines) > 0, hosts=tuple(hosts), year=year)
+
+
+# --- prefix -------------------------------------------------------------------------------------------------------
+
+_TASK = re.compile(rb" {0,6}[0-9]{1,6}: ")
+_TAGS = re.compile(
+    rb"\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>: ?|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) "
+    rb"|[A-Za-z0-9][A-Za-z0-9_.-]*:[0-9]+:[0-9]+ \[[0-9]+\] "
+)
+_HOST_LABEL = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_.-]*): ")
+_HOSTLIKE = re.compile(rb"localhost|(?=[^.]*[A-Za-z])(?=[^:]*[0-9])[A-Za-z0-9_.-]{2,64}|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+MAX_LABELS = 4
+
+
+def _prefix_end(text: bytes, file_format: Format) -> int:
+    end = 0
+    for _ in range(MAX_LABELS):
+        match = _TAGS.match(text, end) or (file_format.task_labels and _TASK.match(text, end)) or None
+        if match is None and file_format.hosts:
+            host = _HOST_LABEL.match(text, end)
+            match = host if host and host[1] in file_format.hosts else None
+        if match is None:
+            break
+        end = match.end()
+    return end
+
+
+# --- masks --------------------------------------------------------------------------------------------------------
+
+_NUMBERS = {"hex": b"<HEX>", "num": b"<NUM>"}
+
+
+def _replace(match: re.Match[bytes]) -> bytes:
+    kind, value = match.lastgroup or "", match[0]
+    if kind in _NUMBERS:
+        return value if _is_slot(match.string, match.start(), value) else _NUMBERS[kind]
+    return b"<IP>" if kind == "ip" else b"<TS>"
+
+
+def _is_slot(text: bytes, start: int, value: bytes) -> bool:
+    """Whether the number that starts there keeps its value: a short integer or errno-like hexadecimal after a slot word."""
+    if not (value.isdigit() and len(value) <= MAX_SLOT_DIGITS) and not value.startswith(b"0x"):
+        return False
+    gap = start
+    while gap > 0 and start - gap < MAX_SLOT_GAP and text[gap - 1] in SLOT_GAP:
+        gap -= 1
+    if gap == start:
+        return False
+    word_start = gap
+    while word_start > 0 and gap - word_start < 24 and text[word_start - 1] in _LETTERS:
+        word_start -= 1
+    word = text[word_start:gap].lower()
+    if word in SLOT_WORDS or word.endswith(SLOT_ENDS):
+        return True
+    return text.endswith(b"): ", 0, start) and _XID.search(text[max(0, start - 48) : start]) is not None
+
+
+# --- clocks -------------------------------------------------------------------------------------------------------
+
+TIME_WINDOW = 96  # a time further right is something that the line talks about
+_MILLIS = re.compile(rb"1[0-9]{12}(?![0-9])")
+_MILLIS_KEY = b'time_ms": '
+
+
+def _first_time(text: bytes, year: int) -> int:
+    """The first of the masked variables that is a clock with a date; a bare 12:34:56 says too little."""
+    for match in _VARIABLE.finditer(text):
+        start, kind = match.start(), match.lastgroup or ""
+        if start >= TIME_WINDOW:
+            break
+        if kind in _READERS:
+            return _READERS[kind](match, year)
+        if kind == "num" and text.endswith(_MILLIS_KEY, 0, start) and (millis := _MILLIS.match(match[0])):
+            return int(millis[0]) * 1000
+    return NO_TIME
+
+
+def _read_iso(match: re.Match[bytes], year: int) -> int:
+    text = match[0]
+    tail = re.fullmatch(rb"(?:[.,]([0-9]+)(?:\.([0-9]+))?)?(?:Z|([+-])([0-9]{2}):?([0-9]{2}))?", text[19:])
+    if tail is None:
+        return NO_TIME
+    # HCCL writes milliseconds and microseconds as two groups: 35.212.164
+    fraction = ((tail[1] or b"") + (tail[2] or b""))[:6].ljust(6, b"0")
+    offset = (int(tail[4]) * 60 + int(tail[5])) * (60 if tail[3] == b"+" else -60) if tail[3] else 0
+    return _epoch(int(text[0:4]), int(text[5:7]), int(text[8:10]), text[11:19], int(fraction)) - offset * 1_000_000
+
+
+def _read_glog(match: re.Match[bytes], year: int) -> int:
+    date, clock = match[0].split(b" ")
+    whole, fraction = clock.split(b".")
+    micros = int(fraction[:6].ljust(6, b"0"))
+    return _epoch(year, int(date[:-2]), int(date[-2:]), whole, micros)
+
+
+def _read_us(match: re.Match[bytes], year: int) -> int:
+    text = match[0]
+    return _epoch(int(text[6:10]), int(text[0:2]), int(text[3:5]), text[11:19], 0)
+
+
+def _read_monthday(match: re.Match[bytes], year: int) -> int:
+    text = match[0]
+    return _epoch(year, int(text[0:2]), int(text[3:5]), text[6:14], 0)
+
+
+def _read_unix(match: re.Match[bytes], year: int) -> int:
+    words = match[0].split(b" ")
+    month = _MONTHS.index(match.string[match.start() - 4 : match.start() - 1]) + 1
+    return _epoch(int(words[2]) if len(words) > 2 else year, month, int(words[0]), words[1], 0)
+
+
+_READERS = {"iso": _read_iso, "glog": _read_glog, "us": _read_us, "monthday": _read_monthday, "unix": _read_unix}
+
+
+def _epoch(year: int, month: int, day: int, clock: bytes, micros: int) -> int:
+    """Microseconds since 1970 of a civil date (H. Hinnant's days_from_civil; no calendar library inside a kernel)."""
+    shifted = year - (month <= 2)
+    era, of_era = divmod(shifted, 400)
+    of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
+    days = era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+    seconds = days * 86400 + int(clock[0:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:8])
+    return seconds * 1_000_000 + micros

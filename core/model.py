@@ -1,0 +1,180 @@
+"""The values that a diagnosis is made of. All frozen; a score is in 0..1 and higher means more anomalous."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What an event is to the failure (DESIGN 2)."""
+
+    ROOT = "root"  # a direct trace of the fault
+    PROPAGATED = "propagated"  # a healthy peer says that somebody died or timed out
+    TEARDOWN = "teardown"  # the launcher or the scheduler ends the job
+    BENIGN = "benign"  # looks bad, is not
+
+
+class Scope(StrEnum):
+    """What is at fault."""
+
+    NODE = "node"  # a part of the job
+    JOB = "job"  # all of it: code, settings, shared storage
+    NONE = "none"  # it did not fail, or it was stopped from outside
+    UNKNOWN = "unknown"
+
+
+class Confidence(StrEnum):
+    """How far the evidence carries, decided in code."""
+
+    ESTABLISHED = "established"
+    SUPPORTED = "supported"
+    WEAK = "weak"
+
+
+class Stage(StrEnum):
+    """Phase of a training job (DESIGN 2)."""
+
+    INITIALIZATION = "initialization"
+    DATA_LOADING = "data loading"
+    MODEL_LOADING = "model loading"
+    TRAINING = "training"
+    EVALUATION = "evaluation"
+    CHECKPOINT_SAVING = "checkpoint saving"
+    CHECKPOINT_LOADING = "checkpoint loading"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A log line and its place; ``line`` counts from 1 at newlines of the unpacked text."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One claim: what it is about, how anomalous (0..1), a sentence that holds the numbers, and the lines."""
+
+    id: str
+    score: float
+    because: str
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EventEvidence(Evidence):
+    """A failure-indicating event. ``event`` is the template id, ``count`` how often it occurs in the job."""
+
+    event: str = ""
+    template: str = ""
+    role: Role = Role.BENIGN
+    count: int = 0
+    nodes: tuple[str, ...] = ()
+    stage: Stage = Stage.UNKNOWN
+    iterations: tuple[int, ...] = ()
+    first_time: int | None = None  # microseconds since the epoch, job clock; None when no clock was readable
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEvidence(Evidence):
+    """A suspect: a node (or a rank, when nodes are unknown) that evidence points to."""
+
+    node: str = ""
+    ranks: tuple[int, ...] = ()
+    events: tuple[str, ...] = ()  # ids of events above ("E1")
+
+
+@dataclass(frozen=True, slots=True)
+class IterationEvidence(Evidence):
+    """An iteration that evidence points to."""
+
+    iteration: int = 0
+    events: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A step that could not run, and why; shown to the reader."""
+
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much was read, and how much was not."""
+
+    files: int = 0
+    lines: int = 0
+    bytes: int = 0
+    ranks: int = 0
+    ranks_expected: int | None = None
+    ranks_missing: tuple[int, ...] = ()
+    nodes: int = 0
+    nodes_missing: tuple[str, ...] = ()
+    unreadable_files: tuple[str, ...] = ()
+    undecodable_lines: int = 0
+    baseline_jobs: int = 0
+    baseline_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers that the logs carry, one value an iteration: time an iteration in ms, loss, grad norm."""
+
+    name: str
+    iterations: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One occurrence of a shown event, for the picture of events over time and nodes."""
+
+    event: str  # "E1"
+    node: str
+    time: int  # microseconds since the epoch
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBar:
+    """One node in the picture of suspects: its score, and the first and last time that it logged."""
+
+    node: str
+    score: float
+    first: int | None
+    last: int | None
+    lines: int
+    last_iteration: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What the plots of a report show."""
+
+    nodes: tuple[NodeBar, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    series: tuple[Series, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Ranked evidence for one job; everything that a reader is shown comes from here."""
+
+    job: str
+    method: str
+    scope: Scope
+    confidence: Confidence
+    headline: str
+    why: tuple[str, ...] = ()  # sentences behind scope and confidence
+    checks: tuple[str, ...] = ()  # what to check first, most telling first
+    events: tuple[EventEvidence, ...] = ()
+    nodes: tuple[NodeEvidence, ...] = ()
+    stage: Stage = Stage.UNKNOWN
+    iterations: tuple[IterationEvidence, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    coverage: Coverage = field(default_factory=Coverage)
+    pictures: Pictures = field(default_factory=Pictures)
+    facts: Mapping[str, str] = field(default_factory=dict)  # model, framework, status, clock zone

@@ -1,0 +1,200 @@
+"""Spatial: nodes against each other (L4, section 4.3): who is special, how much, and why.
+
+Evidence about a node comes from channels that fail in different ways, so that no single one decides:
+direct (it says itself what broke), named (others, or the scheduler, name it), silence (its peers complain and it does
+not), behind (its last iteration, its last word), missing (it lacks what all its peers say).
+
+Differs: L4 ranks nodes by Isolation Forest over event count vectors of filtered logs, which must always accuse somebody
+and cannot see absence. Here presence and absence are judged apart, inside cohorts, in closed form (METHOD, section 2).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.blame import Edge, sinks
+from core.crossjob import Candidate
+from core.facts import Blame
+from core.iterations import Iterations
+from core.model import Role
+from core.origins import Program
+from core.table import EventTable
+
+MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (METHOD, section 2, last but one row)
+NAMED_BY_PEERS = 0.45  # peers blame somebody every time: less than a direct trace
+NAMED_BY_MOST = 0.65  # when most of the other nodes blame one that blames nobody, there is a sink (METHOD, section 3)
+SILENT = 0.6
+BEHIND = 0.35
+STUBBORN = 0.4
+MIN_COMPLAINERS = 2  # of one peer alone nothing follows about the silent ones
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One thing that points to a node. weight: 0..1, chance that a node with this sign is the faulty one."""
+
+    node: str
+    channel: str
+    weight: float
+    because: str
+    event: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """All that points to one node; score: 0..1, by noisy-or over the channels."""
+
+    node: str
+    score: float
+    signs: tuple[Sign, ...]
+
+
+def suspects(signs: Sequence[Sign]) -> tuple[Suspicion, ...]:
+    """Nodes by how much points to them; within a channel only the strongest sign counts."""
+    by_node: dict[str, list[Sign]] = defaultdict(list)
+    for sign in signs:
+        by_node[sign.node].append(sign)
+    found = []
+    for node, own in by_node.items():
+        best: dict[str, Sign] = {}
+        for sign in sorted(own, key=lambda sign: (-sign.weight, sign.because)):
+            best.setdefault(sign.channel, sign)
+        doubt = float(np.prod([1 - sign.weight for sign in best.values()]))
+        found.append(Suspicion(node, 1 - doubt, tuple(sorted(best.values(), key=lambda sign: (-sign.weight, sign.channel)))))
+    return tuple(sorted(found, key=lambda suspicion: (-suspicion.score, suspicion.node)))
+
+
+def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
+    """Nodes that themselves say what broke, when not most nodes do."""
+    signs = []
+    everywhere = {c.fact.kind: c.score for c in candidates if c.role is Role.ROOT and c.nodes and not is_local(c, nodes)}
+    for candidate in candidates:
+        if everywhere.get(candidate.fact.kind, 0.0) >= candidate.score:
+            continue  # a variant of what most nodes say, such as a line that was cut off
+        if candidate.role is not Role.ROOT or candidate.fact.blame is not Blame.SELF or not is_local(candidate, nodes):
+            continue
+        others = len(nodes) - len(candidate.nodes)
+        for node in candidate.nodes:
+            alone = f"; the other {others} node{'s' * (others != 1)} never did." if others else "."
+            because = f"{node} logged \u201c{short(candidate.text)}\u201d{alone}"
+            signs.append(Sign(node, "direct", candidate.score, because, candidate.event))
+    return signs
+
+
+def is_local(candidate: Candidate, nodes: Sequence[str]) -> bool:
+    """Whether an event marks a part of the nodes: said by at least one and at most half of two or more.
+
+    Of a job with logs of one node only, a hardware event still marks that node.
+    """
+    if len(nodes) == 1:
+        return candidate.fact.hardware and len(candidate.nodes) == 1
+    return 0 < len(candidate.nodes) <= len(nodes) * MAJORITY
+
+
+def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], nodes: Sequence[str]) -> list[Sign]:
+    """Nodes that the scheduler names as lost, and nodes that peers blame and that blame nobody."""
+    signs = []
+    for edge in edges:
+        candidate = candidates[edge.event]
+        if candidate.role is Role.ROOT:
+            because = f"{edge.reporter or 'the scheduler'} says of {edge.blamed}: \u201c{short(candidate.text)}\u201d."
+            signs.append(Sign(edge.blamed, "named", candidate.score, because, edge.event))
+    peers = [edge for edge in edges if candidates[edge.event].role is Role.PROPAGATED]
+    counts = sinks(peers)
+    for node, count in counts.items():
+        most = len(nodes) > 2 and count * 2 > len(nodes) - 1
+        weight = NAMED_BY_MOST if most else NAMED_BY_PEERS * count / max(counts.values())
+        signs.append(Sign(node, "peers", weight, f"{count} other node{'s' * (count != 1)} lost the connection to {node}, which blames nobody."))
+    return signs
+
+
+def silence_signs(table: EventTable, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]]) -> list[Sign]:
+    """Nodes with ranks that say nothing while most of the others complain (hang rules; absence marks the node).
+
+    Args:
+        expected: ranks of each node, from the manifest or from what spoke.
+    """
+    complaints = [c for c in candidates if c.role is Role.PROPAGATED and c.fact.kind in ("peer lost", "peer silent")]
+    complained = {rank for candidate in complaints for rank in candidate.ranks}
+    spoke_up = complained | {rank for c in candidates if c.role is Role.ROOT and c.fact.blame is Blame.SELF for rank in c.ranks}
+    everyone = {rank for ranks in expected.values() for rank in ranks}
+    silent = everyone - spoke_up
+    if len(complained) < MIN_COMPLAINERS or not silent or len(silent) > len(everyone) * MAJORITY:
+        return []
+    ended = last_words(table)
+    homes = [node for node, ranks in expected.items() if set(ranks) & silent]
+    signs = []
+    for node, ranks in sorted(expected.items()):
+        mute = sorted(set(ranks) & silent)
+        if mute:
+            weight = SILENT if len(homes) == 1 else SILENT * 0.75
+            when = _earlier(ended, mute, complained)
+            because = f"rank{'s' * (len(mute) != 1)} {_list(mute)} on {node} never complained; {len(complained)} of {len(everyone)} ranks did{when}."
+            signs.append(Sign(node, "silence", weight, because))
+    return signs
+
+
+def behind_signs(iterations: Iterations, node_of_rank: Mapping[int, str]) -> list[Sign]:
+    """Ranks whose last complete iteration is before that of the others."""
+    if len(iterations.of_rank) < 3 or iterations.last is None:
+        return []
+    usual = int(np.median(list(iterations.of_rank.values())))
+    signs = []
+    late = {rank: last for rank, last in iterations.of_rank.items() if last < usual}
+    if len(late) * 2 > len(iterations.of_rank):
+        return []
+    for rank, last in late.items():
+        node = node_of_rank.get(rank)
+        if node:
+            signs.append(Sign(node, "behind", BEHIND, f"rank {rank} on {node} completed iteration {last}; the others reached {usual}."))
+    return signs
+
+
+def missing_signs(expected: Mapping[str, Sequence[int]], ranks: Sequence[int]) -> list[Sign]:
+    """Nodes of which no rank ever spoke, while others did."""
+    spoke = set(ranks)
+    mute = [node for node, own in sorted(expected.items()) if own and not spoke & set(own)]
+    if not spoke or not mute or len(mute) * 2 > len(expected):
+        return []
+    return [Sign(node, "missing", SILENT * 0.5, f"no rank of {node} left any log; {len(expected) - len(mute)} other nodes did.") for node in mute]
+
+
+def last_words(table: EventTable) -> dict[int, int]:
+    """Time of the last row of each rank."""
+    last: dict[int, int] = {}
+    rows = np.flatnonzero(table.from_rank & (table.rank >= 0) & (table.time >= 0))
+    if len(rows):
+        order = rows[np.argsort(table.rank[rows], kind="stable")]
+        for group in np.split(order, np.flatnonzero(np.diff(table.rank[order])) + 1):
+            last[int(table.rank[group[0]])] = int(table.time[group].max())
+    return last
+
+
+def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """Ranks of each node: as the manifest says, else as they spoke."""
+    if manifest_ranks:
+        return {node: tuple(ranks) for node, ranks in manifest_ranks.items()}
+    found: dict[str, set[int]] = defaultdict(set)
+    for origin in table.origins:
+        if origin.rank is not None and origin.program is Program.RANK:
+            found[origin.node or f"rank {origin.rank}"].add(origin.rank)
+    return {node: tuple(sorted(ranks)) for node, ranks in sorted(found.items())}
+
+
+def short(text: str, length: int = 90) -> str:
+    """A template cut for a sentence."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "\u2026"
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:6])) + (" \u2026" if len(numbers) > 6 else "")
+
+
+def _earlier(ended: Mapping[int, int], mute: Sequence[int], complained: set[int]) -> str:
+    mine = [ended[rank] for rank in mute if rank in ended]
+    theirs = [ended[rank] for rank in complained if rank in ended]
+    if mine and theirs and max(mine) < min(theirs):
+        return f", and its last word came {(min(theirs) - max(mine)) / 1e6:.1f} s before theirs"
+    return ""

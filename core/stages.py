@@ -1,0 +1,102 @@
+"""Which stage of training a line belongs to, by rule packs (L4, section 4.4; rules/stages.toml).
+
+A stage begins with a line that names it and lasts until the next such line of the same speaker; speakers that name no
+stage (most ranks) follow the job's clock. A traceback knows better than the clock: its functions name the stage.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as package_files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.facts import fact_of
+from core.model import Stage
+from core.table import EventTable
+
+STAGES = tuple(Stage)
+_UNKNOWN = STAGES.index(Stage.UNKNOWN)
+_FRAME = re.compile(r'File "[^"]*", line \d+,? in (\S+)')
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    openers: tuple[tuple[Stage, re.Pattern[str]], ...]
+    frames: tuple[tuple[Stage, re.Pattern[str]], ...]
+
+
+def find_stages(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.int8]:
+    """Stage of every row (place in STAGES).
+
+    Args:
+        marks: rows that say that an iteration is complete; training, whatever was said before.
+    """
+    opened = np.full(len(table), -1, np.int64)
+    of_event = np.array([_opened_by(template.sample) for template in table.templates] or [-1], np.int64)
+    opened[table.head] = of_event[table.event[table.head]]
+    opened[marks] = STAGES.index(Stage.TRAINING)
+    return _carry(table, opened)
+
+
+def stage_of_frames(lines: Sequence[str]) -> Stage | None:
+    """Stage that the functions of a traceback name; saving before loading before evaluating before training."""
+    functions = [match[1] for line in lines if (match := _FRAME.search(line))]
+    for stage, pattern in _rules().frames:
+        if any(pattern.fullmatch(function) for function in functions):
+            return stage
+    return None
+
+
+@cache
+def _rules() -> _Rules:
+    rules = tomllib.loads(package_files("core.rules").joinpath("stages.toml").read_text())
+    openers = tuple(
+        (Stage(stage), re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE))
+        for pack in rules["pack"]
+        for stage, patterns in pack.items()
+        if stage != "framework"
+    )
+    frames = tuple((Stage(stage), re.compile("|".join(f"(?:{pattern})" for pattern in patterns))) for stage, patterns in rules["frames"].items())
+    return _Rules(openers, frames)
+
+
+def _opened_by(template: str) -> int:
+    if fact_of(template, block=False) is not None:
+        return -1  # what goes wrong opens no stage: "failed to shutdown the rendezvous" is not initialization
+    for stage, pattern in _rules().openers:
+        if pattern.search(template):
+            return STAGES.index(stage)
+    return -1
+
+
+def _carry(table: EventTable, opened: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Each row has the stage that was opened last, by the clock of the job; within a file by position."""
+    stage = np.full(len(table), _UNKNOWN, np.int8)
+    openers = np.flatnonzero(opened >= 0)
+    if not len(openers):
+        return stage
+    timed = openers[np.argsort(table.time[openers], kind="stable")]
+    place = np.searchsorted(table.time[timed], table.time, side="right") - 1
+    stage[:] = np.where(place >= 0, opened[timed[np.maximum(place, 0)]], _UNKNOWN)
+    for file in np.unique(table.file[openers]).tolist():
+        rows = np.flatnonzero(table.file == file)
+        mine = np.where(opened[rows] >= 0, np.arange(len(rows)), -1)
+        last = np.maximum.accumulate(mine)
+        names = last >= 0
+        if _speaks_often(opened[rows]):
+            stage[rows[names]] = opened[rows[last[names]]]
+    return stage
+
+
+def _speaks_often(opened: NDArray[np.int64]) -> bool:
+    """A file that names several stages keeps its own time; one that names a single stage follows the others."""
+    return len(set(opened[opened >= 0].tolist())) >= 3
+
+
+def stage_counts(stages: NDArray[np.int8]) -> Mapping[Stage, int]:
+    """Rows in each stage."""
+    return {stage: int((stages == number).sum()) for number, stage in enumerate(STAGES)}

@@ -1,0 +1,74 @@
+"""All signs that point to nodes, gathered from the channels of ``core.spatial``."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.blame import Names, blame_edges, own_address, own_rank
+from core.crossjob import Candidate
+from core.facts import Blame
+from core.iterations import Iterations
+from core.job import LogFile, Manifest
+from core.model import Role
+from core.spatial import Sign, behind_signs, direct_signs, missing_signs, named_signs, ranks_of_nodes, silence_signs
+from core.table import EventTable
+from core.text import read_rows
+
+MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
+
+
+def find_signs(
+    table: EventTable, candidates: Sequence[Candidate], iterations: Iterations, manifest: Manifest, files: Mapping[str, LogFile]
+) -> tuple[Sign, ...]:
+    """Signs of every channel for every node."""
+    by_event = {candidate.event: candidate for candidate in candidates}
+    nodes = manifest.nodes or table.nodes
+    expected = ranks_of_nodes(table, manifest.node_ranks)
+    node_of_rank = {rank: node for node, ranks in expected.items() for rank in ranks}
+    names = Names(table, manifest)
+    names.learn(*_identities(table, files))
+    edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
+    return (
+        *direct_signs(candidates, nodes),
+        *named_signs(edges, by_event, nodes),
+        *silence_signs(table, candidates, expected),
+        *behind_signs(iterations, node_of_rank),
+        *missing_signs(expected, table.ranks),
+    )
+
+
+def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
+    """Raw text of messages that may name somebody: of blocks the lines that say what happened, under their head row."""
+    texts: dict[int, str] = {}
+    for candidate in candidates:
+        if candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED):
+            keys = {row: key_rows(table, row) for row in candidate.rows[:MAX_READ].tolist()}
+            raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
+            texts |= {row: "\n".join(raw.get(key, "") for key in rows) for row, rows in keys.items()}
+    return texts
+
+
+def key_rows(table: EventTable, head: int) -> list[int]:
+    """Rows of the message at a head row that say what happened."""
+    if table.key[head]:
+        return [head]
+    reach = slice(head, min(len(table), head + 20_000))
+    rows = np.flatnonzero((table.voice[reach] == table.voice[head]) & (table.event[reach] == table.event[head]) & table.key[reach])
+    return (rows[:4] + head).tolist() or [head]
+
+
+def _identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[str, str], dict[int, str]]:
+    """Address -> node and rank -> node, where lines tell who their speaker is."""
+    samples = [template.sample.replace("<IP>", "0.0.0.0").replace("<NUM>", "0") for template in table.templates]
+    telling = [place for place, sample in enumerate(samples) if own_address(sample) or own_rank(sample) is not None]
+    addresses: dict[str, str] = {}
+    ranks: dict[int, str] = {}
+    if telling:
+        rows = np.flatnonzero(np.isin(table.event, telling) & table.head & (table.node >= 0))[:MAX_READ]
+        for row, text in read_rows(files, table, rows).items():
+            node = table.nodes[table.node[row]]
+            if (address := own_address(text)) is not None:
+                addresses.setdefault(address, node)
+            if (rank := own_rank(text)) is not None:
+                ranks.setdefault(rank, node)
+    return addresses, ranks

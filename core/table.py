@@ -1,0 +1,130 @@
+"""The narrow waist: every source and log format ends here, every method starts from here.
+
+An ``EventTable`` holds one row a segment (``core.lines``) as arrays, no object a line; the few distinct things (files,
+voices, events) stand in small tuples beside them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.lines import NO_TIME
+from core.messages import Messages
+from core.origins import Origin, Program
+from core.scan import FileScan
+from core.templates import Template
+
+
+@dataclass(frozen=True, eq=False)
+class EventTable:
+    """The rows of a job, file after file (sorted by name), each file in its own order.
+
+    file: uint32, place in ``files``. line: uint32, physical line from 1. offset: int64 and length: uint32, bytes in the
+    unpacked file. time: int64, microseconds, carried on from the rows above where a row has no clock (NO_TIME where a
+    file has none). voice: uint32, place in ``origins``. event: uint32, place in ``templates``. head: bool, True where a
+    message starts. key: bool, True on the rows of a message that say what happened.
+    """
+
+    file: NDArray[np.uint32]
+    line: NDArray[np.uint32]
+    offset: NDArray[np.int64]
+    length: NDArray[np.uint32]
+    time: NDArray[np.int64]
+    voice: NDArray[np.uint32]
+    event: NDArray[np.uint32]
+    head: NDArray[np.bool_]
+    key: NDArray[np.bool_]
+    files: tuple[str, ...]
+    origins: tuple[Origin, ...]
+    templates: tuple[Template, ...]
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes that spoke, sorted."""
+        return tuple(sorted({origin.node for origin in self.origins if origin.node}))
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """Global ranks that spoke, sorted."""
+        return tuple(sorted({origin.rank for origin in self.origins if origin.rank is not None}))
+
+    @cached_property
+    def node(self) -> NDArray[np.int32]:
+        """int32 a row: place in ``nodes``, -1 where unknown."""
+        places = {name: place for place, name in enumerate(self.nodes)}
+        return self._of_voice([places.get(origin.node or "", -1) for origin in self.origins])
+
+    @cached_property
+    def rank(self) -> NDArray[np.int32]:
+        """int32 a row: global rank, -1 where unknown."""
+        return self._of_voice([-1 if origin.rank is None else origin.rank for origin in self.origins])
+
+    @cached_property
+    def from_rank(self) -> NDArray[np.bool_]:
+        """bool a row: True where a training process spoke."""
+        spoke = np.array([origin.program is Program.RANK for origin in self.origins], dtype=np.bool_)
+        return spoke[self.voice] if len(self.voice) else np.zeros(0, np.bool_)
+
+    @cached_property
+    def rows_of(self) -> Mapping[int, NDArray[np.intp]]:
+        """Head rows of each event, in table order."""
+        heads = np.flatnonzero(self.head)
+        order = heads[np.argsort(self.event[heads], kind="stable")]
+        bounds = np.flatnonzero(np.diff(self.event[order])) + 1
+        return {int(self.event[rows[0]]): rows for rows in np.split(order, bounds) if len(rows)}
+
+    def _of_voice(self, values: Sequence[int]) -> NDArray[np.int32]:
+        return np.array(values, dtype=np.int32)[self.voice] if len(self.voice) else np.zeros(0, np.int32)
+
+
+def build(
+    scans: Sequence[FileScan],
+    messages: Sequence[Messages],
+    origins: Mapping[tuple[str, bytes], Origin],
+    templates: Mapping[str, Template],
+) -> EventTable:
+    """Join what was scanned, grouped and parsed file by file into one table."""
+    voices: dict[tuple[str, bytes], int] = {}
+    events: dict[Template, int] = {}
+    columns: dict[str, list[NDArray]] = {name: [] for name in ("file", "line", "offset", "length", "time", "voice", "event", "head", "key")}
+    for number, (scan, said) in enumerate(zip(scans, messages, strict=True)):
+        rows = scan.columns
+        voice_of = [voices.setdefault((scan.name, prefix), len(voices)) for prefix in rows.prefixes]
+        event_of = [events.setdefault(templates[text], len(events)) for text in said.texts]
+        columns["file"].append(np.full(len(rows.line), number, np.uint32))
+        columns["line"].append(rows.line)
+        columns["offset"].append(rows.offset)
+        columns["length"].append(rows.length)
+        columns["time"].append(carry_time(rows.time))
+        columns["voice"].append(np.array(voice_of, np.uint32)[rows.prefix])
+        columns["event"].append(np.array(event_of, np.uint32)[said.message])
+        columns["head"].append(said.head)
+        columns["key"].append(said.key)
+    joined = {name: np.concatenate(parts) if parts else np.zeros(0, np.int64) for name, parts in columns.items()}
+    return EventTable(
+        **joined,
+        files=tuple(scan.name for scan in scans),
+        origins=tuple(origins[voice] for voice in voices),
+        templates=tuple(events),
+    )
+
+
+def carry_time(time: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give rows without a clock the reading above them, and those at the start of a file the first one below."""
+    known = time != NO_TIME
+    if not known.any():
+        return time
+    last = np.maximum.accumulate(np.where(known, np.arange(len(time)), -1))
+    return time[np.where(last < 0, np.flatnonzero(known)[0], last)]
+
+
+def node_names(table: EventTable, rows: Iterable[int]) -> tuple[str, ...]:
+    """Names of the nodes that speak in these rows, sorted."""
+    places = np.unique(table.node[np.asarray(list(rows), dtype=np.intp)])
+    return tuple(table.nodes[place] for place in places if place >= 0)

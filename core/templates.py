@@ -1,0 +1,103 @@
+"""Templates of messages by Drain (drain3; He et al., ICWS 2017; L4, section 4.2), each distinct masked message once.
+
+The only module that imports drain3.
+
+Differs: L4 feeds every line in the order of the log. Here each distinct message comes once, the most frequent first, so
+that neither the order of files nor the number of workers can change a template (METHOD.md, section 2); grouping accuracy
+on the loghub sets is the same (docs/LOG.md). A guard token keeps messages apart that differ in a typed slot (errno,
+exit code, Xid ...), in how something ended, in their level or in being a block: plain Drain merges ``Xid 79`` and
+``Xid 94``, ``state UP`` and ``state DOWN``.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from drain3.drain import Drain
+
+from core.messages import BLOCK_MARK, is_block, plain
+
+WILDCARD = "<*>"
+SIMILARITY = 0.8  # share of equal tokens; best grouping accuracy of .4 to .8 on the loghub sets (docs/LOG.md)
+_DEPTH = 4  # drain3's default: root, token count, guard, leaf
+_MAX_CHILDREN = 4096  # the guard has many values; drain3's default 100 would send the rest to one leaf
+_MAX_TOKENS = 120  # a longer message is told by its first tokens
+
+_SLOT = re.compile(
+    r"(?:errno|err|error|errn|\w*code|\w*status|signal|sig|xid[^:]*:|rc|ret|http|exit)[\s:=(\[\"'#]{1,6}(-?(?:0x[0-9a-f]+|\d{1,5}))\b",
+    re.IGNORECASE,
+)
+# Words that say how something ended: "state UP" and "state DOWN" are two events.
+_OUTCOME = re.compile(
+    r"\b(?:success\w*|succe\w+|abort\w*|fail\w*|cancel\w*|kill\w*|down|up|lost|dead|timed out|timeout|refused|reset|closed|denied|"
+    r"unreachable|corrupt\w*|invalid|error|exception|nan|inf)\b",
+    re.IGNORECASE,
+)
+_LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|^\[?([EWIF])<TS>")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Constant part of a message; ``id`` is a hash of ``text``.
+
+    block: whether the message is a block of lines. sample: its most frequent message, without wildcards; rules read this.
+    """
+
+    id: str
+    text: str
+    block: bool = False
+    sample: str = field(default="", compare=False)
+
+
+def template_id(text: str) -> str:
+    """Sixteen hexadecimal digits of BLAKE2b: one collision in a million templates is as likely as 1 in 37 million."""
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def find_templates(counts: Mapping[str, int]) -> dict[str, Template]:
+    """The template of every message text.
+
+    Args:
+        counts: how often each distinct message text occurs, over all jobs that are parsed together.
+    """
+    drain = Drain(depth=_DEPTH, sim_th=SIMILARITY, max_children=_MAX_CHILDREN, param_str=WILDCARD, parametrize_numeric_tokens=False)  # digits tell guards apart
+    cluster_of = {}
+    for text in sorted(counts, key=lambda text: (-counts[text], text)):
+        cluster, _ = drain.add_log_message(f"{_guard(text)} {_clip(plain(text))}")
+        cluster_of[text] = cluster
+    made: dict[int, Template] = {}
+    members: dict[int, list[str]] = {}
+    for text, cluster in cluster_of.items():
+        members.setdefault(cluster.cluster_id, []).append(text)
+    for number, texts in members.items():
+        # a template of one message is the message: its id does not depend on what else was parsed
+        tokens = cluster_of[texts[0]].log_template_tokens[1:]
+        text = plain(texts[0]) if len(texts) == 1 else " ".join(tokens)
+        made[number] = _template(text, sample=texts[0])
+    return {text: made[cluster.cluster_id] for text, cluster in cluster_of.items()}
+
+
+def _template(text: str, *, sample: str) -> Template:
+    block = is_block(sample)
+    return Template(template_id(f"{BLOCK_MARK}{text}" if block else text), text, block=block, sample=plain(sample))
+
+
+def slots(text: str) -> tuple[str, ...]:
+    """Values of the typed slots of a message: errno, exit codes, signals, status, Xid."""
+    return tuple(match[1] for match in _SLOT.finditer(text))
+
+
+def level(text: str) -> str:
+    """Level that the message was logged at, as its first letter; empty when it names none."""
+    match = _LEVEL.search(text[:200])
+    return (match[1] or match[2])[0] if match else ""
+
+
+def _guard(text: str) -> str:
+    outcomes = sorted({match[0].lower() for match in _OUTCOME.finditer(text)})
+    return f"{'block' if is_block(text) else 'line'}|{level(text)}|{','.join(slots(text))}|{','.join(outcomes)}"
+
+
+def _clip(text: str) -> str:
+    return " ".join(text.split(" ", _MAX_TOKENS)[:_MAX_TOKENS])

@@ -1,0 +1,125 @@
+"""Temporal: iterations against those before them (L4, section 4.4), and level shifts in the numbers that logs carry.
+
+Differs: the paper's distance is DTW over numeric event ids, in which the numbering decides (METHOD.md, section 2). Here a
+sequence of events is compared as what it is, categories: normalised Levenshtein, multiset difference, and events that
+are new or gone. Three-sigma cannot fire among ten; median and MAD, with the tested one left out, can.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from core.iterations import Iterations
+from core.model import Series
+from core.table import EventTable
+
+WINDOW = 10  # iterations before the tested one (L4, section 4.4)
+MIN_HISTORY = 4  # of fewer, a median says nothing
+MAD_TO_SIGMA = 1.4826  # of a normal distribution
+DEVIATIONS = 6.0  # robust deviations; below 4 evaluation and saving steps of good jobs fire (docs/LOG.md)
+MIN_DISTANCE = 0.25  # of 1; a smaller change of sequence is one stray line
+MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """An iteration that differs from those before it; score: 0..1."""
+
+    iteration: int
+    score: float
+    because: str
+
+
+def odd_sequences(table: EventTable, iterations: Iterations) -> tuple[Odd, ...]:
+    """Iterations whose sequence of events is far from the ten before, within the voice that counts them most."""
+    sequences = sequences_of(table, iterations)
+    numbers = sorted(sequences)
+    means = {
+        number: float(np.mean([distance(sequences[number], sequences[before]) for before in numbers[max(0, at - WINDOW) : at]]))
+        for at, number in enumerate(numbers)
+        if at >= MIN_HISTORY
+    }
+    odd = []
+    for number, mean in means.items():
+        others = [value for other, value in means.items() if other != number]
+        if mean >= MIN_DISTANCE and len(others) >= MIN_HISTORY and deviation(mean, others) >= DEVIATIONS:
+            because = f"the events of iteration {number} differ from those of the {WINDOW} before by {mean:.2f} (median {np.median(others):.2f})."
+            odd.append(Odd(number, min(1.0, mean), because))
+    return tuple(sorted(odd, key=lambda one: (-one.score, one.iteration)))
+
+
+def sequences_of(table: EventTable, iterations: Iterations) -> dict[int, tuple[int, ...]]:
+    """Events between one iteration marker and the next, of the voice that marks the most iterations."""
+    if not len(iterations.marks):
+        return {}
+    voice = Counter(table.voice[iterations.marks].tolist()).most_common(1)[0][0]
+    mine = table.voice[iterations.marks] == voice
+    marks, numbers = iterations.marks[mine], iterations.numbers[mine]
+    rows = np.flatnonzero((table.voice == voice) & table.head)
+    sequences: dict[int, tuple[int, ...]] = {}
+    for at in range(1, len(marks)):
+        between = rows[(rows > marks[at - 1]) & (rows <= marks[at])]
+        sequences[int(numbers[at])] = tuple(table.event[between].tolist())
+    return sequences
+
+
+@lru_cache(maxsize=1 << 16)
+def distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    """Distance of two event sequences as categories, 0..1: mean of edit, multiset and set difference.
+
+    Most iterations are equal (METHOD.md, section 2), so the cache answers nearly always.
+    """
+    if one == other:
+        return 0.0
+    edits = Levenshtein.normalized_distance(one, other)
+    counts, others = Counter(one), Counter(other)
+    multiset = sum(((counts - others) + (others - counts)).values()) / max(1, len(one) + len(other))
+    sets = len(set(one) ^ set(other)) / max(1, len(set(one) | set(other)))
+    return (edits + multiset + sets) / 3
+
+
+def deviation(value: float, others: Sequence[float]) -> float:
+    """Robust deviations of a value from others: distance to the median over the scaled MAD."""
+    middle = float(np.median(others))
+    spread = float(np.median(np.abs(np.asarray(others) - middle))) * MAD_TO_SIGMA
+    return abs(value - middle) / max(spread, 1e-3)
+
+
+def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
+    """Where numbers left their level and stayed away, or stopped being numbers."""
+    shifts = []
+    for one in series:
+        values = np.asarray(one.values, dtype=float)
+        broken = np.flatnonzero(~np.isfinite(values))
+        if len(broken):
+            at = int(broken[0])
+            shifts.append(Odd(one.iterations[at], 1.0, f"{one.name} is {one.values[at]} from iteration {one.iterations[at]} on."))
+            continue
+        at = _shift(values)
+        if at is not None:
+            before, after = float(np.median(values[:at])), float(np.median(values[at:]))
+            because = f"{one.name} rose from {before:.4g} to {after:.4g} at iteration {one.iterations[at]} and stayed there."
+            shifts.append(Odd(one.iterations[at], min(0.9, 1 - before / after), because))
+    return tuple(sorted(shifts, key=lambda one: (-one.score, one.iteration)))
+
+
+def _shift(values: np.ndarray) -> int | None:
+    """First place from which on the median is at least MIN_RATIO times the median before, and beyond its noise."""
+    for at in range(WINDOW, len(values) - 2):
+        before, after = values[:at], values[at:]
+        low = float(np.median(before))
+        if low > 0 and float(np.min(after)) >= MIN_RATIO * low and deviation(float(np.median(after)), before.tolist()) >= DEVIATIONS:
+            return at
+    return None
+
+
+def behind(of_rank: Mapping[int, int]) -> tuple[int, ...]:
+    """Ranks whose last complete iteration is before that of most others."""
+    if not of_rank:
+        return ()
+    usual = int(np.median(list(of_rank.values())))
+    return tuple(rank for rank, last in of_rank.items() if last < usual)

@@ -1,0 +1,134 @@
+"""The verdict: scope, confidence and headline, decided in code from the evidence and never by a model (DESIGN 5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.crossjob import Candidate
+from core.iterations import Iterations
+from core.job import Status
+from core.model import Confidence, Role, Scope, Stage
+from core.spatial import Suspicion, is_local, short
+
+ESTABLISHED = 0.85  # a direct trace of a known kind, with nothing that contradicts it
+SUPPORTED = 0.55
+RIVAL = 0.8  # a second suspect counts when it has this share of the first one's score
+MAX_SUSPECTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the evidence comes to."""
+
+    scope: Scope
+    confidence: Confidence
+    headline: str
+    why: tuple[str, ...]
+    suspects: tuple[Suspicion, ...]
+    checks: tuple[str, ...]
+
+
+def decide(
+    status: Status,
+    candidates: Sequence[Candidate],
+    suspicions: Sequence[Suspicion],
+    nodes: Sequence[str],
+    stage: Stage,
+    iterations: Iterations,
+) -> Verdict:
+    """Weigh ranked candidates (most telling first) and suspicions."""
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
+    place = _place(stage, iterations)
+    if status is Status.COMPLETED:
+        return Verdict(Scope.NONE, Confidence.ESTABLISHED, "The job completed; nothing to diagnose.", ("job.json says COMPLETED.",), (), ())
+    if roots and roots[0].fact.stop:
+        return _stopped(roots[0], place)
+    accused = _accused(roots, suspicions, nodes)
+    if accused:
+        return _node(accused, roots, nodes, place)
+    if roots:
+        return _job(roots[0], nodes, place)
+    return _unknown(candidates, place)
+
+
+def _stopped(root: Candidate, place: str) -> Verdict:
+    where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
+    return Verdict(
+        Scope.NONE,
+        Confidence.ESTABLISHED,
+        f"Not a fault: {root.fact.says}{where}{place}.",
+        (f"\u201c{short(root.text)}\u201d came before any sign of a failure.",),
+        (),
+        (root.fact.check,),
+    )
+
+
+def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], nodes: Sequence[str], place: str) -> Verdict:
+    names = ", ".join(suspicion.node for suspicion in accused)
+    first = accused[0]
+    root = next((root for root in roots if first.node in root.nodes or any(sign.event == root.event for sign in first.signs)), None)
+    said = root.fact.says if root else "went silent while the other nodes waited for it"
+    confidence = Confidence.ESTABLISHED if root and root.fact.known and first.score >= ESTABLISHED else _by_score(first.score)
+    checks = (root.fact.check,) if root else (f"Look at {names} itself: process state, kernel log, power, network; take it out and restart.",)
+    return Verdict(
+        Scope.NODE,
+        confidence,
+        f"Look at {names}: {said}{place}.",
+        tuple(sign.because for sign in first.signs),
+        tuple(accused),
+        checks,
+    )
+
+
+def _job(root: Candidate, nodes: Sequence[str], place: str) -> Verdict:
+    spread = f"{len(root.nodes)} of {len(nodes)} nodes" if root.nodes else "the whole job"
+    confidence = Confidence.ESTABLISHED if root.fact.known and root.score >= ESTABLISHED else _by_score(root.score)
+    return Verdict(
+        Scope.JOB,
+        confidence,
+        f"No node is special: {root.fact.says}{place}.",
+        (f"\u201c{short(root.text)}\u201d concerns {spread}.",),
+        (),
+        (root.fact.check,),
+    )
+
+
+def _unknown(candidates: Sequence[Candidate], place: str) -> Verdict:
+    seen = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED]
+    if seen:
+        why = f"There is only what peers say of each other (\u201c{short(seen[0].text)}\u201d); no log holds a direct trace."
+        check = "Find the logs of the node that the peers waited for, its kernel log, and stack dumps of all ranks."
+    else:
+        why = "The logs end without an error, a stop or a silent node."
+        check = "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
+    return Verdict(Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive{place}.", (why,), (), (check,))
+
+
+def _accused(roots: Sequence[Candidate], suspicions: Sequence[Suspicion], nodes: Sequence[str]) -> tuple[Suspicion, ...]:
+    """Suspects worth naming: none when the leading root concerns more than a part of the nodes."""
+    if not suspicions or suspicions[0].score < SUPPORTED:
+        return ()
+    if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
+        return ()
+    top = suspicions[0]
+    rivals = [other for other in suspicions[1:MAX_SUSPECTS] if other.score >= RIVAL * top.score and _same_ground(top, other)]
+    return (top, *rivals)
+
+
+def _named_by(root: Candidate, suspicion: Suspicion) -> bool:
+    return any(sign.event == root.event for sign in suspicion.signs)
+
+
+def _same_ground(one: Suspicion, other: Suspicion) -> bool:
+    """Two nodes are accused together only for the same kind of evidence."""
+    return one.signs[0].channel == other.signs[0].channel and one.signs[0].event == other.signs[0].event
+
+
+def _by_score(score: float) -> Confidence:
+    return Confidence.SUPPORTED if score >= SUPPORTED else Confidence.WEAK
+
+
+def _place(stage: Stage, iterations: Iterations) -> str:
+    if stage is Stage.UNKNOWN:
+        return ""
+    after = f", after iteration {iterations.last}" if iterations.last is not None else ""
+    return f" during {stage.value}{after}"

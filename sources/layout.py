@@ -1,0 +1,124 @@
+"""What a job folder means (docs: a job folder): which of its files are logs, which are dumps, which are neither."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from core.errors import NoLogs
+from core.job import Job, LogFile, Manifest
+from sources.limits import DEFAULT_LIMITS, Limits
+from sources.manifest import parse_manifest
+from sources.unpack import open_log, unreadable
+
+MANIFEST = "job.json"
+LOGS = "logs/"
+DUMPS = "dumps/"
+
+_PACKED = frozenset({".gz", ".zst", ".xz"})
+_ARCHIVES = frozenset({".7z", ".bz2", ".lz4", ".rar", ".tar", ".tbz2", ".tgz", ".txz", ".tzst", ".zip"})
+# checkpoints and arrays, traces and databases, pictures, compiled code
+_NO_LOGS = frozenset(
+    {".bin", ".ckpt", ".distcp", ".h5", ".hdf5", ".npy", ".npz", ".onnx", ".parquet", ".pickle", ".pkl", ".pt", ".pth"}
+    | {".safetensors", ".db", ".ncu-rep", ".nsys-rep", ".sqlite", ".tfevents"}
+    | {".gif", ".jpeg", ".jpg", ".mp4", ".pdf", ".png", ".pyc", ".so", ".whl"}
+)
+
+
+_NO_LOGS_HINT = "Logs belong into its logs/ folder, in any tree; were they moved, or not yet copied?"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file as a backend keeps it.
+
+    name: path below the job folder, with "/".
+    open: opens a new seekable stream of the stored bytes; only OSError comes from it and from its stream. It can be
+        pickled, so that files can be scanned in other processes.
+    """
+
+    name: str
+    size: int
+    stamp: str
+    open: Callable[[], BinaryIO] = field(repr=False, compare=False)
+
+
+def assemble(
+    job_id: str,
+    files: Iterable[StoredFile],
+    *,
+    place: str,
+    problems: Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+) -> Job:
+    """Make a job of the files in its folder, in whatever order they come.
+
+    Without a logs folder everything but job.json and dumps is taken for logs. Hidden files are nobody's logs.
+    Raises ``NoLogs`` when there are neither logs nor dumps.
+    """
+    visible = [file for file in sorted(files, key=lambda file: file.name) if not _is_hidden(file.name)]
+    dumps = [file for file in visible if file.name.startswith(DUMPS)]
+    logs = [file for file in visible if file.name.startswith(LOGS)]
+    if not logs:
+        logs = [file for file in visible if file.name != MANIFEST and not file.name.startswith(DUMPS)]
+    readable, unread = _without_binaries(logs)
+    if not readable and not dumps:
+        raise NoLogs(f"Job {job_id} has no log files under {place}.", " ".join([*problems, *unread]) or _NO_LOGS_HINT)
+    manifest, lies = read_manifest(job_id, next((file for file in visible if file.name == MANIFEST), None), limits)
+    return Job(
+        manifest=manifest,
+        logs=tuple(log_file(file, limits) for file in readable),
+        dumps=tuple(log_file(file, limits) for file in dumps),
+        problems=(*lies, *problems, *unread),
+    )
+
+
+def read_manifest(job_id: str, file: StoredFile | None, limits: Limits) -> tuple[Manifest, tuple[str, ...]]:
+    """Read a job's job.json, if it has one; what is wrong with it comes back as sentences."""
+    if file is None:
+        return Manifest(job_id), ()
+    try:
+        with file.open() as stream:
+            content = stream.read(limits.manifest_bytes + 1)
+    except FileNotFoundError:
+        return Manifest(job_id), ()
+    except OSError as error:
+        return Manifest(job_id), (unreadable(MANIFEST, error).message,)
+    if len(content) > limits.manifest_bytes:
+        return Manifest(job_id), (f"job.json is larger than {limits.manifest_bytes:,} bytes and was left out.",)
+    return parse_manifest(job_id, content)
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
+
+
+def log_file(file: StoredFile, limits: Limits) -> LogFile:
+    """Let a stored file be opened as the log that it holds."""
+    return LogFile(file.name, file.size, file.stamp, partial(open_log, file.open, file.name, limits))
+
+
+def _without_binaries(files: Sequence[StoredFile]) -> tuple[list[StoredFile], list[str]]:
+    """Leave out what is known not to be text; everything else is read, whatever its name."""
+    kinds = {file.name: _binary_suffix(file.name) for file in files}
+    archives = [name for name, suffix in kinds.items() if suffix in _ARCHIVES]
+    others = Counter(suffix for suffix in kinds.values() if suffix in _NO_LOGS)
+    problems = []
+    if archives:
+        more = f" and {len(archives) - 1} more" if len(archives) > 1 else ""
+        problems.append(f"The archive {archives[0]}{more} was not read: unpack it into the job folder.")
+    if others:
+        listed = ", ".join(f"{count} {suffix}" for suffix, count in sorted(others.items()))
+        problems.append(f"Files that hold no log lines were not read: {listed}.")
+    return [file for file in files if not kinds[file.name]], problems
+
+
+def _binary_suffix(name: str) -> str:
+    """Tell the suffix that makes a file no log, also below that of a packed file (x.tar.gz, x.pt.zst), or nothing."""
+    path = PurePosixPath(name.lower())
+    if path.suffix in _PACKED:
+        path = path.with_suffix("")
+    suffix = ".tfevents" if ".tfevents." in path.name else path.suffix
+    return suffix if suffix in _ARCHIVES | _NO_LOGS else ""

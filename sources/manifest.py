@@ -1,0 +1,173 @@
+"""job.json as people and schedulers really write it: what is usable is kept, what is not costs one sentence."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from core.job import Manifest, Status
+
+T = TypeVar("T")
+
+_MOST_RANKS = 1_000_000  # ten times the largest training job known; a lying number must not fill the memory
+
+
+def parse_manifest(job_id: str, content: bytes) -> tuple[Manifest, tuple[str, ...]]:
+    """Read the content of a job.json; the id is that of the folder, whatever the file says."""
+    try:
+        fields = json.loads(content.decode("utf-8-sig", "replace"))
+    except ValueError as error:
+        return Manifest(job_id), (f"job.json is not valid JSON ({error}) and was left out.",)
+    except RecursionError:
+        return Manifest(job_id), ("job.json is nested too deeply and was left out.",)
+    if not isinstance(fields, dict):
+        return Manifest(job_id), ("job.json is not a JSON object and was left out.",)
+    return _Fields(job_id, fields).manifest()
+
+
+class _Fields:
+    """The fields of one job.json, and what was found wrong with them."""
+
+    def __init__(self, job_id: str, fields: Mapping[str, Any]) -> None:
+        self._job_id = job_id
+        self._fields = fields
+        self._problems: list[str] = []
+
+    def manifest(self) -> tuple[Manifest, tuple[str, ...]]:
+        if (said := self._take("job_id", _text)) not in (None, self._job_id):
+            self._problem(f"calls the job {said!r}, its folder {self._job_id!r}: the folder's name is used")
+        ranks = self._node_ranks()
+        result = Manifest(
+            job_id=self._job_id,
+            status=self._status(),
+            start=self._take("start", _text),
+            end=self._take("end", _text),
+            model=self._take("model", _text),
+            framework=self._take("framework", _text),
+            settings_id=self._take("settings_id", _text),
+            nodes=self._nodes(ranks),
+            world_size=self._world_size(ranks),
+            node_ranks=ranks,
+            node_addresses=self._by_node("node_addresses", _texts),
+            total_iterations=self._take("total_iterations", _count),
+            extra=dict(self._fields),
+        )
+        return result, tuple(self._problems)
+
+    def _problem(self, sentence: str) -> None:
+        self._problems.append(f"job.json {sentence}.")
+
+    def _take(self, name: str, read: Callable[[Any], T]) -> T | None:
+        value = self._fields.get(name)
+        if value is None:
+            return None
+        try:
+            return read(value)
+        except ValueError as error:
+            self._problem(f"has a {name} that {error}: it was left out")
+            return None
+
+    def _status(self) -> Status:
+        said = self._take("status", _text)
+        if not said:
+            return Status.UNKNOWN
+        word = said.split()[0].upper() if said.split() else ""  # Slurm: "CANCELLED by 1000"
+        if word in set(Status):
+            return Status(word)
+        self._problem(f"has the status {said!r}, which is none of {', '.join(Status)}: it is taken as UNKNOWN")
+        return Status.UNKNOWN
+
+    def _nodes(self, ranks: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
+        named = self._take("nodes", _texts) or ()
+        if len(set(named)) < len(named):
+            self._problem("names a node twice in nodes: it is counted once")
+        unnamed = [node for node in ranks if node not in named]
+        if named and unnamed:
+            self._problem(f"has nodes in node_ranks that are not in nodes: {_some(unnamed)} were added")
+        return tuple(dict.fromkeys([*named, *unnamed]))
+
+    def _node_ranks(self) -> dict[str, tuple[int, ...]]:
+        """Ranks of each node. A rank that two nodes claim is nobody's: better unknown than wrong."""
+        claimed = {node: tuple(sorted(set(ranks))) for node, ranks in self._by_node("node_ranks", _ranks).items()}
+        claims = Counter(rank for ranks in claimed.values() for rank in ranks)
+        disputed = sorted(rank for rank, nodes in claims.items() if nodes > 1)
+        if disputed:
+            self._problem(f"gives the same ranks to several nodes: {_some(disputed)} were taken from all of them")
+        return {node: tuple(rank for rank in ranks if claims[rank] == 1) for node, ranks in claimed.items()}
+
+    def _world_size(self, ranks: Mapping[str, tuple[int, ...]]) -> int | None:
+        said = self._take("world_size", _positive)
+        needed = max((rank for of_node in ranks.values() for rank in of_node), default=-1) + 1
+        if said is None or said >= needed:
+            return said
+        self._problem(f"has world_size {said}, but node_ranks has rank {needed - 1}: {needed} is used")
+        return needed
+
+    def _by_node(self, name: str, read: Callable[[Any], T]) -> dict[str, T]:
+        values = self._take(name, _mapping) or {}
+        read_values: dict[str, T] = {}
+        bad: list[str] = []
+        for node, value in values.items():
+            try:
+                read_values[_printable(node)] = read(value)
+            except ValueError:
+                bad.append(node)
+        if bad:
+            self._problem(f"has {name} that make no sense for {_some(bad)}: they were left out")
+        return read_values
+
+
+def _some(values: list[Any], most: int = 5) -> str:
+    listed = ", ".join(str(value) for value in values[:most])
+    return listed if len(values) <= most else f"{listed} and {len(values) - most} more"
+
+
+def _printable(text: str) -> str:
+    # half a surrogate pair is legal in JSON and cannot be printed
+    return text.encode("utf-8", "replace").decode()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return _printable(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise ValueError("is no text")
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:  # noqa: PLR2004 (digits of 2**63)
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise ValueError("is no count")
+
+
+def _positive(value: Any) -> int:
+    count = _count(value)
+    if not 0 < count <= _MOST_RANKS:
+        raise ValueError(f"is not between 1 and {_MOST_RANKS:,}")
+    return count
+
+
+def _rank(value: Any) -> int:
+    rank = _count(value)
+    if rank >= _MOST_RANKS:
+        raise ValueError("is no rank")
+    return rank
+
+
+def _ranks(value: Any) -> tuple[int, ...]:
+    return tuple(_rank(rank) for rank in (value if isinstance(value, list) else [value]))
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(_text(text) for text in (value if isinstance(value, list) else [value]))
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    raise ValueError("is no object")

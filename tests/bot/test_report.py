@@ -1,0 +1,231 @@
+"""The page: self-contained, escaped, complete; and its plots."""
+
+import dataclasses
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+
+from bot.report import iterations, suspects, timeline
+from bot.report.citations import MAX_LINES, cited_places
+from bot.report.clock import ticks
+from bot.report.page import render_report
+from bot.report.style import as_png
+from core.context import Excerpt, lines_around
+from core.job import Job, Manifest
+from core.model import Diagnosis, Line, Series
+from tests.bot import diagnoses
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+class Page(HTMLParser):
+    """The tags of a page, its attributes and its visible text."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Count and keep."""
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """As in SVG: open and closed at once."""
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Every tag is closed in turn."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Keep what is not style."""
+        if "style" not in self.open:
+            self.text += data
+
+
+def render(diagnosis: Diagnosis) -> str:
+    """The page of a diagnosis whose logs are gone, but for the lines that it cites."""
+    return render_report(
+        diagnosis, lines_around(Job(Manifest(diagnosis.job), ()), cited_places(diagnosis)), version="0.1.0"
+    )
+
+
+@pytest.fixture(scope="module", params=list(diagnoses.ALL))
+def page(request: pytest.FixtureRequest) -> Page:
+    """The page of every kind of diagnosis."""
+    return Page(render(diagnoses.ALL[request.param]()))
+
+
+def test_the_page_needs_nothing_from_outside(page: Page) -> None:
+    """No script, no picture, no style sheet, no address: it works offline and tells nobody that it was opened."""
+    assert not page.open
+    assert not {"script", "img", "link", "iframe", "object", "embed", "form", "base", "image", "foreignobject"} & set(
+        page.tags
+    )
+    for tag, name, value in page.attributes:
+        assert not name.startswith("on"), (tag, name)
+        assert name not in {"src", "srcset", "action", "background", "xlink:href"}
+        assert name != "href" or value.startswith("#")
+        assert not re.search(r"https?:|//|url\((?!#)", value) or name in {"content", "aria-label"}, (tag, name, value)
+
+
+def test_the_browser_would_refuse_anything_else(page: Page) -> None:
+    """The content security policy forbids what a mistake of ours could let in."""
+    policy = next(
+        value for tag, name, value in page.attributes if tag == "meta" and name == "content" and "-src" in value
+    )
+    assert policy.startswith("default-src 'none';")
+    assert "script" not in policy
+    assert "http" not in policy
+
+
+def test_every_id_is_there_once_and_every_link_leads_somewhere(page: Page) -> None:
+    """Links from sentences to evidence and from SVG to its own parts."""
+    ids = Counter(value for _, name, value in page.attributes if name == "id")
+    assert not [one for one, count in ids.items() if count > 1]
+    assert {value[1:] for _, name, value in page.attributes if name == "href"} <= set(ids)
+    used = {found for _, _, value in page.attributes for found in re.findall(r"url\(#([^)]+)\)", value)}
+    assert used <= set(ids)
+
+
+def test_pictures_have_words(page: Page) -> None:
+    """Each plot says in text what it shows."""
+    labels = [value for tag, name, value in page.attributes if tag == "svg" and name == "aria-label"]
+    assert len(labels) == page.tags["svg"]
+    assert all(labels)
+
+
+def test_the_same_diagnosis_gives_the_same_bytes() -> None:
+    """No date, no counter, no random id."""
+    assert render(diagnoses.node_fault()) == render(diagnoses.node_fault())
+
+
+def test_hostile_text_is_only_text() -> None:
+    """Tags, templates and control bytes of a log line are shown, not obeyed."""
+    source = render(diagnoses.hostile())
+    assert "<script" not in source
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in source
+    assert "{{ 7*7 }}" in Page(source).text
+    assert not set("\x1b\x00\x08\x9b\u202e\u202c") & set(source)
+    assert source.encode("utf-8")
+    assert len(source) < 200_000
+
+
+def test_the_page_says_what_the_terminal_says() -> None:
+    """Headline, confidence, suspects, checks, evidence with its lines, coverage, baseline, method and version."""
+    text = " ".join(Page(render(diagnoses.node_fault())).text.split())
+    for words in (
+        "Look at node-01 first",
+        "established",
+        "act on it",
+        "1 of 4 nodes",
+        "ranks 2-3",
+        "The link of node-01: cable",
+        "2026-11-21, UTC",
+        "logs/node-01/noded.log:7",
+        "32 times",
+        "25 files, 1,166 lines, 208 kB, 8 of 8 ranks",
+        "with 3 successful jobs: s01, s03, s04",
+        "the job folder has no dumps/",
+        "Firstfault 0.1.0, method firstfault",
+    ):
+        assert words in text
+
+
+def test_a_cited_line_is_shown_once_and_in_context() -> None:
+    """Neighbouring citations share one excerpt; what a suspect repeats of an event is not shown again."""
+    fault = diagnoses.node_fault()
+    name = "logs/node-01/noded.log"
+    around = tuple(Line(name, number, f"line {number}") for number in range(1, 20))
+    excerpts = {(name, number): Excerpt(name, number, around) for number in (7, 8, 9, 10)}
+    source = render_report(fault, excerpts, version="0.1.0")
+    assert source.count(f"{name}:7<") == 1
+    assert source.count(f"{name}:8, 9, 10<") == 1
+    assert re.search(r'class="line cited"><span class="number">7</span><code>line 7<', source)
+    assert re.search(r'class="line"><span class="number">6</span><code>line 6<', source)
+
+
+def test_a_claim_of_many_lines_shows_a_few() -> None:
+    """An event of all ranks does not fill the page; the rest is counted."""
+    job_wide = diagnoses.job_wide()
+    assert len([place for place in cited_places(job_wide) if "stderr" in place[0]]) == MAX_LINES
+    crowd = dataclasses.replace(job_wide.events[0], lines=tuple(Line("logs/a", 100 * n, "x") for n in range(1, 1_000)))
+    assert "and 991 more cited lines" in render(dataclasses.replace(job_wide, events=(crowd,)))
+
+
+def test_plots_are_drawn_only_from_data() -> None:
+    """No empty axes: without numbers there is no picture."""
+    nothing = diagnoses.inconclusive()
+    assert suspects.suspects_figure(nothing, 7) is None
+    assert timeline.timeline_figure(nothing, 7) is None
+    assert iterations.iterations_figure(nothing, 7) is None
+    assert "<svg" not in render(nothing)
+
+
+def test_a_figure_is_a_picture_too() -> None:
+    """The same figure can be posted as PNG."""
+    figure = suspects.suspects_figure(diagnoses.node_fault(), 7)
+    assert figure is not None
+    assert as_png(figure).startswith(b"\x89PNG")
+
+
+def test_a_thousand_nodes_stay_readable() -> None:
+    """Suspects have bars and lanes of their own, the others share one."""
+    huge = diagnoses.huge()
+    alone, others = suspects.split(huge.pictures.nodes, ["gpu-17-09", "gpu-17-10"])
+    assert [bar.node for bar in alone[:2]] == ["gpu-17-09", "gpu-17-10"]
+    assert len(alone) <= suspects.MAX_BARS
+    assert len(alone) + len(others) == 1_024
+    roles = {event.id: event.role for event in huge.events}
+    lanes = timeline.lanes(huge, huge.pictures.marks, roles)
+    assert len(lanes) <= timeline.MAX_LANES
+    assert lanes[0].label == "gpu-17-09"
+    assert lanes[-1].label == "1,018 others"
+    assert len(render(huge)) < 400_000
+
+
+def test_a_long_series_keeps_its_peaks() -> None:
+    """Thinning for the plot loses no outlier."""
+    series = Series("x", tuple(range(50_000)), tuple(100.0 if n == 33_333 else n % 7 for n in range(50_000)))
+    numbers, values = iterations.thinned(series)
+    assert len(numbers) < 1_000
+    assert (33_333, 100.0) in zip(numbers, values, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0"), (232.4, "232"), (11_200.0, "11.2k"), (3e19, "3e+19"), (-0.00002, "-2e-5"), (float("nan"), "nan")],
+)
+def test_numbers_on_an_axis_are_short(value: float, shown: str) -> None:
+    """Labels fit beside the plot."""
+    assert iterations.short(value) == shown
+
+
+@pytest.mark.parametrize("span_seconds", [0, 3, 90, 7_200, 86_400 * 3, 86_400 * 400])
+def test_times_on_an_axis_are_round_and_few(span_seconds: int) -> None:
+    """From three seconds to a year there are at most eight labels."""
+    first = diagnoses.at(0)
+    shown = ticks(first, first + span_seconds * 1_000_000, 8)
+    assert len(shown) <= 9
+    assert all(first <= time <= first + span_seconds * 1_000_000 for time, _ in shown)
+
+
+def test_values_that_are_no_numbers_do_not_break_a_plot() -> None:
+    """NaN, infinity and 1e300 are marked, not drawn."""
+    broken = diagnoses.hostile()
+    assert iterations.iterations_figure(broken, 7) is not None
+    assert "1 not finite" not in iterations.describe(
+        dataclasses.replace(broken, pictures=diagnoses.node_fault().pictures)
+    )
+    assert "2 not finite" in iterations.describe(broken)

@@ -1,0 +1,108 @@
+"""The same words everywhere."""
+
+import dataclasses
+
+import pytest
+
+from bot import wording
+from core.model import Coverage, Diagnosis, EventEvidence
+from tests.bot import diagnoses
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_000, "1.00 kB"),
+        (9_996, "10.0 kB"),
+        (99_960, "100 kB"),
+        (683_000, "683 kB"),
+        (999_600, "1.00 MB"),
+        (14_200_000_000, "14.2 GB"),
+    ],
+)
+def test_sizes_have_three_digits(number: int, shown: str) -> None:
+    """Sizes can be compared at a glance."""
+    assert wording.size(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [
+        ((), ""),
+        ((5,), "rank 5"),
+        ((3, 2), "ranks 2-3"),
+        ((0, 1, 2, 7), "ranks 0-2, 7"),
+        (tuple(range(0, 40, 2)), "ranks 0, 2, 4, 6, 8, 15 more"),
+    ],
+)
+def test_ranks_are_joined_and_the_rest_is_counted(numbers: tuple[int, ...], shown: str) -> None:
+    """Eight ranks of a node, or four thousand of a cluster, take one line."""
+    assert wording.ranks(numbers) == shown
+
+
+@pytest.mark.parametrize(
+    ("nodes", "total", "shown"),
+    [
+        (("a",), 4, "a"),
+        (("a", "b"), 4, "a, b"),
+        (("a", "b"), 2, "all 2 nodes"),
+        (tuple("abc"), 4, "3 of 4 nodes"),
+        (tuple("abc"), 0, "3 nodes"),
+        ((), 4, "no node"),
+    ],
+)
+def test_few_nodes_are_named_and_many_are_counted(nodes: tuple[str, ...], total: int, shown: str) -> None:
+    """Where an event was fits into a column."""
+    assert wording.where(EventEvidence("E1", 1.0, "", nodes=nodes), total) == shown
+
+
+def test_the_first_line_stands_alone() -> None:
+    """It names the job once, whether or not the headline does."""
+    plain = diagnoses.node_fault()
+    named = dataclasses.replace(plain, headline="f07: look at node-01")
+    assert wording.first_line(plain).startswith("f07: Look at node-01 first")
+    assert wording.first_line(named) == "f07: look at node-01"
+
+
+def test_times_carry_a_date_only_when_there_are_several() -> None:
+    """A job that ran past midnight cannot be misread."""
+    noon, midnight = 1_795_262_400_000_000, 1_795_305_600_000_000
+    assert wording.clocks([noon, None]) == ["12:00:00", wording.NO_CLOCK]
+    assert wording.clocks([noon, midnight]) == ["11-21 12:00:00", "11-22 00:00:00"]
+    assert wording.clocks([noon + 7_000], milliseconds=True) == ["12:00:00.007"]
+
+
+@pytest.mark.parametrize(
+    ("micros", "shown"), [(None, None), (0, "1970-01-01T00:00:00.000000Z"), (-1, "1969-12-31T23:59:59.999999Z")]
+)
+def test_times_are_iso_8601(micros: int | None, shown: str | None) -> None:
+    """Other programs read the times."""
+    assert wording.iso(micros) == shown
+
+
+def test_an_impossible_time_is_no_crash() -> None:
+    """A line that claims the year 400000 does not end the report."""
+    assert (wording.iso(1 << 62) or "").startswith("9999-")
+
+
+def test_the_time_of_a_line_is_not_said_twice() -> None:
+    """Beside the clock column a line begins with what it says."""
+    event = diagnoses.node_fault().events[0]
+    assert wording.said(event).startswith("node-01 noded[12793]: ERROR netlink")
+    assert wording.said(dataclasses.replace(event, first_time=None)).startswith("2026-11-21T03:59:44.976Z")
+
+
+def test_what_was_not_read_is_said() -> None:
+    """Missing nodes, ranks and files are told, and an empty job has read nothing."""
+    coverage = Coverage(nodes_missing=("a", "b"), ranks_missing=(3, 4), unreadable_files=("logs/x.gz",))
+    assert wording.missing(coverage) == ["all logs of a, b", "all logs of ranks 3-4", "1 unreadable file: logs/x.gz"]
+    assert wording.read(coverage) == "no log at all"
+    assert wording.missing(Coverage()) == []
+
+
+def test_a_headline_that_is_missing_is_replaced() -> None:
+    """Even an empty diagnosis has a first line."""
+    empty = Diagnosis("j", "firstfault", diagnoses.inconclusive().scope, diagnoses.inconclusive().confidence, "")
+    assert wording.first_line(empty) == "j: The logs do not tell what is at fault"

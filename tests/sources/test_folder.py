@@ -1,0 +1,293 @@
+"""Local folders: links, pipes and other things that a bucket has not."""
+
+import os
+import socket
+import stat
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from core.errors import JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
+from core.job import Job
+from sources.folder import JobsFolder
+from sources.jobs import open_path, open_source
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The folder of job j, with one log."""
+    home = tmp_path / "jobs" / "j"
+    (home / "logs").mkdir(parents=True)
+    (home / "logs" / "a.log").write_bytes(b"a\n")
+    return home
+
+
+def job_in(home: Path) -> Job:
+    return JobsFolder(home.parent).job(home.name)
+
+
+def names(job: Job) -> list[str]:
+    return [file.name for file in job.logs]
+
+
+def read(job: Job, name: str) -> bytes:
+    with next(file for file in job.logs if file.name == name).open() as stream:
+        return stream.read(1000)
+
+
+def test_links_out_of_the_job_folder_are_not_followed(home: Path, tmp_path: Path) -> None:
+    """Neither a file nor a folder elsewhere on the disk can be read through a job folder."""
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key.log").write_bytes(b"secret")
+    (home / "logs" / "file.log").symlink_to(secret / "key.log")
+    (home / "logs" / "folder").symlink_to(secret)
+    (home / "logs" / "up.log").symlink_to("../../../secret/key.log")
+    (home / "job.json").symlink_to(secret / "key.log")
+
+    job = job_in(home)
+
+    assert names(job) == ["logs/a.log"]
+    assert job.problems == (
+        "Links that lead out of the job folder were not followed: job.json, logs/file.log, logs/folder and 1 more.",
+    )
+
+
+def test_a_link_inside_the_job_folder_adds_only_what_is_not_read_anyway(home: Path) -> None:
+    """`latest -> attempt_1` must not double every line, but a link to a file beside logs/ is that file's only name."""
+    (home / "logs" / "attempt_1").mkdir()
+    (home / "logs" / "attempt_1" / "b.log").write_bytes(b"b\n")
+    (home / "logs" / "latest").symlink_to("attempt_1")
+    (home / "logs" / "again.log").symlink_to("a.log")
+    (home / "raw").mkdir()
+    (home / "raw" / "c.log").write_bytes(b"c\n")
+    (home / "logs" / "raw").symlink_to("../raw")
+
+    job = job_in(home)
+
+    assert names(job) == ["logs/a.log", "logs/attempt_1/b.log", "logs/raw/c.log"]
+    assert read(job, "logs/raw/c.log") == b"c\n"
+    assert job.problems == ()
+
+
+def test_a_logs_folder_that_is_a_link_inside_the_job_folder_works(tmp_path: Path) -> None:
+    """`logs -> output` is a logs folder."""
+    home = tmp_path / "j"
+    (home / "output").mkdir(parents=True)
+    (home / "output" / "a.log").write_bytes(b"a")
+    (home / "logs").symlink_to("output")
+
+    assert names(job_in(home)) == ["logs/a.log"]
+
+
+def test_loops_of_links_do_not_hang(home: Path) -> None:
+    """A link to itself, two to each other, one to a folder above, and the jobs folder linked to itself all end."""
+    (home / "logs" / "self").symlink_to("self")
+    (home / "logs" / "ping").symlink_to("pong")
+    (home / "logs" / "pong").symlink_to("ping")
+    (home / "logs" / "up").symlink_to("..")
+    (home / "logs" / "here").symlink_to(".")
+    (home.parent / "all").symlink_to(".")
+    (home.parent / "loop").symlink_to("loop")
+
+    job = job_in(home)
+
+    assert names(job) == ["logs/a.log"]
+    assert job.problems == (
+        "Links that lead back to themselves were not followed: logs/here, logs/ping, logs/pong and 2 more.",
+    )
+    assert JobsFolder(home.parent).job_ids() == ("j",)
+    for job_id in ("all", "loop"):
+        with pytest.raises(JobNotFound):
+            JobsFolder(home.parent).job(job_id)
+
+
+def test_broken_links_are_told(home: Path) -> None:
+    """A link to nothing is named, because a log that should be there is not."""
+    (home / "logs" / "gone.log").symlink_to("nothing")
+
+    assert job_in(home).problems == ("Links that lead nowhere were left out: logs/gone.log.",)
+
+
+def test_pipes_and_sockets_are_never_opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening a pipe would wait for ever."""
+    os.mkfifo(home / "logs" / "pipe.log")
+    monkeypatch.chdir(home / "logs")  # the path of a socket may have 107 bytes only
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket.log")
+
+        job = job_in(home)
+
+    assert names(job) == ["logs/a.log"]
+    assert job.problems == ("Pipes, sockets and devices were not opened: logs/pipe.log, logs/socket.log.",)
+
+
+def test_a_log_that_became_a_pipe_or_a_link_is_not_waited_for(home: Path, tmp_path: Path) -> None:
+    """What is opened later is the regular file that was listed, or an error."""
+    (home / "logs" / "b.log").write_bytes(b"b")
+    job = job_in(home)
+    for name in ("a.log", "b.log"):
+        (home / "logs" / name).unlink()
+    os.mkfifo(home / "logs" / "a.log")
+    (tmp_path / "secret").write_bytes(b"secret")
+    (home / "logs" / "b.log").symlink_to(tmp_path / "secret")
+
+    for file in job.logs:
+        with pytest.raises(UnreadableLog, match=f"{file.name} cannot be read"):
+            file.open()
+
+
+def test_a_log_that_vanished_is_told(home: Path) -> None:
+    """A file removed between listing and reading is an UnreadableLog with its name."""
+    job = job_in(home)
+    (home / "logs" / "a.log").unlink()
+
+    with pytest.raises(UnreadableLog, match=r"logs/a\.log is no longer there"):
+        job.logs[0].open()
+
+
+def test_a_job_that_is_a_link_out_of_the_jobs_folder_is_not_found(home: Path, tmp_path: Path) -> None:
+    """An id that a chat sends cannot be led to another place by a link either."""
+    (tmp_path / "elsewhere" / "logs").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "logs" / "x.log").write_bytes(b"x")
+    (home.parent / "k").symlink_to(tmp_path / "elsewhere")
+
+    source = JobsFolder(home.parent)
+
+    assert source.job_ids() == ("j",)
+    with pytest.raises(JobNotFound):
+        source.job("k")
+
+
+def test_an_alias_of_a_job_is_found_but_not_listed_twice(home: Path) -> None:
+    """`last -> 1437825` can be asked for; as a baseline it would count one job twice."""
+    (home.parent / "last").symlink_to("j")
+
+    source = JobsFolder(home.parent)
+
+    assert source.job_ids() == ("j",)
+    assert source.job("last").id == "last"
+    assert names(source.job("last")) == ["logs/a.log"]
+
+
+def test_a_jobs_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """A wrong --jobs is told apart from an unknown job, and says how to name the right one."""
+    (tmp_path / "file").write_bytes(b"")
+    for place in (tmp_path / "nothing", tmp_path / "file"):
+        source = open_source(str(place))
+        for ask in (source.job_ids, partial(source.job, "j"), partial(source.manifest, "j")):
+            with pytest.raises(SourceUnavailable, match="cannot be listed") as caught:
+                ask()
+            assert "FIRSTFAULT_JOBS" in caught.value.hint
+
+
+def test_a_folder_that_may_not_be_listed_costs_a_sentence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One forbidden folder does not hide the others' logs."""
+    (home / "logs" / "node-1").mkdir()
+    list_folder = Path.iterdir
+
+    def forbid(path: Path) -> object:  # as root, for whom no folder is forbidden, the tests cannot make a real one
+        if path.name == "node-1":
+            raise PermissionError(13, "Permission denied")
+        return list_folder(path)
+
+    monkeypatch.setattr(Path, "iterdir", forbid)
+
+    job = job_in(home)
+
+    assert names(job) == ["logs/a.log"]
+    assert job.problems == ("Not readable, and left out: logs/node-1.",)
+
+
+def test_names_that_are_no_text_can_be_printed(home: Path) -> None:
+    """A file name of any bytes becomes a name that JSON and a terminal can show, and opens."""
+    path = os.fsencode(home / "logs") + b"/bad-\xff\xfe.log"
+    with open(path, "wb") as stream:  # noqa: PTH123 (a name of bytes)
+        stream.write(b"x")
+
+    job = job_in(home)
+
+    assert names(job) == ["logs/a.log", "logs/bad-\\xff\\xfe.log"]
+    assert read(job, "logs/bad-\\xff\\xfe.log") == b"x"
+
+
+def test_folders_nested_deeper_than_python_calls_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree of 1,200 folders in one another is no reason to fail."""
+    monkeypatch.chdir(home / "logs")
+    for _ in range(1200):
+        os.mkdir("d")  # noqa: PTH102 (the whole path would be longer than the system takes)
+        os.chdir("d")
+    Path("deep.log").write_bytes(b"x")
+
+    job = job_in(home)
+
+    assert len(job.logs) == 2
+    assert job.problems == ()
+    Path("deep.log").unlink()
+    for _ in range(1200):  # pytest's own cleaning cannot go so deep
+        os.chdir("..")
+        os.rmdir("d")  # noqa: PTH106 (as above)
+
+
+def test_nothing_is_written_into_a_job_folder(home: Path) -> None:
+    """Reading a job leaves its folder as it was."""
+    before = {path: path.lstat().st_mtime_ns for path in home.rglob("*")}
+
+    job = job_in(home)
+    read(job, "logs/a.log")
+
+    assert {path: path.lstat().st_mtime_ns for path in home.rglob("*")} == before
+
+
+def test_a_path_to_a_job_folder_is_a_job(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder given by path needs no jobs folder and no valid id."""
+    spaced = home.rename(home.parent / "my job")
+    (spaced / "job.json").write_bytes(b'{"status": "FAILED"}')
+    monkeypatch.chdir(spaced)
+
+    for path in (str(spaced), f"{spaced}/", ".", spaced.as_uri().replace("%20", " ")):
+        job = open_path(path)
+
+        assert (job.id, job.status, names(job)) == ("my job", "FAILED", ["logs/a.log"])
+
+
+@pytest.mark.parametrize("name", ["train.log", ".hidden", "model.pt", "job.json"])
+def test_a_path_to_a_file_is_a_job_with_one_log(tmp_path: Path, name: str) -> None:
+    """Whoever names a file wants it read, whatever it is called."""
+    (tmp_path / name).write_bytes(b"x\n")
+
+    job = open_path(str(tmp_path / name))
+
+    assert (job.id, names(job), job.problems) == (name, [name], ())
+    assert read(job, name) == b"x\n"
+
+
+def test_a_path_that_is_not_there_is_no_job(tmp_path: Path) -> None:
+    """A path that does not exist, leads in a circle or cannot exist is told like an unknown job."""
+    (tmp_path / "loop").symlink_to("loop")
+
+    for path in (tmp_path / "nothing", tmp_path / "loop", "a\0b", tmp_path / ("x" * 300)):
+        with pytest.raises(JobNotFound, match="There is no job folder and no log file"):
+            open_path(str(path))
+
+
+def test_a_stream_is_no_log_file(tmp_path: Path) -> None:
+    """A pipe cannot be read twice, so it is refused with what to do instead."""
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(UnreadableLog, match="is no regular file") as caught:
+        open_path(str(tmp_path / "pipe"))
+
+    assert "save the stream" in caught.value.hint
+
+
+def test_an_empty_folder_by_path_has_no_logs(tmp_path: Path) -> None:
+    """The reasons why nothing is left stand in the hint."""
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(NoLogs) as caught:
+        open_path(str(tmp_path))
+
+    assert "pipe" in caught.value.hint
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)

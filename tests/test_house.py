@@ -1,0 +1,120 @@
+"""The house (docs: who may import whom) is held by reading the imports of every file."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+MAY_IMPORT = {
+    "core": set[str](),
+    "sources": {"core"},
+    "faultlib": {"core"},
+    "prompts": set[str](),
+    "slacksim": set[str](),
+    "bot": {"core", "sources", "faultlib", "prompts"},
+}
+ONLY_IN = {
+    "chromadb": "faultlib",
+    "sentence_transformers": "faultlib",
+    "slack_bolt": "bot",
+    "openai": "bot",
+    "drain3": "core",
+}
+HEAVY = (
+    "aiobotocore", "botocore", "chromadb", "dtaidistance", "drain3", "matplotlib", "moto", "numba", "numpy",
+    "onnxruntime", "openai", "pandas", "s3fs", "scipy", "sentence_transformers", "sklearn", "slack_bolt", "torch",
+)  # fmt: skip
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Top-level names of everything that a file imports, at any depth; a relative import counts as its own package."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name.split(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield path.relative_to(ROOT).parts[0] if node.level else (node.module or "").split(".")[0]
+        elif isinstance(node, ast.Call) and _imports_by_name(node) and isinstance(node.args[0], ast.Constant):
+            yield str(node.args[0].value).split(".")[0]
+
+
+def _imports_by_name(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in {"import_module", "__import__"} and bool(call.args)
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_package_imports_only_what_the_house_allows(package: str) -> None:
+    """Core imports nothing of ours, sources and faultlib only core, bot all but slacksim."""
+    allowed = {package, *MAY_IMPORT[package]}
+
+    trespasses = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules(package)
+        for name in imports(path)
+        if name in MAY_IMPORT and name not in allowed
+    ]
+
+    assert trespasses == []
+
+
+@pytest.mark.parametrize(("library", "owner"), ONLY_IN.items())
+def test_a_library_that_we_may_want_to_replace_has_one_owner(library: str, owner: str) -> None:
+    """Chroma and the embeddings stay in faultlib, Slack and the model client in bot, drain3 in core."""
+    users = {package for package in MAY_IMPORT for path in modules(package) if library in imports(path)}
+
+    assert users <= {owner}
+
+
+def test_one_file_of_core_imports_drain3() -> None:
+    """Drain could be replaced by editing a single file."""
+    users = [path.name for path in modules("core") if "drain3" in imports(path)]
+
+    assert len(users) == 1
+
+
+def test_nothing_of_the_house_imports_its_tests() -> None:
+    """What is installed works without tests/ and benchmarks/."""
+    for package in MAY_IMPORT:
+        for path in modules(package):
+            assert not {"tests", "benchmarks"} & set(imports(path)), path
+
+
+def test_every_test_tells_its_promise() -> None:
+    """A reader learns what is promised from the docstrings of the tests alone."""
+    silent = [
+        f"{path.relative_to(ROOT)}::{node.name}"
+        for path in modules("tests")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+        if not ast.get_docstring(node)
+    ]
+
+    assert silent == []
+
+
+def test_help_loads_no_heavy_package() -> None:
+    """`firstfault --help` answers at once, because it loads none of the packages that take a second each."""
+    script = f"""
+import sys
+from bot.cli import main
+sys.argv = ["firstfault", "--help"]
+try:
+    main()
+finally:
+    print("loaded:", *sorted(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)
+"""
+
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert run.returncode == 0, run.stderr
+    assert "Usage" in run.stdout
+    assert run.stderr.splitlines()[-1].split() == ["loaded:"]
