@@ -103,7 +103,9 @@ def normal(profiles: Sequence[Profile], templates: Mapping[str, Template]) -> No
             most[cohort, event] = max(most[cohort, event], count)
             anywhere[event] = max(anywhere[event], count)
         for cohort, events in per_cohort.items():
-            always[cohort].append(frozenset(event for event, speakers in events.items() if speakers >= profile.speakers[cohort]))
+            always[cohort].append(
+                frozenset(event for event, speakers in events.items() if speakers >= profile.speakers[cohort])
+            )
     common = {cohort: frozenset.intersection(*sets) for cohort, sets in always.items()}
     return Normal(most=dict(most), anywhere=dict(anywhere), always=common, jobs=len(profiles))
 
@@ -117,7 +119,12 @@ def _same_settings(one: Manifest, other: Manifest) -> bool:
     if one.settings_id is not None:
         return one.settings_id == other.settings_id
     known = (one.model, one.framework)
-    return other.settings_id is None and any(known) and known == (other.model, other.framework) and one.extra.get("software") == other.extra.get("software")
+    return (
+        other.settings_id is None
+        and any(known)
+        and known == (other.model, other.framework)
+        and one.extra.get("software") == other.extra.get("software")
+    )
 
 
 def _profile(reading: Reading) -> Profile:
@@ -155,8 +162,17 @@ def _key(job: Job) -> str:
 def _encode(profile: Profile) -> bytes:
     texts = sorted({text for _, text in profile.counts})
     place = {text: number for number, text in enumerate(texts)}
-    counts = [[cohort, place[text], c.speakers, c.total, c.most] for (cohort, text), c in sorted(profile.counts.items())]
-    document = {"job": profile.job_id, "speakers": profile.speakers, "texts": texts, "counts": counts, "ranks": profile.ranks, "lines": profile.lines}
+    counts = [
+        [cohort, place[text], c.speakers, c.total, c.most] for (cohort, text), c in sorted(profile.counts.items())
+    ]
+    document = {
+        "job": profile.job_id,
+        "speakers": profile.speakers,
+        "texts": texts,
+        "counts": counts,
+        "ranks": profile.ranks,
+        "lines": profile.lines,
+    }
     return zlib.compress(json.dumps(document).encode(), 3)
 
 

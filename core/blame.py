@@ -15,9 +15,14 @@ from core.model import Role
 from core.origins import Program
 from core.table import EventTable
 
-REQUESTS = re.compile(r"asked to terminate|did not stop within|sending SIGKILL|death signal|got signal: 15|received SIGTERM", re.IGNORECASE)
+REQUESTS = re.compile(
+    r"asked to terminate|did not stop within|sending SIGKILL|death signal|got signal: 15|received SIGTERM",
+    re.IGNORECASE,
+)
 STOP_WINDOW = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
-_PLAIN_TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
+_PLAIN_TROUBLE = (
+    0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
+)
 _WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
 DEMOTED = 0.5  # share of the rows that the job survived beyond which an event is no cause
 
@@ -42,7 +47,9 @@ def assign_roles(table: EventTable, candidates: Sequence[Candidate]) -> tuple[Ca
 def _around_stop(table: EventTable, candidates: Sequence[Candidate]) -> list[Candidate]:
     """A stop from outside explains what comes after it, and explains nothing when something had failed before."""
     stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT]
-    roots = [one for one in candidates if one.role is Role.ROOT and not one.fact.stop and one.fact.strength >= _PLAIN_TROUBLE]
+    roots = [
+        one for one in candidates if one.role is Role.ROOT and not one.fact.stop and one.fact.strength >= _PLAIN_TROUBLE
+    ]
     if not stops:
         return list(candidates)
     stopped = min(int(table.time[one.rows].min()) for one in stops)
@@ -59,7 +66,7 @@ def _around_stop(table: EventTable, candidates: Sequence[Candidate]) -> list[Can
 
 
 def _role(table: EventTable, candidate: Candidate, asked: Mapping[str, int], troubled: Mapping[str, int]) -> Candidate:
-    if candidate.role is Role.ROOT and candidate.survived > DEMOTED:
+    if candidate.role is Role.ROOT and candidate.survived > (DEMOTED if candidate.fact.known else 0.0):
         return candidate.with_role(Role.BENIGN, "the job went on after it")
     if candidate.role is Role.ROOT and not candidate.fact.known and candidate.fact.strength < _WORTH_A_LOOK:
         return candidate.with_role(Role.BENIGN, "a warning that nothing else supports")
@@ -84,7 +91,11 @@ def _troubled(table: EventTable, candidates: Sequence[Candidate]) -> dict[str, i
     """First time at which each node showed trouble of its own; losing the store after that is how it ends."""
     began: dict[str, int] = {}
     for candidate in candidates:
-        if candidate.role in (Role.ROOT, Role.PROPAGATED) and candidate.fact.kind != _STORE and candidate.fact.strength >= _PLAIN_TROUBLE:
+        if (
+            candidate.role in (Role.ROOT, Role.PROPAGATED)
+            and candidate.fact.kind != _STORE
+            and candidate.fact.strength >= _PLAIN_TROUBLE
+        ):
             for row in candidate.rows.tolist():
                 node = table.origins[table.voice[row]].node
                 if node and not candidate.fact.stop:
@@ -127,7 +138,9 @@ def _was_asked(table: EventTable, row: int, asked: Mapping[str, int]) -> bool:
 
 def _first_stop(table: EventTable, candidates: Sequence[Candidate]) -> list[Candidate]:
     """A launcher that is told to stop before anything failed anywhere is not teardown: it is how the stop began."""
-    stops = [candidate for candidate in candidates if candidate.fact.stop and candidate.role is Role.ROOT and candidate.nodes]
+    stops = [
+        candidate for candidate in candidates if candidate.fact.stop and candidate.role is Role.ROOT and candidate.nodes
+    ]
     if not stops:
         return list(candidates)
     began = min(int(table.time[candidate.rows].min()) for candidate in stops)
@@ -137,7 +150,11 @@ def _first_stop(table: EventTable, candidates: Sequence[Candidate]) -> list[Cand
         here = [row for row in candidate.rows.tolist() if table.origins[table.voice[row]].node in nodes]
         soon = [row for row in here if began <= int(table.time[row]) <= began + STOP_WINDOW]
         if candidate.role is Role.TEARDOWN and soon and _TOLD.search(candidate.text):
-            result.append(_narrow(table, candidate, np.array(soon, np.intp)).with_role(Role.ROOT, "the launcher that was stopped first"))
+            result.append(
+                _narrow(table, candidate, np.array(soon, np.intp)).with_role(
+                    Role.ROOT, "the launcher that was stopped first"
+                )
+            )
         else:
             result.append(candidate)
     return result
@@ -154,7 +171,9 @@ class Names:
 
     def __init__(self, table: EventTable, manifest: Manifest) -> None:
         nodes = tuple(dict.fromkeys((*manifest.nodes, *table.nodes)))
-        self._nodes = {node: node for node in nodes} | {node.split(".")[0]: node for node in nodes if not _is_address(node)}
+        self._nodes = {node: node for node in nodes} | {
+            node.split(".")[0]: node for node in nodes if not _is_address(node)
+        }
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
         self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
         for origin in table.origins:
@@ -179,7 +198,9 @@ class Names:
         return next((self._nodes[word] for word in re.findall(r"[\w.-]+", text) if word in self._nodes), None)
 
 
-def blame_edges(table: EventTable, candidates: Sequence[Candidate], texts: Mapping[int, str], names: Names) -> tuple[Edge, ...]:
+def blame_edges(
+    table: EventTable, candidates: Sequence[Candidate], texts: Mapping[int, str], names: Names
+) -> tuple[Edge, ...]:
     """Who names whom in messages that blame somebody."""
     edges = set()
     for candidate in candidates:
@@ -199,7 +220,13 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
         return names.mentioned(text) if candidate.fact.role is Role.ROOT else None
     for group, value in match.groupdict().items():
         if value is not None:
-            return names.of_rank(int(value)) if group.startswith("rank") else None if group == "device" else names.node(value)
+            return (
+                names.of_rank(int(value))
+                if group.startswith("rank")
+                else None
+                if group == "device"
+                else names.node(value)
+            )
     return None
 
 
@@ -214,7 +241,8 @@ def sinks(edges: Sequence[Edge]) -> dict[str, int]:
 
 # Lines in which a speaker tells who it is: its address, or its global rank.
 _OWN_ADDRESS = re.compile(
-    r"(?:own|local|host)\s*(?:ip|address)\D{0,3}(\d{1,3}(?:\.\d{1,3}){3})|NET/\w+ : Using .*?<(\d{1,3}(?:\.\d{1,3}){3})", re.IGNORECASE
+    r"(?:own|local|host)\s*(?:ip|address)\D{0,3}(\d{1,3}(?:\.\d{1,3}){3})|NET/\w+ : Using .*?<(\d{1,3}(?:\.\d{1,3}){3})",
+    re.IGNORECASE,
 )
 _OWN_RANK = re.compile(r"SetupAgent rankNum\[\d+\], rank\[(\d+)\]|initialized process group: rank (\d+)/\d+")
 

@@ -6,7 +6,7 @@ indicating events (METHOD.md, section 2), so presence proves nothing, and the fi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from core.facts import Fact, fact_of
 from core.iterations import Iterations
 from core.job import Manifest
 from core.model import Role, Stage
+from core.parsed import Parsed
 from core.table import EventTable
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
@@ -45,15 +46,16 @@ class Candidate:
     score: float = 0.0
     stage: Stage = Stage.UNKNOWN
     why: str = ""
-    named: tuple[str, ...] = field(default=())
+    quote: str = ""  # the first line that says it, without its time and labels
 
     def with_role(self, role: Role, why: str) -> "Candidate":
         """The same candidate in another role, and the reason."""
         return replace(self, role=role, why=why)
 
 
-def find_candidates(table: EventTable, normal: Normal | None, iterations: Iterations, *, crowd: int = 1) -> tuple[Candidate, ...]:
+def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     """Events that a rule or their wording ties to failures, as far as good jobs do not explain them."""
+    table, iterations = parsed.table, parsed.iterations
     facts = [fact_of(template.sample, block=template.block) for template in table.templates]
     found = []
     for event, rows in table.rows_of.items():
@@ -61,18 +63,29 @@ def find_candidates(table: EventTable, normal: Normal | None, iterations: Iterat
         if fact is None:
             continue
         # good jobs hold stops too, after their own end; a job that failed was not at its end
-        kept, excess = (rows, 1.0) if fact.stop else beyond_normal(table, event, rows, normal)
+        kept, excess = (rows, 1.0) if fact.stop else beyond_normal(table, event, rows, parsed.usual)
         if len(kept):
-            found.append(_candidate(table, event, fact, kept, excess, np.asarray(survived(table, kept, iterations, facts, crowd=crowd))))
+            found.append(
+                _candidate(
+                    table,
+                    event,
+                    fact,
+                    kept,
+                    excess,
+                    np.asarray(survived(table, kept, iterations, facts, crowd=_crowd(parsed.job.manifest))),
+                )
+            )
     return tuple(sorted(found, key=lambda candidate: candidate.event))
 
 
-def crowd(manifest: Manifest) -> int:
+def _crowd(manifest: Manifest) -> int:
     """How many ranks may share a voice that names none: those of a node."""
     return max(1, (manifest.world_size or 1) // max(1, len(manifest.nodes)))
 
 
-def beyond_normal(table: EventTable, event: int, rows: NDArray[np.intp], normal: Normal | None) -> tuple[NDArray[np.intp], float]:
+def beyond_normal(
+    table: EventTable, event: int, rows: NDArray[np.intp], normal: Normal | None
+) -> tuple[NDArray[np.intp], float]:
     """Rows of an event that good jobs do not explain, and how far they go beyond them (0..1)."""
     if normal is None:
         return rows, 1.0
@@ -149,4 +162,6 @@ def _went_on(table: EventTable, row: int, quiet: NDArray[np.bool_], crowd: int) 
         if len(others) > WENT_ON and np.searchsorted(others, row) < len(others) * (1 - MOST):
             return True
     same = np.flatnonzero(quiet & (table.voice == table.voice[row]))
-    return len(same) - int(np.searchsorted(same, row)) > WENT_ON * (crowd if table.origins[table.voice[row]].rank is None else 1)
+    return len(same) - int(np.searchsorted(same, row)) > WENT_ON * (
+        crowd if table.origins[table.voice[row]].rank is None else 1
+    )

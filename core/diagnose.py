@@ -1,24 +1,21 @@
-"""The method, one line a step (L4, FSE-Companion 2025; sections beside the steps). No step calls the next."""
+"""The method, one line a step (L4, FSE-Companion 2025; its sections beside the steps). No step calls the next."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core import present
-from core.baseline import normal, profile_job
 from core.blame import assign_roles
 from core.cache import ByteCache
-from core.crossjob import crowd, find_candidates
-from core.iterations import find_iterations
+from core.crossjob import find_candidates
 from core.job import Job
-from core.model import Diagnosis, Skipped
-from core.parse import Progress, read_job
-from core.rank import rank_candidates
+from core.model import Diagnosis
+from core.parse import Progress
+from core.parsed import Parsed, parse_job
+from core.present import present
+from core.rank import rank_candidates, stage_of_failure
 from core.spatial import suspects
-from core.stages import STAGES, find_stages
+from core.stages import STAGES
 from core.suspicion import find_signs
-from core.table import EventTable
-from core.templates import find_templates
-from core.temporal import level_shifts, odd_sequences
+from core.temporal import find_odd_iterations
 from core.verdict import decide
 
 
@@ -35,30 +32,22 @@ def diagnose(
 
     Args:
         job: the job in question.
-        baseline: successful jobs with the same settings; without any, cross-job filtering is skipped and said so.
+        baseline: successful jobs with the same settings; without any, the comparison is skipped and the answer says so.
         method: ``firstfault`` or ``l4``, the paper as it stands.
         cache: keeps what successful jobs say between diagnoses.
 
     Raises:
         NoLogs: the job has no log files.
     """
-    reading = read_job(job, workers=workers, progress=progress)
-    profiles = [profile_job(good, cache=cache, workers=workers, progress=progress) for good in baseline]
-    templates = find_templates(_counts(reading.counts(), [profile.texts() for profile in profiles]))  # 4.2 Drain
-    table = reading.table(templates)
-    files = {file.name: file for file in job.logs}
-    iterations = find_iterations(table, files, job.manifest.total_iterations)
-    stages = find_stages(table, iterations.marks)  # 4.4
-    usual = normal(profiles, templates) if profiles else None
-    candidates = find_candidates(table, usual, iterations, crowd=crowd(job.manifest))  # 4.2 cross-job
-    candidates = assign_roles(table, candidates)  # beyond the paper: who only tells of it
-    candidates = rank_candidates(table, candidates, files, stages)
-    signs = find_signs(table, candidates, iterations, job.manifest, files)  # 4.3 spatial
-    odd = (*level_shifts(iterations.series), *odd_sequences(table, iterations))  # 4.4 temporal
-    stage = present.stage_of_failure(table, candidates, stages, iterations)
-    verdict = decide(job.status, candidates, suspects(signs), table.nodes, stage, iterations)
-    skipped = [] if profiles else [Skipped("cross-job", "no successful job with these settings to compare with")]
-    return present.diagnosis(reading, table, candidates, verdict, iterations, stages, stage, odd, profiles, files, skipped)
+    parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)  # 4.2 parse; 4.4 stages
+    candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain
+    candidates = assign_roles(parsed.table, candidates)  # beyond the paper: who is at fault, who only tells of it
+    candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
+    stage = stage_of_failure(parsed, candidates)  # 4.4 temporal, by stages
+    odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
+    suspicions = suspects(find_signs(parsed, candidates))  # 4.3 spatial: nodes against each other
+    verdict = decide(parsed, candidates, suspicions, stage)  # scope and confidence, in code
+    return present(parsed, candidates, verdict, stage, odd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +73,15 @@ def events(
     progress: Progress | None = None,
 ) -> Iterator[EventRow]:
     """Every line of a job with its event, file after file; ids are those of ``diagnose`` with the same baseline."""
-    reading = read_job(job, workers=workers, progress=progress)
-    profiles = [profile_job(good, cache=cache, workers=workers, progress=progress) for good in baseline]
-    templates = find_templates(_counts(reading.counts(), [profile.texts() for profile in profiles]))
-    table = reading.table(templates)
-    iterations = find_iterations(table, {file.name: file for file in job.logs}, job.manifest.total_iterations)
-    yield from _rows(table, find_stages(table, iterations.marks).tolist())
+    parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)
+    yield from _rows(parsed)
 
 
-def _rows(table: EventTable, stages: Sequence[int]) -> Iterator[EventRow]:
-    columns = zip(table.file.tolist(), table.line.tolist(), table.event.tolist(), table.voice.tolist(), table.time.tolist(), stages, strict=True)
-    for file, line, event, voice, time, stage in columns:
+def _rows(parsed: Parsed) -> Iterator[EventRow]:
+    table = parsed.table
+    columns = (table.file, table.line, table.event, table.voice, table.time, parsed.stages)
+    for file, line, event, voice, time, stage in zip(*(column.tolist() for column in columns), strict=True):
         template, origin = table.templates[event], table.origins[voice]
         known = time if time >= 0 else None
-        yield EventRow(table.files[file], line, template.id, template.text, origin.node, origin.rank, known, STAGES[stage].value)
-
-
-def _counts(own: dict[str, int], others: Sequence[dict[str, int]]) -> dict[str, int]:
-    joined = dict(own)
-    for counts in others:
-        for text, count in counts.items():
-            joined[text] = joined.get(text, 0) + count
-    return joined
+        name = table.files[file]
+        yield EventRow(name, line, template.id, template.text, origin.node, origin.rank, known, STAGES[stage].value)

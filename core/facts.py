@@ -44,12 +44,21 @@ _UNKNOWN_EXCEPTION = Fact(
     "Read the traceback: the last frame of your own code is where to start.",
     known=False,
 )
-_UNKNOWN_ERROR = Fact(Role.ROOT, Blame.SELF, "error", 0.45, "a program logged an error", "Read the lines around it.", known=False)
-_UNKNOWN_WARNING = Fact(Role.ROOT, Blame.SELF, "warning", 0.25, "a program logged a warning", "Read the lines around it.", known=False)
+_UNKNOWN_ERROR = Fact(
+    Role.ROOT, Blame.SELF, "error", 0.45, "a program logged an error", "Read the lines around it.", known=False
+)
+_UNKNOWN_WARNING = Fact(
+    Role.ROOT, Blame.SELF, "warning", 0.25, "a program logged a warning", "Read the lines around it.", known=False
+)
 
-_EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Interrupt|Exit)\b|\b[A-Z]\w+(?:Error|Exception): ")
+_EXCEPTION = re.compile(
+    r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Interrupt|Exit)\b|\b[A-Z]\w+(?:Error|Exception): "
+)
 _COMMAND_LINE = re.compile(r"(?:\s--?[a-zA-Z][\w-]+[ =][^-\s]\S*){3}")  # echoed, its options hold words like timeout
-_ERROR_WORDS = re.compile(r"\b(?:error|fatal|panic|abort(?:ed|ing)?|fail(?:ed|ure)?|cannot|unable to|crash(?:ed)?|killed|denied|refused|corrupt\w*)\b", re.IGNORECASE)
+_ERROR_WORDS = re.compile(
+    r"\b(?:error|fatal|panic|abort(?:ed|ing)?|fail(?:ed|ure)?|cannot|unable to|crash(?:ed)?|killed|denied|refused|corrupt\w*)\b",
+    re.IGNORECASE,
+)
 
 
 _CALM = ("I", "D", "T")  # levels at which nobody complains, but kernels and switches report (L4: 13.6 % at INFO)
@@ -62,7 +71,9 @@ def fact_of(template: str, *, block: bool) -> Fact | None:
         return None
     severity = level(template)
     for pattern, fact in _facts():
-        if pattern.search(template) and (severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.role is Role.BENIGN):
+        if pattern.search(template) and (
+            severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.role is Role.BENIGN
+        ):
             return fact
     if block or _EXCEPTION.search(template):
         return _UNKNOWN_EXCEPTION

@@ -59,7 +59,11 @@ class Iterations:
 def find_iterations(table: EventTable, files: Mapping[str, LogFile], planned: int | None) -> Iterations:
     """Read the iteration markers of a job and carry them on to the rows below them."""
     dialects, _ = _rules()
-    by_event = {event: dialect for event, template in enumerate(table.templates) if (dialect := _dialect(template.sample, dialects))}
+    by_event = {
+        event: dialect
+        for event, template in enumerate(table.templates)
+        if (dialect := _dialect(template.sample, dialects))
+    }
     speaks = np.zeros(len(table.templates), np.int64)
     for event, dialect in by_event.items():
         speaks[event] = dialect.weight
@@ -67,7 +71,15 @@ def find_iterations(table: EventTable, files: Mapping[str, LogFile], planned: in
     texts = read_rows(files, table, rows[-_MAX_MARKERS:])
     found = _read_markers(table, texts, by_event, planned)
     if not found:
-        return Iterations(np.full(len(table), NO_ITERATION, np.int32), None, {}, planned, np.zeros(0, np.intp), np.zeros(0, np.int64), ())
+        return Iterations(
+            np.full(len(table), NO_ITERATION, np.int32),
+            None,
+            {},
+            planned,
+            np.zeros(0, np.intp),
+            np.zeros(0, np.int64),
+            (),
+        )
     heaviest = max(weight for _, _, _, weight in found)
     counting = [entry for entry in found if entry[3] >= min(heaviest, 6)]
     marks = np.array([row for row, *_ in counting], np.intp)
@@ -91,10 +103,18 @@ def find_iterations(table: EventTable, files: Mapping[str, LogFile], planned: in
 def _rules() -> tuple[tuple[Dialect, ...], tuple[_Measure, ...]]:
     rules = tomllib.loads(package_files("core.rules").joinpath("iterations.toml").read_text())
     dialects = tuple(
-        Dialect(rule["name"], re.compile(rule["marker"], re.IGNORECASE), re.compile(rule["read"], re.IGNORECASE), rule["weight"])
+        Dialect(
+            rule["name"],
+            re.compile(rule["marker"], re.IGNORECASE),
+            re.compile(rule["read"], re.IGNORECASE),
+            rule["weight"],
+        )
         for rule in rules["dialect"]
     )
-    measures = tuple(_Measure(rule["name"], re.compile(rule["read"], re.IGNORECASE), rule.get("scale", 1.0)) for rule in rules["series"])
+    measures = tuple(
+        _Measure(rule["name"], re.compile(rule["read"], re.IGNORECASE), rule.get("scale", 1.0))
+        for rule in rules["series"]
+    )
     return dialects, measures
 
 

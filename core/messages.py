@@ -137,11 +137,15 @@ _STACK = re.compile(r"^Exception raised from .*most recent call first|^C\+\+ Cap
 _USAGE = re.compile(r"^usage: ")
 _OOM = re.compile(r"invoked oom-killer")
 _FENCE = re.compile(r"^={5,}$")
-_OPENS = re.compile("|".join(f"(?:{p.pattern})" for p in (_TRACEBACK, _FAULT, _TERMINATE, _STACK, _USAGE, _OOM, _FENCE)))
+_OPENS = re.compile(
+    "|".join(f"(?:{p.pattern})" for p in (_TRACEBACK, _FAULT, _TERMINATE, _STACK, _USAGE, _OOM, _FENCE))
+)
 
 _FILE = '  File "'
 _PLACE = re.compile(r'  File "(?:[^"]*/)?([^"/]+)", line <NUM>, in (\S+)')
-_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception|Interrupt|Exit|Warning|Timeout|Failure|Fault|StopIteration)\b|Error(?=[A-Z:]|$)")
+_EXCEPTION = re.compile(
+    r"^[\w.]*(?:Error|Exception|Interrupt|Exit|Warning|Timeout|Failure|Fault|StopIteration)\b|Error(?=[A-Z:]|$)"
+)
 _CONNECTOR = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 _NESTED = re.compile(r"^(?:Original )?Traceback \(most recent call last\)|^\"\"\"$")
 _FRAME = re.compile(r"^frame #|^<omitting python frames>|^#\d+ |^<unknown function>|^#<NUM> ")
@@ -153,7 +157,9 @@ _ADVICE = re.compile(
 )
 _WHAT = re.compile(r"^(?:  )?what\(\):")
 _EXITCODE = re.compile(r"exitcode\s*:\s*(-?\w+)[^()]*(?:\(pid[^)]*\))?\s*(\(SIG\w+\))?")
-_DUMP = re.compile(r"^(?:Current thread|Thread|  File|  \.\.\.|Extension modules:|  <no Python frame>|Python runtime state)")
+_DUMP = re.compile(
+    r"^(?:Current thread|Thread|  File|  \.\.\.|Extension modules:|  <no Python frame>|Python runtime state)"
+)
 
 
 def _voices(prefix: NDArray[np.uint32], opens: NDArray[np.bool_]) -> Iterable[NDArray[np.intp]]:
@@ -202,7 +208,11 @@ def _read_traceback(said: _Said, start: int, _: int) -> _Found | None:
         report = _read_report(said, at, at)
         if report is not None:
             return _Found(start, report.end, (*keys, *report.keys), report.text)
-    return _Found(start, at, tuple(keys), BLOCK_MARK + verdict) if keys else _Found(start, at, (start,), BLOCK_MARK + "Traceback cut off")
+    return (
+        _Found(start, at, tuple(keys), BLOCK_MARK + verdict)
+        if keys
+        else _Found(start, at, (start,), BLOCK_MARK + "Traceback cut off")
+    )
 
 
 def _one_traceback(said: _Said, start: int) -> tuple[int, list[int]]:
@@ -242,7 +252,12 @@ def _read_report(said: _Said, start: int, _: int) -> _Found | None:
     first = [row for row in rows if causes and row > causes[0]] or rows
     codes = [match for row in first[:1] if (match := _EXITCODE.search(said[row]))]
     code = f"exitcode {codes[0][1]}{' ' + codes[0][2] if codes[0][2] else ''}" if codes else "no exitcode"
-    return _Found(start, min(at + 1, len(said)), tuple(first[:1]) or (start + 1,), f"{BLOCK_MARK}ChildFailedError: first failure {code}")
+    return _Found(
+        start,
+        min(at + 1, len(said)),
+        tuple(first[:1]) or (start + 1,),
+        f"{BLOCK_MARK}ChildFailedError: first failure {code}",
+    )
 
 
 def _read_fault(said: _Said, start: int, _: int) -> _Found:

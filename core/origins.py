@@ -50,7 +50,8 @@ def find_origins(voices: Sequence[Voice], manifest: Manifest) -> tuple[Origin, .
     tasks_are_ranks = _tasks_are_ranks(labels, manifest)
     hosts = {label.host for label in labels if label.host}
     seen = [
-        _combine(files[voice.file], label, manifest, tasks_are_ranks=tasks_are_ranks) for voice, label in zip(voices, labels, strict=True)
+        _combine(files[voice.file], label, manifest, tasks_are_ranks=tasks_are_ranks)
+        for voice, label in zip(voices, labels, strict=True)
     ]
     seen = _spread_within_folders(voices, seen)
     node_of_rank = _node_of_rank(seen, manifest)
@@ -61,7 +62,10 @@ def find_origins(voices: Sequence[Voice], manifest: Manifest) -> tuple[Origin, .
     elif len(manifest.nodes) == 1 and not only:
         seen = [replace(origin, node=manifest.nodes[0]) for origin in seen]
     last = max((origin.rank for origin in seen if origin.rank is not None), default=0)
-    return tuple(_place(voice, origin, max(last, (manifest.world_size or 0) - 1)) for voice, origin in zip(voices, seen, strict=True))
+    return tuple(
+        _place(voice, origin, max(last, (manifest.world_size or 0) - 1))
+        for voice, origin in zip(voices, seen, strict=True)
+    )
 
 
 # --- paths --------------------------------------------------------------------------------------------------------
@@ -239,5 +243,13 @@ def _place(voice: Voice, origin: Origin, last_rank: int) -> Origin:
     run = re.sub(r"[^/]+(?=/attempt_)", "<run>", shape)
     position = ""
     if origin.program is Program.RANK:
-        position = "first" if origin.rank == 0 else "last" if origin.rank == last_rank else "lead" if origin.local_rank == 0 else "other"
+        position = (
+            "first"
+            if origin.rank == 0
+            else "last"
+            if origin.rank == last_rank
+            else "lead"
+            if origin.local_rank == 0
+            else "other"
+        )
     return replace(origin, cohort=f"{re.sub(r'[0-9]+', '#', run)}|{position}")

@@ -35,7 +35,9 @@ class Reading:
         """How often each distinct message occurs."""
         counts: dict[str, int] = {}
         for said in self.messages:
-            for text, count in zip(said.texts, np.bincount(said.message[said.head], minlength=len(said.texts)).tolist(), strict=True):
+            for text, count in zip(
+                said.texts, np.bincount(said.message[said.head], minlength=len(said.texts)).tolist(), strict=True
+            ):
                 counts[text] = counts.get(text, 0) + count
         return counts
 

@@ -4,34 +4,46 @@ A candidate's score is the strength of its fact, less where good jobs say it too
 facts before guesses, and among equals the one that came first.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from core.crossjob import Candidate
-from core.job import LogFile
-from core.model import Role
+from core.model import Role, Stage
+from core.parsed import Parsed
 from core.stages import STAGES, stage_of_frames
-from core.table import EventTable
+from core.table import EventTable, key_rows, message_rows
 from core.text import read_rows
 
 EXCESS_SHARE = 0.3  # of the score hangs on never being said in good jobs
 LATE_SHARE = 0.1  # of the score is lost by a root that comes after the first one
 LATE_AFTER = 10_000_000  # microseconds: what one fault breaks breaks within seconds, time-outs come after 10 s and more
 FIRST_STOP = 0.6  # strength of a teardown line that began the stop: less than the order to stop itself
+STRONG = 0.5  # strength from which on an event dates the failure: what peers report and better
 MAX_FRAMES = 400  # rows of a traceback that are read for its functions
 _ORDER = {Role.ROOT: 0, Role.PROPAGATED: 1, Role.TEARDOWN: 2, Role.BENIGN: 3}
 
 
-def rank_candidates(
-    table: EventTable, candidates: Sequence[Candidate], files: Mapping[str, LogFile], stages: np.ndarray
-) -> tuple[Candidate, ...]:
-    """Candidates with score and stage, most telling first."""
+def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates with score, stage and quote, most telling first."""
+    table = parsed.table
     onset = _onset(table, candidates)
-    scored = [replace(candidate, score=_score(table, candidate, onset)) for candidate in candidates]
-    staged = [replace(candidate, stage=_stage(table, candidate, files, stages)) for candidate in scored]
-    return tuple(sorted(staged, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), one.text)))
+    firsts = read_rows(parsed.files, table, [key_rows(table, first_row(table, one))[0] for one in candidates])
+    ranked = [
+        replace(
+            one,
+            score=_score(table, one, onset),
+            stage=_stage(parsed, one),
+            quote=quote(firsts.get(key_rows(table, first_row(table, one))[0], one.text)),
+        )
+        for one in candidates
+    ]
+    return tuple(sorted(ranked, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), one.text)))
+
+
+def first_row(table: EventTable, candidate: Candidate) -> int:
+    """The earliest head row of a candidate."""
+    return int(candidate.rows[table.time[candidate.rows].argmin()])
 
 
 def first_time(table: EventTable, candidate: Candidate) -> int:
@@ -39,33 +51,61 @@ def first_time(table: EventTable, candidate: Candidate) -> int:
     return int(table.time[candidate.rows].min())
 
 
+def stage_of_failure(parsed: Parsed, candidates: Sequence[Candidate]) -> Stage:
+    """Stage in which the job failed: of the leading root, else of what peers told, else where the log ends."""
+    for role in (Role.ROOT, Role.PROPAGATED):
+        told = [one for one in candidates if one.role is role and one.stage is not Stage.UNKNOWN]
+        if told:
+            return _best_placed(parsed.table, told)
+    if parsed.iterations.last is not None:
+        return Stage.TRAINING
+    known = parsed.stages[parsed.stages != STAGES.index(Stage.UNKNOWN)]
+    if len(known):
+        return STAGES[int(known[-1])]
+    # a job that fails before any stage was named fails while it starts
+    return Stage.INITIALIZATION if any(one.role is Role.ROOT for one in candidates) else Stage.UNKNOWN
+
+
+def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:
+    """Stage of the first one; of several of its kind a traceback's, which names its own, before a line's."""
+    first = told[0]
+    if first.fact.known and not table.templates[first.event].block:
+        same = [one for one in told if one.fact.kind == first.fact.kind and table.templates[one.event].block]
+        return same[0].stage if same else first.stage
+    return first.stage
+
+
 def _onset(table: EventTable, candidates: Sequence[Candidate]) -> int:
     """When the first strong sign of the failure came."""
-    times = [first_time(table, one) for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.strength >= 0.5]
-    return min((time for time in times if time >= 0), default=-1)
+    strong = [one for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.strength >= STRONG]
+    return min((time for one in strong if (time := first_time(table, one)) >= 0), default=-1)
 
 
 def _score(table: EventTable, candidate: Candidate, onset: int) -> float:
-    strength = max(candidate.fact.strength, FIRST_STOP) if candidate.role is Role.ROOT and candidate.fact.role is Role.TEARDOWN else candidate.fact.strength
+    strength = candidate.fact.strength
+    if candidate.role is Role.ROOT and candidate.fact.role is Role.TEARDOWN:
+        strength = FIRST_STOP
     score = strength * (1 - EXCESS_SHARE + EXCESS_SHARE * candidate.excess)
     late = onset >= 0 and first_time(table, candidate) > onset + LATE_AFTER
     return score * (1 - LATE_SHARE) if late else score
 
 
-def _stage(table: EventTable, candidate: Candidate, files: Mapping[str, LogFile], stages: np.ndarray) -> object:
-    row = int(candidate.rows[np.argmin(table.time[candidate.rows])])
-    if table.templates[candidate.event].block:
-        lines = read_rows(files, table, block_rows(table, row)[:MAX_FRAMES])
+def _stage(parsed: Parsed, candidate: Candidate) -> Stage:
+    row = first_row(parsed.table, candidate)
+    if parsed.table.templates[candidate.event].block:
+        lines = read_rows(parsed.files, parsed.table, message_rows(parsed.table, row)[:MAX_FRAMES])
         named = stage_of_frames([lines[at] for at in sorted(lines)])
         if named is not None:
             return named
-    return STAGES[int(stages[row])]
+    return STAGES[int(parsed.stages[row])]
 
 
-def block_rows(table: EventTable, row: int) -> np.ndarray:
-    """Rows of the message that starts at a row: same voice and event, up to the next head of that voice."""
-    reach = slice(row, min(len(table), row + 20_000))
-    same = (table.voice[reach] == table.voice[row]) & (table.file[reach] == table.file[row])
-    rows = np.flatnonzero(same) + row
-    heads = np.flatnonzero(table.head[rows])
-    return rows[: heads[1]] if len(heads) > 1 else rows
+_LABELS = re.compile(
+    r"^\s*(?:\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}-\d\d-\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|\s+)+"
+)
+
+
+def quote(line: str) -> str:
+    """A raw line without its labels and time, for a sentence; printable, on one line."""
+    said = _LABELS.sub("", line, count=1).strip() or line.strip()
+    return "".join(character if character.isprintable() else " " for character in said)

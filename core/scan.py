@@ -19,7 +19,9 @@ from core.lines import MAX_SEGMENT, Format, learn, segments, take_apart
 
 BLOCK_BYTES = 1 << 20  # measured from 64 KiB to 8 MiB: smaller blocks cost calls, larger ones leave the cache
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
-KERNEL_BYTES = 4 << 20  # importing numba and loading the kernel from its cache takes 1.2 s, ``scan_blocks`` reads 3 MB/s
+KERNEL_BYTES = (
+    4 << 20
+)  # importing numba and loading the kernel from its cache takes 1.2 s, ``scan_blocks`` reads 3 MB/s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,4 +245,3 @@ class _Reader:
             self._stream.close()
             self._stream = None
         return chunk
-

@@ -8,6 +8,7 @@ Differs: L4 ranks nodes by Isolation Forest over event count vectors of filtered
 and cannot see absence. Here presence and absence are judged apart, inside cohorts, in closed form (METHOD, section 2).
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,14 +63,18 @@ def suspects(signs: Sequence[Sign]) -> tuple[Suspicion, ...]:
         for sign in sorted(own, key=lambda sign: (-sign.weight, sign.because)):
             best.setdefault(sign.channel, sign)
         doubt = float(np.prod([1 - sign.weight for sign in best.values()]))
-        found.append(Suspicion(node, 1 - doubt, tuple(sorted(best.values(), key=lambda sign: (-sign.weight, sign.channel)))))
+        found.append(
+            Suspicion(node, 1 - doubt, tuple(sorted(best.values(), key=lambda sign: (-sign.weight, sign.channel))))
+        )
     return tuple(sorted(found, key=lambda suspicion: (-suspicion.score, suspicion.node)))
 
 
 def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
     """Nodes that themselves say what broke, when not most nodes do."""
     signs = []
-    everywhere = {c.fact.kind: c.score for c in candidates if c.role is Role.ROOT and c.nodes and not is_local(c, nodes)}
+    everywhere = {
+        c.fact.kind: c.score for c in candidates if c.role is Role.ROOT and c.nodes and not is_local(c, nodes)
+    }
     for candidate in candidates:
         if everywhere.get(candidate.fact.kind, 0.0) >= candidate.score:
             continue  # a variant of what most nodes say, such as a line that was cut off
@@ -78,7 +83,7 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[
         others = len(nodes) - len(candidate.nodes)
         for node in candidate.nodes:
             alone = f"; the other {others} node{'s' * (others != 1)} never did." if others else "."
-            because = f"{node} logged \u201c{short(candidate.text)}\u201d{alone}"
+            because = f"{node} logged \u201c{short(candidate.quote)}\u201d{alone}"
             signs.append(Sign(node, "direct", candidate.score, because, candidate.event))
     return signs
 
@@ -99,18 +104,27 @@ def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node
     for edge in edges:
         candidate = candidates[edge.event]
         if candidate.role is Role.ROOT:
-            because = f"{edge.reporter or 'the scheduler'} says of {edge.blamed}: \u201c{short(candidate.text)}\u201d."
+            because = f"{edge.reporter or 'the scheduler'} says of {edge.blamed}: \u201c{short(candidate.quote)}\u201d."
             signs.append(Sign(edge.blamed, "named", candidate.score, because, edge.event))
     peers = [edge for edge in edges if candidates[edge.event].role is Role.PROPAGATED]
     counts = sinks(peers)
     for node, count in counts.items():
         most = len(nodes) > 2 and count * 2 > len(nodes) - 1
         weight = NAMED_BY_MOST if most else NAMED_BY_PEERS * count / max(counts.values())
-        signs.append(Sign(node, "peers", weight, f"{count} other node{'s' * (count != 1)} lost the connection to {node}, which blames nobody."))
+        signs.append(
+            Sign(
+                node,
+                "peers",
+                weight,
+                f"{count} other node{'s' * (count != 1)} lost the connection to {node}, which blames nobody.",
+            )
+        )
     return signs
 
 
-def silence_signs(table: EventTable, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]]) -> list[Sign]:
+def silence_signs(
+    table: EventTable, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]]
+) -> list[Sign]:
     """Nodes with ranks that say nothing while most of the others complain (hang rules; absence marks the node).
 
     Args:
@@ -118,7 +132,9 @@ def silence_signs(table: EventTable, candidates: Sequence[Candidate], expected: 
     """
     complaints = [c for c in candidates if c.role is Role.PROPAGATED and c.fact.kind in ("peer lost", "peer silent")]
     complained = {rank for candidate in complaints for rank in candidate.ranks}
-    spoke_up = complained | {rank for c in candidates if c.role is Role.ROOT and c.fact.blame is Blame.SELF for rank in c.ranks}
+    spoke_up = complained | {
+        rank for c in candidates if c.role is Role.ROOT and c.fact.blame is Blame.SELF for rank in c.ranks
+    }
     everyone = {rank for ranks in expected.values() for rank in ranks}
     silent = everyone - spoke_up
     if len(complained) < MIN_COMPLAINERS or not silent or len(silent) > len(everyone) * MAJORITY:
@@ -148,8 +164,30 @@ def behind_signs(iterations: Iterations, node_of_rank: Mapping[int, str]) -> lis
     for rank, last in late.items():
         node = node_of_rank.get(rank)
         if node:
-            signs.append(Sign(node, "behind", BEHIND, f"rank {rank} on {node} completed iteration {last}; the others reached {usual}."))
+            signs.append(
+                Sign(
+                    node,
+                    "behind",
+                    BEHIND,
+                    f"rank {rank} on {node} completed iteration {last}; the others reached {usual}.",
+                )
+            )
     return signs
+
+
+def stubborn_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
+    """Nodes whose programs did not end when they were told to, while those of the others did: frozen, not waiting."""
+    killed = [one for one in candidates if _KILLED.search(one.text) and is_local(one, nodes)]
+    return [
+        Sign(node, "stubborn", STUBBORN, f"{node} did not end when told to: \u201c{short(one.quote)}\u201d.")
+        for one in killed
+        for node in one.nodes
+    ]
+
+
+_KILLED = re.compile(
+    r"did not (stop|end|exit) within|sending SIGKILL|still alive after SIGTERM|task did not stop after", re.IGNORECASE
+)
 
 
 def missing_signs(expected: Mapping[str, Sequence[int]], ranks: Sequence[int]) -> list[Sign]:
@@ -158,7 +196,15 @@ def missing_signs(expected: Mapping[str, Sequence[int]], ranks: Sequence[int]) -
     mute = [node for node, own in sorted(expected.items()) if own and not spoke & set(own)]
     if not spoke or not mute or len(mute) * 2 > len(expected):
         return []
-    return [Sign(node, "missing", SILENT * 0.5, f"no rank of {node} left any log; {len(expected) - len(mute)} other nodes did.") for node in mute]
+    return [
+        Sign(
+            node,
+            "missing",
+            SILENT * 0.5,
+            f"no rank of {node} left any log; {len(expected) - len(mute)} other nodes did.",
+        )
+        for node in mute
+    ]
 
 
 def last_words(table: EventTable) -> dict[int, int]:

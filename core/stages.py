@@ -6,7 +6,7 @@ stage (most ranks) follow the job's clock. A traceback knows better than the clo
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
@@ -60,7 +60,10 @@ def _rules() -> _Rules:
         for stage, patterns in pack.items()
         if stage != "framework"
     )
-    frames = tuple((Stage(stage), re.compile("|".join(f"(?:{pattern})" for pattern in patterns))) for stage, patterns in rules["frames"].items())
+    frames = tuple(
+        (Stage(stage), re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
+        for stage, patterns in rules["frames"].items()
+    )
     return _Rules(openers, frames)
 
 
@@ -95,8 +98,3 @@ def _carry(table: EventTable, opened: NDArray[np.int64]) -> NDArray[np.int8]:
 def _speaks_often(opened: NDArray[np.int64]) -> bool:
     """A file that names several stages keeps its own time; one that names a single stage follows the others."""
     return len(set(opened[opened >= 0].tolist())) >= 3
-
-
-def stage_counts(stages: NDArray[np.int8]) -> Mapping[Stage, int]:
-    """Rows in each stage."""
-    return {stage: int((stages == number).sum()) for number, stage in enumerate(STAGES)}

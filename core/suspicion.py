@@ -5,24 +5,32 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.blame import Names, blame_edges, own_address, own_rank
+from core.contrast import contrast_signs
 from core.crossjob import Candidate
 from core.facts import Blame
-from core.iterations import Iterations
-from core.job import LogFile, Manifest
+from core.job import LogFile
 from core.model import Role
-from core.spatial import Sign, behind_signs, direct_signs, missing_signs, named_signs, ranks_of_nodes, silence_signs
-from core.table import EventTable
+from core.parsed import Parsed
+from core.spatial import (
+    Sign,
+    behind_signs,
+    direct_signs,
+    missing_signs,
+    named_signs,
+    ranks_of_nodes,
+    silence_signs,
+    stubborn_signs,
+)
+from core.table import EventTable, key_rows
 from core.text import read_rows
 
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
 
 
-def find_signs(
-    table: EventTable, candidates: Sequence[Candidate], iterations: Iterations, manifest: Manifest, files: Mapping[str, LogFile]
-) -> tuple[Sign, ...]:
+def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, ...]:
     """Signs of every channel for every node."""
+    table, manifest, files, nodes = parsed.table, parsed.job.manifest, parsed.files, parsed.nodes
     by_event = {candidate.event: candidate for candidate in candidates}
-    nodes = manifest.nodes or table.nodes
     expected = ranks_of_nodes(table, manifest.node_ranks)
     node_of_rank = {rank: node for node, ranks in expected.items() for rank in ranks}
     names = Names(table, manifest)
@@ -32,7 +40,9 @@ def find_signs(
         *direct_signs(candidates, nodes),
         *named_signs(edges, by_event, nodes),
         *silence_signs(table, candidates, expected),
-        *behind_signs(iterations, node_of_rank),
+        *behind_signs(parsed.iterations, node_of_rank),
+        *stubborn_signs(candidates, nodes),
+        *contrast_signs(table, parsed.usual, nodes),
         *missing_signs(expected, table.ranks),
     )
 
@@ -46,15 +56,6 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
             texts |= {row: "\n".join(raw.get(key, "") for key in rows) for row, rows in keys.items()}
     return texts
-
-
-def key_rows(table: EventTable, head: int) -> list[int]:
-    """Rows of the message at a head row that say what happened."""
-    if table.key[head]:
-        return [head]
-    reach = slice(head, min(len(table), head + 20_000))
-    rows = np.flatnonzero((table.voice[reach] == table.voice[head]) & (table.event[reach] == table.event[head]) & table.key[reach])
-    return (rows[:4] + head).tolist() or [head]
 
 
 def _identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[str, str], dict[int, str]]:

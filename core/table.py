@@ -4,9 +4,10 @@ An ``EventTable`` holds one row a segment (``core.lines``) as arrays, no object 
 voices, events) stand in small tuples beside them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +93,9 @@ def build(
     """Join what was scanned, grouped and parsed file by file into one table."""
     voices: dict[tuple[str, bytes], int] = {}
     events: dict[Template, int] = {}
-    columns: dict[str, list[NDArray]] = {name: [] for name in ("file", "line", "offset", "length", "time", "voice", "event", "head", "key")}
+    columns: dict[str, list[NDArray[Any]]] = {
+        name: [] for name in ("file", "line", "offset", "length", "time", "voice", "event", "head", "key")
+    }
     for number, (scan, said) in enumerate(zip(scans, messages, strict=True)):
         rows = scan.columns
         voice_of = [voices.setdefault((scan.name, prefix), len(voices)) for prefix in rows.prefixes]
@@ -106,13 +109,20 @@ def build(
         columns["event"].append(np.array(event_of, np.uint32)[said.message])
         columns["head"].append(said.head)
         columns["key"].append(said.key)
-    joined = {name: np.concatenate(parts) if parts else np.zeros(0, np.int64) for name, parts in columns.items()}
+    joined: dict[str, Any] = {name: np.concatenate(parts) if parts else _EMPTY[name] for name, parts in columns.items()}
     return EventTable(
         **joined,
         files=tuple(scan.name for scan in scans),
         origins=tuple(origins[voice] for voice in voices),
         templates=tuple(events),
     )
+
+
+_EMPTY: dict[str, NDArray[Any]] = {
+    **{name: np.zeros(0, np.uint32) for name in ("file", "line", "length", "voice", "event")},
+    **{name: np.zeros(0, np.int64) for name in ("offset", "time")},
+    **{name: np.zeros(0, np.bool_) for name in ("head", "key")},
+}
 
 
 def carry_time(time: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -124,7 +134,23 @@ def carry_time(time: NDArray[np.int64]) -> NDArray[np.int64]:
     return time[np.where(last < 0, np.flatnonzero(known)[0], last)]
 
 
-def node_names(table: EventTable, rows: Iterable[int]) -> tuple[str, ...]:
-    """Names of the nodes that speak in these rows, sorted."""
-    places = np.unique(table.node[np.asarray(list(rows), dtype=np.intp)])
-    return tuple(table.nodes[place] for place in places if place >= 0)
+def message_rows(table: EventTable, head: int) -> NDArray[np.intp]:
+    """Rows of the message that starts at a head row: same voice, up to its next head."""
+    reach = slice(head, min(len(table), head + _MAX_MESSAGE))
+    same = (table.voice[reach] == table.voice[head]) & (table.file[reach] == table.file[head])
+    rows = np.flatnonzero(same) + head
+    heads = np.flatnonzero(table.head[rows])
+    return rows[: heads[1]] if len(heads) > 1 else rows
+
+
+def key_rows(table: EventTable, head: int) -> list[int]:
+    """Rows of the message at a head row that say what happened, at most a few."""
+    if table.key[head]:
+        return [head]
+    rows = message_rows(table, head)
+    keys: list[int] = rows[table.key[rows]][:_MAX_KEYS].tolist()
+    return keys or [head]
+
+
+_MAX_MESSAGE = 20_000  # rows; the longest report that was seen has 9 rows for each of 1,024 ranks
+_MAX_KEYS = 4

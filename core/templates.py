@@ -61,7 +61,13 @@ def find_templates(counts: Mapping[str, int]) -> dict[str, Template]:
     Args:
         counts: how often each distinct message text occurs, over all jobs that are parsed together.
     """
-    drain = Drain(depth=_DEPTH, sim_th=SIMILARITY, max_children=_MAX_CHILDREN, param_str=WILDCARD, parametrize_numeric_tokens=False)  # digits tell guards apart
+    drain = Drain(
+        depth=_DEPTH,
+        sim_th=SIMILARITY,
+        max_children=_MAX_CHILDREN,
+        param_str=WILDCARD,
+        parametrize_numeric_tokens=False,
+    )  # digits tell guards apart
     cluster_of = {}
     for text in sorted(counts, key=lambda text: (-counts[text], text)):
         cluster, _ = drain.add_log_message(f"{_guard(text)} {_clip(plain(text))}")

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from core.baseline import Normal
 from core.iterations import Iterations
 from core.model import Series
+from core.parsed import Parsed
 from core.table import EventTable
 
 WINDOW = 10  # iterations before the tested one (L4, section 4.4)
@@ -22,6 +25,8 @@ MIN_HISTORY = 4  # of fewer, a median says nothing
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 DEVIATIONS = 6.0  # robust deviations; below 4 evaluation and saving steps of good jobs fire (docs/LOG.md)
 MIN_DISTANCE = 0.25  # of 1; a smaller change of sequence is one stray line
+SEQUENCE_SHARE = 0.6  # the most that other events in an iteration may score: less than a number that broke
+SHIFT_SHARE = 0.8  # the most that a shifted level may score: less than the last iteration, which is certain
 MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
 
 
@@ -34,12 +39,18 @@ class Odd:
     because: str
 
 
-def odd_sequences(table: EventTable, iterations: Iterations) -> tuple[Odd, ...]:
-    """Iterations whose sequence of events is far from the ten before, within the voice that counts them most."""
-    sequences = sequences_of(table, iterations)
+def find_odd_iterations(parsed: Parsed) -> tuple[Odd, ...]:
+    """Iterations that differ from those before them, by their numbers and by their events; the most telling first."""
+    shifts = level_shifts(parsed.iterations.series)
+    sequences = sequences_of(parsed.table, parsed.iterations, _unusual(parsed.table, parsed.usual))
+    return tuple(sorted((*shifts, *odd_sequences(sequences)), key=lambda one: (-one.score, one.iteration)))
+
+
+def odd_sequences(sequences: Mapping[int, tuple[int, ...]]) -> tuple[Odd, ...]:
+    """Iterations whose sequence of events is far from those of the ten before."""
     numbers = sorted(sequences)
     means = {
-        number: float(np.mean([distance(sequences[number], sequences[before]) for before in numbers[max(0, at - WINDOW) : at]]))
+        number: float(np.mean([distance(sequences[number], sequences[n]) for n in numbers[max(0, at - WINDOW) : at]]))
         for at, number in enumerate(numbers)
         if at >= MIN_HISTORY
     }
@@ -47,24 +58,37 @@ def odd_sequences(table: EventTable, iterations: Iterations) -> tuple[Odd, ...]:
     for number, mean in means.items():
         others = [value for other, value in means.items() if other != number]
         if mean >= MIN_DISTANCE and len(others) >= MIN_HISTORY and deviation(mean, others) >= DEVIATIONS:
-            because = f"the events of iteration {number} differ from those of the {WINDOW} before by {mean:.2f} (median {np.median(others):.2f})."
-            odd.append(Odd(number, min(1.0, mean), because))
-    return tuple(sorted(odd, key=lambda one: (-one.score, one.iteration)))
+            usual = float(np.median(others))
+            because = (
+                f"the events of iteration {number} differ from the {WINDOW} before by {mean:.2f} (usually {usual:.2f})."
+            )
+            odd.append(Odd(number, min(SEQUENCE_SHARE, mean), because))
+    return tuple(odd)
 
 
-def sequences_of(table: EventTable, iterations: Iterations) -> dict[int, tuple[int, ...]]:
-    """Events between one iteration marker and the next, of the voice that marks the most iterations."""
+def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.bool_]) -> dict[int, tuple[int, ...]]:
+    """Events between one iteration marker and the next, of the voice that marks the most iterations.
+
+    Args:
+        counted: bool an event of the table; the others are left out of the sequences.
+    """
     if not len(iterations.marks):
         return {}
     voice = Counter(table.voice[iterations.marks].tolist()).most_common(1)[0][0]
     mine = table.voice[iterations.marks] == voice
     marks, numbers = iterations.marks[mine], iterations.numbers[mine]
     rows = np.flatnonzero((table.voice == voice) & table.head)
+    rows = rows[counted[table.event[rows]]]
     sequences: dict[int, tuple[int, ...]] = {}
     for at in range(1, len(marks)):
         between = rows[(rows > marks[at - 1]) & (rows <= marks[at])]
         sequences[int(numbers[at])] = tuple(table.event[between].tolist())
     return sequences
+
+
+def _unusual(table: EventTable, usual: Normal | None) -> NDArray[np.bool_]:
+    """Events that good jobs never say; without good jobs all of them (L4 compares what the cross-job filter left)."""
+    return np.array([usual is None or template.id not in usual.anywhere for template in table.templates], np.bool_)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -97,29 +121,29 @@ def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
         broken = np.flatnonzero(~np.isfinite(values))
         if len(broken):
             at = int(broken[0])
-            shifts.append(Odd(one.iterations[at], 1.0, f"{one.name} is {one.values[at]} from iteration {one.iterations[at]} on."))
+            shifts.append(
+                Odd(one.iterations[at], 1.0, f"{one.name} is {one.values[at]} from iteration {one.iterations[at]} on.")
+            )
             continue
         at = _shift(values)
         if at is not None:
             before, after = float(np.median(values[:at])), float(np.median(values[at:]))
-            because = f"{one.name} rose from {before:.4g} to {after:.4g} at iteration {one.iterations[at]} and stayed there."
+            because = (
+                f"{one.name} rose from {before:.4g} to {after:.4g} at iteration {one.iterations[at]} and stayed there."
+            )
             shifts.append(Odd(one.iterations[at], min(0.9, 1 - before / after), because))
     return tuple(sorted(shifts, key=lambda one: (-one.score, one.iteration)))
 
 
-def _shift(values: np.ndarray) -> int | None:
+def _shift(values: NDArray[np.float64]) -> int | None:
     """First place from which on the median is at least MIN_RATIO times the median before, and beyond its noise."""
     for at in range(WINDOW, len(values) - 2):
         before, after = values[:at], values[at:]
         low = float(np.median(before))
-        if low > 0 and float(np.min(after)) >= MIN_RATIO * low and deviation(float(np.median(after)), before.tolist()) >= DEVIATIONS:
+        if (
+            low > 0
+            and float(np.min(after)) >= MIN_RATIO * low
+            and deviation(float(np.median(after)), before.tolist()) >= DEVIATIONS
+        ):
             return at
     return None
-
-
-def behind(of_rank: Mapping[int, int]) -> tuple[int, ...]:
-    """Ranks whose last complete iteration is before that of most others."""
-    if not of_rank:
-        return ()
-    usual = int(np.median(list(of_rank.values())))
-    return tuple(rank for rank, last in of_rank.items() if last < usual)

@@ -14,7 +14,9 @@ MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at 
 _SKIP_BYTES = 1 << 20
 
 
-def read_rows(files: Mapping[str, LogFile], table: EventTable, rows: NDArray[np.intp] | Sequence[int]) -> dict[int, str]:
+def read_rows(
+    files: Mapping[str, LogFile], table: EventTable, rows: NDArray[np.intp] | Sequence[int]
+) -> dict[int, str]:
     """Text of each of these rows, decoded with replacement and cut at MAX_TEXT; each file is opened once.
 
     Rows of a file that can no longer be read are left out.

@@ -7,6 +7,7 @@ from core.crossjob import Candidate
 from core.iterations import Iterations
 from core.job import Status
 from core.model import Confidence, Role, Scope, Stage
+from core.parsed import Parsed
 from core.spatial import Suspicion, is_local, short
 
 ESTABLISHED = 0.85  # a direct trace of a known kind, with nothing that contradicts it
@@ -27,19 +28,20 @@ class Verdict:
     checks: tuple[str, ...]
 
 
-def decide(
-    status: Status,
-    candidates: Sequence[Candidate],
-    suspicions: Sequence[Suspicion],
-    nodes: Sequence[str],
-    stage: Stage,
-    iterations: Iterations,
-) -> Verdict:
+def decide(parsed: Parsed, candidates: Sequence[Candidate], suspicions: Sequence[Suspicion], stage: Stage) -> Verdict:
     """Weigh ranked candidates (most telling first) and suspicions."""
+    status, nodes = parsed.job.status, parsed.nodes
     roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
-    place = _place(stage, iterations)
+    place = _place(stage, parsed.iterations)
     if status is Status.COMPLETED:
-        return Verdict(Scope.NONE, Confidence.ESTABLISHED, "The job completed; nothing to diagnose.", ("job.json says COMPLETED.",), (), ())
+        return Verdict(
+            Scope.NONE,
+            Confidence.ESTABLISHED,
+            "The job completed; nothing to diagnose.",
+            ("job.json says COMPLETED.",),
+            (),
+            (),
+        )
     if roots and roots[0].fact.stop:
         return _stopped(roots[0], place)
     accused = _accused(roots, suspicions, nodes)
@@ -47,7 +49,7 @@ def decide(
         return _node(accused, roots, nodes, place)
     if roots:
         return _job(roots[0], nodes, place)
-    return _unknown(candidates, place)
+    return _running(place) if status is Status.RUNNING else _unknown(candidates, place)
 
 
 def _stopped(root: Candidate, place: str) -> Verdict:
@@ -56,7 +58,7 @@ def _stopped(root: Candidate, place: str) -> Verdict:
         Scope.NONE,
         Confidence.ESTABLISHED,
         f"Not a fault: {root.fact.says}{where}{place}.",
-        (f"\u201c{short(root.text)}\u201d came before any sign of a failure.",),
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.",),
         (),
         (root.fact.check,),
     )
@@ -65,10 +67,19 @@ def _stopped(root: Candidate, place: str) -> Verdict:
 def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], nodes: Sequence[str], place: str) -> Verdict:
     names = ", ".join(suspicion.node for suspicion in accused)
     first = accused[0]
-    root = next((root for root in roots if first.node in root.nodes or any(sign.event == root.event for sign in first.signs)), None)
+    root = next(
+        (root for root in roots if first.node in root.nodes or any(sign.event == root.event for sign in first.signs)),
+        None,
+    )
     said = root.fact.says if root else "went silent while the other nodes waited for it"
-    confidence = Confidence.ESTABLISHED if root and root.fact.known and first.score >= ESTABLISHED else _by_score(first.score)
-    checks = (root.fact.check,) if root else (f"Look at {names} itself: process state, kernel log, power, network; take it out and restart.",)
+    confidence = (
+        Confidence.ESTABLISHED if root and root.fact.known and first.score >= ESTABLISHED else _by_score(first.score)
+    )
+    checks = (
+        (root.fact.check,)
+        if root
+        else (f"Look at {names} itself: process state, kernel log, power, network; take it out and restart.",)
+    )
     return Verdict(
         Scope.NODE,
         confidence,
@@ -86,31 +97,48 @@ def _job(root: Candidate, nodes: Sequence[str], place: str) -> Verdict:
         Scope.JOB,
         confidence,
         f"No node is special: {root.fact.says}{place}.",
-        (f"\u201c{short(root.text)}\u201d concerns {spread}.",),
+        (f"\u201c{short(root.quote)}\u201d concerns {spread}.",),
         (),
         (root.fact.check,),
+    )
+
+
+def _running(place: str) -> Verdict:
+    return Verdict(
+        Scope.UNKNOWN,
+        Confidence.WEAK,
+        f"The job is still running{place}; nothing in its logs points to a failure yet.",
+        ("job.json says RUNNING.",),
+        (),
+        ("Ask again when it has ended, or when it no longer makes progress.",),
     )
 
 
 def _unknown(candidates: Sequence[Candidate], place: str) -> Verdict:
     seen = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED]
     if seen:
-        why = f"There is only what peers say of each other (\u201c{short(seen[0].text)}\u201d); no log holds a direct trace."
+        why = f"There is only what peers say of each other (\u201c{short(seen[0].quote)}\u201d); no log holds a direct trace."
         check = "Find the logs of the node that the peers waited for, its kernel log, and stack dumps of all ranks."
     else:
         why = "The logs end without an error, a stop or a silent node."
-        check = "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
+        check = (
+            "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
+        )
     return Verdict(Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive{place}.", (why,), (), (check,))
 
 
-def _accused(roots: Sequence[Candidate], suspicions: Sequence[Suspicion], nodes: Sequence[str]) -> tuple[Suspicion, ...]:
+def _accused(
+    roots: Sequence[Candidate], suspicions: Sequence[Suspicion], nodes: Sequence[str]
+) -> tuple[Suspicion, ...]:
     """Suspects worth naming: none when the leading root concerns more than a part of the nodes."""
     if not suspicions or suspicions[0].score < SUPPORTED:
         return ()
     if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
         return ()
     top = suspicions[0]
-    rivals = [other for other in suspicions[1:MAX_SUSPECTS] if other.score >= RIVAL * top.score and _same_ground(top, other)]
+    rivals = [
+        other for other in suspicions[1:MAX_SUSPECTS] if other.score >= RIVAL * top.score and _same_ground(top, other)
+    ]
     return (top, *rivals)
 
 

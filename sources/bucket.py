@@ -41,7 +41,7 @@ class JobsBucket:
     def __init__(self, url: str, *, limits: Limits = DEFAULT_LIMITS) -> None:
         self._url = url.rstrip("/")
         self._limits = limits
-        self._store, self._root = _connect(self._url)
+        self._store, self._root = _connect(url)
 
     def job_ids(self) -> tuple[str, ...]:
         """Names of all job folders, sorted."""
@@ -69,7 +69,7 @@ class JobsBucket:
         folder = self._path(job_id)
         with self._translated():
             found: dict[str, dict[str, Any]] = self._store.find(folder, detail=True)
-            exists = bool(found) or self._store.isdir(folder)
+            exists = folder not in found and (bool(found) or self._store.isdir(folder))
         if not exists:
             raise job_not_found(job_id, self._url, self.job_ids())
         names = {path: path.removeprefix(f"{folder}/") for path, info in found.items() if info["type"] == "file"}

@@ -223,6 +223,7 @@ def test_a_reader_may_leave_early(tmp_path: Path, jobs: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "bot", "events", "good1", "--jobs", jobs, "--jsonl"],
         cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -7,7 +7,7 @@ from functools import partial
 import boto3
 import pytest
 
-from core.errors import BadSettings, SourceUnavailable, UnreadableLog
+from core.errors import BadSettings, JobNotFound, SourceUnavailable, UnreadableLog
 from sources.jobs import open_path, open_source
 from tests.sources.conftest import in_s3
 
@@ -59,6 +59,17 @@ def test_a_kind_of_place_that_cannot_be_read_is_a_wrong_setting(url: str) -> Non
         open_source(url)
 
     assert "s3://" in caught.value.hint
+
+
+def test_a_file_in_the_jobs_folder_is_no_job(s3_server: str, s3_url: str) -> None:
+    """A README beside the job folders is neither listed nor taken for a job."""
+    source = in_s3(s3_server, s3_url, FOLDERS)
+    bucket = s3_url.removeprefix("s3://").split("/")[0]
+    boto3.client("s3", endpoint_url=s3_server).put_object(Bucket=bucket, Key="jobs/README.md", Body=b"hello")
+
+    assert source.job_ids() == ("j",)
+    with pytest.raises(JobNotFound):
+        source.job("README.md")
 
 
 def test_a_job_that_comes_later_is_seen(s3_server: str, s3_url: str) -> None:

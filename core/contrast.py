@@ -1,0 +1,95 @@
+"""Presence and absence: what one node says that no other does, and what it alone does not say (METHOD.md, section 2).
+
+For each event the nodes of a cohort are in two groups, those that said it and those that did not; being in the smaller
+group is a surprise of -log2(its share) bits. Excess counts only what good jobs never say; absence only what most peers
+say. Closed form, no seed, no order. Known failure messages are left out: their own channels weigh those.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.baseline import Normal
+from core.facts import fact_of
+from core.spatial import Sign
+from core.table import EventTable
+
+WEIGHT = 0.3  # a hint: differing is no fault; alone it accuses nobody, with silence or peers' blame it settles them
+MIN_NODES = 3  # of two nodes each differs from the other
+MIN_BITS = 3.0  # surprise of one of eight nodes, or of two kinds of lines of one of three
+LEAD = 2.0  # the most surprising node must have twice the bits of the next one
+
+
+def contrast_signs(table: EventTable, usual: Normal | None, nodes: Sequence[str]) -> list[Sign]:
+    """The node that differs most from its peers, if one stands out."""
+    if len(nodes) < MIN_NODES or len(table.nodes) < MIN_NODES:
+        return []
+    bits = np.zeros(len(table.nodes))
+    reasons: dict[int, list[tuple[float, str]]] = defaultdict(list)
+    quiet = [fact_of(template.sample, block=template.block) is None for template in table.templates]
+    for cohort, said in _said_by_cohort(table).items():
+        present = sorted({node for nodes_saying in said.values() for node in nodes_saying})
+        if len(present) < MIN_NODES:
+            continue
+        for event, saying in sorted(said.items()):
+            template = table.templates[event]
+            if not quiet[event] or (usual is not None and _is_usual(usual, cohort, template.id, said=True)):
+                continue
+            share = len(saying) / len(present)
+            if share <= 0.5:
+                for node in saying:
+                    bits[node] -= np.log2(share)
+                    reasons[node].append((share, f"alone in saying \u201c{template.sample[:70]}\u201d"))
+            elif share < 1:
+                lacking = set(present) - saying
+                for node in lacking:
+                    bits[node] -= np.log2(1 - share)
+                    reasons[node].append((1 - share, f"alone in never saying \u201c{template.sample[:70]}\u201d"))
+    return _outstanding(bits, reasons, table.nodes)
+
+
+def _said_by_cohort(table: EventTable) -> Mapping[str, Mapping[int, set[int]]]:
+    """For each cohort and event, the nodes (places) that said it; cohorts that one node has by its role are left out."""
+    said: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    heads = np.flatnonzero(table.head & (table.node >= 0))
+    pairs = np.unique(np.stack([table.voice[heads], table.event[heads]], axis=1), axis=0) if len(heads) else _NO_PAIRS
+    places = {name: place for place, name in enumerate(table.nodes)}
+    for voice, event in pairs.tolist():
+        origin = table.origins[voice]
+        if origin.node is not None and not origin.cohort.endswith(("|first", "|last")):
+            said[origin.cohort][event].add(places[origin.node])
+    return said
+
+
+_NO_PAIRS: NDArray[np.uint32] = np.zeros((0, 2), np.uint32)
+
+
+def _is_usual(usual: Normal, cohort: str, event: str, *, said: bool) -> bool:
+    """Whether good jobs say it too, in that place or anywhere."""
+    return (
+        said
+        and (usual.most.get((cohort, event), 0) > 0 or usual.anywhere.get(event, 0) > 0)
+        and not _always(usual, cohort, event)
+    )
+
+
+def _always(usual: Normal, cohort: str, event: str) -> bool:
+    """Whether everybody in that place always says it: then not saying it is what counts."""
+    return event in usual.always.get(cohort, frozenset())
+
+
+def _outstanding(
+    bits: NDArray[np.float64], reasons: Mapping[int, list[tuple[float, str]]], names: Sequence[str]
+) -> list[Sign]:
+    order = np.argsort(-bits, kind="stable")
+    top, second = int(order[0]), int(order[1])
+    if bits[top] < MIN_BITS or bits[top] < LEAD * bits[second]:
+        return []
+    told = [text for _, text in sorted(reasons[top])]
+    more = f" and {len(told) - 1} more such difference{'s' * (len(told) > 2)}" if len(told) > 1 else ""
+    because = (
+        f"{names[top]} differs most from its peers ({bits[top]:.0f} bits, next {bits[second]:.0f}): {told[0]}{more}."
+    )
+    return [Sign(names[top], "contrast", WEIGHT, because)]

@@ -1,0 +1,57 @@
+"""What the plots of a report show: suspects by node, events over time and nodes, numbers over iterations."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.crossjob import Candidate
+from core.model import Mark, NodeBar, Pictures
+from core.parsed import Parsed
+from core.spatial import Suspicion, last_words
+
+MAX_MARKS = 4000  # points; more cannot be told apart
+NO_NODE = "scheduler"  # lane of events that belong to no node
+
+
+def pictures(
+    parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str], suspects: Sequence[Suspicion]
+) -> Pictures:
+    """The data of all plots."""
+    return Pictures(_bars(parsed, suspects), _marks(parsed, telling, ids), parsed.iterations.series)
+
+
+def _bars(parsed: Parsed, suspects: Sequence[Suspicion]) -> tuple[NodeBar, ...]:
+    table, reached = parsed.table, parsed.iterations.of_rank
+    scores = {one.node: one.score for one in suspects}
+    words = last_words(table)
+    ranks_of: dict[str, set[int]] = {node: set() for node in table.nodes}
+    for origin in table.origins:
+        if origin.node and origin.rank is not None:
+            ranks_of[origin.node].add(origin.rank)
+    bars = []
+    for place, node in enumerate(table.nodes):
+        rows = np.flatnonzero(table.node == place)
+        times = table.time[rows][table.time[rows] >= 0]
+        ends = [words[rank] for rank in sorted(ranks_of[node]) if rank in words] or times.tolist()
+        bars.append(
+            NodeBar(
+                node=node,
+                score=scores.get(node, 0.0),
+                first=int(times.min()) if len(times) else None,
+                last=max(ends, default=None),
+                lines=len(rows),
+                last_iteration=max((reached[rank] for rank in ranks_of[node] if rank in reached), default=None),
+            )
+        )
+    return tuple(bars)
+
+
+def _marks(parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str]) -> tuple[Mark, ...]:
+    table = parsed.table
+    marks = [
+        Mark(ids[one.event], table.nodes[table.node[row]] if table.node[row] >= 0 else NO_NODE, int(table.time[row]))
+        for one in telling
+        for row in one.rows.tolist()
+        if table.time[row] >= 0
+    ]
+    return tuple(marks[:MAX_MARKS])
