@@ -5,7 +5,6 @@ The same diagnosis gives the same bytes: fields in a fixed order, numbers with f
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
@@ -161,14 +160,9 @@ def to_json(document: DiagnosisDocument) -> str:
 
 
 def schema_text() -> str:
-    """The JSON schema of the document."""
+    """The JSON schema of the document, as it stands in docs/ (``pytest --update-golden`` writes it)."""
     schema = DiagnosisDocument.model_json_schema(mode="serialization")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
-
-
-def write_schema(path: Path) -> None:
-    """Write the JSON schema to docs/; a test holds that the file is up to date."""
-    path.write_text(schema_text(), encoding="utf-8")
 
 
 def _event(event: EventEvidence) -> EventDocument:

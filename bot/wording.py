@@ -102,8 +102,8 @@ def where(event: EventEvidence, nodes: int) -> str:
 
 def why(diagnosis: Diagnosis) -> list[str]:
     """The sentences behind scope and confidence that no suspect's own sentence says again."""
-    told = " ".join(suspect.because for suspect in diagnosis.nodes)
-    return [sentence for sentence in diagnosis.why if sentence.rstrip(".") not in told]
+    told = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
+    return [sentence for sentence in diagnosis.why if sentence.rstrip(".").casefold() not in told]
 
 
 def said(event: EventEvidence) -> str:

@@ -1,8 +1,8 @@
 """What successful jobs with the same settings say: the baseline (L4, section 4.2).
 
-Differs: L4 drops events that are "frequently present" in successful jobs. Here counts stay, by place in the job (cohort)
-and speaker, because 16 % of the indicating events occur in good jobs too: what matters is how often, and who says it
-(METHOD.md, section 2). Failed attempts of restarted jobs are left out.
+Differs: L4 drops events that are "frequently present" in successful jobs. Here counts stay, by place in the job
+(cohort) and speaker, because 16 % of the indicating events occur in good jobs too: what matters is how often, and who
+says it (METHOD.md, section 2). Failed attempts of restarted jobs are left out.
 """
 
 import json
@@ -99,9 +99,9 @@ def normal(profiles: Sequence[Profile], templates: Mapping[str, Template]) -> No
             event = templates[text].id
             here[cohort, event] += count.most
             per_cohort[cohort][event] = max(per_cohort[cohort][event], count.speakers)
-        for (cohort, event), count in here.items():
-            most[cohort, event] = max(most[cohort, event], count)
-            anywhere[event] = max(anywhere[event], count)
+        for (cohort, event), times in here.items():
+            most[cohort, event] = max(most[cohort, event], times)
+            anywhere[event] = max(anywhere[event], times)
         for cohort, events in per_cohort.items():
             always[cohort].append(
                 frozenset(event for event, speakers in events.items() if speakers >= profile.speakers[cohort])

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from core.baseline import Normal
 from core.facts import fact_of
-from core.spatial import Sign
+from core.spatial import Sign, short
 from core.table import EventTable
 
 WEIGHT = 0.3  # a hint: differing is no fault; alone it accuses nobody, with silence or peers' blame it settles them
 MIN_NODES = 3  # of two nodes each differs from the other
 MIN_BITS = 3.0  # surprise of one of eight nodes, or of two kinds of lines of one of three
+HALF = 0.5
 LEAD = 2.0  # the most surprising node must have twice the bits of the next one
 
 
@@ -30,28 +31,24 @@ def contrast_signs(table: EventTable, usual: Normal | None, nodes: Sequence[str]
     reasons: dict[int, list[tuple[float, str]]] = defaultdict(list)
     quiet = [fact_of(template.sample, block=template.block) is None for template in table.templates]
     for cohort, said in _said_by_cohort(table).items():
-        present = sorted({node for nodes_saying in said.values() for node in nodes_saying})
+        present = {node for saying in said.values() for node in saying}
         if len(present) < MIN_NODES:
             continue
         for event, saying in sorted(said.items()):
             template = table.templates[event]
-            if not quiet[event] or (usual is not None and _is_usual(usual, cohort, template.id, said=True)):
+            if not quiet[event] or (usual is not None and _is_usual(usual, cohort, template.id)):
                 continue
             share = len(saying) / len(present)
-            if share <= 0.5:
-                for node in saying:
-                    bits[node] -= np.log2(share)
-                    reasons[node].append((share, f"alone in saying \u201c{template.sample[:70]}\u201d"))
-            elif share < 1:
-                lacking = set(present) - saying
-                for node in lacking:
-                    bits[node] -= np.log2(1 - share)
-                    reasons[node].append((1 - share, f"alone in never saying \u201c{template.sample[:70]}\u201d"))
+            few, rare = (saying, share) if share <= HALF else (set(present) - saying, 1 - share)
+            does = "says" if share <= HALF else "never says"
+            for node in sorted(few):
+                bits[node] -= np.log2(rare)
+                reasons[node].append((rare, f"it {does} \u201c{short(template.sample)}\u201d"))
     return _outstanding(bits, reasons, table.nodes)
 
 
 def _said_by_cohort(table: EventTable) -> Mapping[str, Mapping[int, set[int]]]:
-    """For each cohort and event, the nodes (places) that said it; cohorts that one node has by its role are left out."""
+    """For each cohort and event the nodes (places) that said it; without cohorts that one node alone can have."""
     said: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     heads = np.flatnonzero(table.head & (table.node >= 0))
     pairs = np.unique(np.stack([table.voice[heads], table.event[heads]], axis=1), axis=0) if len(heads) else _NO_PAIRS
@@ -66,18 +63,10 @@ def _said_by_cohort(table: EventTable) -> Mapping[str, Mapping[int, set[int]]]:
 _NO_PAIRS: NDArray[np.uint32] = np.zeros((0, 2), np.uint32)
 
 
-def _is_usual(usual: Normal, cohort: str, event: str, *, said: bool) -> bool:
-    """Whether good jobs say it too, in that place or anywhere."""
-    return (
-        said
-        and (usual.most.get((cohort, event), 0) > 0 or usual.anywhere.get(event, 0) > 0)
-        and not _always(usual, cohort, event)
-    )
-
-
-def _always(usual: Normal, cohort: str, event: str) -> bool:
-    """Whether everybody in that place always says it: then not saying it is what counts."""
-    return event in usual.always.get(cohort, frozenset())
+def _is_usual(usual: Normal, cohort: str, event: str) -> bool:
+    """Whether good jobs say it too; what everybody in that place always says counts, by absence."""
+    known = usual.most.get((cohort, event), 0) > 0 or usual.anywhere.get(event, 0) > 0
+    return known and event not in usual.always.get(cohort, frozenset())
 
 
 def _outstanding(

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.blame import assign_roles
 from core.cache import ByteCache
 from core.crossjob import find_candidates
 from core.job import Job
@@ -12,6 +11,7 @@ from core.parse import Progress
 from core.parsed import Parsed, parse_job
 from core.present import present
 from core.rank import rank_candidates, stage_of_failure
+from core.roles import assign_roles
 from core.spatial import suspects
 from core.stages import STAGES
 from core.suspicion import find_signs

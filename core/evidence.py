@@ -50,7 +50,7 @@ def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, s
         because=" ".join(_sentence(sign.because) for sign in one.signs),
         node=one.node,
         ranks=_ranks(parsed, one.node),
-        events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event in ids})),
+        events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event is not None and sign.event in ids})),
     )
 
 

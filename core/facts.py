@@ -30,7 +30,7 @@ class Fact:
     says: str
     check: str
     stop: bool = False
-    hardware: bool = False  # a part of the machine that speaks, whatever the other machines say
+    hardware: bool = False  # a part of the machine speaks, whatever the other machines say
     known: bool = True  # False: nobody wrote this fact down, it was judged by level and words
     named: re.Pattern[str] | None = None
 
@@ -56,7 +56,8 @@ _EXCEPTION = re.compile(
 )
 _COMMAND_LINE = re.compile(r"(?:\s--?[a-zA-Z][\w-]+[ =][^-\s]\S*){3}")  # echoed, its options hold words like timeout
 _ERROR_WORDS = re.compile(
-    r"\b(?:error|fatal|panic|abort(?:ed|ing)?|fail(?:ed|ure)?|cannot|unable to|crash(?:ed)?|killed|denied|refused|corrupt\w*)\b",
+    r"\b(?:error|fatal|panic|abort(?:ed|ing)?|fail(?:ed|ure)?|cannot|unable to|crash(?:ed)?|killed|denied|refused"
+    r"|corrupt\w*)\b",
     re.IGNORECASE,
 )
 
@@ -66,7 +67,7 @@ _SAID_CALMLY = 0.8  # strength of what may be said so
 
 
 def fact_of(template: str, *, block: bool) -> Fact | None:
-    """The fact that a template stands for, or a guess from its level and words; None when nothing points to a failure."""
+    """The fact that a template stands for, or a guess from level and words; None when nothing points to a failure."""
     if _COMMAND_LINE.search(template):
         return None
     severity = level(template)

@@ -125,7 +125,7 @@ def _dialect(template: str, dialects: Sequence[Dialect]) -> Dialect | None:
 def _read_markers(
     table: EventTable, texts: Mapping[int, str], by_event: Mapping[int, Dialect], planned: int | None
 ) -> list[tuple[int, int, int | None, int]]:
-    """Row, iteration, total and weight of each marker; of progress bars only those of the bar that counts iterations."""
+    """Row, iteration, total and weight of each marker; of progress bars only the one that counts iterations."""
     found = []
     for row, text in texts.items():
         dialect = by_event[int(table.event[row])]
@@ -136,7 +136,7 @@ def _read_markers(
             total = groups.get("total")
             if number is not None:
                 found.append((row, int(number), int(total) if total else None, dialect.weight))
-    bars = defaultdict(int)
+    bars: dict[int, int] = defaultdict(int)
     for _, _, total, weight in found:
         if weight == _BAR and total:
             bars[total] += 1

@@ -1,117 +1,99 @@
 """The paper as it stands, to be measured against (``--method l4``).
 
 "L4: Diagnosing Large-scale LLM Training Failures via Automated Log Analysis", FSE-Companion 2025, sections 4.2 to 4.4:
-drop what successful jobs say, rank nodes by an Isolation Forest over their event count vectors, find the iteration whose
-sequence of events is far from those before it. Every failure-indicating event has the role ``root``: the paper knows no
-other. Its choices stay even where they are known to fail (METHOD.md, section 2).
+drop what successful jobs often say, rank nodes by an Isolation Forest over their event count vectors, find iterations
+whose events are far from those of the ten before. Its choices stay even where they are known to fail; all reported
+events have the role ``root``, because the paper knows no other.
 
-Differs, everywhere because the paper is silent and the method needs something:
-Differs: it names no threshold; each one here says at its line where it comes from.
-Differs: it does not say which events make a node anomalous; here those whose count is not the median of all nodes.
-Differs: it does not rank events; here by the anomaly of the node and by how far its count is from that median.
-Differs: a forest cannot set one of two nodes apart; then everything that is left after the cross-job filter is named.
-Differs: it decides no scope; here ``node`` as soon as there is a suspect, else ``job``, and ``none`` when nothing is left.
+Where the paper is silent:
+Differs: it names no thresholds; each one here tells at its line where it comes from.
+Differs: it does not say which events make a node anomalous; here those whose count is not the median of the nodes.
+Differs: it does not rank events; here by the anomaly of their node and by how far their count is from that median.
+Differs: two nodes cannot be told apart by a forest; then all that is left after the cross-job filter is reported.
+Differs: it decides no scope; here ``node`` when there is a suspect, else ``job``, and ``none`` when nothing is left.
+Differs: it does not say at which of several stages a job failed; here at that of the first reported event.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.baseline import Profile
 from core.iterations import NO_ITERATION, Iterations
-from core.model import (
-    Confidence,
-    Diagnosis,
-    EventEvidence,
-    IterationEvidence,
-    Line,
-    NodeEvidence,
-    Pictures,
-    Role,
-    Scope,
-    Skipped,
-    Stage,
-)
-from core.parse import Reading
-from core.present import _coverage
-from core.stages import STAGES
-from core.table import EventTable, node_names
-from core.templates import Template
-from core.text import read_rows
+from core.l4_answer import Named, Suspect, answer
+from core.model import Diagnosis, IterationEvidence, Skipped
+from core.parsed import Parsed
+from core.table import EventTable
+from core.templates import find_templates
 
-FREQUENT = 0.5  # 4.2 "frequently present": no number there; here in at least half of the successful jobs
-SUSPECTS = 8  # 4.3: the top 8 are shown
-SUSPICIOUS = 0.5  # 4.3 names no threshold; at 0.5 for all, "no distinct anomaly" (Liu et al., ICDM 2008, section 2)
-MIN_NODES = 3  # of one or two rows the forest gives 0.5 to each, whatever they hold
-SEED = 0  # 4.3: a forest is random; the same input has to give the same answer
-WINDOW = 10  # 4.4: the ten iterations before
-SIGMAS = 3.0  # 4.4: three-sigma
-MIN_SCORES = 11  # of n values none is further than sqrt(n - 1) sigma from their mean: ten can at most reach three
-MAX_SEQUENCE = 2_000  # events of an iteration; DTW takes their square, and a failed job's last one may be a huge report
-MAX_LINES = 3  # cited lines an event
+FREQUENT = 0.5  # 4.2 "frequently present", no number given: in at least half of the successful jobs
+MAX_SUSPECTS = 8  # 4.3
+SUSPICIOUS = 0.5  # 4.3 gives no number; "no distinct anomaly" when all are at 0.5 (Liu et al., ICDM 2008, section 2)
+MIN_NODES = 3  # of one or two rows a forest says 0.5, whatever they hold
+SEED = 0  # 4.3: a forest is random, and the same input has to give the same answer
+WINDOW = 10  # 4.4
+SIGMAS = 3.0  # 4.4
+MIN_DISTANCES = 11  # of n values none is further than sqrt(n - 1) sigma from their mean: of ten, none beyond three
+MAX_SEQUENCE = 2_000  # events of an iteration; DTW takes the square, and what a job says at its end may be long
 
 
-def diagnose_l4(
-    reading: Reading,
-    table: EventTable,
-    templates: Mapping[str, Template],
-    profiles: Sequence[Profile],
-    iterations: Iterations,
-    stages: NDArray[np.int8],
-) -> Diagnosis:
-    """Everything the paper does once logs are parsed and stages and iterations are marked."""
-    kept = cross_job(table, templates, profiles)  # 4.2
-    vectors = count_vectors(table, kept)  # 4.3
+def diagnose_l4(parsed: Parsed) -> Diagnosis:
+    """What the paper does with a parsed job."""
+    kept = cross_job(parsed)  # 4.2
+    vectors = count_vectors(parsed.table, kept)  # 4.3
     suspects = spatial(vectors)  # 4.3
-    odd = temporal(sequences(table, iterations))  # 4.4
-    return _present(reading, table, profiles, iterations, stages, vectors, suspects, odd)
+    strange = temporal(sequences(parsed.table, parsed.iterations))  # 4.4
+    if comparable(vectors):
+        return answer(parsed, suspects, telling(vectors, suspects), strange)
+    reason = (
+        f"{len(vectors.nodes)} nodes with {len(vectors.events)} events to count: the forest needs {MIN_NODES} nodes."
+    )
+    return answer(parsed, (), left(parsed, vectors), strange, Skipped("spatial", reason))
 
 
-# --- 4.2: successful jobs --------------------------------------------------------------------------------------------
+# --- 4.2: successful jobs ---------------------------------------------------------------------------------------------
 
 
-def cross_job(table: EventTable, templates: Mapping[str, Template], profiles: Sequence[Profile]) -> tuple[int, ...]:
-    """Events that are not frequently present in successful jobs, sorted by their text; without any all of them."""
-    present_in = [{templates[text].id for text in profile.texts()} for profile in profiles]
-    enough = FREQUENT * len(profiles)
-    kept = [
-        event
-        for event in table.rows_of
-        if not profiles or sum(table.templates[event].id in events for events in present_in) < enough
-    ]
+def cross_job(parsed: Parsed) -> tuple[int, ...]:
+    """Events that are not frequently present in successful jobs (without any: all), sorted by their text."""
+    table, present = parsed.table, _present_in(parsed)
+    enough = FREQUENT * len(parsed.profiles)
+    kept = [event for event in table.rows_of if not parsed.profiles or present[table.templates[event].id] < enough]
     return tuple(sorted(kept, key=lambda event: (table.templates[event].text, table.templates[event].id)))
 
 
-# --- 4.3: nodes against each other -----------------------------------------------------------------------------------
+def _present_in(parsed: Parsed) -> Counter[str]:
+    """In how many successful jobs each event is present."""
+    if not parsed.profiles:
+        return Counter()
+    counts = Counter(parsed.reading.counts())
+    for profile in parsed.profiles:
+        counts.update(profile.texts())
+    templates = find_templates(counts)
+    return Counter(event for profile in parsed.profiles for event in {templates[text].id for text in profile.texts()})
+
+
+# --- 4.3: nodes against each other ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Event count vectors: int64 counts, a row for each node, a column for each event; both sorted."""
+    """Event count vectors: a row a node, a column an event, both sorted; ranks stand for nodes that nobody names."""
 
     nodes: tuple[str, ...]
     events: tuple[int, ...]
     counts: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A node with its anomaly (0..1, 0.5: like the others) and the events that make it so, the furthest off first.
-
-    events: event -> (count here, median count of all nodes).
-    """
-
-    node: str
-    anomaly: float
-    events: Mapping[int, tuple[int, float]]
-
-
 def count_vectors(table: EventTable, events: Sequence[int]) -> Vectors:
-    """How often each node says each event; ranks stand for nodes where the logs name none."""
-    names, place = (table.nodes, table.node) if table.nodes else _ranks(table)
+    """How often each node says each event."""
+    names, place = table.nodes, table.node
+    if not names:
+        names = tuple(f"rank {rank}" for rank in table.ranks)
+        place = np.where(table.rank >= 0, np.searchsorted(table.ranks, table.rank), -1).astype(np.int32)
     counts = np.zeros((len(names), len(events)), np.int64)
     for column, event in enumerate(events):
         said = place[table.rows_of[event]]
@@ -119,58 +101,71 @@ def count_vectors(table: EventTable, events: Sequence[int]) -> Vectors:
     return Vectors(names, tuple(events), counts)
 
 
+def comparable(vectors: Vectors) -> bool:
+    """Whether a forest has enough to compare."""
+    return len(vectors.nodes) >= MIN_NODES and bool(vectors.events)
+
+
 def spatial(vectors: Vectors) -> tuple[Suspect, ...]:
     """Nodes above the threshold, the most anomalous first, at most eight."""
-    if len(vectors.nodes) < MIN_NODES or not vectors.events:
+    if not comparable(vectors):
         return ()
     anomaly = _forest(vectors.counts)
     order = sorted(range(len(vectors.nodes)), key=lambda row: (-anomaly[row], vectors.nodes[row]))
-    middle = np.median(vectors.counts, axis=0)
-    return tuple(
-        Suspect(vectors.nodes[row], float(anomaly[row]), _oddities(vectors, row, middle))
-        for row in order[:SUSPECTS]
-        if anomaly[row] > SUSPICIOUS
-    )
+    above = [row for row in order[:MAX_SUSPECTS] if anomaly[row] > SUSPICIOUS]
+    return tuple(Suspect(vectors.nodes[row], float(anomaly[row]), _oddities(vectors, row)) for row in above)
 
 
 def _forest(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Anomaly of each row; scikit-learn's defaults (100 trees of at most 256 samples), for the paper names no others."""
+    """Anomaly of each row; 4.3 names no parameters, so scikit-learn's: 100 trees of at most 256 samples."""
     from sklearn.ensemble import IsolationForest  # noqa: PLC0415  # takes a second, and only this method needs it
 
-    forest = IsolationForest(random_state=SEED).fit(counts)
-    return np.round(-forest.score_samples(counts), 9)  # identical nodes come out at 0.5 and a rounding error
+    scores: NDArray[np.float64] = IsolationForest(random_state=SEED).fit(counts).score_samples(counts)
+    return np.round(-scores, 9)  # identical nodes come out at 0.5 and a rounding error
 
 
-def _oddities(vectors: Vectors, row: int, middle: NDArray[np.float64]) -> dict[int, tuple[int, float]]:
-    """Events whose count on a node is not the median, the furthest off first."""
-    counts = vectors.counts[row]
+def _oddities(vectors: Vectors, row: int) -> dict[int, tuple[int, float]]:
+    counts, middle = vectors.counts[row], np.median(vectors.counts, axis=0)
     columns = sorted(np.flatnonzero(counts != middle).tolist(), key=lambda at: -_share(counts[at], middle[at]))
     return {vectors.events[at]: (int(counts[at]), float(middle[at])) for at in columns}
 
 
 def _share(count: float, middle: float) -> float:
     """How far a count is from the median, as a share of the larger of both: 1 when one of them is zero."""
-    return abs(float(count) - float(middle)) / max(float(count), float(middle))
+    return float(abs(count - middle) / max(count, middle))
 
 
-def _ranks(table: EventTable) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    places = np.searchsorted(table.ranks, table.rank).astype(np.int32) if table.ranks else table.rank
-    return tuple(f"rank {rank}" for rank in table.ranks), np.where(table.rank >= 0, places, -1).astype(np.int32)
+def telling(vectors: Vectors, suspects: Sequence[Suspect]) -> list[Named]:
+    """Events that make suspects anomalous, each under the suspect that it tells most about."""
+    named: dict[int, Named] = {}
+    for suspect in suspects:
+        for event, (count, middle) in suspect.events.items():
+            score = suspect.anomaly * _share(count, middle)
+            if event not in named or score > named[event].score:
+                usual = f"the median of {len(vectors.nodes)} nodes is {middle:g}"
+                named[event] = Named(event, score, f"{suspect.node} logged this {count} times; {usual}.")
+    return list(named.values())
 
 
-# --- 4.4: iterations against those before ----------------------------------------------------------------------------
+def left(parsed: Parsed, vectors: Vectors) -> list[Named]:
+    """All that successful jobs do not often say; nothing when there are none to compare with."""
+    because = f"Less than half of {len(parsed.profiles)} successful jobs say this."
+    return [Named(event, SUSPICIOUS, because) for event in vectors.events] if parsed.profiles else []
+
+
+# --- 4.4: iterations against those before -----------------------------------------------------------------------------
 
 
 def sequences(table: EventTable, iterations: Iterations) -> dict[int, tuple[int, ...]]:
     """Events from one completed iteration to the next, of the rank (or voice) that counts the most iterations.
 
-    An event's number is its place in the table, in the order of first occurrence, as Drain numbers its clusters.
+    The number of an event is its place in the table: the order of first occurrence, as Drain numbers its clusters.
     """
     if not len(iterations.marks):
         return {}
     speaker = np.where(table.rank >= 0, table.rank, -1 - table.voice.astype(np.int64))
-    names, counts = np.unique(speaker[iterations.marks], return_counts=True)
-    rows = np.flatnonzero((speaker == names[np.argmax(counts)]) & table.head & (iterations.of_row > NO_ITERATION))
+    speakers, marks = np.unique(speaker[iterations.marks], return_counts=True)
+    rows = np.flatnonzero((speaker == speakers[np.argmax(marks)]) & table.head & (iterations.of_row > NO_ITERATION))
     rows = rows[np.lexsort((table.time[rows], iterations.of_row[rows]))]
     numbers, starts = np.unique(iterations.of_row[rows], return_index=True)
     groups = np.split(table.event[rows], starts[1:])
@@ -181,183 +176,33 @@ def temporal(by_iteration: Mapping[int, tuple[int, ...]]) -> tuple[IterationEvid
     """Iterations whose mean DTW distance to the ten before is beyond three sigma, the furthest first."""
     ordered = sorted(by_iteration)
     distances = {
-        number: float(
-            np.mean([dtw_distance(by_iteration[number], by_iteration[one]) for one in ordered[at - WINDOW : at]])
-        )
-        for at, number in enumerate(ordered)
-        if at >= WINDOW
+        number: _mean_distance(by_iteration[number], [by_iteration[one] for one in ordered[at : at + WINDOW]])
+        for at, number in enumerate(ordered[WINDOW:])
     }
-    if len(distances) < MIN_SCORES:
-        return Skipped(
-            "temporal",
-            f"{len(distances)} iterations have {WINDOW} before them; three-sigma cannot fire among fewer than {MIN_SCORES}",
-        )
+    if len(distances) < MIN_DISTANCES:
+        enough = f"three-sigma needs {MIN_DISTANCES} to ever fire"
+        return Skipped("temporal", f"{len(distances)} iterations have {WINDOW} before them; {enough}.")
     mean, sigma = float(np.mean(list(distances.values()))), float(np.std(list(distances.values())))
-    far = [(value, number) for number, value in distances.items() if value > mean + SIGMAS * sigma]
-    far.sort(key=lambda one: (-one[0], one[1]))
-    return tuple(_iteration(f"I{n}", number, value, mean, sigma) for n, (value, number) in enumerate(far, start=1))
+    far = sorted((-value, number) for number, value in distances.items() if value > mean + SIGMAS * sigma)
+    return tuple(_iteration(f"I{n}", number, -value, mean, sigma) for n, (value, number) in enumerate(far, start=1))
 
 
-def _iteration(name: str, number: int, value: float, mean: float, sigma: float) -> IterationEvidence:
-    because = f"The events of iteration {number} are {value:.4g} away from those of the {WINDOW} before; all: {mean:.4g} ± {sigma:.4g}."
-    return IterationEvidence(id=name, score=1 - mean / value, because=because, iteration=number)
+def _mean_distance(one: tuple[int, ...], before: Sequence[tuple[int, ...]]) -> float:
+    return float(np.mean([dtw_distance(one, other) for other in before]))
 
 
-@lru_cache(maxsize=1 << 16)  # most iterations are equal: ten thousand of them hold a few hundred pairs
+@lru_cache(maxsize=1 << 16)  # most iterations are equal: of ten thousand, a few hundred pairs differ
 def dtw_distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    """DTW distance of two sequences of numeric event ids, of at least one event each."""
+    """DTW distance of two sequences of at least one event each, events as numbers."""
     if one == other:
         return 0.0
     from dtaidistance import dtw  # noqa: PLC0415  # takes a third of a second, and only this method needs it
 
-    # with pruning, its default, distance_fast 2.5.1 answers inf for some pairs of short sequences
+    # with pruning, its default, distance_fast 2.5.1 gives inf for many pairs of short sequences
     return float(dtw.distance_fast(np.array(one, np.float64), np.array(other, np.float64), use_pruning=False))
 
 
-# --- the answer ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """An event that is reported, and why."""
-
-    event: int
-    score: float
-    because: str
-
-
-def _named(vectors: Vectors, suspects: Sequence[Suspect]) -> list[_Named]:
-    """Events that make suspects anomalous, each told once, of the suspect that it tells most about."""
-    told: dict[int, _Named] = {}
-    for suspect in suspects:
-        for event, (count, middle) in suspect.events.items():
-            score = suspect.anomaly * _share(count, middle)
-            because = (
-                f"{suspect.node} logged this {count} times; the median of {len(vectors.nodes)} nodes is {middle:g}."
-            )
-            if event not in told or score > told[event].score:
-                told[event] = _Named(event, score, because)
-    return list(told.values())
-
-
-def _left(table: EventTable, kept: Sequence[int], profiles: Sequence[Profile]) -> list[_Named]:
-    """Everything that successful jobs do not say often, where nodes cannot be compared; nothing without such jobs."""
-    why = f"Not in half of {len(profiles)} successful jobs; here {{}} times."
-    return [_Named(event, SUSPICIOUS, why.format(len(table.rows_of[event]))) for event in kept] if profiles else []
-
-
-def _present(
-    reading: Reading,
-    table: EventTable,
-    profiles: Sequence[Profile],
-    iterations: Iterations,
-    stages: NDArray[np.int8],
-    vectors,
-    suspects: Sequence[Suspect],
-    odd,
-) -> Diagnosis:
-    named = _named(vectors, suspects) if len(vectors.nodes) >= MIN_NODES else _left(table, vectors.events, profiles)
-    events = tuple(_events(reading, table, iterations, stages, named))
-    ids = {evidence.event: evidence.id for evidence in events}
-    nodes = tuple(_node(f"N{n}", table, one, ids) for n, one in enumerate(suspects, start=1))
-    silent = bool(profiles) and not events
-    scope = Scope.NODE if nodes else Scope.NONE if silent else Scope.JOB if events else Scope.UNKNOWN
-    return Diagnosis(
-        job=reading.job.id,
-        method="l4",
-        scope=scope,
-        confidence=Confidence.WEAK,
-        headline=_headline(scope, nodes, events),
-        events=events,
-        nodes=nodes,
-        stage=_stage_of_failure(events),
-        iterations=odd if not isinstance(odd, Skipped) else (),
-        skipped=tuple(_skipped(profiles, vectors, odd)),
-        coverage=_coverage(reading, table, profiles),
-        pictures=Pictures(series=iterations.series),
-    )
-
-
-def _events(reading, table, iterations, stages, named):
-    first = {one.event: min(table.time[table.rows_of[one.event]].tolist()) for one in named}
-    ordered = sorted(named, key=lambda one: (-one.score, first[one.event], table.templates[one.event].text))
-    files = {file.name: file for file in reading.job.logs}
-    cited = {
-        one.event: table.rows_of[one.event][np.argsort(table.time[table.rows_of[one.event]], kind="stable")]
-        for one in ordered
-    }
-    texts = read_rows(files, table, [row for rows in cited.values() for row in rows[:MAX_LINES]])
-    for n, one in enumerate(ordered, start=1):
-        rows = cited[one.event]
-        template = table.templates[one.event]
-        reached = sorted({int(number) for number in iterations.of_row[rows] if number >= 0})
-        yield EventEvidence(
-            id=f"E{n}",
-            score=one.score,
-            because=one.because,
-            lines=tuple(
-                Line(table.files[table.file[r]], int(table.line[r]), texts[r])
-                for r in rows[:MAX_LINES].tolist()
-                if r in texts
-            ),
-            event=template.id,
-            template=template.text,
-            role=Role.ROOT,
-            count=len(rows),
-            nodes=node_names(table, rows.tolist()),
-            stage=STAGES[int(stages[rows[0]])],
-            iterations=tuple(reached[:20]),
-            first_time=first[one.event] if first[one.event] >= 0 else None,
-        )
-
-
-def _node(name, table, one, ids):
-    ranks = tuple(
-        sorted({o.rank for o in table.origins if o.rank is not None and one.node in (o.node, f"rank {o.rank}")})
-    )
-    furthest = "; ".join(f"{count} x {middle:g}" for count, middle in list(one.events.values())[:3])
-    return NodeEvidence(
-        id=name,
-        score=one.anomaly,
-        because=f"Anomaly {one.anomaly:.2f} where 0.5 is ordinary: {len(one.events)} events are not as often here as on the median node.",
-        node=one.node,
-        ranks=ranks,
-        events=tuple(ids[table.templates[e].id] for e in one.events)[:20],
-    )
-
-
-def _headline(scope, nodes, events):
-    return scope.value
-
-
-def _stage_of_failure(events):
-    import os
-
-    how = os.environ.get("ST", "first")
-    known = [e for e in events if e.stage is not Stage.UNKNOWN]
-    if not known:
-        return Stage.UNKNOWN
-    if how == "first":
-        return known[0].stage
-    from collections import Counter
-
-    if how == "most":
-        return Counter(e.stage for e in known).most_common(1)[0][0]
-    if how == "lines":
-        c = Counter()
-        for e in known:
-            c[e.stage] += e.count
-        return c.most_common(1)[0][0]
-    if how == "earliest":
-        return min(known, key=lambda e: e.first_time or 0).stage
-    if how == "latest":
-        return max(known, key=lambda e: e.first_time or 0).stage
-
-
-def _skipped(profiles, vectors, odd):
-    if not profiles:
-        yield Skipped("cross-job", "no successful job with these settings to compare with")
-    if len(vectors.nodes) < MIN_NODES:
-        yield Skipped("spatial", f"{len(vectors.nodes)} nodes")
-    if isinstance(odd, Skipped):
-        yield odd
+def _iteration(name: str, number: int, distance: float, mean: float, sigma: float) -> IterationEvidence:
+    usual = f"the mean is {mean:.4g}, sigma {sigma:.4g}"
+    because = f"Iteration {number} is {distance:.4g} away from the {WINDOW} before it; {usual}."
+    return IterationEvidence(id=name, score=1 - mean / distance, because=because, iteration=number)

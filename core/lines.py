@@ -3,8 +3,8 @@ r"""What a log line is: the specification that every faster scanner must reprodu
 A file is a sequence of physical lines that end at ``\n``. A line holds one *segment*, or several when it holds
 carriage returns (a progress bar is one line with many segments; LOGS.md). A segment is taken apart into
 
-    prefix   who speaks: ``0: [default3]:[rank3]: `` (srun, torchrun, torch), ``host: `` (pdsh), ``(Worker pid=7) `` (Ray),
-             ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank
+    prefix   who speaks: ``0: [default3]:[rank3]: `` (srun, torchrun, torch), ``host: `` (pdsh), ``(Worker pid=7) ``
+             (Ray), ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank
     body     what is said, masked: times, addresses, hexadecimal words and numbers become ``<TS> <IP> <HEX> <NUM>``;
              typed slots (errno, exit code, signal, status, Xid) keep their value, because it is the clue
     time     the first clock reading of the body, in microseconds; -1 when there is none
@@ -132,7 +132,8 @@ def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
 
 _TASK = re.compile(rb" {0,6}[0-9]{1,6}: ")
 _TAGS = re.compile(
-    rb"\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>: ?|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) "
+    rb"\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>: ?"
+    rb"|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) "
     rb"|[A-Za-z0-9][A-Za-z0-9_.-]*:[0-9]+:[0-9]+ \[[0-9]+\] "
 )
 _HOST_LABEL = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_.-]*): ")
@@ -166,7 +167,7 @@ def _replace(match: re.Match[bytes]) -> bytes:
 
 
 def _is_slot(text: bytes, start: int, value: bytes) -> bool:
-    """Whether the number that starts there keeps its value: a short integer or errno-like hexadecimal after a slot word."""
+    """Whether the number that starts there keeps its value: a short integer or a 0x word after a slot word."""
     if not (value.isdigit() and len(value) <= MAX_SLOT_DIGITS) and not value.startswith(b"0x"):
         return False
     gap = start
@@ -203,7 +204,7 @@ def _first_time(text: bytes, year: int) -> int:
     return NO_TIME
 
 
-def _read_iso(match: re.Match[bytes], year: int) -> int:
+def _read_iso(match: re.Match[bytes], _year: int) -> int:
     text = match[0]
     tail = re.fullmatch(rb"(?:[.,]([0-9]+)(?:\.([0-9]+))?)?(?:Z|([+-])([0-9]{2}):?([0-9]{2}))?", text[19:])
     if tail is None:
@@ -221,7 +222,7 @@ def _read_glog(match: re.Match[bytes], year: int) -> int:
     return _epoch(year, int(date[:-2]), int(date[-2:]), whole, micros)
 
 
-def _read_us(match: re.Match[bytes], year: int) -> int:
+def _read_us(match: re.Match[bytes], _year: int) -> int:
     text = match[0]
     return _epoch(int(text[6:10]), int(text[0:2]), int(text[3:5]), text[11:19], 0)
 

@@ -10,8 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from core.job import Manifest
+
+_Vote = TypeVar("_Vote", int, str)
 
 
 class Program(StrEnum):
@@ -25,7 +28,10 @@ class Program(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who a voice is. ``cohort`` is equal for voices that should say the same: their place in the tree, not their name."""
+    """Who a voice is.
+
+    cohort: equal for voices that should say the same, by their place in the tree instead of their name.
+    """
 
     node: str | None = None
     rank: int | None = None
@@ -121,7 +127,8 @@ def _strip(name: str) -> str:
 
 _LABEL = re.compile(
     rb"\[default(?P<local>\d+)\]:|\[rank(?P<rank>\d+)\]: ?|\[\d+,(?P<mpi>\d+)\]<std(?:out|err)>: ?"
-    rb"|\((?P<ray>\w+) pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\) |(?P<nccl>[\w.-]+):\d+:\d+ \[\d+\] |(?P<task> *\d+): |(?P<host>[\w.-]+): "
+    rb"|\((?P<ray>\w+) pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\) "
+    rb"|(?P<nccl>[\w.-]+):\d+:\d+ \[\d+\] |(?P<task> *\d+): |(?P<host>[\w.-]+): "
 )
 
 
@@ -181,7 +188,8 @@ def _combine(path: Origin, label: _Label, manifest: Manifest, *, tasks_are_ranks
 
 def _spread_within_folders(voices: Sequence[Voice], seen: list[Origin]) -> list[Origin]:
     """stdout.log and stderr.log of one folder are one rank; a torchrun run folder is one node."""
-    ranks, nodes = defaultdict(Counter), defaultdict(Counter)
+    ranks: dict[str, Counter[int]] = defaultdict(Counter)
+    nodes: dict[str, Counter[str]] = defaultdict(Counter)
     for voice, origin in zip(voices, seen, strict=True):
         if origin.local_rank is not None and "attempt_" in voice.file:
             if origin.rank is not None:
@@ -210,7 +218,7 @@ def _run(voice: Voice) -> str:
     return voice.file.split("/attempt_", 1)[0]
 
 
-def _sole(votes: Counter) -> object | None:
+def _sole(votes: Counter[_Vote]) -> _Vote | None:
     return next(iter(votes)) if len(votes) == 1 else None
 
 
@@ -236,7 +244,7 @@ def _complete(origin: Origin, node_of_rank: Mapping[int, str]) -> Origin:
 
 
 def _place(voice: Voice, origin: Origin, last_rank: int) -> Origin:
-    """Add the cohort: shape of the path, kind of label, and whether this is the first, the last or a first-of-node rank."""
+    """Add the cohort: shape of the path, and whether this is the first, the last or a first-of-node rank."""
     shape = _strip(voice.file)
     if origin.node:
         shape = shape.replace(origin.node, "<node>")

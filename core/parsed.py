@@ -19,7 +19,10 @@ from core.templates import find_templates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parsed:
-    """A parsed job. stages: int8 a row of the table, place in ``core.stages.STAGES``; usual: None without a baseline."""
+    """A parsed job.
+
+    stages: int8 a row of the table, place in ``core.stages.STAGES``. usual: what is normal; None without a baseline.
+    """
 
     job: Job
     reading: Reading

@@ -1,7 +1,7 @@
 """Ranking: after the cross-job filter a fifth of the lines is left and 3 % of those matter; order is everything.
 
-A candidate's score is the strength of its fact, less where good jobs say it too. Roots come before what peers tell, known
-facts before guesses, and among equals the one that came first.
+A candidate's score is the strength of its fact, less where good jobs say it too. Roots come before what peers tell,
+known facts before guesses, and among equals the one that came first.
 """
 
 import re
@@ -101,7 +101,8 @@ def _stage(parsed: Parsed, candidate: Candidate) -> Stage:
 
 
 _LABELS = re.compile(
-    r"^\s*(?:\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}-\d\d-\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|\s+)+"
+    r"^\s*(?:\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?"
+    r"|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}-\d\d-\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|\s+)+"
 )
 
 

@@ -68,7 +68,7 @@ Engine = Callable[[Iterable[Block], Format], Columns]
 
 
 def choose_engine(total_bytes: int) -> Engine:
-    """The engine that is done first with so many bytes: only large jobs are worth the second that numba takes to start."""
+    """The engine that is done first with so many bytes: numba takes a second to start."""
     if total_bytes < KERNEL_BYTES:
         return scan_blocks
     try:

@@ -147,7 +147,8 @@ def silence_signs(
         if mute:
             weight = SILENT if len(homes) == 1 else SILENT * 0.75
             when = _earlier(ended, mute, complained)
-            because = f"rank{'s' * (len(mute) != 1)} {_list(mute)} on {node} never complained; {len(complained)} of {len(everyone)} ranks did{when}."
+            named = f"rank{'s' * (len(mute) != 1)} {_list(mute)}"
+            because = f"{named} on {node} never complained; {len(complained)} of {len(everyone)} ranks did{when}."
             signs.append(Sign(node, "silence", weight, because))
     return signs
 

@@ -24,6 +24,7 @@ from core.spatial import (
 from core.table import EventTable, key_rows
 from core.text import read_rows
 
+_ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
 
 
@@ -60,7 +61,7 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
 
 def _identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[str, str], dict[int, str]]:
     """Address -> node and rank -> node, where lines tell who their speaker is."""
-    samples = [template.sample.replace("<IP>", "0.0.0.0").replace("<NUM>", "0") for template in table.templates]
+    samples = [template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0") for template in table.templates]
     telling = [place for place, sample in enumerate(samples) if own_address(sample) or own_rank(sample) is not None]
     addresses: dict[str, str] = {}
     ranks: dict[int, str] = {}

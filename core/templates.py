@@ -2,11 +2,11 @@
 
 The only module that imports drain3.
 
-Differs: L4 feeds every line in the order of the log. Here each distinct message comes once, the most frequent first, so
-that neither the order of files nor the number of workers can change a template (METHOD.md, section 2); grouping accuracy
-on the loghub sets is the same (docs/LOG.md). A guard token keeps messages apart that differ in a typed slot (errno,
-exit code, Xid ...), in how something ended, in their level or in being a block: plain Drain merges ``Xid 79`` and
-``Xid 94``, ``state UP`` and ``state DOWN``.
+Differs: L4 feeds every line in the order of the log. Here each distinct message comes once, the most frequent first,
+so that neither the order of files nor the number of workers can change a template (METHOD.md, section 2); grouping
+accuracy on the loghub sets is the same (docs/LOG.md). A guard token keeps messages apart that differ in a typed slot
+(errno, exit code, Xid ...), in how something ended, in their level or in being a block: plain Drain merges ``Xid 79``
+and ``Xid 94``, ``state UP`` and ``state DOWN``.
 """
 
 import re
@@ -16,7 +16,8 @@ from hashlib import blake2b
 
 from drain3.drain import Drain
 
-from core.messages import BLOCK_MARK, is_block, plain
+from core.blocks import BLOCK_MARK
+from core.messages import is_block, plain
 
 WILDCARD = "<*>"
 SIMILARITY = 0.8  # share of equal tokens; best grouping accuracy of .4 to .8 on the loghub sets (docs/LOG.md)
@@ -25,13 +26,14 @@ _MAX_CHILDREN = 4096  # the guard has many values; drain3's default 100 would se
 _MAX_TOKENS = 120  # a longer message is told by its first tokens
 
 _SLOT = re.compile(
-    r"(?:errno|err|error|errn|\w*code|\w*status|signal|sig|xid[^:]*:|rc|ret|http|exit)[\s:=(\[\"'#]{1,6}(-?(?:0x[0-9a-f]+|\d{1,5}))\b",
+    r"(?:errno|err|error|errn|\w*code|\w*status|signal|sig|xid[^:]*:|rc|ret|http|exit)[\s:=(\[\"'#]{1,6}"
+    r"(-?(?:0x[0-9a-f]+|\d{1,5}))\b",
     re.IGNORECASE,
 )
 # Words that say how something ended: "state UP" and "state DOWN" are two events.
 _OUTCOME = re.compile(
-    r"\b(?:success\w*|succe\w+|abort\w*|fail\w*|cancel\w*|kill\w*|down|up|lost|dead|timed out|timeout|refused|reset|closed|denied|"
-    r"unreachable|corrupt\w*|invalid|error|exception|nan|inf)\b",
+    r"\b(?:success\w*|succe\w+|abort\w*|fail\w*|cancel\w*|kill\w*|down|up|lost|dead|timed out|timeout|refused|reset"
+    r"|closed|denied|unreachable|corrupt\w*|invalid|error|exception|nan|inf)\b",
     re.IGNORECASE,
 )
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|^\[?([EWIF])<TS>")
@@ -41,7 +43,8 @@ _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|^
 class Template:
     """Constant part of a message; ``id`` is a hash of ``text``.
 
-    block: whether the message is a block of lines. sample: its most frequent message, without wildcards; rules read this.
+    block: whether the message is a block of lines.
+    sample: its most frequent message, without wildcards; rules read this.
     """
 
     id: str

@@ -1,8 +1,8 @@
 """Temporal: iterations against those before them (L4, section 4.4), and level shifts in the numbers that logs carry.
 
-Differs: the paper's distance is DTW over numeric event ids, in which the numbering decides (METHOD.md, section 2). Here a
-sequence of events is compared as what it is, categories: normalised Levenshtein, multiset difference, and events that
-are new or gone. Three-sigma cannot fire among ten; median and MAD, with the tested one left out, can.
+Differs: the paper's distance is DTW over numeric event ids, in which the numbering decides (METHOD.md, section 2).
+Here a sequence of events is compared as what it is, categories: normalised Levenshtein, multiset difference, and events
+that are new or gone. Three-sigma cannot fire among ten; median and MAD, with the tested one left out, can.
 """
 
 from collections import Counter
@@ -120,19 +120,13 @@ def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
         values = np.asarray(one.values, dtype=float)
         broken = np.flatnonzero(~np.isfinite(values))
         if len(broken):
-            at = int(broken[0])
-            shifts.append(
-                Odd(one.iterations[at], 1.0, f"{one.name} is {one.values[at]} from iteration {one.iterations[at]} on.")
-            )
-            continue
-        at = _shift(values)
-        if at is not None:
-            before, after = float(np.median(values[:at])), float(np.median(values[at:]))
-            because = (
-                f"{one.name} rose from {before:.4g} to {after:.4g} at iteration {one.iterations[at]} and stayed there."
-            )
-            shifts.append(Odd(one.iterations[at], min(0.9, 1 - before / after), because))
-    return tuple(sorted(shifts, key=lambda one: (-one.score, one.iteration)))
+            number = one.iterations[broken[0]]
+            shifts.append(Odd(number, 1.0, f"{one.name} is {one.values[broken[0]]} from iteration {number} on."))
+        elif (rose := _shift(values)) is not None:
+            number, before, after = one.iterations[rose], np.median(values[:rose]), np.median(values[rose:])
+            because = f"{one.name} rose from {before:.4g} to {after:.4g} at iteration {number} and stayed there."
+            shifts.append(Odd(number, min(SHIFT_SHARE, 1 - float(before / after)), because))
+    return tuple(shifts)
 
 
 def _shift(values: NDArray[np.float64]) -> int | None:

@@ -23,7 +23,7 @@ def read_rows(
     """
     wanted = np.unique(np.asarray(rows, dtype=np.intp))
     texts: dict[int, str] = {}
-    bounds = np.flatnonzero(np.diff(table.file[wanted])) + 1 if len(wanted) else []
+    bounds = np.flatnonzero(np.diff(table.file[wanted])) + 1
     for group in np.split(wanted, bounds):
         if len(group):
             texts.update(_read_file(files[table.files[table.file[group[0]]]], table, group))

@@ -46,7 +46,7 @@ def decide(parsed: Parsed, candidates: Sequence[Candidate], suspicions: Sequence
         return _stopped(roots[0], place)
     accused = _accused(roots, suspicions, nodes)
     if accused:
-        return _node(accused, roots, nodes, place)
+        return _node(accused, roots, place)
     if roots:
         return _job(roots[0], nodes, place)
     return _running(place) if status is Status.RUNNING else _unknown(candidates, place)
@@ -64,7 +64,7 @@ def _stopped(root: Candidate, place: str) -> Verdict:
     )
 
 
-def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], nodes: Sequence[str], place: str) -> Verdict:
+def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], place: str) -> Verdict:
     names = ", ".join(suspicion.node for suspicion in accused)
     first = accused[0]
     root = next(
@@ -117,7 +117,8 @@ def _running(place: str) -> Verdict:
 def _unknown(candidates: Sequence[Candidate], place: str) -> Verdict:
     seen = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED]
     if seen:
-        why = f"There is only what peers say of each other (\u201c{short(seen[0].quote)}\u201d); no log holds a direct trace."
+        said = short(seen[0].quote)
+        why = f"There is only what peers say of each other (\u201c{said}\u201d); no log holds a direct trace."
         check = "Find the logs of the node that the peers waited for, its kernel log, and stack dumps of all ranks."
     else:
         why = "The logs end without an error, a stop or a silent node."

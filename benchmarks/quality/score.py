@@ -77,9 +77,7 @@ class Judged:
     found: frozenset[Group]
 
 
-def score_job(
-    truth: Truth, diagnosis: Diagnosis | None, events: Mapping[Place, str], *, seconds: float = 0.0
-) -> Score:
+def score_job(truth: Truth, diagnosis: Diagnosis | None, events: Mapping[Place, str], *, seconds: float = 0.0) -> Score:
     """Score the diagnosis of a job; no diagnosis (the method failed) is all wrong.
 
     Args:

@@ -13,6 +13,7 @@ from core.model import Diagnosis, IterationEvidence, Series
 
 MAX_PANELS = 4
 MAX_MARKS = 3
+_FIRST = ("time", "loss", "grad")
 _PANEL = 1.05  # inches
 _LABEL = 0.2  # of the width
 _GAP = 0.42
@@ -43,8 +44,9 @@ def iterations_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
 
 
 def shown(diagnosis: Diagnosis) -> list[Series]:
-    """The series that hold anything to draw, at most MAX_PANELS."""
-    return [series for series in diagnosis.pictures.series if series.iterations][:MAX_PANELS]
+    """The series that hold anything to draw, at most MAX_PANELS: what every training has comes first."""
+    drawn = [series for series in diagnosis.pictures.series if series.iterations]
+    return sorted(drawn, key=lambda series: _place(series.name))[:MAX_PANELS]
 
 
 def marked(diagnosis: Diagnosis) -> list[IterationEvidence]:
@@ -72,7 +74,7 @@ def drawable(value: float) -> bool:
     return abs(value) < _LARGEST  # False for NaN
 
 
-def short(value: float) -> str:
+def short(value: float, digits: int = 3) -> str:
     """A number in few characters: "1.9", "11.2k", "3e+19"."""
     size = abs(value)
     if not math.isfinite(value):
@@ -81,8 +83,8 @@ def short(value: float) -> str:
         return f"{value:.0e}".replace("e+0", "e+").replace("e-0", "e-")
     for unit, name in ((1e6, "M"), (1e3, "k")):
         if size >= unit:
-            return f"{value / unit:.3g}{name}"
-    return f"{value:.3g}"
+            return f"{value / unit:.{digits}g}{name}"
+    return f"{value:.{digits}g}"
 
 
 def thinned(series: Series) -> tuple[list[int], list[float]]:
@@ -98,6 +100,10 @@ def thinned(series: Series) -> tuple[list[int], list[float]]:
             kept |= {min(finite, key=lambda point: point[1]), max(finite, key=lambda point: point[1])}
     chosen = sorted(kept)
     return [number for number, _ in chosen], [value for _, value in chosen]
+
+
+def _place(name: str) -> int:
+    return next((place for place, word in enumerate(_FIRST) if word in name.lower()), len(_FIRST))
 
 
 def _panel(axes: Axes, series: Series, diagnosis: Diagnosis, *, labelled: bool) -> None:
@@ -163,8 +169,9 @@ def _value_axis(axes: Axes, finite: Sequence[float]) -> None:
     pad = (high - low) * 0.12 or abs(high) * 0.1 or 1.0
     if axes.get_yscale() == "linear":
         axes.set_ylim(low - pad, high + pad)
-    places = [low, high] if short(low) != short(high) else [high]
-    axes.set_yticks(places, [short(place) for place in places])
+    places = [low, high] if low < high else [high]
+    digits = next((digits for digits in (3, 4, 5, 6) if short(low, digits) != short(high, digits)), 3)
+    axes.set_yticks(places, [short(place, digits) for place in places])
     axes.set_yticks([], minor=True)
     axes.grid(axis="y", color=PALETTE["rule"], linewidth=0.6)
 

@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
@@ -49,7 +50,8 @@ _METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 @contextmanager
 def drawing() -> Iterator[None]:
     """Our settings of matplotlib, for as long as a figure is drawn or saved."""
-    with mpl.rc_context(_RC):
+    with mpl.rc_context(_RC), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the browser has it
         yield
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: PLR2004  # the numbers here are lengths of what a docstring shows
 """Clock readings, told by where their digits stand; the shapes are those of ``core.lines``.
 
 The caller has looked at 32 bytes from the first digit on: bit i of ``run`` says that byte i is a digit. A text ends

@@ -1,4 +1,3 @@
-# ruff: noqa: PLR2004  # the numbers here are lengths of what a docstring shows
 """The masked body of a text: ``core.lines.mask`` and the first time of it, in one pass.
 
 The pass copies 32 bytes at a time and stops only where a digit stands, or white space that is not a single blank. All

@@ -1,4 +1,3 @@
-# ruff: noqa: PLR2004  # bytes of UTF-8 and ANSI sequences, as their standards write them
 """A block of a file, segment by segment: where each ends, what must be tidied first, and its row."""
 
 from typing import NamedTuple

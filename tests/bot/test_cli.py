@@ -11,6 +11,9 @@ import pytest
 
 from bot import commands
 from bot.cli import main
+from bot.investigate import Request, investigate
+from bot.settings import Settings
+from core.errors import BadJobId
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -178,6 +181,34 @@ def test_with_jobs_a_name_is_never_a_path(run: Run, jobs: str) -> None:
     """Who names the jobs folder means a job in it."""
     make_job(Path("local"), "COMPLETED", "done")
     assert run("diagnose", "local", "--jobs", jobs)[0] == 2
+
+
+def test_without_a_jobs_folder_a_path_is_still_diagnosed(run: Run, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That there is nothing to compare with is said, and is no error."""
+    monkeypatch.setenv("FIRSTFAULT_JOBS", "/nowhere/at/all")
+    code, out, _ = run("diagnose", f"{jobs}/bad/logs/node-1/rank_1.log")
+    assert code in (0, 1)
+    assert "search for successful jobs" in out
+
+
+def test_only_a_person_at_a_terminal_may_name_a_path(jobs: str, tmp_path: Path) -> None:
+    """A path that came from a chat is an unusable job id, never a file that is read."""
+    settings = Settings(jobs=jobs, cache=tmp_path / "cache")
+    for words in (f"{jobs}/bad", "../jobs/bad", "/etc/passwd", "."):
+        with pytest.raises(BadJobId):
+            investigate(Request(words), settings)
+
+
+def test_what_was_read_of_good_jobs_is_kept(
+    run: Run, jobs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second diagnosis need not read the baseline again, and says the same; --no-cache keeps nothing."""
+    monkeypatch.setenv("FIRSTFAULT_CACHE", str(tmp_path / "cache"))
+    first = run("diagnose", "bad", "--jobs", jobs, "--no-cache")
+    assert not (tmp_path / "cache").exists()
+    second = run("diagnose", "bad", "--jobs", jobs)
+    assert len([path for path in (tmp_path / "cache").rglob("*") if path.is_file()]) == 2
+    assert first == second == run("diagnose", "bad", "--jobs", jobs)
 
 
 def test_events_give_a_row_for_every_line(run: Run, jobs: str) -> None:

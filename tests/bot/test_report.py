@@ -14,8 +14,9 @@ from bot.report.page import render_report
 from bot.report.style import as_png
 from core.context import Excerpt, lines_around
 from core.job import Job, Manifest
-from core.model import Diagnosis, Line, Series
+from core.model import Diagnosis, Line, Pictures, Series
 from tests.bot import diagnoses
+from tests.bot.real_faults import at
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -212,13 +213,30 @@ def test_numbers_on_an_axis_are_short(value: float, shown: str) -> None:
     assert iterations.short(value) == shown
 
 
+def test_labels_of_a_flat_series_differ() -> None:
+    """Two equal labels on one axis would say nothing."""
+    flat = Series("loss", (1, 2), (12.701, 12.704))
+    fault = dataclasses.replace(diagnoses.node_fault(), pictures=Pictures(series=(flat,)))
+    source = render(fault)
+    assert "12.701" in source
+    assert "12.704" in source
+
+
 @pytest.mark.parametrize("span_seconds", [0, 3, 90, 7_200, 86_400 * 3, 86_400 * 400])
 def test_times_on_an_axis_are_round_and_few(span_seconds: int) -> None:
     """From three seconds to a year there are at most eight labels."""
-    first = diagnoses.at(0)
+    first = at(0)
     shown = ticks(first, first + span_seconds * 1_000_000, 8)
     assert len(shown) <= 9
     assert all(first <= time <= first + span_seconds * 1_000_000 for time, _ in shown)
+
+
+def test_names_in_any_script_are_drawn_without_a_word() -> None:
+    """A glyph that matplotlib's font lacks is no warning on a person's terminal."""
+    fault = diagnoses.node_fault()
+    bars = tuple(dataclasses.replace(bar, node=f"日本-{number}") for number, bar in enumerate(fault.pictures.nodes))
+    pictures = dataclasses.replace(fault.pictures, nodes=bars)
+    assert "日本-3" in render(dataclasses.replace(fault, pictures=pictures))
 
 
 def test_values_that_are_no_numbers_do_not_break_a_plot() -> None:

@@ -1,0 +1,72 @@
+"""The numbers as markdown tables, and into documents between two markers."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.quality.measures import Measures
+
+BEGIN, END = "<!-- quality:begin -->", "<!-- quality:end -->"
+_COLUMNS = {
+    "macro F1": "macro_f1",
+    "precision": "precision",
+    "recall": "recall",
+    "useful": "useful",
+    "shown": "shown",
+    "first": "first",
+    "root3": "root3",
+    "top-1": "top1",
+    "top-3": "top3",
+    "accused": "accused",
+    "quiet": "quiet",
+    "scope": "scope",
+    "stage": "stage",
+    "iteration": "iteration",
+    "s a job": "seconds",
+}
+_COUNTS = {"shown", "accused", "seconds"}  # no shares: one digit is enough
+
+
+class NoMarkers(ValueError):
+    """A document has no place for the table."""
+
+
+def report(sets: Mapping[str, Mapping[str, Measures]], commit: str) -> str:
+    """One table for each set of jobs, methods as rows."""
+    tables = [f"{_title(name, by_method)}\n\n{table(by_method)}" for name, by_method in sets.items()]
+    return "\n\n".join((*tables, f"Measured at commit {commit}."))
+
+
+def table(by_method: Mapping[str, Measures]) -> str:
+    """A markdown table of one set."""
+    head = ["method", *_COLUMNS]
+    rows = [[name, *(_cell(measures, field) for field in _COLUMNS.values())] for name, measures in by_method.items()]
+    lines = [head, ["---", *("--:" for _ in _COLUMNS)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def write(path: Path, text: str) -> None:
+    """Put a text between the markers of a document, instead of what stands there.
+
+    Raises:
+        NoMarkers: the document is not there, or has no markers.
+    """
+    document = path.read_text(encoding="utf-8") if path.exists() else ""
+    before, begin, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise NoMarkers(f"{path} has no lines {BEGIN} and {END} to write between.")
+    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8", newline="\n")
+
+
+def _title(name: str, by_method: Mapping[str, Measures]) -> str:
+    counts = next(iter(by_method.values()))
+    lost = {method: measures.unanswered for method, measures in by_method.items() if measures.unanswered}
+    unanswered = "".join(f" No answer of {method} to {count}." for method, count in lost.items())
+    return f"**{name}**: {counts.jobs} jobs, {counts.failed} of them failed or stopped.{unanswered}"
+
+
+def _cell(measures: Measures, field: str) -> str:
+    value = getattr(measures, field)
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if field in _COUNTS else f"{value:.2f}"

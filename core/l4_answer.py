@@ -1,0 +1,141 @@
+"""What ``core.l4`` found, as a diagnosis; none of our own weighing (``core.verdict``) is in it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.model import (
+    Confidence,
+    Diagnosis,
+    EventEvidence,
+    IterationEvidence,
+    Line,
+    NodeEvidence,
+    Pictures,
+    Role,
+    Scope,
+    Skipped,
+    Stage,
+)
+from core.parsed import Parsed
+from core.present import coverage, facts, skipped
+from core.stages import STAGES
+from core.table import EventTable
+from core.text import read_rows
+
+MAX_LINES = 3  # cited lines an event
+_OWN_STEPS = ("spatial", "temporal")  # L4 says itself whether these could run
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A node and its anomaly (0..1; 0.5: like all others).
+
+    events: event -> (count here, median count of all nodes), the furthest off first.
+    """
+
+    node: str
+    anomaly: float
+    events: Mapping[int, tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An event (place in the table's templates) that is reported, and why."""
+
+    event: int
+    score: float
+    because: str
+
+
+def answer(
+    parsed: Parsed,
+    suspects: Sequence[Suspect],
+    named: Sequence[Named],
+    strange: tuple[IterationEvidence, ...] | Skipped,
+    *steps: Skipped,
+) -> Diagnosis:
+    """The diagnosis; ``steps`` could not run."""
+    events = _events(parsed, named)
+    ids = {event.event: event.id for event in events}
+    nodes = tuple(_node(f"N{n}", parsed.table, suspect, ids) for n, suspect in enumerate(suspects, start=1))
+    scope = _scope(parsed, events, nodes)
+    others = tuple(step for step in skipped(parsed) if step.step not in _OWN_STEPS)
+    return Diagnosis(
+        job=parsed.job.id,
+        method="l4",
+        scope=scope,
+        confidence=Confidence.WEAK,  # the paper weighs nothing
+        headline=_headline(scope, nodes, len(events)),
+        events=events,
+        nodes=nodes,
+        stage=next((event.stage for event in events if event.stage is not Stage.UNKNOWN), Stage.UNKNOWN),
+        iterations=() if isinstance(strange, Skipped) else strange,
+        skipped=(*others, *steps, strange) if isinstance(strange, Skipped) else (*others, *steps),
+        coverage=coverage(parsed),
+        pictures=Pictures(series=parsed.iterations.series),
+        facts=facts(parsed),
+    )
+
+
+def _events(parsed: Parsed, named: Sequence[Named]) -> tuple[EventEvidence, ...]:
+    table = parsed.table
+    rows_of = {one.event: _by_time(table, table.rows_of[one.event]) for one in named}
+    first = {event: int(table.time[rows[0]]) for event, rows in rows_of.items()}
+    ordered = sorted(named, key=lambda one: (-one.score, first[one.event], table.templates[one.event].text))
+    texts = read_rows(parsed.files, table, [row for rows in rows_of.values() for row in rows[:MAX_LINES].tolist()])
+    return tuple(_event(f"E{n}", parsed, one, rows_of[one.event], texts) for n, one in enumerate(ordered, start=1))
+
+
+def _by_time(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    return rows[np.argsort(table.time[rows], kind="stable")]
+
+
+def _event(name: str, parsed: Parsed, one: Named, rows: NDArray[np.intp], texts: Mapping[int, str]) -> EventEvidence:
+    table, first = parsed.table, int(rows[0])
+    template = table.templates[one.event]
+    cited = [row for row in rows[:MAX_LINES].tolist() if row in texts]
+    return EventEvidence(
+        id=name,
+        score=one.score,
+        because=one.because,
+        lines=tuple(Line(table.files[table.file[row]], int(table.line[row]), texts[row]) for row in cited),
+        event=template.id,
+        template=template.text,
+        role=Role.ROOT,
+        count=len(rows),
+        nodes=tuple(table.nodes[place] for place in np.unique(table.node[rows]).tolist() if place >= 0),
+        stage=STAGES[int(parsed.stages[first])],
+        first_time=int(table.time[first]) if table.time[first] >= 0 else None,
+    )
+
+
+def _node(name: str, table: EventTable, suspect: Suspect, ids: Mapping[str, str]) -> NodeEvidence:
+    ranks = {origin.rank for origin in table.origins if suspect.node in (origin.node, f"rank {origin.rank}")}
+    counted = f"{len(suspect.events)} events are more or less frequent there than on the median node"
+    return NodeEvidence(
+        id=name,
+        score=suspect.anomaly,
+        because=f"{suspect.node} has an anomaly of {suspect.anomaly:.2f}, where 0.5 is none: {counted}.",
+        node=suspect.node,
+        ranks=tuple(sorted(rank for rank in ranks if rank is not None)),
+        events=tuple(ids[table.templates[event].id] for event in suspect.events),
+    )
+
+
+def _scope(parsed: Parsed, events: Sequence[EventEvidence], nodes: Sequence[NodeEvidence]) -> Scope:
+    if nodes:
+        return Scope.NODE
+    if events:
+        return Scope.JOB
+    return Scope.NONE if parsed.profiles else Scope.UNKNOWN
+
+
+def _headline(scope: Scope, nodes: Sequence[NodeEvidence], events: int) -> str:
+    if scope is Scope.NODE:
+        return f"Look at {', '.join(node.node for node in nodes)}: {events} events set it apart."
+    if scope is Scope.JOB:
+        return f"No node is special: {events} events that successful jobs do not often log."
+    return "No node is special, and no event." if scope is Scope.NONE else "There is nothing to compare with."
