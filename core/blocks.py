@@ -140,7 +140,8 @@ def _read_traceback(said: Said, start: int, _: int) -> Found | None:
 
 def _one_traceback(said: Said, start: int) -> tuple[int, list[int]]:
     """End and exception rows of one traceback; where ranks without prefix interleave, as many as were opened."""
-    opened, at, keys = 1, start + 1, []
+    opened, at = 1, start + 1
+    keys: list[int] = []
     while at < len(said) and opened:
         text = said[at]
         if _TRACEBACK.search(text) and not keys:

@@ -151,7 +151,8 @@ def survived(
     else:
         quiet = table.head & np.array([fact is None for fact in facts], dtype=np.bool_)[table.event]
         later = np.array([_went_on(table, row, quiet, crowd) for row in rows.tolist()], np.bool_)
-    if table.templates[table.event[rows[0]]].block and not later[np.argmax(table.time[rows])]:
+    latest = np.lexsort((rows, table.time[rows]))[-1]
+    if table.templates[table.event[rows[0]]].block and not later[latest]:
         return np.zeros(len(rows), np.bool_)
     return later
 

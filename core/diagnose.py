@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from core.cache import ByteCache
 from core.crossjob import find_candidates
 from core.job import Job
+from core.l4 import diagnose_l4
 from core.model import Diagnosis
 from core.parse import Progress
 from core.parsed import Parsed, parse_job
@@ -40,8 +41,10 @@ def diagnose(
         NoLogs: the job has no log files.
     """
     parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)  # 4.2 parse; 4.4 stages
+    if method == "l4":
+        return diagnose_l4(parsed)  # all of it, as the paper has it
     candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain
-    candidates = assign_roles(parsed.table, candidates)  # beyond the paper: who is at fault, who only tells of it
+    candidates = assign_roles(parsed, candidates)  # beyond the paper: who is at fault, who only tells of it
     candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
     stage = stage_of_failure(parsed, candidates)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations

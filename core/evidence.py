@@ -85,7 +85,7 @@ def _because(parsed: Parsed, one: Candidate, reached: Sequence[int]) -> str:
     when = f", after iteration {reached[0]}" if reached else ""
     says = f" {_sentence(one.fact.says)}." if one.fact.says else ""
     why = f" ({_sentence(one.why)}.)" if one.why else ""
-    return f"{who} logged this {times}{when}{_in_good_jobs(parsed, one)}.{says}{why}"
+    return f"{_sentence(who)} logged this {times}{when}{_in_good_jobs(parsed, one)}.{says}{why}"
 
 
 def _who(parsed: Parsed, one: Candidate) -> str:
@@ -95,7 +95,7 @@ def _who(parsed: Parsed, one: Candidate) -> str:
     if one.ranks and len(one.ranks) <= MAX_NAMES:
         ranks = f"rank{'s' * (len(one.ranks) > 1)} {', '.join(map(str, one.ranks))}"
         return f"{ranks} on {nodes}" if nodes else ranks
-    return nodes or "a program that belongs to no node"
+    return nodes or parsed.table.files[parsed.table.file[one.rows[0]]].rsplit("/", 1)[-1]
 
 
 def _in_good_jobs(parsed: Parsed, one: Candidate) -> str:

@@ -10,11 +10,13 @@ Differs: it names no thresholds; each one here tells at its line where it comes 
 Differs: it does not say which events make a node anomalous; here those whose count is not the median of the nodes.
 Differs: it does not rank events; here by the anomaly of their node and by how far their count is from that median.
 Differs: two nodes cannot be told apart by a forest; then all that is left after the cross-job filter is reported.
+Differs: it compares iterations rank by rank, but does not join the ranks; here the one beyond three sigma on most.
+Differs: its events are lines; here messages, so that a traceback is one event (``core.messages``).
 Differs: it decides no scope; here ``node`` when there is a suspect, else ``job``, and ``none`` when nothing is left.
 Differs: it does not say at which of several stages a job failed; here at that of the first reported event.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 
 from core.iterations import NO_ITERATION, Iterations
 from core.l4_answer import Named, Suspect, answer
-from core.model import Diagnosis, IterationEvidence, Skipped
+from core.model import Diagnosis, IterationEvidence, Scope, Skipped
 from core.parsed import Parsed
 from core.table import EventTable
 from core.templates import find_templates
@@ -40,18 +42,36 @@ MIN_DISTANCES = 11  # of n values none is further than sqrt(n - 1) sigma from th
 MAX_SEQUENCE = 2_000  # events of an iteration; DTW takes the square, and what a job says at its end may be long
 
 
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Event count vectors: a row a node, a column an event, both sorted; ranks stand for nodes that nobody names."""
+
+    nodes: tuple[str, ...]
+    events: tuple[int, ...]
+    counts: NDArray[np.int64]
+
+
 def diagnose_l4(parsed: Parsed) -> Diagnosis:
     """What the paper does with a parsed job."""
     kept = cross_job(parsed)  # 4.2
     vectors = count_vectors(parsed.table, kept)  # 4.3
     suspects = spatial(vectors)  # 4.3
     strange = temporal(sequences(parsed.table, parsed.iterations))  # 4.4
+    scope = _scope(parsed, vectors, suspects)
     if comparable(vectors):
-        return answer(parsed, suspects, telling(vectors, suspects), strange)
+        return answer(parsed, scope, suspects, telling(vectors, suspects), strange)
     reason = (
         f"{len(vectors.nodes)} nodes with {len(vectors.events)} events to count: the forest needs {MIN_NODES} nodes."
     )
-    return answer(parsed, (), left(parsed, vectors), strange, Skipped("spatial", reason))
+    return answer(parsed, scope, (), left(parsed, vectors), strange, Skipped("spatial", reason))
+
+
+def _scope(parsed: Parsed, vectors: Vectors, suspects: Sequence[Suspect]) -> Scope:
+    if suspects:
+        return Scope.NODE
+    if not parsed.profiles and not comparable(vectors):
+        return Scope.UNKNOWN
+    return Scope.JOB if vectors.events else Scope.NONE
 
 
 # --- 4.2: successful jobs ---------------------------------------------------------------------------------------------
@@ -77,15 +97,6 @@ def _present_in(parsed: Parsed) -> Counter[str]:
 
 
 # --- 4.3: nodes against each other ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Vectors:
-    """Event count vectors: a row a node, a column an event, both sorted; ranks stand for nodes that nobody names."""
-
-    nodes: tuple[str, ...]
-    events: tuple[int, ...]
-    counts: NDArray[np.int64]
 
 
 def count_vectors(table: EventTable, events: Sequence[int]) -> Vectors:
@@ -155,43 +166,76 @@ def left(parsed: Parsed, vectors: Vectors) -> list[Named]:
 
 # --- 4.4: iterations against those before -----------------------------------------------------------------------------
 
+Sequences = Mapping[int, tuple[int, ...]]  # iteration -> its events; an event's number is its place in the table
 
-def sequences(table: EventTable, iterations: Iterations) -> dict[int, tuple[int, ...]]:
-    """Events from one completed iteration to the next, of the rank (or voice) that counts the most iterations.
 
-    The number of an event is its place in the table: the order of first occurrence, as Drain numbers its clusters.
-    """
-    if not len(iterations.marks):
-        return {}
+@dataclass(frozen=True, slots=True)
+class _Alarm:
+    """An iteration of a rank that is beyond three sigma, and what it is measured by."""
+
+    iteration: int
+    rank: str
+    distance: float
+    mean: float
+    sigma: float
+
+
+def sequences(table: EventTable, iterations: Iterations) -> dict[str, Sequences]:
+    """For each rank (or voice, where ranks are unknown) that counts iterations, its events in each of them."""
     speaker = np.where(table.rank >= 0, table.rank, -1 - table.voice.astype(np.int64))
-    speakers, marks = np.unique(speaker[iterations.marks], return_counts=True)
-    rows = np.flatnonzero((speaker == speakers[np.argmax(marks)]) & table.head & (iterations.of_row > NO_ITERATION))
-    rows = rows[np.lexsort((table.time[rows], iterations.of_row[rows]))]
-    numbers, starts = np.unique(iterations.of_row[rows], return_index=True)
-    groups = np.split(table.event[rows], starts[1:])
-    return {int(number): tuple(group[:MAX_SEQUENCE].tolist()) for number, group in zip(numbers, groups, strict=True)}
+    found: dict[str, Sequences] = {}
+    for who in np.unique(speaker[iterations.marks]).tolist():
+        rows = np.flatnonzero((speaker == who) & table.head & (iterations.of_row > NO_ITERATION))
+        rows = rows[np.lexsort((table.time[rows], iterations.of_row[rows]))]
+        numbers, starts = np.unique(iterations.of_row[rows], return_index=True)
+        groups = [tuple(group[:MAX_SEQUENCE].tolist()) for group in np.split(table.event[rows], starts[1:])]
+        name = f"rank {who}" if who >= 0 else table.files[table.file[rows[0]]]
+        found[name] = dict(zip(numbers.tolist(), groups, strict=True))
+    return found
 
 
-def temporal(by_iteration: Mapping[int, tuple[int, ...]]) -> tuple[IterationEvidence, ...] | Skipped:
-    """Iterations whose mean DTW distance to the ten before is beyond three sigma, the furthest first."""
-    ordered = sorted(by_iteration)
-    distances = {
-        number: _mean_distance(by_iteration[number], [by_iteration[one] for one in ordered[at : at + WINDOW]])
-        for at, number in enumerate(ordered[WINDOW:])
-    }
-    if len(distances) < MIN_DISTANCES:
+def temporal(by_rank: Mapping[str, Sequences]) -> tuple[IterationEvidence, ...] | Skipped:
+    """Iterations whose mean DTW distance to the ten before is beyond three sigma, on the most ranks first."""
+    longest = max(map(len, by_rank.values()), default=0) - WINDOW
+    if longest < MIN_DISTANCES:
         enough = f"three-sigma needs {MIN_DISTANCES} to ever fire"
-        return Skipped("temporal", f"{len(distances)} iterations have {WINDOW} before them; {enough}.")
-    mean, sigma = float(np.mean(list(distances.values()))), float(np.std(list(distances.values())))
-    far = sorted((-value, number) for number, value in distances.items() if value > mean + SIGMAS * sigma)
-    return tuple(_iteration(f"I{n}", number, -value, mean, sigma) for n, (value, number) in enumerate(far, start=1))
+        return Skipped("temporal", f"{max(0, longest)} iterations have {WINDOW} before them; {enough}.")
+    alarms: dict[int, list[_Alarm]] = defaultdict(list)
+    for rank, by_iteration in by_rank.items():
+        for alarm in _alarms(rank, by_iteration):
+            alarms[alarm.iteration].append(alarm)
+    ordered = sorted(
+        alarms.values(), key=lambda told: (-len(told), -max(one.distance for one in told), told[0].iteration)
+    )
+    return tuple(_iteration(f"I{n}", told, len(by_rank)) for n, told in enumerate(ordered, start=1))
 
 
-def _mean_distance(one: tuple[int, ...], before: Sequence[tuple[int, ...]]) -> float:
-    return float(np.mean([dtw_distance(one, other) for other in before]))
+def _alarms(rank: str, by_iteration: Sequences) -> list[_Alarm]:
+    ordered = sorted(by_iteration)
+    distances = mean_distances([by_iteration[number] for number in ordered])
+    if len(distances) < MIN_DISTANCES:
+        return []
+    mean, sigma = float(np.mean(distances)), float(np.std(distances))
+    far = np.flatnonzero(distances > mean + SIGMAS * sigma).tolist()
+    return [_Alarm(ordered[at + WINDOW], rank, float(distances[at]), mean, sigma) for at in far]
 
 
-@lru_cache(maxsize=1 << 16)  # most iterations are equal: of ten thousand, a few hundred pairs differ
+def mean_distances(ordered: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
+    """Mean distance of each sequence, from the eleventh on, to the ten before it."""
+    kinds = {one: place for place, one in enumerate(dict.fromkeys(ordered))}  # most iterations are equal
+    events, kind = list(kinds), np.array([kinds[one] for one in ordered], np.int64)
+    total = np.zeros(max(0, len(ordered) - WINDOW))
+    for lag in range(1, WINDOW + 1) if len(total) else ():
+        pairs = kind[WINDOW:] * len(kinds) + kind[WINDOW - lag : -lag]
+        distinct, place = np.unique(pairs, return_inverse=True)
+        distances = [
+            dtw_distance(events[one], events[other]) for one, other in zip(*divmod(distinct, len(kinds)), strict=True)
+        ]
+        total += np.array(distances)[place]
+    return total / WINDOW
+
+
+@lru_cache(maxsize=1 << 16)
 def dtw_distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     """DTW distance of two sequences of at least one event each, events as numbers."""
     if one == other:
@@ -202,7 +246,11 @@ def dtw_distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     return float(dtw.distance_fast(np.array(one, np.float64), np.array(other, np.float64), use_pruning=False))
 
 
-def _iteration(name: str, number: int, distance: float, mean: float, sigma: float) -> IterationEvidence:
-    usual = f"the mean is {mean:.4g}, sigma {sigma:.4g}"
-    because = f"Iteration {number} is {distance:.4g} away from the {WINDOW} before it; {usual}."
-    return IterationEvidence(id=name, score=1 - mean / distance, because=because, iteration=number)
+def _iteration(name: str, alarms: Sequence[_Alarm], ranks: int) -> IterationEvidence:
+    most = max(alarms, key=lambda one: one.distance)
+    usual = f"its mean is {most.mean:.4g}, sigma {most.sigma:.4g}"
+    because = (
+        f"Beyond three sigma on {len(alarms)} of {ranks} ranks: on {most.rank}, iteration {most.iteration} is "
+        f"{most.distance:.4g} away from the {WINDOW} before it; {usual}."
+    )
+    return IterationEvidence(id=name, score=len(alarms) / ranks, because=because, iteration=most.iteration)

@@ -52,6 +52,7 @@ class Named:
 
 def answer(
     parsed: Parsed,
+    scope: Scope,
     suspects: Sequence[Suspect],
     named: Sequence[Named],
     strange: tuple[IterationEvidence, ...] | Skipped,
@@ -61,7 +62,6 @@ def answer(
     events = _events(parsed, named)
     ids = {event.event: event.id for event in events}
     nodes = tuple(_node(f"N{n}", parsed.table, suspect, ids) for n, suspect in enumerate(suspects, start=1))
-    scope = _scope(parsed, events, nodes)
     others = tuple(step for step in skipped(parsed) if step.step not in _OWN_STEPS)
     return Diagnosis(
         job=parsed.job.id,
@@ -125,17 +125,10 @@ def _node(name: str, table: EventTable, suspect: Suspect, ids: Mapping[str, str]
     )
 
 
-def _scope(parsed: Parsed, events: Sequence[EventEvidence], nodes: Sequence[NodeEvidence]) -> Scope:
-    if nodes:
-        return Scope.NODE
-    if events:
-        return Scope.JOB
-    return Scope.NONE if parsed.profiles else Scope.UNKNOWN
-
-
 def _headline(scope: Scope, nodes: Sequence[NodeEvidence], events: int) -> str:
     if scope is Scope.NODE:
         return f"Look at {', '.join(node.node for node in nodes)}: {events} events set it apart."
     if scope is Scope.JOB:
-        return f"No node is special: {events} events that successful jobs do not often log."
-    return "No node is special, and no event." if scope is Scope.NONE else "There is nothing to compare with."
+        named = f"{events} events that successful jobs do not often log" if events else "no event sets one apart"
+        return f"No node is special: {named}."
+    return "Nothing but what successful jobs log." if scope is Scope.NONE else "There is nothing to compare with."

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ from core.errors import NoLogs, UnreadableLog
 from core.job import Job
 from core.messages import Messages, group
 from core.origins import Origin, Voice, find_origins
-from core.scan import FileScan, scan_blocks, scan_file
+from core.scan import FileScan, choose_engine, scan_files
 from core.table import EventTable, build
 from core.templates import Template
 
@@ -50,20 +49,17 @@ def read_job(job: Job, *, workers: int = 1, progress: Progress | None = None) ->
     """Read all log files of a job."""
     if not job.logs and not job.dumps:
         raise NoLogs(f"Job {job.id} has no log files.", "Log files belong into its folder logs/, in any tree.")
-    hosts = _known_hosts(job)
-    year = find_year(job)
     done = 0
 
-    def scan(number: int) -> FileScan:
+    def tell(_: FileScan) -> None:
         nonlocal done
-        result = scan_file(job.logs[number], hosts, year, scan_blocks)
         done += 1
         if progress:
             progress(f"reading {job.id}", done, len(job.logs))
-        return result
 
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        scans = tuple(pool.map(scan, range(len(job.logs))))
+    engine = choose_engine(sum(file.size for file in job.logs))
+    hosts, year = _known_hosts(job), find_year(job)
+    scans = tuple(scan_files(job.logs, hosts, year, workers=max(1, workers), engine=engine, progress=tell))
     messages = tuple(group(scan.columns.body, scan.columns.prefix, scan.columns.bodies) for scan in scans)
     return Reading(job, scans, messages, _origins(job, scans))
 

@@ -13,13 +13,15 @@ import numpy as np
 from core.crossjob import Candidate
 from core.model import Role
 from core.origins import Program
+from core.parsed import Parsed
 from core.table import EventTable
+from core.text import read_rows
 
 STOP_WINDOW = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
 SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause
 WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
 TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
-_KILLED, _STORE = "killed", "store lost"  # kinds in rules/facts.toml
+_KILLED, _STORE, _TERMINATED = "killed", "store lost", "terminated"  # kinds in rules/facts.toml
 _REQUESTS = re.compile(
     r"asked to terminate|did not stop within|sending SIGKILL|death signal|got signal: 15|received SIGTERM",
     re.IGNORECASE,
@@ -29,8 +31,9 @@ _TOLD = re.compile(r"death signal|got signal: 15|closing signal", re.IGNORECASE)
 Times = Mapping[str, int]  # node (empty for none) -> microseconds
 
 
-def assign_roles(table: EventTable, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def assign_roles(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates with the roles that they have in this job."""
+    table = parsed.table
     steps: tuple[Callable[[EventTable, Sequence[Candidate]], Sequence[Candidate]], ...] = (
         _demote_survived,
         _clear_asked_kills,
@@ -40,14 +43,15 @@ def assign_roles(table: EventTable, candidates: Sequence[Candidate]) -> tuple[Ca
     )
     for step in steps:
         candidates = step(table, candidates)
-    return tuple(candidates)
+    return tuple(_promote_silent_exits(parsed, candidates))
 
 
-def _demote_survived(_table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Errors that were followed by progress, and mere warnings, are benign; unknown ones after one survival."""
+def _demote_survived(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Errors that were followed by progress, and mere warnings, are benign; unknown lines after one survival."""
 
     def demote(one: Candidate) -> Candidate:
-        if one.role is Role.ROOT and one.survived > (SURVIVED if one.fact.known else 0.0):
+        periodic = not one.fact.known and not table.templates[one.event].block  # exceptions are no beat
+        if one.role is Role.ROOT and one.survived > (0.0 if periodic else SURVIVED):
             return one.with_role(Role.BENIGN, "the job went on after it")
         if one.role is Role.ROOT and not one.fact.known and one.fact.strength < WORTH_A_LOOK:
             return one.with_role(Role.BENIGN, "a warning that nothing else supports")
@@ -75,6 +79,8 @@ def _clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequen
     troubled = _first_times(table, [one for one in candidates if _is_trouble(one)])
 
     def clear(one: Candidate) -> Candidate:
+        if one.fact.kind == _TERMINATED and one.role is Role.ROOT:
+            return _keep(table, one, lambda row: _after(table, row, troubled) or _after(table, row, asked), "its node was ending already")
         if one.role is not Role.PROPAGATED:
             return one
         since = troubled if one.fact.kind == _STORE else asked
@@ -84,7 +90,7 @@ def _clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequen
 
 
 def _is_trouble(one: Candidate) -> bool:
-    counts = one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind != _STORE and not one.fact.stop
+    counts = one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind not in (_STORE, _TERMINATED) and not one.fact.stop
     return counts and one.fact.strength >= TROUBLE
 
 
@@ -94,8 +100,8 @@ def _weigh_stops(table: EventTable, candidates: Sequence[Candidate]) -> Sequence
     roots = [one for one in candidates if one.role is Role.ROOT and not one.fact.stop and one.fact.strength >= TROUBLE]
     if not stops:
         return candidates
-    stopped = min(_first_time(table, one) for one in stops)
-    if any(_first_time(table, one) < stopped for one in roots):
+    stopped = min(_onset(table, one) for one in stops)
+    if any(_onset(table, one) < stopped for one in roots):
         why, cleared = "something had failed before", stops
     else:
         why, cleared = "came after the stop", roots
@@ -107,7 +113,7 @@ def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> S
     stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT and one.nodes]
     if not stops:
         return candidates
-    began = min(_first_time(table, one) for one in stops)
+    began, _ = min(_onset(table, one) for one in stops)
     nodes = {node for one in stops for node in one.nodes}
 
     def elsewhere(row: int) -> bool:
@@ -122,6 +128,32 @@ def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> S
         return _keep(table, one, elsewhere, one.why).with_role(Role.ROOT, "the launcher that was stopped first")
 
     return [promote(one) for one in candidates]
+
+
+def _promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """A launcher's report of a process that ended by itself without a word is the only trace there is."""
+    table = parsed.table
+    spoke = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
+    exits = [one for one in candidates if one.role is Role.TEARDOWN and _EXITED.search(one.text)]
+    asked = _first_times(table, [one for one in candidates if _REQUESTS.search(one.text)])
+    texts = read_rows(parsed.files, table, [row for one in exits for row in one.rows.tolist()])
+    rank_at = {(origin.node, origin.local_rank): origin.rank for origin in table.origins if origin.local_rank is not None}
+
+    def said_why(row: int) -> bool:
+        local = _LOCAL_RANK.search(texts.get(row, ""))
+        rank = rank_at.get((table.origins[table.voice[row]].node, int(local[1]))) if local else None
+        return rank is None or rank in spoke or _after(table, row, asked)
+
+    def promote(one: Candidate) -> Candidate:
+        if one not in exits or all(said_why(row) for row in one.rows.tolist()):
+            return one
+        return _keep(table, one, said_why, one.why).with_role(Role.ROOT, "the process ended without a word")
+
+    return [promote(one) for one in candidates]
+
+
+_EXITED = re.compile(r"failed \(exitcode: (?!-)\d+\)")
+_LOCAL_RANK = re.compile(r"local_rank: (\d+)")
 
 
 def _keep(table: EventTable, one: Candidate, is_ending: Callable[[int], bool], why: str) -> Candidate:
@@ -153,5 +185,6 @@ def _after(table: EventTable, row: int, since: Times) -> bool:
     return bool(node) and node in since and since[node] <= int(table.time[row])
 
 
-def _first_time(table: EventTable, one: Candidate) -> int:
-    return int(table.time[one.rows].min())
+def _onset(table: EventTable, one: Candidate) -> tuple[int, int]:
+    """Time and row of a candidate's first row; where clocks do not tell, the place in the file does."""
+    return min(zip(table.time[one.rows].tolist(), one.rows.tolist(), strict=True))

@@ -19,9 +19,8 @@ from core.lines import MAX_SEGMENT, Format, learn, segments, take_apart
 
 BLOCK_BYTES = 1 << 20  # measured from 64 KiB to 8 MiB: smaller blocks cost calls, larger ones leave the cache
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
-KERNEL_BYTES = (
-    4 << 20
-)  # importing numba and loading the kernel from its cache takes 1.2 s, ``scan_blocks`` reads 3 MB/s
+# Importing numba and loading the kernel from its cache takes 1.2 to 1.5 s; scan_blocks reads 3 MB/s.
+KERNEL_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)

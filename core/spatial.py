@@ -130,8 +130,7 @@ def silence_signs(
     Args:
         expected: ranks of each node, from the manifest or from what spoke.
     """
-    complaints = [c for c in candidates if c.role is Role.PROPAGATED and c.fact.kind in ("peer lost", "peer silent")]
-    complained = {rank for candidate in complaints for rank in candidate.ranks}
+    complained = _complained(candidates)
     spoke_up = complained | {
         rank for c in candidates if c.role is Role.ROOT and c.fact.blame is Blame.SELF for rank in c.ranks
     }
@@ -151,6 +150,17 @@ def silence_signs(
             because = f"{named} on {node} never complained; {len(complained)} of {len(everyone)} ranks did{when}."
             signs.append(Sign(node, "silence", weight, because))
     return signs
+
+
+def _complained(candidates: Sequence[Candidate]) -> set[int]:
+    """Ranks that waited for others: those that timed out, when most complaints are time-outs.
+
+    Who loses a connection only after the others timed out kept them waiting (hang rules of METHOD, section 3).
+    """
+    told = [c for c in candidates if c.role is Role.PROPAGATED]
+    timed_out = {rank for c in told if c.fact.kind == "peer silent" for rank in c.ranks}
+    lost = {rank for c in told if c.fact.kind == "peer lost" for rank in c.ranks}
+    return timed_out if len(timed_out) > len(lost - timed_out) else timed_out | lost
 
 
 def behind_signs(iterations: Iterations, node_of_rank: Mapping[int, str]) -> list[Sign]:

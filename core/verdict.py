@@ -71,7 +71,7 @@ def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], place: str) 
         (root for root in roots if first.node in root.nodes or any(sign.event == root.event for sign in first.signs)),
         None,
     )
-    said = root.fact.says if root else "went silent while the other nodes waited for it"
+    said = root.fact.says if root else "it went silent while the others waited for it"
     confidence = (
         Confidence.ESTABLISHED if root and root.fact.known and first.score >= ESTABLISHED else _by_score(first.score)
     )

@@ -14,7 +14,8 @@ class Measures:
     macro_f1: mean F1 over the failed jobs. precision, recall: right / (right + wrong) events, found / labelled groups,
     over all failed jobs together. useful: right / all reported events. shown: events a failed job. first, root3: a root
     is found by the first, by the first three events. top1, top3: a faulty node is among the first suspects. accused:
-    suspects a job with faulty nodes. quiet: nobody is accused where no node is to blame. scope, stage, iteration: right.
+    suspects a job with faulty nodes. quiet: nobody is accused where no node is to blame. scope, stage,
+    iteration: right.
     """
 
     jobs: int

@@ -68,5 +68,5 @@ def _title(name: str, by_method: Mapping[str, Measures]) -> str:
 def _cell(measures: Measures, field: str) -> str:
     value = getattr(measures, field)
     if value is None:
-        return "–"
+        return "-"
     return f"{value:.1f}" if field in _COUNTS else f"{value:.2f}"

@@ -134,9 +134,9 @@ def judge(reported: Sequence[EventEvidence], labelled: Labelled, events: Mapping
         places[event].append(place)
     found: set[Group] = set()
     verdicts, roots = [], []
-    for event in reported:
-        lines = places.get(event.event, [])
-        cited = [(line.file, line.line) for line in event.lines]
+    for one in reported:
+        lines = places.get(one.event, [])
+        cited = [(line.file, line.line) for line in one.lines]
         evidence = {place for told in (lines, cited) if _mostly(told, wanted) for place in told}
         hit = {group for group, members in labelled.groups.items() if members & evidence}
         idle = _mostly(lines, labelled.neutral) or _mostly(cited, labelled.neutral)

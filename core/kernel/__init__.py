@@ -13,6 +13,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -138,12 +139,10 @@ def _kernel() -> _Kernel:
 @cache
 def _compile() -> _Kernel:
     kernel = _entry(_sources())
-    nothing = Format()
-    try:
+    with suppress(RuntimeError):  # numba finds no folder that it may write to
         kernel.enable_caching()  # type: ignore[attr-defined]  # of numba's dispatcher
-        _Ledger(kernel, nothing).read(np.frombuffer(b"\n" * PAD, np.uint8), 1, 0)
-    except (RuntimeError, OSError):  # numba found no folder that it may write to, or no space there
-        kernel = _entry(_sources())
+    with suppress(OSError):  # no space in that folder; what was compiled is there all the same
+        _Ledger(kernel, Format()).read(np.frombuffer(b"\n" * PAD, np.uint8), 1, 0)
     return kernel
 
 

@@ -6,7 +6,7 @@ before a newline or carriage return, which no shape holds, so nothing here needs
 
 import numpy as np
 
-from core.kernel.machine import LOOK, byte, compiled, digits, lowest, word
+from core.kernel.machine import byte, compiled, digits_end, word
 
 NO_CLOCK, CLOCK, ISO, GLOG, US, MONTH_DAY, UNIX = range(7)  # styles; CLOCK alone has no date
 
@@ -25,16 +25,6 @@ _MONTH_DAY_ALL, _MONTH_DAY = _shape("99-99 99:99:99")
 _CLOCK_ALL, _CLOCK = _shape("99:99:99")
 _GLOG_ALL, _GLOG = _shape("99:99:99.9")
 _SHORT_ALL, _SHORT = _shape("9:99:99")
-
-
-@compiled
-def digits_end(at: int) -> int:
-    """Where the digits end that start there."""
-    while True:
-        length = lowest(~digits(at))
-        at += length
-        if length < LOOK:
-            return at
 
 
 @compiled

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from core.kernel.clocks import digits_end
-from core.kernel.machine import byte, compiled, word
+from core.kernel.machine import byte, compiled, digits_end, word
 from core.kernel.masks import CLASS, DIGIT, LETTER, NAME, WORD
 from core.kernel.table import NOT_FOUND, View, find
 from core.lines import MAX_LABELS

@@ -10,7 +10,7 @@ Whoever looks must own the 32 bytes from the address on: see ``PAD`` in the pack
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]  # no types in that package
 from numba import njit, types
 from numba.extending import intrinsic
 
@@ -24,8 +24,12 @@ _BYTES = ir.VectorType(_BYTE, LOOK)
 
 
 def compiled(function: _Function) -> _Function:
-    """Compile for the CPU at hand, without the GIL; arithmetic and indices as in C."""
-    return cast(_Function, njit(nogil=True, boundscheck=False, error_model="numpy")(function))
+    """Compile for the CPU at hand, without the GIL; arithmetic and indices as in C.
+
+    All of it is put into the one loop that calls it, for 1.4 times the speed: left to itself LLVM makes calls of
+    what each number of a line needs.
+    """
+    return cast(_Function, njit(nogil=True, boundscheck=False, error_model="numpy", forceinline=True)(function))
 
 
 def _instruction(arguments: int, emit: _Emit, result: Any = types.int64) -> Callable[..., Any]:
@@ -86,6 +90,19 @@ def _digits(builder: Any, values: Any) -> Any:
     return _bits(builder, _between(builder, _load(builder, values[0], _BYTES), 0x30, 0x39))
 
 
+def _hexes(builder: Any, values: Any) -> Any:
+    here = _load(builder, values[0], _BYTES)
+    letters = _between(builder, here, ord("a"), ord("f"))
+    return _bits(builder, builder.or_(letters, _between(builder, here, ord("0"), ord("9"))))
+
+
+def _any_hexes(builder: Any, values: Any) -> Any:
+    # 0x20 makes letters small and leaves digits as they are; nothing else becomes a letter
+    here = _load(builder, values[0], _BYTES)
+    letters = _between(builder, builder.or_(here, _all(0x20)), ord("a"), ord("f"))
+    return _bits(builder, builder.or_(letters, _between(builder, here, ord("0"), ord("9"))))
+
+
 def _stops(builder: Any, values: Any) -> Any:
     here = _load(builder, values[0], _BYTES)
     after = _load(builder, builder.add(values[0], ir.Constant(_WORD, 1)), _BYTES)
@@ -117,6 +134,8 @@ def _copy(builder: Any, values: Any) -> None:
 
 
 digits: Callable[[int], int] = _instruction(1, _digits)  # 0-9
+hexes: Callable[[int], int] = _instruction(1, _hexes)  # 0-9 a-f
+any_hexes: Callable[[int], int] = _instruction(1, _any_hexes)  # 0-9 a-f A-F
 stops: Callable[[int], int] = _instruction(1, _stops)  # digits, tab to carriage return, the first of two spaces
 ends: Callable[[int], int] = _instruction(1, _ends)  # \n \r
 odd: Callable[[int], int] = _instruction(1, _odd)  # escape, and whatever is not ASCII
@@ -139,3 +158,36 @@ def _fold(builder: Any, values: Any) -> Any:
 
 lowest: Callable[[int], int] = _instruction(1, _lowest)  # place of the lowest bit that is set, 64 when none is
 fold: Callable[[int, int], int] = _instruction(2, _fold)  # the two halves of the 128-bit product, one upon the other
+
+
+# --- runs ---------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def digits_end(at: int) -> int:
+    """Where the digits end that start there."""
+    while True:
+        length = lowest(~digits(at))
+        at += length
+        if length < LOOK:
+            return at
+
+
+@compiled
+def hexes_end(at: int) -> int:
+    """Where 0-9 a-f end."""
+    while True:
+        length = lowest(~hexes(at))
+        at += length
+        if length < LOOK:
+            return at
+
+
+@compiled
+def any_hexes_end(at: int) -> int:
+    """Where 0-9 a-f A-F end."""
+    while True:
+        length = lowest(~any_hexes(at))
+        at += length
+        if length < LOOK:
+            return at

@@ -1,14 +1,29 @@
 """The masked body of a text: ``core.lines.mask`` and the first time of it, in one pass.
 
 The pass copies 32 bytes at a time and stops only where a digit stands, or white space that is not a single blank. All
-variables hold a digit. Those that begin with letters (``deadbeef01``) are found by looking back from their first
+variables hold a digit. Those that begin with letters (``beef0123456``) are found by looking back from their first
 digit, and what was copied of them is taken back.
 """
 
 import numpy as np
 
-from core.kernel.clocks import CLOCK, NO_CLOCK, clock_at, digits_end, read_clock
-from core.kernel.machine import LOOK, byte, compiled, copy, digits, lowest, put_byte, put_word, stops, word
+from core.kernel.clocks import CLOCK, NO_CLOCK, clock_at, read_clock
+from core.kernel.machine import (
+    LOOK,
+    any_hexes_end,
+    byte,
+    compiled,
+    copy,
+    digits,
+    digits_end,
+    hexes,
+    hexes_end,
+    lowest,
+    put_byte,
+    put_word,
+    stops,
+    word,
+)
 from core.lines import MAX_SLOT_DIGITS, MAX_SLOT_GAP, NO_TIME, SLOT_ENDS, SLOT_GAP, SLOT_WORDS, TIME_WINDOW
 
 DIGIT, LOW_HEX, ANY_HEX, PCI, WORD, NAME, LETTER, SPACE, GAP, JOINS = (1 << bit for bit in range(10))
@@ -39,6 +54,8 @@ CLASS = _classes()
 _NUMBER, _IP, _HEX = -3, -2, -1  # kinds besides the clock styles, which are positive
 
 _TAB, _BLANK, _CLOSE, _PLUS, _DASH, _DOT, _ZERO, _ONE, _COLON, _E, _X = b"\t )+-.01:ex"
+_UUID_ALL, _UUID = (1 << 24) - 1, 0b0_1111_0_1111_0_1111_0_11111111  # its hexadecimal digits, the last twelve apart
+_NODE_ALL, _HEAD_ALL = (1 << 12) - 1, (1 << 8) - 1
 _LOWER = 0x20  # the bit that makes a letter small
 
 
@@ -145,22 +162,20 @@ def _variable(text: int, floor: int, at: int) -> tuple[int, int, int]:
     style, end = clock_at(text, at, run, length, after)
     if style != NO_CLOCK:
         return style, at, end
-    kind, end = _joined(text, at, length, after)
+    kind, end = _joined(text, at, run, length, after)
     return kind, at, end
 
 
 @compiled
-def _joined(text: int, at: int, length: int, after: int) -> tuple[int, int]:
+def _joined(text: int, at: int, run: int, length: int, after: int) -> tuple[int, int]:
     """Kind and end of digits, so many, with a byte behind them that may belong to them."""
     end = 0
-    if after == _DOT and length <= 3:
-        end = _ip_end(at)
+    if after == _DOT:
+        end = _ip_end(at, run, length)
         if end:
             return _IP, end
     elif after == _X and length == 1 and byte(at) == _ZERO and CLASS[byte(at + 2)] & ANY_HEX:
-        end = at + 2
-        while CLASS[byte(end)] & ANY_HEX:
-            end += 1
+        end = any_hexes_end(at + 2)
     elif (CLASS[after] & LOW_HEX or (after == _DASH and length == 8)) and _starts_word(text, at):
         end = _hex_end(at)
     if end:
@@ -179,45 +194,44 @@ def _hex_end(at: int) -> int:
     end = _uuid_end(at)
     if end:
         return end
-    end = at
-    first = CLASS[byte(at)] & LOW_HEX
-    while CLASS[byte(end)] & ANY_HEX and CLASS[byte(end)] & LOW_HEX == first:
+    kinds = digits(at)
+    turn = lowest(~kinds) if kinds & 1 else lowest(kinds)
+    if turn >= LOOK:
+        turn = _turn(at)
+    end = hexes_end(at)
+    return end if end - at - turn > 6 and not CLASS[byte(end)] & WORD else 0
+
+
+@compiled
+def _turn(at: int) -> int:
+    """How many digits stand there before a letter, or letters before a digit."""
+    first, end = CLASS[byte(at)] & DIGIT, at
+    while CLASS[byte(end)] & (DIGIT | LOW_HEX) and CLASS[byte(end)] & DIGIT == first:
         end += 1
-    turn = end
-    while CLASS[byte(end)] & (DIGIT | LOW_HEX):
-        end += 1
-    return end if end - turn > 6 and not CLASS[byte(end)] & WORD else 0
+    return end - at
 
 
 @compiled
 def _uuid_end(at: int) -> int:
-    if byte(at + 8) != _DASH:
+    """12345678-abcd-1234-abcd-1234567890ab, a digit among the first eight."""
+    if byte(at + 8) != _DASH or byte(at + 13) != _DASH or byte(at + 18) != _DASH or byte(at + 23) != _DASH:
         return 0
-    digit = False
-    for place in range(36):
-        kind = CLASS[byte(at + place)]
-        if place in (8, 13, 18, 23):
-            if byte(at + place) != _DASH:
-                return 0
-        elif not kind & (DIGIT | LOW_HEX):
-            return 0
-        digit |= place < 8 and kind & DIGIT != 0
-    return at + 36 if digit and not CLASS[byte(at + 36)] & WORD else 0
+    if hexes(at) & _UUID_ALL != _UUID or hexes(at + 24) & _NODE_ALL != _NODE_ALL or digits(at) & _HEAD_ALL == 0:
+        return 0
+    return 0 if CLASS[byte(at + 36)] & WORD else at + 36
 
 
 @compiled
-def _ip_end(at: int) -> int:
-    for part in range(4):
-        end = at
-        while end < at + 3 and CLASS[byte(end)] & DIGIT:
-            end += 1
-        if end == at:
+def _ip_end(at: int, run: int, length: int) -> int:
+    """10.0.3.7 with a port or without; bit i of ``run`` says that byte i is a digit, the first so many are."""
+    for _ in range(3):
+        if not 1 <= length <= 3 or byte(at + length) != _DOT:
             return 0
-        if part < 3:
-            if byte(end) != _DOT:
-                return 0
-            end += 1
-        at = end
+        at, run = at + length + 1, run >> (length + 1)
+        length = lowest(~run)
+    if length == 0:
+        return 0
+    at += min(length, 3)
     if byte(at) == _COLON and CLASS[byte(at + 1)] & DIGIT:
         return digits_end(at + 1)
     return at

@@ -1,0 +1,185 @@
+"""The compiled engine and the reference give the same columns for any bytes."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from core.kernel import scan_blocks_fast
+from core.lines import MAX_BODY, MAX_SEGMENT, Format, learn
+from core.scan import BLOCK_BYTES, SAMPLE_BYTES, Columns, blocks, scan_blocks
+
+ROOT = Path(__file__).parents[2]
+
+PIECES = (
+    # clocks, and what only looks like one
+    b"2026-11-21 03:55:34,384", b"2026/11/21T03:55:44.356Z", b"2025-06-19-09:28:35.212.164",
+    b"2026-01-02_03:04:05+01:00",
+    b"2026-01-02 03:04:05.1234567-0530", b"2026-01-02 03:04:05+05300", b"11/21/2026 03:47:22", b"11-21 03:47:22",
+    b"0822 11:22:33.123", b"328 00:21:12.920872216", b"0822 11:22:33", b"Feb 23 16:24:18 2025", b"Feb 3 16:24:18",
+    b"Dec 31 16:24:18 20255", b"Feb  3 16:24:18", b"12:34:56.789", b"1:02:03,4", b"123:45:67", b"0000-00-00 00:00:00",
+    b'"time_ms": 1727699318686', b'time_ms": 17276993186861', b'time_ms": 1727699318686.5e3',
+    b'time_ms": 2727699318686',
+    # other variables
+    b"0x1f", b"0xDEADbeef", b"00x1", b"10.0.3.7:80", b"1.2.3.4", b"1.2.3", b"1234.5.6.7", b"beef0123456",
+    b"01deadbeef",
+    b"12345678-abcd-1234-abcd-1234567890ab", b"abcd5678-abcd-1234-abcd-1234567890ab", b"1e-5", b"1.5E+00", b"7" * 40,
+    b"abcdefab-abcd-abcd-abcd-abcdefabcdef", b"bf16", b"a/b",
+    # typed slots
+    b"errno 111", b"[Errno 113]", b"exitcode: -9", b"exitcode  : -15", b"status=12", b"rc=0x1f", b"_rc 5", b"src=5",
+    b"error: 7", b"terror 7", b"err=123456", b"HTTP 404", b'ret: ("5")', b"error       7",
+    b"Xid (PCI:0000:4b:00): 79",
+    b"Xid (PCI:0000:4b:00): 0x79", b"Xid (PCI:" + b"0" * 24 + b"): 79", b"Xid (PCI:" + b"0" * 25 + b"): 79",
+    b"(PCI:): 7",
+    # labels
+    b"[default3]:", b"[rank12]: ", b"[rank1]:", b"[1,3]<stdout>:", b"[1,3]<stderr>: ", b"[rank]: ", b"[1,]<stdout>:",
+    b"(Worker pid=12, ip=1.2.3.4) ", b"(W_1 pid=12) ", b"(W pid=) ", b"n-1:123:456 [7] ", b"n:1:2 [] ", b"12: ",
+    b"      3: ", b"       3: ", b"1234567: ", b"node-01: ", b"localhost: ", b"nobody: ",
+    # signs between them
+    b" ", b"  ", b" " * 40, b"\t", b" \t ", b"\v", b"\f", b"\x1c", b"-", b"_", b".", b":", b"text of some words ",
+    b"x" * 33,
+    b"\x1b[31m", b"\x1b[0", b"\x1b[1;2?3 /m", b"\x1b", b"\x1b[", b"\x1bM", b"\0", b"\xff", b"\xa0", b"\x85",
+    b"\xc3\xa9", b"\xe2\x96\x88", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xf4\x90\x80\x80", b"\xe0\x9f\xbf",
+    b"\xc0\x80",
+    b"\xf0\x8f\xbf\xbf", b"\xe2\x96",
+    b"\n", b"\n", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r\n",
+)  # fmt: skip
+FORMATS = (Format(), Format(task_labels=True, hosts=(b"node-01", b"n-1", b"localhost"), year=2024))
+
+log_like = st.lists(st.sampled_from(PIECES) | st.binary(max_size=3), max_size=60).map(b"".join)
+sizes = st.sampled_from((1, 2, 3, 7, 31, 64, 100, 1000, BLOCK_BYTES))
+
+
+def rows(columns: Columns) -> list[tuple[int, int, int, bytes, bytes, int]]:
+    return [
+        (line, offset, length, columns.prefixes[prefix], columns.bodies[body], time)
+        for line, offset, length, prefix, body, time in zip(
+            columns.line.tolist(),
+            columns.offset.tolist(),
+            columns.length.tolist(),
+            columns.prefix.tolist(),
+            columns.body.tolist(),
+            columns.time.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def everything(columns: Columns) -> tuple[object, ...]:
+    kinds = [getattr(columns, name).dtype for name in ("line", "offset", "length", "prefix", "body", "time")]
+    return rows(columns), kinds, columns.prefixes, columns.bodies, columns.lines, columns.undecodable
+
+
+def assert_same(text: bytes, file_format: Format, size: int = BLOCK_BYTES) -> None:
+    pieces = list(blocks(io.BytesIO(text), size))
+
+    assert everything(scan_blocks_fast(pieces, file_format)) == everything(scan_blocks(pieces, file_format))
+
+
+@given(text=log_like, file_format=st.sampled_from(FORMATS), size=sizes)
+@example(text=b"", file_format=FORMATS[0], size=1)
+@example(text=b"\r", file_format=FORMATS[0], size=1)
+@example(text=b"no newline 7", file_format=FORMATS[0], size=BLOCK_BYTES)
+@settings(deadline=None, max_examples=600, suppress_health_check=[HealthCheck.too_slow])
+def test_log_like_text_gives_the_same_columns(text: bytes, file_format: Format, size: int) -> None:
+    """Whatever is put together from what logs are made of, in blocks of any size."""
+    assert_same(text, file_format, size)
+
+
+@given(text=st.binary(max_size=300), file_format=st.sampled_from(FORMATS), size=sizes)
+@settings(deadline=None, max_examples=300)
+def test_any_bytes_give_the_same_columns(text: bytes, file_format: Format, size: int) -> None:
+    """NUL, carriage returns, half characters: there is nothing that only one engine understands."""
+    assert_same(text, file_format, size)
+
+
+@given(piece=st.sampled_from(PIECES), offset=st.integers(-4, 4), place=st.sampled_from((96, MAX_BODY, MAX_SEGMENT)))
+@settings(deadline=None, max_examples=150)
+def test_the_limits_are_at_the_same_byte(piece: bytes, offset: int, place: int) -> None:
+    """The time window, MAX_BODY and MAX_SEGMENT end where the specification ends them, whatever lies across."""
+    text = b"word " * (place // 5) + b"x" * (place % 5 + 4 + offset) + piece + b" 2026-11-21 03:55:34 tail\nnext 7\n"
+
+    assert_same(text, FORMATS[1])
+
+
+@pytest.mark.parametrize(
+    "letter", [b"1", b"a", b" ", b"1x", b"1a", b"a1", b"0x1", b"1.", b"1:", b"\xff", b"\x1b[", b"1e"]
+)
+@pytest.mark.parametrize("length", [63, 2047, MAX_SEGMENT - 1, MAX_SEGMENT, 3 * MAX_SEGMENT])
+def test_endless_segments_give_the_same_columns(letter: bytes, length: int) -> None:
+    """A segment may be longer than anything that is kept of it; an overlong one may end in its block or not."""
+    text = letter * (length // len(letter))
+
+    assert_same(text + b"\nnext\n" + text, FORMATS[1])
+    assert_same(text + b"\nnext\n" + text, FORMATS[1], 1000)
+
+
+def test_many_distinct_lines_and_prefixes_give_the_same_columns() -> None:
+    """Tables and columns grow while a block is read."""
+    text = b"".join(b"%s: %s\n" % (name, b"z" * 90 + name) for name in _names(20_000))
+
+    assert_same(text, Format(hosts=tuple(_names(5_000))))
+
+
+def _names(count: int) -> list[bytes]:
+    letters = b"ghijklmnopqrstuvwxyz"
+    return [bytes(letters[number // 20**place % 20] for place in range(4)) for number in range(count)]
+
+
+def test_blocks_do_not_show_in_the_columns() -> None:
+    """The same file gives the same columns, however it was cut."""
+    text = b"".join(PIECES) * 5 + b"x" * 3 * MAX_SEGMENT + b"\r\xff tail\n" + b"".join(reversed(PIECES))
+    whole = scan_blocks_fast(blocks(io.BytesIO(text)), FORMATS[1])
+
+    for size in (1000, 4096, MAX_SEGMENT, MAX_SEGMENT + 1, 100_003):
+        assert everything(scan_blocks_fast(blocks(io.BytesIO(text), size), FORMATS[1])) == everything(whole)
+
+
+def test_nothing_but_empty_lines() -> None:
+    """More rows than bytes of text would lead one to expect."""
+    assert_same(b"\n" * 100_000, FORMATS[0])
+
+
+def _example_logs() -> Iterable[Path]:
+    return sorted(path for path in ROOT.glob("examples/*/logs/**/*") if path.suffix in {".log", ".txt", ".err", ".out"})
+
+
+@pytest.mark.parametrize("job", sorted({path.relative_to(ROOT).parts[1] for path in _example_logs()}))
+def test_real_logs_give_the_same_columns(job: str) -> None:
+    """The logs of the example jobs."""
+    for path in _example_logs():
+        if path.relative_to(ROOT).parts[1] == job:
+            text = path.read_bytes()
+            assert_same(text, learn(text[:SAMPLE_BYTES], (b"node-00", b"node-01"), 2026))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", ["no folder", "no space"])
+def test_without_a_cache_the_kernel_is_compiled_all_the_same(trouble: str, tmp_path: Path) -> None:
+    """Where numba may not write, or the disk is full, the first scan is late, but right."""
+    script = """
+import io, resource, sys
+from core.kernel import scan_blocks_fast
+from core.lines import Format
+from core.scan import blocks
+if sys.argv[1] == "no space":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+print(scan_blocks_fast(blocks(io.BytesIO(b"step 7\\n")), Format()).bodies)
+"""
+    folder = tmp_path / "cache"
+    if trouble == "no folder":
+        folder.write_text("a file where the folder should be")
+    only_there = {"NUMBA_CACHE_DIR": str(folder), "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, trouble], cwd=ROOT, env=os.environ | only_there, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout.strip()) == (0, "(b'step <NUM>',)"), done.stderr
