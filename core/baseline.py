@@ -21,7 +21,7 @@ from core.parse import Progress, Reading, read_job
 from core.templates import Template
 
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
-_PARSER_VERSION = 1  # part of cache keys: raise when masks, messages or origins change
+_PARSER_VERSION = 2  # part of cache keys: raise when masks, messages or origins change
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ _EXCEPTION = re.compile(
     r"^[\w.]*(?:Error|Exception|Interrupt|Exit|Warning|Timeout|Failure|Fault|StopIteration)\b|Error(?=[A-Z:]|$)"
 )
 _CONNECTOR = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
-_NESTED = re.compile(r"^(?:Original )?Traceback \(most recent call last\)|^\"\"\"$")
+_NESTED = re.compile(r"^Original Traceback \(most recent call last\)")
 _FRAME = re.compile(r"^frame #|^<omitting python frames>|^#\d+ |^<unknown function>|^#<NUM> ")
 # What torch adds below a CUDA error; advice, never a cause (METHOD, section 3, "never anchors").
 _ADVICE = re.compile(
@@ -193,13 +193,15 @@ def _read_fault(said: Said, start: int, _: int) -> Found:
 def _read_terminate(said: Said, start: int, _: int) -> Found:
     """``terminate called ...``, its ``what():`` and the stack below."""
     keys = [row for row in range(start + 1, min(start + 3, len(said))) if _WHAT.match(said[row])]
-    end = _skip_stack(said, keys[-1] + 1 if keys else start + 1)
+    end = _skip_stack(said, _skip_advice(said, keys[-1] + 1 if keys else start + 1))
     return Found(start, end, tuple(keys) or (start,), BLOCK_MARK + refine(said[(keys or [start])[0]])[:_MAX_VERDICT])
 
 
 def _read_stack(said: Said, start: int, done: int) -> Found:
     """A C++ stack belongs to the message above it."""
     end = _skip_stack(said, start)
+    while said.adjacent(start) and start > done and (not said[start - 1] or _ADVICE.match(said[start - 1])):
+        start -= 1
     if said.adjacent(start) and start > done:
         return Found(start - 1, end, (start - 1,), BLOCK_MARK + refine(said[start - 1])[:_MAX_VERDICT])
     if said.has_row_above(start):
@@ -248,6 +250,12 @@ def _skip_while(said: Said, at: int, wanted: Callable[[str], object]) -> int:
     while at < len(said) and wanted(said[at]):
         at += 1
     return at
+
+
+def _skip_advice(said: Said, at: int) -> int:
+    """Past what torch advises, with the empty lines that set it off from a stack below."""
+    end = _skip_while(said, at, lambda text: not text or _ADVICE.match(text))
+    return end if end < len(said) and _STACK.match(said[end]) else at
 
 
 def _skip_stack(said: Said, at: int) -> int:

@@ -95,6 +95,8 @@ def _who(parsed: Parsed, one: Candidate) -> str:
     if one.ranks and len(one.ranks) <= MAX_NAMES:
         ranks = f"rank{'s' * (len(one.ranks) > 1)} {', '.join(map(str, one.ranks))}"
         return f"{ranks} on {nodes}" if nodes else ranks
+    if one.ranks and not nodes:
+        return f"{len(one.ranks)} of {max(len(parsed.table.ranks), parsed.job.manifest.world_size or 0)} ranks"
     return nodes or parsed.table.files[parsed.table.file[one.rows[0]]].rsplit("/", 1)[-1]
 
 

@@ -42,15 +42,20 @@ def group(body: NDArray[np.uint32], prefix: NDArray[np.uint32], bodies: Sequence
     message = of_body[body] if len(body) else np.zeros(0, np.uint32)
     head, key = np.ones(len(body), np.bool_), np.ones(len(body), np.bool_)
     opens = np.array([may_open(text) for text in raw], dtype=np.bool_)
+    headless: list[NDArray[np.intp]] = []
     for voice in _voices(prefix, opens[body] if len(body) else np.zeros(0, np.bool_)):
         said = Said([raw[at] for at in body[voice]], voice)
         for found in find_blocks(said, np.flatnonzero(opens[body[voice]]).tolist()):
             rows = voice[found.start : found.end]
-            above = int(rows[0]) - 1
-            message[rows] = message[above] if found.text is None else texts.setdefault(found.text, len(texts))
-            head[rows if found.text is None else rows[1:]] = False
+            if found.text is None:
+                headless.append(rows)
+            else:
+                message[rows] = texts.setdefault(found.text, len(texts))
+                head[rows[1:]] = False
             key[rows] = False
             key[voice[list(found.keys)]] = True
+    for rows in sorted(headless, key=lambda rows: int(rows[0])):  # when it is known what the row above belongs to
+        message[rows], head[rows] = message[int(rows[0]) - 1], False
     return Messages(message=message, head=head, key=key, texts=tuple(texts))
 
 

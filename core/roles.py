@@ -80,7 +80,12 @@ def _clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequen
 
     def clear(one: Candidate) -> Candidate:
         if one.fact.kind == _TERMINATED and one.role is Role.ROOT:
-            return _keep(table, one, lambda row: _after(table, row, troubled) or _after(table, row, asked), "its node was ending already")
+            return _keep(
+                table,
+                one,
+                lambda row: _after(table, row, troubled) or _after(table, row, asked),
+                "its node was ending already",
+            )
         if one.role is not Role.PROPAGATED:
             return one
         since = troubled if one.fact.kind == _STORE else asked
@@ -90,7 +95,9 @@ def _clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequen
 
 
 def _is_trouble(one: Candidate) -> bool:
-    counts = one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind not in (_STORE, _TERMINATED) and not one.fact.stop
+    counts = (
+        one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind not in (_STORE, _TERMINATED) and not one.fact.stop
+    )
     return counts and one.fact.strength >= TROUBLE
 
 
@@ -137,7 +144,9 @@ def _promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
     exits = [one for one in candidates if one.role is Role.TEARDOWN and _EXITED.search(one.text)]
     asked = _first_times(table, [one for one in candidates if _REQUESTS.search(one.text)])
     texts = read_rows(parsed.files, table, [row for one in exits for row in one.rows.tolist()])
-    rank_at = {(origin.node, origin.local_rank): origin.rank for origin in table.origins if origin.local_rank is not None}
+    rank_at = {
+        (origin.node, origin.local_rank): origin.rank for origin in table.origins if origin.local_rank is not None
+    }
 
     def said_why(row: int) -> bool:
         local = _LOCAL_RANK.search(texts.get(row, ""))

@@ -82,7 +82,8 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[
             continue
         others = len(nodes) - len(candidate.nodes)
         for node in candidate.nodes:
-            alone = f"; the other {others} node{'s' * (others != 1)} never did." if others else "."
+            rest = "the other node" if others == 1 else f"the other {others} nodes"
+            alone = f"; {rest} never did." if others else "."
             because = f"{node} logged \u201c{short(candidate.quote)}\u201d{alone}"
             signs.append(Sign(node, "direct", candidate.score, because, candidate.event))
     return signs

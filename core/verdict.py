@@ -14,6 +14,7 @@ ESTABLISHED = 0.85  # a direct trace of a known kind, with nothing that contradi
 SUPPORTED = 0.55
 RIVAL = 0.8  # a second suspect counts when it has this share of the first one's score
 MAX_SUSPECTS = 3
+QUOTE = 70  # characters of a log line in a headline; a phone shows about as many
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], place: str) 
         (root for root in roots if first.node in root.nodes or any(sign.event == root.event for sign in first.signs)),
         None,
     )
-    said = root.fact.says if root else "it went silent while the others waited for it"
+    said = _said(root) if root else "it went silent while the others waited for it"
     confidence = (
         Confidence.ESTABLISHED if root and root.fact.known and first.score >= ESTABLISHED else _by_score(first.score)
     )
@@ -96,7 +97,7 @@ def _job(root: Candidate, nodes: Sequence[str], place: str) -> Verdict:
     return Verdict(
         Scope.JOB,
         confidence,
-        f"No node is special: {root.fact.says}{place}.",
+        f"No node is special: {_said(root)}{place}.",
         (f"\u201c{short(root.quote)}\u201d concerns {spread}.",),
         (),
         (root.fact.check,),
@@ -126,6 +127,11 @@ def _unknown(candidates: Sequence[Candidate], place: str) -> Verdict:
             "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
         )
     return Verdict(Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive{place}.", (why,), (), (check,))
+
+
+def _said(root: Candidate) -> str:
+    """What broke, in words; where no fact knows it, in the words of the log."""
+    return root.fact.says if root.fact.known else f"\u201c{short(root.quote, QUOTE)}\u201d"
 
 
 def _accused(

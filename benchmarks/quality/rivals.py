@@ -40,13 +40,15 @@ def error_count(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Diagnosi
 
 
 def silence(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Diagnosis:
-    """No events; the suspect is the node whose ranks, in the mean of their last words, end first."""
-    last: dict[str, dict[int, int]] = defaultdict(dict)
+    """No events; the suspect is the node whose last line comes first, whichever of its programs says it.
+
+    Of its ranks alone is weaker: top-1 of 17 lab jobs 7 instead of 13.
+    """
+    last: dict[str, int] = {}
     for row in events(job, baseline, cache=cache):
-        if row.node and row.rank is not None and row.time is not None:
-            ranks = last[row.node]
-            ranks[row.rank] = max(ranks.get(row.rank, row.time), row.time)
-    return _diagnosis(job, "silence", [], sorted(sorted(last), key=lambda node: min(last[node].values())))
+        if row.node and row.time is not None:
+            last[row.node] = max(last.get(row.node, row.time), row.time)
+    return _diagnosis(job, "silence", [], sorted(sorted(last), key=lambda node: last[node]))
 
 
 def _errors(rows: Iterable[EventRow]) -> dict[str, list[EventRow]]:

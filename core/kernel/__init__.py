@@ -1,7 +1,9 @@
 """The fast engine: the same columns as ``core.scan.scan_blocks`` for any bytes, compiled by numba, without the GIL.
 
     machine    loads, looks at 32 bytes, a wide multiply: what numba lacks
+    letters    character classes
     clocks     dates and times, and what they mean
+    slots      numbers that keep their value
     masks      the masked body and the first time of a text
     labels     the prefix
     table      distinct strings and their numbers

@@ -6,6 +6,7 @@ before a newline or carriage return, which no shape holds, so nothing here needs
 
 import numpy as np
 
+from core.kernel.letters import as_word
 from core.kernel.machine import byte, compiled, digits_end, word
 
 NO_CLOCK, CLOCK, ISO, GLOG, US, MONTH_DAY, UNIX = range(7)  # styles; CLOCK alone has no date
@@ -71,6 +72,7 @@ def _bare(at: int, run: int, length: int) -> tuple[int, int]:
 
 @compiled
 def _fraction_end(at: int) -> int:
+    """The end of .123 or ,123; the same place when there is none."""
     if byte(at) in (_DOT, _COMMA):
         end = digits_end(at + 1)
         return end if end > at + 1 else at
@@ -201,3 +203,26 @@ def _epoch(year: int, month: int, day: int, clock: int) -> int:
     of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
     days = era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
     return (days * 86400 + _two(clock) * 3600 + _two(clock + 3) * 60 + _two(clock + 6)) * 1_000_000
+
+
+# --- milliseconds -------------------------------------------------------------------------------------------------
+
+MILLIS_DIGITS = 13
+_MILLIS_KEY = as_word(b'time_ms"')
+
+
+@compiled
+def is_millis(text: int, at: int) -> bool:
+    """Whether ``time_ms": `` stands before, and thirteen digits that start with 1 from here on."""
+    if at - text < 10 or word(at - 10) != _MILLIS_KEY or byte(at - 2) != _COLON or byte(at - 1) != _SPACE:
+        return False
+    return byte(at) == _ONE and digits_end(at) == at + MILLIS_DIGITS
+
+
+@compiled
+def read_millis(at: int) -> int:
+    """The microseconds that so many milliseconds are."""
+    value = 0
+    for place in range(at, at + MILLIS_DIGITS):
+        value = value * 10 + byte(place) - 0x30
+    return value * 1000

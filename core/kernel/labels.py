@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from core.kernel.letters import CLASS, DIGIT, LETTER, NAME, WORD, as_word
 from core.kernel.machine import byte, compiled, digits_end, word
-from core.kernel.masks import CLASS, DIGIT, LETTER, NAME, WORD
 from core.kernel.table import NOT_FOUND, View, find
 from core.lines import MAX_LABELS
 
@@ -12,7 +12,7 @@ _OPEN, _CLOSE, _OPEN_SQUARE, _CLOSE_SQUARE = b"()[]"
 _MAX_TASK_BLANKS = _MAX_TASK_DIGITS = 6
 
 _DEFAULT, _RANK, _STDOUT, _STDERR, _PID, _IP = (
-    int.from_bytes(letters, "little") for letters in (b"default", b"rank", b"<stdout>", b"<stderr>", b" pid=", b", ip=")
+    as_word(letters) for letters in (b"default", b"rank", b"<stdout>", b"<stderr>", b" pid=", b", ip=")
 )
 
 

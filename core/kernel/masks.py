@@ -5,9 +5,8 @@ variables hold a digit. Those that begin with letters (``beef0123456``) are foun
 digit, and what was copied of them is taken back.
 """
 
-import numpy as np
-
-from core.kernel.clocks import CLOCK, NO_CLOCK, clock_at, read_clock
+from core.kernel.clocks import CLOCK, MILLIS_DIGITS, NO_CLOCK, clock_at, is_millis, read_clock, read_millis
+from core.kernel.letters import ANY_HEX, CLASS, DIGIT, JOINS, LOW_HEX, LOWER, SPACE, WORD, as_word
 from core.kernel.machine import (
     LOOK,
     any_hexes_end,
@@ -22,48 +21,17 @@ from core.kernel.machine import (
     put_byte,
     put_word,
     stops,
-    word,
 )
-from core.lines import MAX_SLOT_DIGITS, MAX_SLOT_GAP, NO_TIME, SLOT_ENDS, SLOT_GAP, SLOT_WORDS, TIME_WINDOW
-
-DIGIT, LOW_HEX, ANY_HEX, PCI, WORD, NAME, LETTER, SPACE, GAP, JOINS = (1 << bit for bit in range(10))
-
-
-def _classes() -> "np.ndarray[tuple[int], np.dtype[np.uint16]]":
-    digit, low, upper = b"0123456789", b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    members = {
-        DIGIT: digit,
-        LOW_HEX: b"abcdef",
-        ANY_HEX: digit + b"abcdefABCDEF",
-        WORD: digit + low + upper + b"_",  # what \b in a pattern calls a word
-        NAME: digit + low + upper + b"_.-",  # of hosts
-        PCI: digit + b"abcdefABCDEF:.",
-        SPACE: b" \t\n\v\f\r",
-        GAP: bytes(SLOT_GAP),
-        LETTER: low + upper + b"_",
-        JOINS: b"abcdefxE.:-/ ",  # after digits: there may be more to it than a plain number
-    }
-    table = np.zeros(256, np.uint16)
-    for bit, letters in members.items():
-        table[list(letters)] |= bit
-    return table
-
-
-CLASS = _classes()
+from core.kernel.slots import is_slot
+from core.lines import NO_TIME, TIME_WINDOW
 
 _NUMBER, _IP, _HEX = -3, -2, -1  # kinds besides the clock styles, which are positive
 
-_TAB, _BLANK, _CLOSE, _PLUS, _DASH, _DOT, _ZERO, _ONE, _COLON, _E, _X = b"\t )+-.01:ex"
+_TAB, _BLANK, _PLUS, _DASH, _DOT, _ZERO, _COLON, _E, _X = b"\t +-.0:ex"
 _UUID_ALL, _UUID = (1 << 24) - 1, 0b0_1111_0_1111_0_1111_0_11111111  # its hexadecimal digits, the last twelve apart
 _NODE_ALL, _HEAD_ALL = (1 << 12) - 1, (1 << 8) - 1
-_LOWER = 0x20  # the bit that makes a letter small
 
-
-def _text(letters: bytes) -> int:
-    return int.from_bytes(letters.ljust(8, b"\0"), "little")
-
-
-_TS_TEXT, _IP_TEXT, _HEX_TEXT, _NUM_TEXT = (_text(name) for name in (b"<TS>", b"<IP>", b"<HEX>", b"<NUM>"))
+_TS_TEXT, _IP_TEXT, _HEX_TEXT, _NUM_TEXT = (as_word(name) for name in (b"<TS>", b"<IP>", b"<HEX>", b"<NUM>"))
 
 
 @compiled
@@ -105,8 +73,8 @@ def _read_time(kind: int, text: int, at: int, tail: int, year: int) -> tuple[boo
     """Whether the variable is no clock with a date, and its time."""
     if kind > CLOCK:
         return False, read_clock(kind, text, at, tail, year)
-    if kind == _NUMBER and tail - at >= _MILLIS_DIGITS and _is_millis(text, at):
-        return False, _read_millis(at)
+    if kind == _NUMBER and tail - at >= MILLIS_DIGITS and is_millis(text, at):
+        return False, read_millis(at)
     return True, NO_TIME
 
 
@@ -119,7 +87,7 @@ def _put_mask(kind: int, text: int, at: int, tail: int, out: int) -> int:
     if kind == _IP:
         put_word(out, _IP_TEXT)
         return out + 4
-    if _is_slot(text, at, tail, kind):
+    if is_slot(text, at, tail):
         for offset in range(0, tail - at, LOOK):
             copy(out + offset, at + offset)
         return out + tail - at
@@ -242,104 +210,10 @@ def _number_end(at: int) -> int:
     """From the end of the first digits on: a fraction, an exponent."""
     if byte(at) == _DOT and CLASS[byte(at + 1)] & DIGIT:
         at = digits_end(at + 1)
-    if byte(at) | _LOWER == _E:
+    if byte(at) | LOWER == _E:
         sign = at + 1
         if byte(sign) in (_PLUS, _DASH):
             sign += 1
         if CLASS[byte(sign)] & DIGIT:
             return digits_end(sign)
     return at
-
-
-# --- typed slots --------------------------------------------------------------------------------------------------
-
-
-def _backwards(letters: bytes) -> int:
-    """The last letter highest, as they are met when a text is read from its end."""
-    return int.from_bytes(letters[::-1], "big")
-
-
-def _last_pairs() -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    pairs = np.zeros(1 << 10, np.bool_)
-    for letters in (*SLOT_WORDS, *SLOT_ENDS):
-        pairs[(letters[-2] & 31) << 5 | letters[-1] & 31] = True
-    return pairs
-
-
-_WORDS = np.array(sorted(_backwards(letters) for letters in SLOT_WORDS), np.int64)
-_ENDS = np.array([_backwards(end) for end in SLOT_ENDS], np.int64)
-_END_LENGTHS = np.array([len(end) for end in SLOT_ENDS], np.int64)
-_LONGEST = max(len(letters) for letters in (*SLOT_WORDS, *SLOT_ENDS))
-_LAST_PAIRS = _last_pairs()  # the last two letters of any slot word: few other words have them
-_XID = _text(b"Xid (PCI")
-
-
-@compiled
-def _is_slot(text: int, at: int, end: int, kind: int) -> bool:
-    """Whether the number or hexadecimal there keeps its value."""
-    if at == text or not CLASS[byte(at - 1)] & GAP:
-        return False
-    if kind == _NUMBER:
-        if end - at > MAX_SLOT_DIGITS or digits_end(at) != end:
-            return False
-    elif kind != _HEX or byte(at + 1) != _X:
-        return False
-    gap = at - 1
-    while gap > text and at - gap < MAX_SLOT_GAP and CLASS[byte(gap - 1)] & GAP:
-        gap -= 1
-    if gap - text < 2:
-        return False
-    last = byte(gap - 1)
-    if last == _CLOSE:
-        return _is_xid(text, at)
-    return bool(_LAST_PAIRS[(byte(gap - 2) & 31) << 5 | last & 31]) and _is_slot_word(text, gap)
-
-
-@compiled
-def _is_slot_word(text: int, gap: int) -> bool:
-    letters, count = 0, 0
-    while count <= _LONGEST and gap - count > text and CLASS[byte(gap - count - 1)] & LETTER:
-        letters, count = letters << 8 | byte(gap - count - 1) | _LOWER, count + 1
-    for place in range(len(_WORDS)):
-        if letters == _WORDS[place]:
-            return True
-    for place in range(len(_ENDS)):
-        if count >= _END_LENGTHS[place] and letters >> 8 * (count - _END_LENGTHS[place]) == _ENDS[place]:
-            return True
-    return False
-
-
-@compiled
-def _is_xid(text: int, at: int) -> bool:
-    """Whether ``Xid (PCI:0000:3b:00): `` stands before; at most 24 bytes of address."""
-    close = at - 3
-    if close < text or byte(close) != _CLOSE or byte(close + 1) != _COLON or byte(close + 2) != _BLANK:
-        return False
-    start = close
-    while start > text and close - start < 26 and CLASS[byte(start - 1)] & PCI:
-        start -= 1
-    if not 2 <= close - start <= 25 or start - text < 8:
-        return False
-    return byte(start) == _COLON and word(start - 8) == _XID
-
-
-# --- milliseconds -------------------------------------------------------------------------------------------------
-
-_MILLIS_DIGITS = 13
-_MILLIS_KEY = _text(b'time_ms"')
-
-
-@compiled
-def _is_millis(text: int, at: int) -> bool:
-    """Whether ``time_ms": `` stands before, and thirteen digits that start with 1 from here on."""
-    if at - text < 10 or word(at - 10) != _MILLIS_KEY or byte(at - 2) != _COLON or byte(at - 1) != _BLANK:
-        return False
-    return byte(at) == _ONE and digits_end(at) == at + _MILLIS_DIGITS
-
-
-@compiled
-def _read_millis(at: int) -> int:
-    value = 0
-    for place in range(at, at + _MILLIS_DIGITS):
-        value = value * 10 + byte(place) - 0x30
-    return value * 1000

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.kernel import scan_blocks_fast
-from core.lines import MAX_BODY, MAX_SEGMENT, Format, learn
+from core.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
 from core.scan import BLOCK_BYTES, SAMPLE_BYTES, Columns, blocks, scan_blocks
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +118,13 @@ def test_endless_segments_give_the_same_columns(letter: bytes, length: int) -> N
 
     assert_same(text + b"\nnext\n" + text, FORMATS[1])
     assert_same(text + b"\nnext\n" + text, FORMATS[1], 1000)
+
+
+@pytest.mark.parametrize("word", sorted((*SLOT_WORDS, *SLOT_ENDS)))
+def test_both_know_the_slot_words(word: bytes) -> None:
+    """A word that is added to the specification is a word of the kernel, as a whole or as an end."""
+    assert_same(b"".join(form % word for form in (b"%s 7\n", b"x%s 7\n", b"%sx 7\n", b"_%s=-0x7\n")), FORMATS[0])
+    assert_same(word.upper() + b": 7\n%s:     (7\n%s:      (7" % (word, word), FORMATS[0])
 
 
 def test_many_distinct_lines_and_prefixes_give_the_same_columns() -> None:
