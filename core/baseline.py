@@ -131,15 +131,13 @@ def _profile(reading: Reading) -> Profile:
     last_attempt = max((origin.attempt for origin in reading.origins.values()), default=0)
     by_speaker: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for scan, said in zip(reading.scans, reading.messages, strict=True):
-        for number, prefix in enumerate(scan.columns.prefixes):
-            origin = reading.origins[scan.name, prefix]
-            if origin.attempt < last_attempt and "attempt_" in scan.name:
-                continue
-            heads = said.message[(scan.columns.prefix == number) & said.head]
-            counts = np.bincount(heads, minlength=len(said.texts))
-            who = by_speaker[origin.cohort, speaker(origin, scan.name)]
-            for place in np.flatnonzero(counts).tolist():
-                who[said.texts[place]] += int(counts[place])
+        origins = [reading.origins[scan.name, prefix] for prefix in scan.columns.prefixes]
+        pairs = np.stack([scan.columns.prefix[said.head], said.message[said.head]], axis=1)
+        distinct, counts = np.unique(pairs, axis=0, return_counts=True)
+        for (voice, text), count in zip(distinct.tolist(), counts.tolist(), strict=True):
+            origin = origins[voice]
+            if origin.attempt == last_attempt or "attempt_" not in scan.name:
+                by_speaker[origin.cohort, speaker(origin, scan.name)][said.texts[text]] += count
     totals: dict[tuple[str, str], list[int]] = defaultdict(list)
     for (cohort, _), who in by_speaker.items():
         for text, count in who.items():

@@ -62,9 +62,9 @@ def blame_edges(
     for candidate in candidates:
         if candidate.fact.blame is not Blame.NAMED or candidate.role in (Role.TEARDOWN, Role.BENIGN):
             continue
-        for row in candidate.rows.tolist():
+        for row in (row for row in candidate.rows.tolist() if row in texts):
             reporter = table.origins[table.voice[row]].node or ""
-            blamed = _blamed(candidate, texts.get(row, ""), names)
+            blamed = _blamed(candidate, texts[row], names)
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
     return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))

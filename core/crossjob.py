@@ -17,7 +17,7 @@ from core.iterations import Iterations
 from core.job import Manifest
 from core.model import Role, Stage
 from core.parsed import Parsed
-from core.table import EventTable
+from core.table import EventTable, rows_by
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance
@@ -104,11 +104,11 @@ def beyond_normal(
 
 
 def _by_speaker(table: EventTable, rows: NDArray[np.intp]) -> Sequence[NDArray[np.intp]]:
-    groups: dict[tuple[str, str], list[int]] = {}
-    for row in rows.tolist():
-        origin = table.origins[table.voice[row]]
-        groups.setdefault((origin.cohort, speaker(origin, table.files[table.file[row]])), []).append(row)
-    return [np.array(group, np.intp) for group in groups.values()]
+    groups: dict[tuple[str, str], list[NDArray[np.intp]]] = {}
+    for voice, said in rows_by(table.voice, rows):
+        origin = table.origins[voice]
+        groups.setdefault((origin.cohort, speaker(origin, table.files[table.file[said[0]]])), []).append(said)
+    return [np.sort(np.concatenate(parts)) for parts in groups.values()]
 
 
 def _candidate(
@@ -119,7 +119,7 @@ def _candidate(
     excess: float,
     later: NDArray[np.bool_],
 ) -> Candidate:
-    origins = [table.origins[table.voice[row]] for row in rows.tolist()]
+    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
     return Candidate(
         event=event,
         text=table.templates[event].sample,
@@ -149,20 +149,23 @@ def survived(
         if iterations.began is not None:
             later |= table.time[rows] < iterations.began
     else:
-        quiet = table.head & np.array([fact is None for fact in facts], dtype=np.bool_)[table.event]
-        later = np.array([_went_on(table, row, quiet, crowd) for row in rows.tolist()], np.bool_)
+        later = _went_on(table, rows, facts, crowd)
     latest = np.lexsort((rows, table.time[rows]))[-1]
     if table.templates[table.event[rows[0]]].block and not later[latest]:
         return np.zeros(len(rows), np.bool_)
     return later
 
 
-def _went_on(table: EventTable, row: int, quiet: NDArray[np.bool_], crowd: int) -> bool:
-    if table.origins[table.voice[row]].rank is None:
-        others = np.flatnonzero(quiet & (table.file == table.file[row]) & (table.voice != table.voice[row]))
-        if len(others) > WENT_ON and np.searchsorted(others, row) < len(others) * (1 - MOST):
-            return True
-    same = np.flatnonzero(quiet & (table.voice == table.voice[row]))
-    return len(same) - int(np.searchsorted(same, row)) > WENT_ON * (
-        crowd if table.origins[table.voice[row]].rank is None else 1
-    )
+def _went_on(table: EventTable, rows: NDArray[np.intp], facts: Sequence[Fact | None], crowd: int) -> NDArray[np.bool_]:
+    """Whether much that points to no failure was said after each row."""
+    quiet = table.head & np.array([fact is None for fact in facts], dtype=np.bool_)[table.event]
+    later = np.zeros(len(table), np.bool_)
+    for voice, said in rows_by(table.voice, rows):
+        same = np.flatnonzero(quiet & (table.voice == voice))
+        alone = table.origins[voice].rank is not None
+        later[said] = len(same) - np.searchsorted(same, said) > WENT_ON * (1 if alone else crowd)
+        if not alone:
+            others = np.flatnonzero(quiet & (table.file == table.file[said[0]]) & (table.voice != voice))
+            if len(others) > WENT_ON:
+                later[said] |= np.searchsorted(others, said) < len(others) * (1 - MOST)
+    return later[rows]

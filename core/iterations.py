@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.job import LogFile
 from core.model import Series
-from core.table import EventTable
+from core.table import EventTable, rows_by
 from core.text import read_rows
 
 NO_ITERATION = -1
@@ -154,9 +154,9 @@ def _carry(table: EventTable, marks: NDArray[np.intp], numbers: NDArray[np.int64
     counted = set(speaker[marks].tolist())
     at = np.full(len(table), NO_ITERATION, np.int64)
     at[marks] = numbers
-    for who in sorted(counted):
-        rows = np.flatnonzero(speaker == who)
-        rows = rows[np.argsort(table.time[rows], kind="stable")] if len(set(table.file[rows].tolist())) > 1 else rows
+    for _, said in rows_by(speaker, np.flatnonzero(np.isin(speaker, sorted(counted)))):
+        files = table.file[said]  # of several files of one rank the clock tells the order, within one the position
+        rows = said if files[0] == files[-1] else said[np.argsort(table.time[said], kind="stable")]
         own[rows] = np.maximum.accumulate(at[rows])
     others = np.flatnonzero(~np.isin(speaker, sorted(counted)))
     timed = np.argsort(table.time[marks], kind="stable")

@@ -11,9 +11,11 @@ Differs: it does not say which events make a node anomalous; here those whose co
 Differs: it does not rank events; here by the anomaly of their node and by how far their count is from that median.
 Differs: two nodes cannot be told apart by a forest; then all that is left after the cross-job filter is reported.
 Differs: it compares iterations rank by rank, but does not join the ranks; here the one beyond three sigma on most.
-Differs: its events are lines; here messages, so that a traceback is one event (``core.messages``).
 Differs: it decides no scope; here ``node`` when there is a suspect, else ``job``, and ``none`` when nothing is left.
-Differs: it does not say at which of several stages a job failed; here at that of the first reported event.
+Differs: it does not say in which of several stages a job failed; here in the one that its logs end in.
+
+Where it is not: its events are lines, and failed attempts count.
+Differs: everything starts from the same table, in which a traceback is one event and of good jobs the last attempt counts.
 """
 
 from collections import Counter, defaultdict

@@ -71,7 +71,7 @@ def answer(
         headline=_headline(scope, nodes, len(events)),
         events=events,
         nodes=nodes,
-        stage=next((event.stage for event in events if event.stage is not Stage.UNKNOWN), Stage.UNKNOWN),
+        stage=_last_stage(parsed),
         iterations=() if isinstance(strange, Skipped) else strange,
         skipped=(*others, *steps, strange) if isinstance(strange, Skipped) else (*others, *steps),
         coverage=coverage(parsed),
@@ -123,6 +123,11 @@ def _node(name: str, table: EventTable, suspect: Suspect, ids: Mapping[str, str]
         ranks=tuple(sorted(rank for rank in ranks if rank is not None)),
         events=tuple(ids[table.templates[event].id] for event in suspect.events),
     )
+
+
+def _last_stage(parsed: Parsed) -> Stage:
+    time = parsed.table.time
+    return STAGES[int(parsed.stages[np.flatnonzero(time == time.max())[-1]])] if len(time) else Stage.UNKNOWN
 
 
 def _headline(scope: Scope, nodes: Sequence[NodeEvidence], events: int) -> str:

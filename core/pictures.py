@@ -8,6 +8,7 @@ from core.crossjob import Candidate
 from core.model import Mark, NodeBar, Pictures
 from core.parsed import Parsed
 from core.spatial import Suspicion, last_words
+from core.table import rows_by
 
 MAX_MARKS = 4000  # points; more cannot be told apart
 NO_NODE = "scheduler"  # lane of events that belong to no node
@@ -29,8 +30,8 @@ def _bars(parsed: Parsed, suspects: Sequence[Suspicion]) -> tuple[NodeBar, ...]:
         if origin.node and origin.rank is not None:
             ranks_of[origin.node].add(origin.rank)
     bars = []
-    for place, node in enumerate(table.nodes):
-        rows = np.flatnonzero(table.node == place)
+    for place, rows in rows_by(table.node, np.flatnonzero(table.node >= 0)):
+        node = table.nodes[place]
         times = table.time[rows][table.time[rows] >= 0]
         ends = [words[rank] for rank in sorted(ranks_of[node]) if rank in words] or times.tolist()
         bars.append(
@@ -51,7 +52,7 @@ def _marks(parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str])
     marks = [
         Mark(ids[one.event], table.nodes[table.node[row]] if table.node[row] >= 0 else NO_NODE, int(table.time[row]))
         for one in telling
-        for row in one.rows.tolist()
+        for row in one.rows[:MAX_MARKS].tolist()
         if table.time[row] >= 0
     ]
     return tuple(marks[:MAX_MARKS])

@@ -5,10 +5,11 @@ depends on what else the job said, and when (METHOD.md, section 3).
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.crossjob import Candidate
 from core.model import Role
@@ -21,28 +22,29 @@ STOP_WINDOW = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 
 SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause
 WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
 TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
+MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
 _KILLED, _STORE, _TERMINATED = "killed", "store lost", "terminated"  # kinds in rules/facts.toml
 _REQUESTS = re.compile(
     r"asked to terminate|did not stop within|sending SIGKILL|death signal|got signal: 15|received SIGTERM",
     re.IGNORECASE,
 )
 _TOLD = re.compile(r"death signal|got signal: 15|closing signal", re.IGNORECASE)
+_EXITED = re.compile(r"failed \(exitcode: (?!-)\d+\)")
+_LOCAL_RANK = re.compile(r"local_rank: (\d+)")
+_NEVER = np.iinfo(np.int64).max
 
-Times = Mapping[str, int]  # node (empty for none) -> microseconds
+Rows = NDArray[np.intp]
+Chosen = Callable[[Rows], NDArray[np.bool_]]  # which of these rows
 
 
 def assign_roles(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates with the roles that they have in this job."""
     table = parsed.table
-    steps: tuple[Callable[[EventTable, Sequence[Candidate]], Sequence[Candidate]], ...] = (
-        _demote_survived,
-        _clear_asked_kills,
-        _clear_endings,
-        _weigh_stops,
-        _promote_first_stop,
-    )
-    for step in steps:
-        candidates = step(table, candidates)
+    candidates = _demote_survived(table, candidates)
+    candidates = _clear_asked_kills(table, candidates)
+    candidates = _clear_endings(table, candidates)
+    candidates = _weigh_stops(table, candidates)
+    candidates = _promote_first_stop(table, candidates)
     return tuple(_promote_silent_exits(parsed, candidates))
 
 
@@ -61,44 +63,38 @@ def _demote_survived(table: EventTable, candidates: Sequence[Candidate]) -> Sequ
 
 
 def _clear_asked_kills(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """SIGKILL after a request to end is clearing up."""
-    asked = _first_times(table, [one for one in candidates if _REQUESTS.search(one.text)])
+    """SIGKILL after a request to end is clearing up; the scheduler reports it after any request."""
+    asked = _first_times(table, _requests(candidates))
+    scheduler = np.array([origin.program is Program.SCHEDULER for origin in table.origins] or [False], np.bool_)
 
-    def was_asked(row: int) -> bool:
-        if table.origins[table.voice[row]].program is Program.SCHEDULER:
-            return bool(asked) and min(asked.values()) <= int(table.time[row])
-        return _after(table, row, asked)
+    def was_asked(rows: Rows) -> NDArray[np.bool_]:
+        late: NDArray[np.bool_] = table.time[rows] >= asked.min()
+        return np.asarray(_after(table, rows, asked) | (scheduler[table.voice[rows]] & late), np.bool_)
 
     why = "killed after it was asked to stop"
-    return [_keep(table, one, was_asked, why) if one.fact.kind == _KILLED else one for one in candidates]
+    return [_without(table, one, was_asked, why) if one.fact.kind == _KILLED else one for one in candidates]
 
 
 def _clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """What peers tell after their own node was told to end, or an agent of a store after its node had failed."""
-    asked = _first_times(table, [one for one in candidates if _REQUESTS.search(one.text)])
+    asked = _first_times(table, _requests(candidates))
     troubled = _first_times(table, [one for one in candidates if _is_trouble(one)])
+    why = "its node was ending already"
 
     def clear(one: Candidate) -> Candidate:
         if one.fact.kind == _TERMINATED and one.role is Role.ROOT:
-            return _keep(
-                table,
-                one,
-                lambda row: _after(table, row, troubled) or _after(table, row, asked),
-                "its node was ending already",
-            )
-        if one.role is not Role.PROPAGATED:
-            return one
-        since = troubled if one.fact.kind == _STORE else asked
-        return _keep(table, one, lambda row: _after(table, row, since), "its node was ending already")
+            return _without(table, one, lambda rows: _after(table, rows, np.minimum(asked, troubled)), why)
+        if one.role is Role.PROPAGATED:
+            since = troubled if one.fact.kind == _STORE else asked
+            return _without(table, one, lambda rows: _after(table, rows, since), why)
+        return one
 
     return [clear(one) for one in candidates]
 
 
 def _is_trouble(one: Candidate) -> bool:
-    counts = (
-        one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind not in (_STORE, _TERMINATED) and not one.fact.stop
-    )
-    return counts and one.fact.strength >= TROUBLE
+    tells = one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind not in (_STORE, _TERMINATED)
+    return tells and not one.fact.stop and one.fact.strength >= TROUBLE
 
 
 def _weigh_stops(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -122,17 +118,16 @@ def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> S
         return candidates
     began, _ = min(_onset(table, one) for one in stops)
     nodes = {node for one in stops for node in one.nodes}
+    places = [place for place, node in enumerate(table.nodes) if node in nodes]
 
-    def elsewhere(row: int) -> bool:
-        soon = began <= int(table.time[row]) <= began + STOP_WINDOW
-        return not soon or table.origins[table.voice[row]].node not in nodes
+    def elsewhere(rows: Rows) -> NDArray[np.bool_]:
+        soon = (table.time[rows] >= began) & (table.time[rows] <= began + STOP_WINDOW)
+        return ~(soon & np.isin(table.node[rows], places))
 
     def promote(one: Candidate) -> Candidate:
-        if one.role is not Role.TEARDOWN or not _TOLD.search(one.text):
+        if one.role is not Role.TEARDOWN or not _TOLD.search(one.text) or elsewhere(one.rows).all():
             return one
-        if all(elsewhere(row) for row in one.rows.tolist()):
-            return one
-        return _keep(table, one, elsewhere, one.why).with_role(Role.ROOT, "the launcher that was stopped first")
+        return _without(table, one, elsewhere, "").with_role(Role.ROOT, "the launcher that was stopped first")
 
     return [promote(one) for one in candidates]
 
@@ -140,37 +135,42 @@ def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> S
 def _promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """A launcher's report of a process that ended by itself without a word is the only trace there is."""
     table = parsed.table
-    spoke = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
+    told = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
     exits = [one for one in candidates if one.role is Role.TEARDOWN and _EXITED.search(one.text)]
-    asked = _first_times(table, [one for one in candidates if _REQUESTS.search(one.text)])
-    texts = read_rows(parsed.files, table, [row for one in exits for row in one.rows.tolist()])
-    rank_at = {
-        (origin.node, origin.local_rank): origin.rank for origin in table.origins if origin.local_rank is not None
-    }
+    asked = _first_times(table, _requests(candidates))
+    ranks = {(origin.node, origin.local_rank): origin.rank for origin in table.origins if origin.local_rank is not None}
 
-    def said_why(row: int) -> bool:
-        local = _LOCAL_RANK.search(texts.get(row, ""))
-        rank = rank_at.get((table.origins[table.voice[row]].node, int(local[1]))) if local else None
-        return rank is None or rank in spoke or _after(table, row, asked)
+    def explained(rows: Rows) -> NDArray[np.bool_]:
+        texts = read_rows(parsed.files, table, rows[:MAX_EXITS])
+        silent = np.zeros(len(rows), np.bool_)
+        for at, row in enumerate(rows[:MAX_EXITS].tolist()):
+            local = _LOCAL_RANK.search(texts.get(row, ""))
+            node = table.origins[table.voice[row]].node
+            rank = ranks.get((node, int(local[1]))) if local else None
+            silent[at] = rank is not None and rank not in told
+        return ~silent | _after(table, rows, asked)
 
     def promote(one: Candidate) -> Candidate:
-        if one not in exits or all(said_why(row) for row in one.rows.tolist()):
+        if one not in exits or explained(one.rows).all():
             return one
-        return _keep(table, one, said_why, one.why).with_role(Role.ROOT, "the process ended without a word")
+        return _without(table, one, explained, "").with_role(Role.ROOT, "the process ended without a word")
 
     return [promote(one) for one in candidates]
 
 
-_EXITED = re.compile(r"failed \(exitcode: (?!-)\d+\)")
-_LOCAL_RANK = re.compile(r"local_rank: (\d+)")
+# --- rows and times -----------------------------------------------------------------------------------------------
 
 
-def _keep(table: EventTable, one: Candidate, is_ending: Callable[[int], bool], why: str) -> Candidate:
+def _requests(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return [one for one in candidates if _REQUESTS.search(one.text)]
+
+
+def _without(table: EventTable, one: Candidate, ending: Chosen, why: str) -> Candidate:
     """The candidate without the rows of an ending; as teardown when nothing else is left."""
-    rows = np.array([row for row in one.rows.tolist() if not is_ending(row)], np.intp)
+    rows = one.rows[~ending(one.rows)]
     if len(rows) == 0:
         return one.with_role(Role.TEARDOWN, why)
-    origins = [table.origins[table.voice[row]] for row in rows.tolist()]
+    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
     return replace(
         one,
         rows=rows,
@@ -179,21 +179,21 @@ def _keep(table: EventTable, one: Candidate, is_ending: Callable[[int], bool], w
     )
 
 
-def _first_times(table: EventTable, candidates: Sequence[Candidate]) -> Times:
-    """First time of any of these on each node."""
-    first: dict[str, int] = {}
+def _first_times(table: EventTable, candidates: Sequence[Candidate]) -> NDArray[np.int64]:
+    """First time of any of these on each node, by its place in the table; the last one is that of no node."""
+    first = np.full(len(table.nodes) + 1, _NEVER, np.int64)
     for one in candidates:
-        for row in one.rows.tolist():
-            node = table.origins[table.voice[row]].node or ""
-            first[node] = min(first.get(node, int(table.time[row])), int(table.time[row]))
+        np.minimum.at(first, table.node[one.rows], table.time[one.rows])
     return first
 
 
-def _after(table: EventTable, row: int, since: Times) -> bool:
-    node = table.origins[table.voice[row]].node
-    return bool(node) and node in since and since[node] <= int(table.time[row])
+def _after(table: EventTable, rows: Rows, since: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows come at or after the time of their node; those of no node never do."""
+    known = table.node[rows] >= 0
+    return known & (since[table.node[rows]] <= table.time[rows])
 
 
 def _onset(table: EventTable, one: Candidate) -> tuple[int, int]:
     """Time and row of a candidate's first row; where clocks do not tell, the place in the file does."""
-    return min(zip(table.time[one.rows].tolist(), one.rows.tolist(), strict=True))
+    row = one.rows[np.lexsort((one.rows, table.time[one.rows]))[0]]
+    return int(table.time[row]), int(row)

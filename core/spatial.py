@@ -21,7 +21,7 @@ from core.facts import Blame
 from core.iterations import Iterations
 from core.model import Role
 from core.origins import Program
-from core.table import EventTable
+from core.table import EventTable, rows_by
 
 MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (METHOD, section 2, last but one row)
 NAMED_BY_PEERS = 0.45  # peers blame somebody every time: less than a direct trace
@@ -221,13 +221,8 @@ def missing_signs(expected: Mapping[str, Sequence[int]], ranks: Sequence[int]) -
 
 def last_words(table: EventTable) -> dict[int, int]:
     """Time of the last row of each rank."""
-    last: dict[int, int] = {}
-    rows = np.flatnonzero(table.from_rank & (table.rank >= 0) & (table.time >= 0))
-    if len(rows):
-        order = rows[np.argsort(table.rank[rows], kind="stable")]
-        for group in np.split(order, np.flatnonzero(np.diff(table.rank[order])) + 1):
-            last[int(table.rank[group[0]])] = int(table.time[group].max())
-    return last
+    timed = np.flatnonzero(table.from_rank & (table.rank >= 0) & (table.time >= 0))
+    return {rank: int(table.time[rows].max()) for rank, rows in rows_by(table.rank, timed)}
 
 
 def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:

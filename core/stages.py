@@ -86,7 +86,7 @@ def _carry(table: EventTable, opened: NDArray[np.int64]) -> NDArray[np.int8]:
     place = np.searchsorted(table.time[timed], table.time, side="right") - 1
     stage[:] = np.where(place >= 0, opened[timed[np.maximum(place, 0)]], _UNKNOWN)
     for file in np.unique(table.file[openers]).tolist():
-        rows = np.flatnonzero(table.file == file)
+        rows = np.arange(*np.searchsorted(table.file, (file, file + 1)))
         mine = np.where(opened[rows] >= 0, np.arange(len(rows)), -1)
         last = np.maximum.accumulate(mine)
         names = last >= 0

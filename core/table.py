@@ -4,7 +4,7 @@ An ``EventTable`` holds one row a segment (``core.lines``) as arrays, no object 
 voices, events) stand in small tuples beside them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -75,10 +75,7 @@ class EventTable:
     @cached_property
     def rows_of(self) -> Mapping[int, NDArray[np.intp]]:
         """Head rows of each event, in table order."""
-        heads = np.flatnonzero(self.head)
-        order = heads[np.argsort(self.event[heads], kind="stable")]
-        bounds = np.flatnonzero(np.diff(self.event[order])) + 1
-        return {int(self.event[rows[0]]): rows for rows in np.split(order, bounds) if len(rows)}
+        return dict(rows_by(self.event, np.flatnonzero(self.head)))
 
     def _of_voice(self, values: Sequence[int]) -> NDArray[np.int32]:
         return np.array(values, dtype=np.int32)[self.voice] if len(self.voice) else np.zeros(0, np.int32)
@@ -132,6 +129,14 @@ def carry_time(time: NDArray[np.int64]) -> NDArray[np.int64]:
         return time
     last = np.maximum.accumulate(np.where(known, np.arange(len(time)), -1))
     return time[np.where(last < 0, np.flatnonzero(known)[0], last)]
+
+
+def rows_by(values: NDArray[Any], rows: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Rows grouped by their value in a column, in the order of the values; within a group in their own order."""
+    if len(rows):
+        order = rows[np.argsort(values[rows], kind="stable")]
+        for group in np.split(order, np.flatnonzero(np.diff(values[order])) + 1):
+            yield int(values[group[0]]), group
 
 
 def message_rows(table: EventTable, head: int) -> NDArray[np.intp]:

@@ -26,7 +26,7 @@ _MAX_CHILDREN = 4096  # the guard has many values; drain3's default 100 would se
 _MAX_TOKENS = 120  # a longer message is told by its first tokens
 
 _SLOT = re.compile(
-    r"(?:errno|err|error|errn|\w*code|\w*status|signal|sig|xid[^:]*:|rc|ret|http|exit)[\s:=(\[\"'#]{1,6}"
+    r"(?:errno|err|error|errn|\w*code|\w*status|signal|sig|xid(?:\s*\([^)]*\))?|rc|ret|http|exit)[\s:=(\[\"'#]{1,6}"
     r"(-?(?:0x[0-9a-f]+|\d{1,5}))\b",
     re.IGNORECASE,
 )

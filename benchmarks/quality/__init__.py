@@ -2,7 +2,8 @@
 
     methods    every method that is measured, by name
     rivals     the trivial ones: first error, most frequent error, first to fall silent
-    truth      what really happened to a job
+    labels     what really happened to a job
+    run        each method on each job
     score      one diagnosis against the truth
     measures   scores of many jobs as numbers
     report     the numbers as markdown, and into documents

@@ -14,7 +14,7 @@ from benchmarks.quality.measures import measure
 from benchmarks.quality.methods import METHODS
 from benchmarks.quality.report import NoMarkers, report, write
 from benchmarks.quality.run import run
-from benchmarks.quality.truth import Truth, read_truths
+from benchmarks.quality.labels import Truth, read_truths
 from core.errors import FirstfaultError
 from sources.jobs import open_source
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sets = {name: {method: measure(own) for method, own in of.items()} for name, of in scores.items()}
         text = report(sets, _commit())
         print(text)
-        for document in DOCUMENTS if options.write else ():
+        for document in DOCUMENTS if options.write == [] else options.write or ():
             write(document, text)
     except (FirstfaultError, NoMarkers) as error:
         print(error, file=sys.stderr)
@@ -57,7 +57,13 @@ def _parser() -> argparse.ArgumentParser:
         "--truth", type=Path, default=Path(__file__).parent / "truth", metavar="DIR", help="one ID.json a job"
     )
     parser.add_argument("--set", action="append", choices=SETS, help="only these jobs")
-    parser.add_argument("--write", action="store_true", help="write the tables into README.md and docs/quality.md")
+    parser.add_argument(
+        "--write",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="write the tables into these documents, or README.md and docs/quality.md",
+    )
     return parser
 
 

@@ -5,7 +5,7 @@ from time import perf_counter
 
 from benchmarks.quality.methods import Method
 from benchmarks.quality.score import Score, score_job
-from benchmarks.quality.truth import Place, Truth
+from benchmarks.quality.labels import Place, Truth
 from core.baseline import choose_baseline
 from core.cache import ByteCache, MemoryCache
 from core.diagnose import events

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarks.quality.truth import Place, Truth
+from benchmarks.quality.labels import Place, Truth
 from core.model import Diagnosis, EventEvidence, Role, Scope
 
 Group = tuple[str, str]  # role, text without its numbers

@@ -8,7 +8,7 @@ from core.kernel.masks import mask
 from core.kernel.table import View, has_room, index, intern
 from core.lines import MAX_BODY, MAX_SEGMENT
 
-# Whatever is read here must belong to us so far behind its last byte: the longest look is 36 bytes, at a UUID.
+# So many bytes behind a text must be ours to read: the farthest look ends 56 bytes behind the start of a UUID.
 PAD = 2 * LOOK
 
 _NEWLINE, _ESCAPE, _OPEN_SQUARE, _SEMICOLON, _QUESTION = b"\n\x1b[;?"

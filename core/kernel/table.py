@@ -46,7 +46,7 @@ class Table:
         self._counters = np.array([len(strings), 0], np.int64)
         # Who writes a log must not choose which lines collide: the hash holds a secret of this process, as dict's does.
         # It decides where a string lies, never its number.
-        self._secret = hash(b"core.kernel.table") ^ hash(str(_MULTIPLIER))
+        self._secret = hash("core.kernel.table")
 
     def view(self) -> View:
         """What compiled code is told; valid until ``make_room``."""

@@ -80,7 +80,7 @@ def parse(one: Job, *baseline: Job) -> Parsed:
 def judged(one: Job, *baseline: Job) -> tuple[Candidate, ...]:
     """The job's candidates with roles and scores, the most telling first."""
     parsed = parse(one, *baseline)
-    return rank_candidates(parsed, assign_roles(parsed.table, find_candidates(parsed)))
+    return rank_candidates(parsed, assign_roles(parsed, find_candidates(parsed)))
 
 
 TRACEBACK = (
