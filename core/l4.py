@@ -14,8 +14,8 @@ Differs: it compares iterations rank by rank, but does not join the ranks; here 
 Differs: it decides no scope; here ``node`` when there is a suspect, else ``job``, and ``none`` when nothing is left.
 Differs: it does not say in which of several stages a job failed; here in the one that its logs end in.
 
-Where it is not: its events are lines, and failed attempts count.
-Differs: everything starts from the same table, in which a traceback is one event and of good jobs the last attempt counts.
+Where it is not: its events are lines, and all that successful jobs logged counts.
+Differs: all methods start from one table, in which a traceback is one event; of good jobs the last attempt counts.
 """
 
 from collections import Counter, defaultdict

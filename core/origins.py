@@ -51,7 +51,9 @@ class Voice:
 
 def find_origins(voices: Sequence[Voice], manifest: Manifest) -> tuple[Origin, ...]:
     """The origin of each voice."""
-    files = {voice.file: _read_path(voice.file, manifest) for voice in voices}
+    names = dict.fromkeys(voice.file for voice in voices)
+    hosts_of_files = manifest.nodes or _numbered_hosts(names)
+    files = {name: _read_path(name, manifest, hosts_of_files) for name in names}
     labels = [_read_prefix(voice.prefix) for voice in voices]
     tasks_are_ranks = _tasks_are_ranks(labels, manifest)
     hosts = {label.host for label in labels if label.host}
@@ -59,11 +61,13 @@ def find_origins(voices: Sequence[Voice], manifest: Manifest) -> tuple[Origin, .
         _combine(files[voice.file], label, manifest, tasks_are_ranks=tasks_are_ranks)
         for voice, label in zip(voices, labels, strict=True)
     ]
-    seen = _spread_within_folders(voices, seen)
-    node_of_rank = _node_of_rank(seen, manifest)
-    seen = [_complete(origin, node_of_rank) for origin in seen]
+    for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
+        seen = _spread_within_folders(voices, seen)
+        node_of_rank = _node_of_rank(seen, manifest)
+        seen = [_complete(origin, node_of_rank, manifest) for origin in seen]
     only = {origin.node for origin in seen if origin.node} | hosts
-    if len(only) == 1 and len(manifest.nodes) <= 1:
+    here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
+    if len(only) == 1 and len(manifest.nodes) <= 1 and not here_and_there:
         seen = [replace(origin, node=next(iter(only))) for origin in seen]
     elif len(manifest.nodes) == 1 and not only:
         seen = [replace(origin, node=manifest.nodes[0]) for origin in seen]
@@ -77,7 +81,9 @@ def find_origins(voices: Sequence[Voice], manifest: Manifest) -> tuple[Origin, .
 # --- paths --------------------------------------------------------------------------------------------------------
 
 _NODE_NAME = re.compile(
-    r"(?:node|worker|host|pod|server|machine|gpu|dgx|nid|cn|compute|ip|instance)[-_]?[\w.-]*\d[\w.-]*|master(?:[-_]\d+)?|localhost|\d{1,3}(?:\.\d{1,3}){3}",
+    r"(?:node|worker|host|pod|server|machine|gpu|dgx|nid|cn|compute|ip|instance)[-_]?[\w.-]*\d[\w.-]*"
+    r"|master(?:[-_]\d+)?|localhost|\d{1,3}(?:\.\d{1,3}){3}"
+    r"|(?!.*(?:data|load))[\w.-]+-(?:master|worker|launcher)-\d{1,5}",  # pods of a Kubernetes job
     re.IGNORECASE,
 )
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
@@ -87,7 +93,15 @@ _LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelera
 _UNPACK = (".gz", ".zst", ".xz")
 
 
-def _read_path(name: str, manifest: Manifest) -> Origin:
+def _numbered_hosts(names: Iterable[str]) -> tuple[str, ...]:
+    """Hosts of files called ``<host>-<rank>``: when their numbers are 0, 1, ... once each, they are ranks."""
+    stems = [PurePosixPath(_strip(name)).name.rsplit(".", 1)[0] for name in names]
+    found = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem)) and re.search(r"\d", match[1])]
+    ranks = sorted(int(match[2]) for match in found)
+    return tuple(match[1] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
+
+
+def _read_path(name: str, manifest: Manifest, hosts: Sequence[str]) -> Origin:
     parts = PurePosixPath(_strip(name)).parts
     folders, stem = parts[:-1], parts[-1].rsplit(".", 1)[0]
     attempt = next((int(match[1]) for part in parts if (match := _ATTEMPT.fullmatch(part))), 0)
@@ -99,17 +113,19 @@ def _read_path(name: str, manifest: Manifest) -> Origin:
             origin = replace(origin, rank=int(rank[1]))
     if "attempt_" in name and len(folders) >= 2 and folders[-1].isdigit():
         return replace(origin, local_rank=int(folders[-1]), program=Program.RANK)
-    return _read_stem(origin, stem, manifest)
+    return _read_stem(origin, stem, manifest, hosts)
 
 
-def _read_stem(origin: Origin, stem: str, manifest: Manifest) -> Origin:
+def _read_stem(origin: Origin, stem: str, manifest: Manifest, hosts: Sequence[str]) -> Origin:
     rank = _RANK_NAME.search(stem)
     if rank:
         origin = replace(origin, rank=int(rank[1]))
-    elif stem in manifest.nodes or (origin.node is None and not manifest.nodes and _NODE_NAME.fullmatch(stem)):
+    elif stem in manifest.nodes:
         origin = replace(origin, node=stem)
-    elif (host := _NUMBERED_HOST.fullmatch(stem)) and host[1] in manifest.nodes:
+    elif (host := _NUMBERED_HOST.fullmatch(stem)) and host[1] in hosts:
         origin = replace(origin, node=host[1], rank=int(host[2]))
+    elif origin.node is None and not manifest.nodes and _NODE_NAME.fullmatch(stem):
+        origin = replace(origin, node=stem)
     if origin.rank is not None:
         return replace(origin, program=Program.RANK)
     if origin.node is None:
@@ -138,6 +154,7 @@ class _Label:
     local: int | None = None
     rank: int | None = None
     host: str | None = None
+    here: bool = False  # Ray names the host of every actor but those beside its driver
 
 
 def _read_prefix(prefix: bytes) -> _Label:
@@ -152,6 +169,8 @@ def _read_prefix(prefix: bytes) -> _Label:
             label = replace(label, task=int(match["task"]))
         elif match["ip"] or match["nccl"] or kind == "host":
             label = replace(label, host=(match["ip"] or match["nccl"] or match["host"]).decode())
+        elif match["ray"]:
+            label = replace(label, here=True)
     return label
 
 
@@ -187,31 +206,27 @@ def _combine(path: Origin, label: _Label, manifest: Manifest, *, tasks_are_ranks
 
 
 def _spread_within_folders(voices: Sequence[Voice], seen: list[Origin]) -> list[Origin]:
-    """stdout.log and stderr.log of one folder are one rank; a torchrun run folder is one node."""
-    ranks: dict[str, Counter[int]] = defaultdict(Counter)
+    """stdout.log and stderr.log of one folder are one rank; a torchrun run folder is one node with ranks in a row."""
+    firsts: dict[str, Counter[int]] = defaultdict(Counter)
     nodes: dict[str, Counter[str]] = defaultdict(Counter)
     for voice, origin in zip(voices, seen, strict=True):
         if origin.local_rank is not None and "attempt_" in voice.file:
             if origin.rank is not None:
-                ranks[_folder(voice)][origin.rank] += 1
+                firsts[_attempt(voice)][origin.rank - origin.local_rank] += 1
             if origin.node:
                 nodes[_run(voice)][origin.node] += 1
     spread = []
     for voice, origin in zip(voices, seen, strict=True):
-        rank, node = _sole(ranks[_folder(voice)]), _sole(nodes[_run(voice)])
+        first, node, rank = _sole(firsts[_attempt(voice)]), _sole(nodes[_run(voice)]), origin.rank
+        if rank is None and first is not None and origin.local_rank is not None:
+            rank = first + origin.local_rank
         in_tree = "attempt_" in voice.file
-        spread.append(
-            replace(
-                origin,
-                rank=origin.rank if origin.rank is not None or not in_tree else rank,
-                node=origin.node if origin.node or not in_tree else node,
-            )
-        )
+        spread.append(replace(origin, rank=rank, node=origin.node or node) if in_tree else origin)
     return spread
 
 
-def _folder(voice: Voice) -> str:
-    return voice.file.rsplit("/", 1)[0]
+def _attempt(voice: Voice) -> str:
+    return voice.file.rsplit("/", 2)[0]
 
 
 def _run(voice: Voice) -> str:
@@ -231,11 +246,11 @@ def _node_of_rank(seen: Iterable[Origin], manifest: Manifest) -> dict[int, str]:
     return {rank: max(sorted(names), key=names.__getitem__) for rank, names in votes.items()} | known
 
 
-def _complete(origin: Origin, node_of_rank: Mapping[int, str]) -> Origin:
+def _complete(origin: Origin, node_of_rank: Mapping[int, str], manifest: Manifest) -> Origin:
     if origin.rank is not None and origin.node is None:
         return replace(origin, node=node_of_rank.get(origin.rank))
     if origin.rank is None and origin.node and origin.local_rank is not None:
-        ranks = sorted(rank for rank, node in node_of_rank.items() if node == origin.node)
+        ranks = sorted(manifest.node_ranks.get(origin.node, ()))
         if origin.local_rank < len(ranks):
             return replace(origin, rank=ranks[origin.local_rank])
     if origin.node and origin.program is Program.SCHEDULER:

@@ -76,9 +76,9 @@ def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:
 
 
 def _onset(table: EventTable, candidates: Sequence[Candidate]) -> int:
-    """When the first strong sign of the failure came."""
+    """When the first strong sign of the failure came; tracebacks have no time, and that above them may be old."""
     strong = [one for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.strength >= STRONG]
-    return min((time for one in strong if (time := first_time(table, one)) >= 0), default=-1)
+    return min((int(table.time[row]) for one in strong if table.timed[row := first_row(table, one)]), default=-1)
 
 
 def _score(table: EventTable, candidate: Candidate, onset: int) -> float:
@@ -86,7 +86,8 @@ def _score(table: EventTable, candidate: Candidate, onset: int) -> float:
     if candidate.role is Role.ROOT and candidate.fact.role is Role.TEARDOWN:
         strength = FIRST_STOP
     score = strength * (1 - EXCESS_SHARE + EXCESS_SHARE * candidate.excess)
-    late = onset >= 0 and first_time(table, candidate) > onset + LATE_AFTER
+    row = first_row(table, candidate)
+    late = onset >= 0 and table.timed[row] and int(table.time[row]) > onset + LATE_AFTER
     return score * (1 - LATE_SHARE) if late else score
 
 

@@ -21,12 +21,13 @@ from core.templates import Template
 
 @dataclass(frozen=True, eq=False)
 class EventTable:
-    """The rows of a job, file after file (sorted by name), each file in its own order.
+    """The rows of a job, file after file (sorted by name), each file in its own order; one value a row in each column.
 
     file: uint32, place in ``files``. line: uint32, physical line from 1. offset: int64 and length: uint32, bytes in the
     unpacked file. time: int64, microseconds, carried on from the rows above where a row has no clock (NO_TIME where a
-    file has none). voice: uint32, place in ``origins``. event: uint32, place in ``templates``. head: bool, True where a
-    message starts. key: bool, True on the rows of a message that say what happened.
+    file has none). timed: True where the clock reading is the row's own. voice: uint32, place in ``origins``. event:
+    uint32, place in ``templates``. head: True where a message starts. key: True on the rows of a message that say what
+    happened.
     """
 
     file: NDArray[np.uint32]
@@ -34,6 +35,7 @@ class EventTable:
     offset: NDArray[np.int64]
     length: NDArray[np.uint32]
     time: NDArray[np.int64]
+    timed: NDArray[np.bool_]
     voice: NDArray[np.uint32]
     event: NDArray[np.uint32]
     head: NDArray[np.bool_]
@@ -90,9 +92,7 @@ def build(
     """Join what was scanned, grouped and parsed file by file into one table."""
     voices: dict[tuple[str, bytes], int] = {}
     events: dict[Template, int] = {}
-    columns: dict[str, list[NDArray[Any]]] = {
-        name: [] for name in ("file", "line", "offset", "length", "time", "voice", "event", "head", "key")
-    }
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _EMPTY}
     for number, (scan, said) in enumerate(zip(scans, messages, strict=True)):
         rows = scan.columns
         voice_of = [voices.setdefault((scan.name, prefix), len(voices)) for prefix in rows.prefixes]
@@ -102,6 +102,7 @@ def build(
         columns["offset"].append(rows.offset)
         columns["length"].append(rows.length)
         columns["time"].append(carry_time(rows.time))
+        columns["timed"].append(rows.time != NO_TIME)
         columns["voice"].append(np.array(voice_of, np.uint32)[rows.prefix])
         columns["event"].append(np.array(event_of, np.uint32)[said.message])
         columns["head"].append(said.head)
@@ -118,7 +119,7 @@ def build(
 _EMPTY: dict[str, NDArray[Any]] = {
     **{name: np.zeros(0, np.uint32) for name in ("file", "line", "length", "voice", "event")},
     **{name: np.zeros(0, np.int64) for name in ("offset", "time")},
-    **{name: np.zeros(0, np.bool_) for name in ("head", "key")},
+    **{name: np.zeros(0, np.bool_) for name in ("timed", "head", "key")},
 }
 
 

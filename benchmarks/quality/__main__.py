@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.quality.labels import Truth, read_truths
 from benchmarks.quality.measures import measure
 from benchmarks.quality.methods import METHODS
 from benchmarks.quality.report import NoMarkers, report, write
 from benchmarks.quality.run import run
-from benchmarks.quality.labels import Truth, read_truths
 from core.errors import FirstfaultError
 from sources.jobs import open_source
 

@@ -62,7 +62,8 @@ def _title(name: str, by_method: Mapping[str, Measures]) -> str:
     counts = next(iter(by_method.values()))
     lost = {method: measures.unanswered for method, measures in by_method.items() if measures.unanswered}
     unanswered = "".join(f" No answer of {method} to {count}." for method, count in lost.items())
-    return f"**{name}**: {counts.jobs} jobs, {counts.failed} of them failed or stopped.{unanswered}"
+    jobs = f"{counts.jobs} job{'s' * (counts.jobs != 1)}"
+    return f"**{name}**: {jobs}, {counts.failed} of them failed or stopped.{unanswered}"
 
 
 def _cell(measures: Measures, field: str) -> str:

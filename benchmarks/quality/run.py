@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 
+from benchmarks.quality.labels import Place, Truth
 from benchmarks.quality.methods import Method
 from benchmarks.quality.score import Score, score_job
-from benchmarks.quality.labels import Place, Truth
 from core.baseline import choose_baseline
 from core.cache import ByteCache, MemoryCache
 from core.diagnose import events

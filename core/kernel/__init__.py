@@ -104,7 +104,8 @@ class _Ledger:
 
     def _make_room(self) -> None:
         if self._state.rows == len(self._rows["line"]):
-            self._rows = {name: _twice(column) for name, column in self._rows.items()}
+            for name in self._rows:  # one after the other: the old ones go at once
+                self._rows[name] = _twice(self._rows[name])
         self._prefixes.make_room(MAX_SEGMENT)
         self._bodies.make_room(MAX_BODY)
         self._desk = self._lay_out()

@@ -4,7 +4,8 @@ An address is an int64, as everything here is: numba turns int64 mixed with uint
 was measured at a third of the speed (PERFORMANCE.md, section 1), for numba counts references to arrays in the loop.
 
 A *look* loads 32 bytes and answers with one bit a byte, the first byte lowest; LLVM makes AVX2, AVX-512 or NEON of it.
-Whoever looks must own the 32 bytes from the address on: see ``PAD`` in the package.
+Whoever looks must own the 32 bytes from the address on: see ``PAD`` in the package. The lowest byte of a word is the
+first one, as on all machines that numba has wheels for.
 """
 
 from collections.abc import Callable
@@ -64,6 +65,10 @@ def _between(builder: Any, vector: Any, first: int, last: int) -> Any:
     return builder.icmp_unsigned("<=", builder.sub(vector, _all(first)), _all(last - first))
 
 
+def _are_digits(builder: Any, vector: Any) -> Any:
+    return _between(builder, vector, ord("0"), ord("9"))
+
+
 def _bits(builder: Any, truths: Any) -> Any:
     return builder.zext(builder.bitcast(truths, ir.IntType(LOOK)), _WORD)
 
@@ -87,35 +92,35 @@ put_word: Callable[[int, int], None] = _instruction(2, lambda b, v: _store(b, v[
 
 
 def _digits(builder: Any, values: Any) -> Any:
-    return _bits(builder, _between(builder, _load(builder, values[0], _BYTES), 0x30, 0x39))
+    return _bits(builder, _are_digits(builder, _load(builder, values[0], _BYTES)))
 
 
 def _hexes(builder: Any, values: Any) -> Any:
     here = _load(builder, values[0], _BYTES)
     letters = _between(builder, here, ord("a"), ord("f"))
-    return _bits(builder, builder.or_(letters, _between(builder, here, ord("0"), ord("9"))))
+    return _bits(builder, builder.or_(letters, _are_digits(builder, here)))
 
 
 def _any_hexes(builder: Any, values: Any) -> Any:
     # 0x20 makes letters small and leaves digits as they are; nothing else becomes a letter
     here = _load(builder, values[0], _BYTES)
     letters = _between(builder, builder.or_(here, _all(0x20)), ord("a"), ord("f"))
-    return _bits(builder, builder.or_(letters, _between(builder, here, ord("0"), ord("9"))))
+    return _bits(builder, builder.or_(letters, _are_digits(builder, here)))
 
 
 def _stops(builder: Any, values: Any) -> Any:
     here = _load(builder, values[0], _BYTES)
     after = _load(builder, builder.add(values[0], ir.Constant(_WORD, 1)), _BYTES)
-    blank = builder.icmp_unsigned("==", here, _all(0x20))
-    double = builder.and_(blank, builder.icmp_unsigned("==", after, _all(0x20)))
-    special = builder.or_(_between(builder, here, 0x30, 0x39), _between(builder, here, 0x09, 0x0D))
+    blank = builder.icmp_unsigned("==", here, _all(ord(" ")))
+    double = builder.and_(blank, builder.icmp_unsigned("==", after, _all(ord(" "))))
+    special = builder.or_(_are_digits(builder, here), _between(builder, here, ord("\t"), ord("\r")))
     return _bits(builder, builder.or_(special, double))
 
 
 def _ends(builder: Any, values: Any) -> Any:
     here = _load(builder, values[0], _BYTES)
-    newline = builder.icmp_unsigned("==", here, _all(0x0A))
-    return _bits(builder, builder.or_(newline, builder.icmp_unsigned("==", here, _all(0x0D))))
+    newline = builder.icmp_unsigned("==", here, _all(ord("\n")))
+    return _bits(builder, builder.or_(newline, builder.icmp_unsigned("==", here, _all(ord("\r")))))
 
 
 def _odd(builder: Any, values: Any) -> Any:

@@ -1,0 +1,79 @@
+"""What the program says of itself: settings, errors, help, and its folders."""
+
+import re
+from pathlib import Path
+
+import typer
+from typer.testing import CliRunner
+
+from bot.cli import app
+from bot.settings import Settings
+from core import errors
+from tests.docs.markdown import code, codes, table
+from tests.test_house import MAY_IMPORT, ONLY_IN, ROOT
+
+WIDTH = 100  # columns of the help texts
+# What stands in for a default that differs from machine to machine.
+COMPUTED = {
+    "jobs": "the `examples/` that come with Firstfault",
+    "cache": "`firstfault` in the user's cache folder",
+    "workers": "the cores that this process may use",
+}
+
+
+def settings() -> str:
+    """Every setting, its default and its meaning."""
+    prefix = Settings.model_config["env_prefix"]
+    rows = []
+    for name, field in Settings.model_fields.items():
+        variable = field.validation_alias if isinstance(field.validation_alias, str) else f"{prefix}{name}"
+        default = COMPUTED[name] if field.default_factory else code(str(field.default or "")) or "not set"
+        rows.append((code(variable.upper()), default, field.description or ""))
+    return table("variable", "default", "meaning", rows=rows)
+
+
+def error_tree() -> str:
+    """The tree as ``core.errors`` draws it."""
+    return f"```text\n{(errors.__doc__ or '').split(chr(10) * 2)[1].strip()}\n```\n"
+
+
+def error_classes() -> list[type[errors.FirstfaultError]]:
+    """Every error of ours, in the order of the file."""
+    return [it for it in vars(errors).values() if isinstance(it, type) and issubclass(it, errors.FirstfaultError)]
+
+
+def error_table() -> str:
+    """Each error with its docstring and exit code."""
+    rows = ((code(it.__name__), str(it.exit_code), it.__doc__ or "") for it in error_classes())
+    return table("error", "exit code", "meaning", rows=rows)
+
+
+def command_help() -> str:
+    """The help of the program and of each command."""
+    commands = getattr(typer.main.get_command(app), "commands", {})
+    return "\n".join(_help(*words) for words in ((), *((name,) for name in commands)))
+
+
+def _help(*words: str) -> str:
+    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="firstfault", terminal_width=WIDTH)
+    return f"## {' '.join(('firstfault', *words))}\n\n```text\n{shown.stdout.strip()}\n```\n"
+
+
+def packages() -> str:
+    """The folders that hold the program, and who may import whom."""
+    rows = [
+        (
+            code(f"{name}/"),
+            _first_sentence(ROOT / name / "__init__.py"),
+            codes(sorted(allowed)) or "nothing",
+            codes(library for library, owner in ONLY_IN.items() if owner == name),
+        )
+        for name, allowed in MAY_IMPORT.items()
+        if (ROOT / name / "__init__.py").is_file()
+    ]
+    return table("folder", "what it is", "imports of ours", "the only one that may import", rows=rows)
+
+
+def _first_sentence(path: Path) -> str:
+    found = re.match(r'r?"""(.+?)(?:"""|\n)', path.read_text(encoding="utf-8"))
+    return found[1] if found else ""
