@@ -1,7 +1,7 @@
 """How fast logs are read, as a multiple of drain3 on the same file in the same run.
 
     python -m benchmarks.parsing               256 MB of clean and 64 MB of dirty synthetic logs: two minutes
-    python -m benchmarks.parsing --mb 1000     the sizes of PERFORMANCE.md
+    python -m benchmarks.parsing --mb 1000     a gigabyte, as docs/speed.md
     python -m benchmarks.parsing --logs a.log  a file of yours
 
 Each row is a process of its own, so that its CPU seconds and memory are its own. CPU seconds are user and system time
@@ -16,6 +16,7 @@ import argparse
 import io
 import json
 import os
+import platform
 import resource
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import BinaryIO, TypedDict, cast
 
 from benchmarks import generate
+from benchmarks.quality.report import write
 from core.job import LogFile
 from core.lines import _HEX, _IP, _NUM, _TS, Format  # the specification's own patterns, which nobody else needs
 from core.scan import Engine, FileScan, scan_blocks, scan_file, scan_files
@@ -53,9 +55,27 @@ def main() -> None:
     if options.measure:
         print(json.dumps(ENGINES[options.measure](options.logs[0], options.bytes)))
         return
+    text = tables(options)
+    print(text)
+    if options.write:
+        write(options.write, f"{text}\n\nMeasured on {_machine()}.", BEGIN, END)
+
+
+BEGIN, END = "<!-- parsing:begin -->", "<!-- parsing:end -->"
+
+
+def tables(options: argparse.Namespace) -> str:
+    """A table for the clean and the dirty log."""
     with tempfile.TemporaryDirectory() as folder:
-        for title, path in _logs(options, Path(folder)):
-            print(_table(title, path), flush=True)
+        return "\n".join(_table(title, path) for title, path in _logs(options, Path(folder)))
+
+
+def _machine() -> str:
+    """What the numbers were measured on: processor, cores, Python."""
+    names = [
+        line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
+    ]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def _logs(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Path]]:
@@ -106,6 +126,7 @@ def _arguments() -> argparse.Namespace:
         "--mb", type=float, default=256, help="millions of bytes of the clean log; dirty a quarter (256)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of the generated logs (1)")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the tables into this document")
     parser.add_argument("--logs", type=Path, nargs="+", help="measure these files instead")
     parser.add_argument("--measure", choices=ENGINES, help=argparse.SUPPRESS)  # one engine, in a process of its own
     parser.add_argument("--bytes", type=int, help=argparse.SUPPRESS)

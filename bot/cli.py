@@ -32,7 +32,7 @@ JobsOption = Annotated[
     typer.Option("--jobs", metavar="URL", help="Where jobs live: a folder or s3://bucket/prefix. [FIRSTFAULT_JOBS]"),
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, metavar="N", help="Processes that read logs; changes no answer.")
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Threads that read logs; changes no answer.")
 ]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Read everything anew and keep nothing.")]
 NoBaselineOption = Annotated[bool, typer.Option("--no-baseline", help="Do not compare with successful jobs.")]

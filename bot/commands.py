@@ -24,7 +24,7 @@ DIAGNOSED, INCONCLUSIVE, READER_LEFT = 0, 1, 141  # 141: as a program that died 
 
 
 def diagnose(request: Request, *, json: bool, html: Path | None, version: str) -> int:
-    """Diagnose a job and answer in the wanted form; the exit code (DESIGN 4.2)."""
+    """Diagnose a job and answer in the wanted form; the exit code (docs/contract.md)."""
     settings = load_settings()
     if html is not None:
         _check_writable(html)

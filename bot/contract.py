@@ -1,4 +1,4 @@
-"""The JSON of a diagnosis, ``firstfault.diagnosis/1``: what other programs rely on (DESIGN 4.2).
+"""The JSON of a diagnosis, ``firstfault.diagnosis/1``: what other programs rely on (docs/contract.md).
 
 The same diagnosis gives the same bytes: fields in a fixed order, numbers with four digits, ASCII only.
 """
@@ -20,7 +20,7 @@ Score = Annotated[float, Field(ge=0, le=1), PlainSerializer(lambda value: round(
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True, validate_by_name=True)
+    model_config = ConfigDict(frozen=True, serialize_by_alias=True, validate_by_name=True)
 
 
 class LineDocument(_Part):

@@ -34,7 +34,7 @@ class Settings(BaseSettings):
         default_factory=lambda: user_cache_path("firstfault", appauthor=False),
         description="folder for what was computed before",
     )
-    workers: int = Field(default_factory=_cores, ge=1, le=1024, description="processes that read logs")
+    workers: int = Field(default_factory=_cores, ge=1, le=1024, description="threads that read logs")
 
 
 def load_settings() -> Settings:

@@ -1,4 +1,4 @@
-"""Whom messages point to: names in raw lines become edges from the reporter to the blamed (METHOD.md, section 3)."""
+"""Whom messages point to: names in raw lines become edges from the reporter to the blamed."""
 
 import ipaddress
 import re

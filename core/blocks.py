@@ -1,4 +1,4 @@
-"""Blocks of lines that are one thing: where they end, and what their verdict is (LOGS.md).
+"""Blocks of lines that are one thing: where they end, and what their verdict is (docs/logs.md).
 
 Tracebacks (also chained, nested and remote), C++ stacks, torchrun's failure report, argparse usage, a dying
 interpreter's thread dump and the kernel's out-of-memory report. A block's text is its verdict: the exception lines of a
@@ -72,7 +72,7 @@ _EXCEPTION = re.compile(
 _CONNECTOR = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 _NESTED = re.compile(r"^Original Traceback \(most recent call last\)")
 _FRAME = re.compile(r"^frame #|^<omitting python frames>|^#\d+ |^<unknown function>|^#<NUM> ")
-# What torch adds below a CUDA error; advice, never a cause (METHOD, section 3, "never anchors").
+# What torch adds below a CUDA error; advice, never a cause (docs/logs.md, "Blocks").
 _ADVICE = re.compile(
     r"^(?:CUDA kernel errors might be|For debugging consider passing|Compile with `?TORCH_USE_CUDA_DSA|"
     r"Device-side assertion tracking|Search for `cuda|To show error details|Last error:|ncclSystemError:|"

@@ -1,4 +1,4 @@
-"""Presence and absence: what one node says that no other does, and what it alone does not say (METHOD.md, section 2).
+"""Presence and absence: what one node says that no other does, and what it alone does not say.
 
 For each event the nodes of a cohort are in two groups, those that said it and those that did not; being in the smaller
 group is a surprise of -log2(its share) bits. Excess counts only what good jobs never say; absence only what most peers

@@ -2,7 +2,7 @@
 
 Differs: L4 deletes every event that good jobs often have. Here each speaker may say an event as often as the speaker
 that says it most in a good job, in the same place of the job; what goes beyond is excess. Good jobs hold 16 % of the
-indicating events (METHOD.md, section 2), so presence proves nothing, and the first time is as normal as the last.
+indicating events, so presence proves nothing, and the first time is as normal as the last.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from core.table import EventTable, rows_by
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance
-RECOVERY = 3  # iterations after which an error was survived; METHOD 2 allows for prefetch and asynchronous saving
+RECOVERY = 3  # iterations after which an error was survived; docs/logs.md allows for prefetch and asynchronous saving
 MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 

@@ -6,8 +6,7 @@ FirstfaultError            exit code 2
 ├── NoLogs                 the job is there, its logs are not
 ├── SourceUnavailable      the jobs folder or bucket does not answer
 ├── UnreadableLog          one log file cannot be read (collected as a problem, never fatal by itself)
-├── BadSettings            an option or environment variable makes no sense
-└── StorageFull            no space left for temporary files or the cache
+└── BadSettings            an option or environment variable makes no sense
 
 A foreign error is translated once, in the adapter that met it, with ``raise ... from``.
 """
@@ -46,7 +45,3 @@ class UnreadableLog(FirstfaultError):
 
 class BadSettings(FirstfaultError):
     """A setting that cannot work."""
-
-
-class StorageFull(FirstfaultError):
-    """No space left on the device that holds the cache or temporary files."""

@@ -1,4 +1,4 @@
-"""Evidence: a claim with its number, its sentence and its lines (EXAMPLES of the house: nothing else is ever said)."""
+"""Evidence: a claim with its number, its sentence and its lines ; nothing else is ever said."""
 
 from collections.abc import Mapping, Sequence
 

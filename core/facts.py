@@ -1,4 +1,4 @@
-"""What known messages mean: role, whom they blame, how strongly (rules/facts.toml; METHOD.md, sections 3 and 5)."""
+"""What known messages mean: role, whom they blame, how strongly (rules/facts.toml; docs/facts.md)."""
 
 import re
 import tomllib
@@ -83,6 +83,12 @@ def fact_of(template: str, *, block: bool) -> Fact | None:
     if severity == "W" or (not severity and _ERROR_WORDS.search(template)):
         return _UNKNOWN_WARNING
     return None
+
+
+def complains(template: str) -> bool:
+    """Whether a line tells of something that goes wrong; a warning without a word of failure does not."""
+    fact = fact_of(template, block=False)
+    return fact is not None and (fact is not _UNKNOWN_WARNING or _ERROR_WORDS.search(template) is not None)
 
 
 @cache

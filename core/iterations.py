@@ -84,11 +84,10 @@ def find_iterations(table: EventTable, files: Mapping[str, LogFile], planned: in
     counting = [entry for entry in found if entry[3] >= min(heaviest, 6)]
     marks = np.array([row for row, *_ in counting], np.intp)
     numbers = np.array([number for _, number, *_ in counting], np.int64)
-    began = _last_run(table, marks, numbers)
-    ours = marks >= 0 if began is None else (table.time[marks] >= began)
+    ours, began = _last_run(table, marks, numbers)
     totals = [total for _, _, total, _ in counting if total]
     return Iterations(
-        of_row=_carry(table, marks, numbers),
+        of_row=_carry(table, marks, numbers, ours),
         last=int(numbers[ours].max()),
         of_rank=_last_of_rank(table, marks[ours], numbers[ours]),
         total=planned or (max(set(totals), key=totals.count) if totals else None),
@@ -134,36 +133,55 @@ def _read_markers(
             groups = match.groupdict()
             number = groups.get("iteration") or groups.get("step")
             total = groups.get("total")
-            if number is not None:
-                found.append((row, int(number), int(total) if total else None, dialect.weight))
-    bars: dict[int, int] = defaultdict(int)
-    for _, _, total, weight in found:
+            if number is not None and len(number) <= _MAX_DIGITS:
+                planned_here = int(total) if total and len(total) <= _MAX_DIGITS else None
+                found.append((row, int(number), planned_here, dialect.weight))
+    bars: dict[int, list[int]] = defaultdict(list)
+    for _, number, total, weight in found:
         if weight == _BAR and total:
-            bars[total] += 1
-    wanted = planned if planned in bars else max(bars, key=lambda total: (bars[total], total), default=None)
+            bars[total].append(number)
+    # A bar that did not reach its end is the one at work; evaluation and loading draw short ones to their ends.
+    wanted = (
+        planned if planned in bars else max(bars, key=lambda total: (max(bars[total]) < total, total), default=None)
+    )
     return [entry for entry in found if entry[3] != _BAR or entry[2] == wanted]
 
 
 _BAR = 3  # weight of progress bars in rules/iterations.toml
+_MAX_DIGITS = 9  # nobody trains for 10**9 iterations
 
 
-def _carry(table: EventTable, marks: NDArray[np.intp], numbers: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Iteration of every row: by the speaker's own markers, else by the job's clock."""
+def _carry(
+    table: EventTable, marks: NDArray[np.intp], numbers: NDArray[np.int64], ours: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """Iteration of every row: by the speaker's own markers, else by those in its file, else by the job's clock."""
     own = np.full(len(table), NO_ITERATION, np.int32)
     speaker = np.where(table.rank >= 0, table.rank, -2 - table.file.astype(np.int64))
     counted = set(speaker[marks].tolist())
     at = np.full(len(table), NO_ITERATION, np.int64)
     at[marks] = numbers
+    begins = np.zeros(len(table), np.bool_)
+    begins[marks[ours]] = True
     for _, said in rows_by(speaker, np.flatnonzero(np.isin(speaker, sorted(counted)))):
         files = table.file[said]  # of several files of one rank the clock tells the order, within one the position
         rows = said if files[0] == files[-1] else said[np.argsort(table.time[said], kind="stable")]
-        own[rows] = np.maximum.accumulate(at[rows])
-    others = np.flatnonzero(~np.isin(speaker, sorted(counted)))
+        own[rows] = _reached(at[rows], begins[rows])
+    silent = ~np.isin(speaker, sorted(counted))
+    beside = np.isin(table.file, np.unique(table.file[marks]))
+    for _, said in rows_by(table.file, np.flatnonzero(beside)):
+        own[said] = np.where(silent[said], _reached(at[said], begins[said]), own[said])
+    others = np.flatnonzero(silent & ~beside)
     timed = np.argsort(table.time[marks], kind="stable")
-    clock, reached = table.time[marks][timed], np.maximum.accumulate(numbers[timed])
+    clock, reached = table.time[marks][timed], _reached(numbers[timed], ours[timed])
     place = np.searchsorted(clock, table.time[others], side="right") - 1
     own[others] = np.where(place >= 0, reached[np.maximum(place, 0)], NO_ITERATION)
     return own
+
+
+def _reached(numbers: NDArray[np.int64], ours: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The highest number so far; counted anew from the first one of the last run on."""
+    begins = int(np.argmax(ours)) if ours.any() else 0
+    return np.concatenate([np.maximum.accumulate(part) for part in (numbers[:begins], numbers[begins:])])
 
 
 def _last_of_rank(table: EventTable, marks: NDArray[np.intp], numbers: NDArray[np.int64]) -> dict[int, int]:
@@ -174,15 +192,26 @@ def _last_of_rank(table: EventTable, marks: NDArray[np.intp], numbers: NDArray[n
     return dict(sorted(last.items()))
 
 
-def _last_run(table: EventTable, marks: NDArray[np.intp], numbers: NDArray[np.int64]) -> int | None:
-    """Time at which counting began anew for the last time; None when it never did (a file can hold several runs)."""
+def _last_run(
+    table: EventTable, marks: NDArray[np.intp], numbers: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], int | None]:
+    """Which marks are of the last of several runs in the same files, and when it began; None when there is one run."""
+    ours = np.ones(len(marks), np.bool_)
     restarts = []
     for voice in np.unique(table.voice[marks]).tolist():
-        mine = table.voice[marks] == voice
+        mine = np.flatnonzero(table.voice[marks] == voice)
         fell = np.flatnonzero(np.diff(numbers[mine]) < -_RANK_SKEW)
         if len(fell):
-            restarts.append(int(table.time[marks[mine][fell[-1] + 1]]))
-    return max(restarts, default=None)
+            ours[mine[: fell[-1] + 1]] = False
+            restarts.append(int(table.time[marks[mine[fell[-1] + 1]]]))
+    attempts = np.array([origin.attempt for origin in table.origins], np.int64)[table.voice[marks]]
+    if attempts.min() < attempts.max():
+        ours &= attempts == attempts.max()
+        restarts.append(int(table.time[marks[attempts == attempts.max()]].min()))
+    began = max((time for time in restarts if time >= 0), default=None)
+    if began is not None:
+        ours &= table.time[marks] >= began
+    return ours, began
 
 
 _RANK_SKEW = 3  # ranks that share a voice are this many iterations apart at most
@@ -196,7 +225,7 @@ def _series(texts: Mapping[int, str], marks: NDArray[np.intp], numbers: NDArray[
         for measure in measures:
             match = measure.read.search(texts.get(row, ""))
             if match:
-                values[measure.name][number] = float(match[1].rstrip(".")) * measure.scale
+                values[measure.name][number] = float(match[1]) * measure.scale
     return tuple(
         Series(name, tuple(sorted(by_iteration)), tuple(by_iteration[at] for at in sorted(by_iteration)))
         for name, by_iteration in sorted(values.items())

@@ -31,7 +31,6 @@ from core.l4_answer import Named, Suspect, answer
 from core.model import Diagnosis, IterationEvidence, Scope, Skipped
 from core.parsed import Parsed
 from core.table import EventTable
-from core.templates import find_templates
 
 FREQUENT = 0.5  # 4.2 "frequently present", no number given: in at least half of the successful jobs
 MAX_SUSPECTS = 8  # 4.3
@@ -89,13 +88,9 @@ def cross_job(parsed: Parsed) -> tuple[int, ...]:
 
 def _present_in(parsed: Parsed) -> Counter[str]:
     """In how many successful jobs each event is present."""
-    if not parsed.profiles:
-        return Counter()
-    counts = Counter(parsed.reading.counts())
-    for profile in parsed.profiles:
-        counts.update(profile.texts())
-    templates = find_templates(counts)
-    return Counter(event for profile in parsed.profiles for event in {templates[text].id for text in profile.texts()})
+    return Counter(
+        event for profile in parsed.profiles for event in {parsed.templates[text].id for text in profile.texts()}
+    )
 
 
 # --- 4.3: nodes against each other ------------------------------------------------------------------------------------
@@ -156,7 +151,8 @@ def telling(vectors: Vectors, suspects: Sequence[Suspect]) -> list[Named]:
             score = suspect.anomaly * _share(count, middle)
             if event not in named or score > named[event].score:
                 usual = f"the median of {len(vectors.nodes)} nodes is {middle:g}"
-                named[event] = Named(event, score, f"{suspect.node} logged this {count} times; {usual}.")
+                times = f"{count} time{'s' * (count != 1)}"
+                named[event] = Named(event, score, f"{suspect.node} logged this {times}; {usual}.")
     return list(named.values())
 
 

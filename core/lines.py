@@ -1,7 +1,7 @@
 r"""What a log line is: the specification that every faster scanner must reproduce byte for byte.
 
 A file is a sequence of physical lines that end at ``\n``. A line holds one *segment*, or several when it holds
-carriage returns (a progress bar is one line with many segments; LOGS.md). A segment is taken apart into
+carriage returns (a progress bar is one line with many segments; docs/logs.md). A segment is taken apart into
 
     prefix   who speaks: ``0: [default3]:[rank3]: `` (srun, torchrun, torch), ``host: `` (pdsh), ``(Worker pid=7) ``
              (Ray), ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 NO_TIME = -1
-MAX_SEGMENT = 1 << 16  # bytes of a segment that are looked at; real lines end at about 14,000 (LOGS.md)
+MAX_SEGMENT = 1 << 16  # bytes of a segment that are looked at; real lines end at about 14,000 (docs/logs.md)
 MAX_BODY = 2048  # bytes of a masked body that tell one line from another
 
 _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
@@ -47,7 +47,7 @@ _IP = rb"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?::[0-9]+)?"
 _NUM = rb"[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _VARIABLE = re.compile(_TS + rb"|(?P<hex>" + _HEX + rb")|(?P<ip>" + _IP + rb")|(?P<num>" + _NUM + rb")")
 
-# Typed slots: the word before a number says that the number is a kind, not a measurement (METHOD.md, section 2).
+# Typed slots: the word before a number says that the number is a kind, not a measurement (docs/logs.md, "Masks").
 SLOT_WORDS = frozenset((b"err", b"error", b"errn", b"signal", b"sig", b"xid", b"rc", b"ret", b"http", b"exit"))
 SLOT_ENDS = (b"errno", b"code", b"status")
 SLOT_GAP = frozenset(b" :=([\"'#-")

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What an event is to the failure (DESIGN 2)."""
+    """What an event is to the failure (docs/contract.md)."""
 
     ROOT = "root"  # a direct trace of the fault
     PROPAGATED = "propagated"  # a healthy peer says that somebody died or timed out
@@ -32,7 +32,7 @@ class Confidence(StrEnum):
 
 
 class Stage(StrEnum):
-    """Phase of a training job (DESIGN 2)."""
+    """Phase of a training job (docs/contract.md)."""
 
     INITIALIZATION = "initialization"
     DATA_LOADING = "data loading"

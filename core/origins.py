@@ -1,6 +1,6 @@
 """Who spoke: node, rank, attempt and kind of program behind each voice (a file and a prefix).
 
-From ``job.json`` when there is one, else from paths and prefixes (LOGS.md, "Prefixes are a stack"). What is not known
+From ``job.json`` when there is one, else from paths and prefixes (docs/logs.md). What is not known
 stays ``None``; nothing is guessed but this: when a job names one node only, everything happened there.
 """
 
@@ -175,7 +175,7 @@ def _read_prefix(prefix: bytes) -> _Label:
 
 
 def _tasks_are_ranks(labels: Iterable[_Label], manifest: Manifest) -> bool:
-    """srun's task number is the rank when there is one task a rank, else the node (LOGS.md)."""
+    """srun's task number is the rank when there is one task a rank, else the node (docs/logs.md)."""
     labels = list(labels)
     if any(label.local is not None and label.task is not None for label in labels):
         return False

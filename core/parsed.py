@@ -14,7 +14,7 @@ from core.job import Job, LogFile
 from core.parse import Progress, Reading, read_job
 from core.stages import find_stages
 from core.table import EventTable
-from core.templates import find_templates
+from core.templates import Template, find_templates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +30,7 @@ class Parsed:
     iterations: Iterations
     stages: NDArray[np.int8]
     profiles: tuple[Profile, ...]
+    templates: Mapping[str, Template]  # of every message text, of the good jobs too
     usual: Normal | None
     files: Mapping[str, LogFile]
 
@@ -62,6 +63,7 @@ def parse_job(
         iterations=iterations,
         stages=find_stages(table, iterations.marks),
         profiles=profiles,
+        templates=templates,
         usual=normal(profiles, templates) if profiles else None,
         files=files,
     )

@@ -1,6 +1,7 @@
 """Masks that need more than one look: slow, so only the distinct bodies of a file come here, once each."""
 
 import re
+from functools import lru_cache
 
 _REFINEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
     # IPv6 addresses, whole or in pieces: [fdff:ffff:<NUM>:<NUM>:bc<NUM>:<NUM>d:<NUM>:<NUM>]
@@ -18,6 +19,7 @@ _REFINEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+@lru_cache(maxsize=1 << 16)  # the files of one job share nearly all of their bodies
 def refine(body: str) -> str:
     """Fold what the fast masks leave apart; slow, so only distinct bodies come here."""
     text = body.strip()

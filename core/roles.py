@@ -1,7 +1,7 @@
 """Roles that only context decides: survived errors, kills that were asked for, stops from outside, agents that end.
 
 A fact says what a message means by itself (``core.facts``); whether it is the fault, its echo or the clearing up
-depends on what else the job said, and when (METHOD.md, section 3).
+depends on what else the job said, and when (docs/how-it-works.md, "Roles").
 """
 
 import re
@@ -25,7 +25,8 @@ TROUBLE = 0.5  # strength from which on an event is trouble by itself: exception
 MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
 _KILLED, _STORE, _TERMINATED = "killed", "store lost", "terminated"  # kinds in rules/facts.toml
 _REQUESTS = re.compile(
-    r"asked to terminate|did not stop within|sending SIGKILL|death signal|got signal: 15|received SIGTERM",
+    r"asked to terminate|-> terminating|did not stop within|sending SIGKILL|death signal|got signal: 15"
+    r"|received SIGTERM",
     re.IGNORECASE,
 )
 _TOLD = re.compile(r"death signal|got signal: 15|closing signal", re.IGNORECASE)

@@ -19,7 +19,7 @@ from core.lines import MAX_SEGMENT, Format, learn, segments, take_apart
 
 BLOCK_BYTES = 1 << 20  # measured from 64 KiB to 8 MiB: smaller blocks cost calls, larger ones leave the cache
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
-# Importing numba and loading the kernel from its cache takes 1.2 to 1.5 s; scan_blocks reads 3 MB/s.
+# To import numba and load the kernel takes 0.8 s, 2 s where Python may keep no .pyc; scan_blocks reads 3 MB/s.
 KERNEL_BYTES = 4 << 20
 
 

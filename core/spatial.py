@@ -5,7 +5,7 @@ direct (it says itself what broke), named (others, or the scheduler, name it), s
 not), behind (its last iteration, its last word), missing (it lacks what all its peers say).
 
 Differs: L4 ranks nodes by Isolation Forest over event count vectors of filtered logs, which must always accuse somebody
-and cannot see absence. Here presence and absence are judged apart, inside cohorts, in closed form (METHOD, section 2).
+and cannot see absence. Here presence and absence are judged apart, inside cohorts, in closed form.
 """
 
 import re
@@ -23,9 +23,11 @@ from core.model import Role
 from core.origins import Program
 from core.table import EventTable, rows_by
 
-MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (METHOD, section 2, last but one row)
+MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (docs/how-it-works.md)
 NAMED_BY_PEERS = 0.45  # peers blame somebody every time: less than a direct trace
-NAMED_BY_MOST = 0.65  # when most of the other nodes blame one that blames nobody, there is a sink (METHOD, section 3)
+NAMED_BY_MOST = (
+    0.65  # when most of the other nodes blame one that blames nobody, there is a sink (docs/how-it-works.md, "Spatial")
+)
 SILENT = 0.6
 BEHIND = 0.35
 STUBBORN = 0.4
@@ -156,7 +158,7 @@ def silence_signs(
 def _complained(candidates: Sequence[Candidate]) -> set[int]:
     """Ranks that waited for others: those that timed out, when most complaints are time-outs.
 
-    Who loses a connection only after the others timed out kept them waiting (hang rules of METHOD, section 3).
+    Who loses a connection only after the others timed out kept them waiting (docs/how-it-works.md, "Spatial").
     """
     told = [c for c in candidates if c.role is Role.PROPAGATED]
     timed_out = {rank for c in told if c.fact.kind == "peer silent" for rank in c.ranks}

@@ -3,7 +3,7 @@
 The only module that imports drain3.
 
 Differs: L4 feeds every line in the order of the log. Here each distinct message comes once, the most frequent first,
-so that neither the order of files nor the number of workers can change a template (METHOD.md, section 2); grouping
+so that neither the order of files nor the number of workers can change a template (docs/how-it-works.md); grouping
 accuracy on the loghub sets is the same (docs/LOG.md). A guard token keeps messages apart that differ in a typed slot
 (errno, exit code, Xid ...), in how something ended, in their level or in being a block: plain Drain merges ``Xid 79``
 and ``Xid 94``, ``state UP`` and ``state DOWN``.

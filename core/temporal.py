@@ -1,6 +1,6 @@
 """Temporal: iterations against those before them (L4, section 4.4), and level shifts in the numbers that logs carry.
 
-Differs: the paper's distance is DTW over numeric event ids, in which the numbering decides (METHOD.md, section 2).
+Differs: the paper's distance is DTW over numeric event ids, in which the numbering decides.
 Here a sequence of events is compared as what it is, categories: normalised Levenshtein, multiset difference, and events
 that are new or gone. Three-sigma cannot fire among ten; median and MAD, with the tested one left out, can.
 """
@@ -95,7 +95,7 @@ def _unusual(table: EventTable, usual: Normal | None) -> NDArray[np.bool_]:
 def distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     """Distance of two event sequences as categories, 0..1: mean of edit, multiset and set difference.
 
-    Most iterations are equal (METHOD.md, section 2), so the cache answers nearly always.
+    Most iterations are equal (docs/how-it-works.md, "Temporal"), so the cache answers nearly always.
     """
     if one == other:
         return 0.0

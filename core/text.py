@@ -10,7 +10,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile
 from core.table import EventTable
 
-MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (LOGS.md)
+MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (docs/logs.md)
 _SKIP_BYTES = 1 << 20
 
 

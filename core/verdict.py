@@ -1,4 +1,4 @@
-"""The verdict: scope, confidence and headline, decided in code from the evidence and never by a model (DESIGN 5)."""
+"""The verdict: scope, confidence and headline, decided in code from the evidence and never by a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -136,7 +136,7 @@ def _text(value: Any) -> str:
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:  # noqa: PLR2004 (digits of 2**63)
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)

@@ -1,13 +1,16 @@
 """Measure all methods on labelled jobs.
 
-The labelled jobs of the project are examples/ with benchmarks/quality/truth/; --jobs and --truth take larger sets. Jobs
-whose id begins with "pub-" are the set `public`, all others the set `lab`.
+The labelled jobs of the project are in lab.tar.xz beside this file: real small training jobs with injected faults.
+--jobs and --truth take larger sets. Jobs whose id begins with "pub-" are the set `public`, all others the set `lab`.
 """
 
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.quality.labels import Truth, read_truths
@@ -19,6 +22,7 @@ from core.errors import FirstfaultError
 from sources.jobs import open_source
 
 ROOT = Path(__file__).resolve().parents[2]
+LAB = Path(__file__).parent / "lab.tar.xz"  # folders jobs/ and truth/
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "quality.md")
 SETS = ("lab", "public")
 
@@ -26,13 +30,29 @@ SETS = ("lab", "public")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables, and write them into the documents when asked to."""
     options = _parser().parse_args(arguments)
-    truths = read_truths(options.truth)
+    with labelled_jobs(options.jobs, options.truth) as (jobs, truth):
+        return _measure(options, jobs, truth)
+
+
+@contextmanager
+def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, Path]]:
+    """Where the jobs and their truth are; the project's own are unpacked for as long as they are measured."""
+    if jobs is not None and truth is not None:
+        yield jobs, truth
+        return
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(LAB) as lab:
+        lab.extractall(folder, filter="data")
+        yield jobs or f"{folder}/jobs", truth or Path(folder, "truth")
+
+
+def _measure(options: argparse.Namespace, jobs: str, truth: Path) -> int:
+    truths = read_truths(truth)
     chosen = {name: [truth for truth in truths if set_of(truth) == name] for name in options.set or SETS}
     if not any(chosen.values()):
-        print(f"No truth in {options.truth} for: {', '.join(chosen)}.", file=sys.stderr)
+        print(f"No truth in {truth} for: {', '.join(chosen)}.", file=sys.stderr)
         return 2
     try:
-        source = open_source(options.jobs)
+        source = open_source(jobs)
         scores = {name: run(source, members, METHODS) for name, members in chosen.items() if members}
         sets = {name: {method: measure(own) for method, own in of.items()} for name, of in scores.items()}
         text = report(sets, _commit())
@@ -52,10 +72,8 @@ def set_of(truth: Truth) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("--jobs", default=str(ROOT / "examples"), metavar="DIR", help="folder or URL with the jobs")
-    parser.add_argument(
-        "--truth", type=Path, default=Path(__file__).parent / "truth", metavar="DIR", help="one ID.json a job"
-    )
+    parser.add_argument("--jobs", metavar="DIR", help="folder or URL with the jobs")
+    parser.add_argument("--truth", type=Path, metavar="DIR", help="folder with one ID.json a job")
     parser.add_argument("--set", action="append", choices=SETS, help="only these jobs")
     parser.add_argument(
         "--write",

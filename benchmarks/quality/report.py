@@ -44,18 +44,18 @@ def table(by_method: Mapping[str, Measures]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str, begin_mark: str = BEGIN, end_mark: str = END) -> None:
     """Put a text between the markers of a document, instead of what stands there.
 
     Raises:
         NoMarkers: the document is not there, or has no markers.
     """
     document = path.read_text(encoding="utf-8") if path.exists() else ""
-    before, begin, rest = document.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = document.partition(begin_mark)
+    _, end, after = rest.partition(end_mark)
     if not begin or not end:
-        raise NoMarkers(f"{path} has no lines {BEGIN} and {END} to write between.")
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8", newline="\n")
+        raise NoMarkers(f"{path} has no lines {begin_mark} and {end_mark} to write between.")
+    path.write_text(f"{before}{begin_mark}\n{text}\n{end_mark}{after}", encoding="utf-8", newline="\n")
 
 
 def _title(name: str, by_method: Mapping[str, Measures]) -> str:

@@ -1,7 +1,7 @@
 """What numba lacks: bytes at an address, 32 bytes in one look, and a wide multiply.
 
 An address is an int64, as everything here is: numba turns int64 mixed with uint64 into a float. Plain array indexing
-was measured at a third of the speed (PERFORMANCE.md, section 1), for numba counts references to arrays in the loop.
+was measured at a third of the speed (docs/LOG.md), for numba counts references to arrays in the loop.
 
 A *look* loads 32 bytes and answers with one bit a byte, the first byte lowest; LLVM makes AVX2, AVX-512 or NEON of it.
 Whoever looks must own the 32 bytes from the address on: see ``PAD`` in the package. The lowest byte of a word is the

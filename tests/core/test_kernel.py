@@ -5,15 +5,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from core.job import LogFile
 from core.kernel import scan_blocks_fast
 from core.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
-from core.scan import BLOCK_BYTES, SAMPLE_BYTES, Columns, blocks, scan_blocks
+from core.scan import BLOCK_BYTES, SAMPLE_BYTES, Columns, blocks, scan_blocks, scan_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -148,6 +150,18 @@ def test_blocks_do_not_show_in_the_columns() -> None:
         assert everything(scan_blocks_fast(blocks(io.BytesIO(text), size), FORMATS[1])) == everything(whole)
 
 
+def test_threads_do_not_disturb_each_other() -> None:
+    """The kernel runs without the GIL; many files at once give what each gives alone."""
+    texts = [b"".join(PIECES[number:] + PIECES[:number]) * 20 for number in range(12)]
+    files = [LogFile(f"{number}.log", len(text), "", partial(io.BytesIO, text)) for number, text in enumerate(texts)]
+
+    scans = scan_files(files, (), 2026, workers=4, engine=scan_blocks_fast)
+
+    for scan, text in zip(scans, texts, strict=True):
+        expected = scan_blocks(blocks(io.BytesIO(text)), learn(text[:SAMPLE_BYTES], (), 2026))
+        assert everything(scan.columns) == everything(expected)
+
+
 def test_nothing_but_empty_lines() -> None:
     """More rows than bytes of text would lead one to expect."""
     assert_same(b"\n" * 100_000, FORMATS[0])
@@ -172,6 +186,7 @@ def test_without_a_cache_the_kernel_is_compiled_all_the_same(trouble: str, tmp_p
     """Where numba may not write, or the disk is full, the first scan is late, but right."""
     script = """
 import io, resource, sys
+from core.job import LogFile
 from core.kernel import scan_blocks_fast
 from core.lines import Format
 from core.scan import blocks

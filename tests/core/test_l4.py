@@ -203,7 +203,7 @@ def test_iterations_are_read_from_the_logs() -> None:
     """From lines to an iteration: what a rank logs after the marker belongs to it."""
     said = [*steps(30), at(30.5, "ERROR something new"), at(30.6, "ERROR and another")]
 
-    answer = l4_of(four_nodes({n: said for n in range(4)}, usual=USUAL))
+    answer = l4_of(four_nodes(dict.fromkeys(range(4), said), usual=USUAL))
 
     assert [one.iteration for one in answer.iterations] == [30]
 

@@ -19,6 +19,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "frames": of_rules.frames,
     "help": of_program.command_help,
     "layouts": of_lines.layouts,
+    "layouts-alone": of_lines.layouts_alone,
     "masks": of_lines.masks,
     "packages": of_program.packages,
     "patterns": of_rules.patterns,

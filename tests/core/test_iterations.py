@@ -1,0 +1,229 @@
+"""Iterations: every dialect is counted, the last run counts, and what only looks like an iteration does not."""
+
+import math
+
+import pytest
+
+from core.iterations import Iterations
+from core.job import Job
+from tests.core.jobs import at, example, four_nodes, job, lines, parse, steps
+
+MLLOG = (
+    ':::MLLOG {"namespace": "", "time_ms": 1727699318686, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+    '"value": {"throughput": 3.5}, "metadata": {"file": "x.py", "lineno": 31, "step": %d}}'
+)
+BAR = "%3d%%|##        | %d/%d [00:02<00:15,  4.20it/s]"
+
+
+def counted(one: Job) -> Iterations:
+    return parse(one).iterations
+
+
+def bar(last: int, total: int, label: str = "") -> str:
+    """A progress bar up to here: one physical line."""
+    return "\r".join(label + BAR % (100 * n // total, n, total) for n in range(1, last + 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "total"),
+    [
+        (" iteration {n:8d}/     200 | consumed samples:   96 | elapsed time per iteration (ms): 211.5 |", 200),
+        ("samples/sec: 12.5 | iteration {n:4d}/ 200 | elapsed time per iteration (ms): 20.1 |", 200),
+        ("3:  iteration {n:8d}/     200 | consumed samples:   96 |", 200),
+        ("[2026-11-21 04:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step={n}, skipped=0, lr=[0.0001]", None),
+        ("steps: {n} loss: 5.5 iter time (s): 0.211 samples/sec: 37.9", None),
+        ("Training epoch 0, iteration {n}/99 | lr: 0.0001 | reduced_train_loss: 5.6", 99),
+        ("Training epoch 3, iteration 8/99 | lr: 0.0001 | global_step: {n} | reduced_train_loss: 5.6", None),
+        ("iteration {n} timers (ms): forward-backward: 3.2", None),
+        ("iter {n}: loss 5.5, time 211.00ms", None),
+        ("epoch: 1 step: {n}, loss is 5.5", None),
+        ("step: {n}, loss: 5.5", None),
+    ],
+)
+def test_every_dialect_counts(line: str, total: int | None) -> None:
+    """The number that a framework prints at the end of an iteration is the iteration, of how many where it says so."""
+    found = counted(job({"train.log": lines("start", *(line.format(n=n) for n in range(7, 12)), "end")}))
+
+    assert found.last == 11
+    assert found.total == total
+    assert found.of_row.tolist() == [-1, 7, 8, 9, 10, 11, 11]
+
+
+def test_mlperf_logging_counts() -> None:
+    """Its numbers are inside JSON."""
+    found = counted(job({"train.log": lines(*(MLLOG % n for n in (10, 20, 30)))}))
+
+    assert (found.last, found.numbers.tolist()) == (30, [10, 20, 30])
+
+
+@pytest.mark.parametrize("label", ["", "Epoch 0: ", "Training: ", "Steps: "])
+def test_a_progress_bar_counts(label: str) -> None:
+    """A bar is one physical line; each update of it is an iteration."""
+    found = counted(job({"train.log": lines(bar(7, 90, label), "Traceback")}))
+
+    assert (found.last, found.total) == (7, 90)
+
+
+@pytest.mark.parametrize(
+    "label", ["", "Evaluating: ", "Validation DataLoader 0: ", "Loading checkpoint shards: ", "Map: "]
+)
+def test_other_progress_bars_are_no_iterations(label: str) -> None:
+    """Evaluation and loading draw bars too, with more updates than training has made."""
+    found = counted(job({"train.log": lines(bar(5, 80), bar(20, 20, label))}))
+
+    assert (found.last, found.total) == (5, 80)
+
+
+def test_the_planned_number_tells_which_bar_is_at_work() -> None:
+    """job.json knows how many iterations there should be."""
+    found = counted(job({"train.log": lines(bar(5, 80), bar(7, 90))}, total_iterations=80))
+
+    assert (found.last, found.total) == (5, 80)
+
+
+def test_a_bar_does_not_count_where_a_log_line_does() -> None:
+    """Of several dialects the framework's own line decides."""
+    found = counted(job({"train.log": lines(*steps(6), bar(50, 60))}))
+
+    assert (found.last, found.total) == (6, 100)
+
+
+@pytest.mark.parametrize("clock", [True, False])
+def test_of_two_runs_in_a_file_the_last_one_counts(clock: bool) -> None:
+    """A log that was appended to holds an earlier run; how far that one came says nothing of the failure."""
+    said = [(n, f"iteration {n}/ 100 | lm loss: 5.0") for n in (*range(1, 31), *range(1, 6))]
+    texts = [at(second, text) if clock else text for second, (_, text) in enumerate(said)]
+
+    found = counted(job({"train.log": lines(*texts, "end")}))
+
+    assert found.last == 5
+    assert found.numbers.tolist() == [1, 2, 3, 4, 5]
+    assert found.of_row.tolist() == [*range(1, 31), *range(1, 6), 5]
+
+
+def test_of_two_attempts_the_last_one_counts() -> None:
+    """torchrun starts again from the last checkpoint, in a folder of its own."""
+    one = job(
+        {
+            "node-00/run/attempt_0/0/stdout.log": lines(*steps(60)),
+            "node-00/run/attempt_1/0/stdout.log": lines(*(at(100 + n, f"iteration {n}/ 100 |") for n in (51, 52))),
+        }
+    )
+
+    found = counted(one)
+
+    assert (found.last, dict(found.of_rank)) == (52, {})
+    assert found.numbers.tolist() == [51, 52]
+
+
+def test_ranks_that_share_a_file_do_not_start_anew() -> None:
+    """Ranks print a little apart; that is no second run."""
+    found = counted(job({"train.log": lines(*(f"iteration {n}/ 100 | lm loss: 5.0" for n in (1, 2, 1, 3, 2, 4, 3)))}))
+
+    assert (found.last, found.began) == (4, None)
+
+
+def test_each_rank_has_its_own_last_iteration() -> None:
+    """Who is behind can be told only where ranks are counted apart."""
+    found = counted(four_nodes({n: steps(5 if n == 2 else 9) for n in range(4)}))
+
+    assert dict(found.of_rank) == {0: 9, 1: 9, 2: 5, 3: 9}
+    assert found.last == 9
+
+
+def test_who_counts_nothing_follows_the_jobs_clock() -> None:
+    """A node's daemon has no iterations; what it says at 04:00:04 was said during what the ranks did then."""
+    daemon = lines(at(0, "up"), at(4.5, "link down"), at(50, "bye"))
+
+    parsed = parse(job({"node-0/rank_0.log": lines(*steps(9)), "node-0/noded.log": daemon}))
+
+    of_daemon = parsed.iterations.of_row[parsed.table.file == parsed.table.files.index("logs/node-0/noded.log")]
+    assert of_daemon.tolist() == [-1, 4, 9]
+
+
+def test_numbers_that_lines_carry_become_series() -> None:
+    """Time an iteration in milliseconds whatever the unit of the framework, loss, gradient norm."""
+    megatron = "iteration {n}/ 9 | elapsed time per iteration (ms): 21{n}.5 | lm loss: {n}.5E+00 | grad norm: 3.{n} |"
+
+    found = counted(job({"train.log": lines(*(megatron.format(n=n) for n in (1, 2)))}))
+
+    assert {one.name: (one.iterations, one.values) for one in found.series} == {
+        "gradient norm": ((1, 2), (3.1, 3.2)),
+        "loss": ((1, 2), (1.5, 2.5)),
+        "time per iteration (ms)": ((1, 2), (211.5, 212.5)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("steps: {n} loss: 5.5 iter time (s): 0.25", "time per iteration (ms)"),
+        ("Training epoch 0, iteration {n}/9 | train_step_timing in s: 0.25", "time per iteration (ms)"),
+        ("epoch: 1 step: {n}, loss is 250", "loss"),
+        ("iter {n}: loss 250.0, time 1ms", "loss"),
+    ],
+)
+def test_series_are_read_in_every_dialect(line: str, name: str) -> None:
+    """Seconds become milliseconds."""
+    found = counted(job({"train.log": lines(*(line.format(n=n) for n in (1, 2)))}))
+
+    assert {one.name: one.values for one in found.series}[name] == (250.0, 250.0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "value"), [("nan", math.nan), ("NaN", math.nan), ("inf", math.inf), ("-inf", -math.inf)]
+)
+def test_what_is_no_number_any_more_stays_in_the_series(printed: str, value: float) -> None:
+    """The iteration at which a loss broke is the first thing that a reader wants to know."""
+    found = counted(
+        job({"train.log": lines(*(f"iteration {n}/ 9 | lm loss: {v} |" for n, v in ((1, "5.0"), (2, printed))))})
+    )
+
+    (loss,) = found.series
+    assert loss.iterations == (1, 2)
+    assert math.isnan(loss.values[1]) if math.isnan(value) else loss.values[1] == value
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "iteration {n}/ 100 | lm loss: ... | grad norm: .",
+        "iteration {n}/ 100 | lm loss: 1.2.3 | elapsed time per iteration (ms): 1..2",
+        "iteration {n}99999999999999999999999999/ 100 | lm loss: 1",
+        "iteration {n}/ 99999999999999999999999999 | lm loss: 1e999999",
+        "iteration {n}/ 100 | lm loss: 5e+",
+        "iteration {n}/ 100 | lm loss: --5",
+    ],
+)
+def test_numbers_that_make_no_sense_crash_nothing(line: str) -> None:
+    """A line that was torn or forged costs itself at most."""
+    found = counted(job({"train.log": lines("iteration 1/ 100 | lm loss: 5", line.format(n=2), "end")}))
+
+    assert found.last in (1, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        "loading iteration plan",
+        "{'loss': 5.6, 'grad_norm': 3.5, 'learning_rate': 1e-4, 'epoch': 0.1}",
+        "3 of 4 nodes are up",
+        "epoch 3",
+        "Evaluating iter 7/10",
+    ],
+)
+def test_without_a_marker_nothing_is_counted(text: str) -> None:
+    """No iteration is an answer."""
+    found = counted(job({"train.log": lines(text, text)}))
+
+    assert (found.last, found.total, found.series) == (None, None, ())
+    assert found.of_row.tolist() == [-1, -1]
+
+
+def test_a_real_job_is_counted() -> None:
+    """The lab's job f07 lost its node after iteration 60 of 120."""
+    found = counted(example("f07"))
+
+    assert (found.last, found.total) == (60, 120)
+    assert {"loss", "gradient norm", "time per iteration (ms)"} <= {one.name for one in found.series}
