@@ -152,7 +152,9 @@ def _profile(reading: Reading) -> Profile:
 
 
 def _key(job: Job) -> str:
-    parts = [str(_PARSER_VERSION), job.id, repr(job.manifest.nodes), repr(sorted(job.manifest.node_ranks.items()))]
+    said = job.manifest
+    parts = [str(_PARSER_VERSION), job.id, repr(said.nodes), repr(said.world_size)]  # all that decides who spoke
+    parts += [repr(sorted(said.node_ranks.items())), repr(sorted(said.node_addresses.items()))]
     parts += [f"{file.name}\0{file.size}\0{file.stamp}" for file in job.logs]
     return blake2b("\n".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
 

@@ -98,7 +98,7 @@ def sinks(edges: Sequence[Edge]) -> dict[str, int]:
 # Lines in which a speaker tells who it is: its address, or its global rank.
 _OWN_ADDRESS = re.compile(
     r"(?:own|local|host)\s*(?:ip|address)\D{0,3}(\d{1,3}(?:\.\d{1,3}){3})"
-    r"|NET/\w+ : Using .*?<(\d{1,3}(?:\.\d{1,3}){3})",
+    r"|(?:NET/\w+|Bootstrap) : Using .*?:(\d{1,3}(?:\.\d{1,3}){3})<\d+>",
     re.IGNORECASE,
 )
 _OWN_RANK = re.compile(r"SetupAgent rankNum\[\d+\], rank\[(\d+)\]|initialized process group: rank (\d+)/\d+")

@@ -87,4 +87,5 @@ def _rows(parsed: Parsed) -> Iterator[EventRow]:
         template, origin = table.templates[event], table.origins[voice]
         known = time if time >= 0 else None
         name = table.files[file]
-        yield EventRow(name, line, template.id, template.text, origin.node, origin.rank, known, STAGES[stage].value)
+        node = origin.node if parsed.unit == "node" else None
+        yield EventRow(name, line, template.id, template.text, node, origin.rank, known, STAGES[stage].value)

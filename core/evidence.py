@@ -91,8 +91,8 @@ def _because(parsed: Parsed, one: Candidate, reached: Sequence[int]) -> str:
 def _who(parsed: Parsed, one: Candidate) -> str:
     nodes = ", ".join(one.nodes)
     if len(one.nodes) > MAX_NAMES:
-        nodes = f"{len(one.nodes)} of {len(parsed.nodes)} nodes"
-    if one.ranks and len(one.ranks) <= MAX_NAMES:
+        nodes = f"{len(one.nodes)} of {len(parsed.nodes)} {parsed.unit}s"
+    if one.ranks and len(one.ranks) <= MAX_NAMES and parsed.unit == "node":
         ranks = f"rank{'s' * (len(one.ranks) > 1)} {', '.join(map(str, one.ranks))}"
         return f"{ranks} on {nodes}" if nodes else ranks
     if one.ranks and not nodes:

@@ -13,7 +13,7 @@ from core.iterations import Iterations, find_iterations
 from core.job import Job, LogFile
 from core.parse import Progress, Reading, read_job
 from core.stages import find_stages
-from core.table import EventTable
+from core.table import EventTable, with_ranks_as_nodes
 from core.templates import Template, find_templates
 
 
@@ -21,6 +21,7 @@ from core.templates import Template, find_templates
 class Parsed:
     """A parsed job.
 
+    unit: what is compared, "node", or "rank" where nobody names a node: then ranks stand for nodes in the table.
     stages: int8 a row of the table, place in ``core.stages.STAGES``. usual: what is normal; None without a baseline.
     """
 
@@ -33,6 +34,7 @@ class Parsed:
     templates: Mapping[str, Template]  # of every message text, of the good jobs too
     usual: Normal | None
     files: Mapping[str, LogFile]
+    unit: str = "node"
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -54,6 +56,8 @@ def parse_job(
         counts.update(profile.texts())
     templates = find_templates(counts)
     table = reading.table(templates)
+    nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
+    table = with_ranks_as_nodes(table) if nameless else table
     files = {file.name: file for file in job.logs}
     iterations = find_iterations(table, files, job.manifest.total_iterations)
     return Parsed(
@@ -66,4 +70,5 @@ def parse_job(
         templates=templates,
         usual=normal(profiles, templates) if profiles else None,
         files=files,
+        unit="rank" if nameless else "node",
     )

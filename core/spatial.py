@@ -71,7 +71,7 @@ def suspects(signs: Sequence[Sign]) -> tuple[Suspicion, ...]:
     return tuple(sorted(found, key=lambda suspicion: (-suspicion.score, suspicion.node)))
 
 
-def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
+def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: str) -> list[Sign]:
     """Nodes that themselves say what broke, when not most nodes do."""
     signs = []
     everywhere = {
@@ -84,7 +84,7 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[
             continue
         others = len(nodes) - len(candidate.nodes)
         for node in candidate.nodes:
-            rest = "the other node" if others == 1 else f"the other {others} nodes"
+            rest = f"the other {unit}" if others == 1 else f"the other {others} {unit}s"
             alone = f"; {rest} never did." if others else "."
             because = f"{node} logged \u201c{short(candidate.quote)}\u201d{alone}"
             signs.append(Sign(node, "direct", candidate.score, because, candidate.event))

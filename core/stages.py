@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.facts import complains
+from core.lines import NO_TIME
 from core.model import Stage
 from core.table import EventTable
 
@@ -77,7 +78,7 @@ def _opened_by(template: str) -> int:
 
 
 def _carry(table: EventTable, opened: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Each row has the stage that was opened last, by the clock of the job; within a file by position."""
+    """Each row has the stage that was opened last, by the clock of the job; in a file without clock by position."""
     stage = np.full(len(table), _UNKNOWN, np.int8)
     openers = np.flatnonzero(opened >= 0)
     if not len(openers):
@@ -89,9 +90,11 @@ def _carry(table: EventTable, opened: NDArray[np.int64]) -> NDArray[np.int8]:
         rows = np.arange(*np.searchsorted(table.file, (file, file + 1)))
         mine = np.where(opened[rows] >= 0, np.arange(len(rows)), -1)
         last = np.maximum.accumulate(mine)
-        names = last >= 0
-        if _speaks_often(opened[rows]):
+        names, clock = last >= 0, table.time[rows[0]] != NO_TIME
+        if _speaks_often(opened[rows]) or not clock:
             stage[rows[names]] = opened[rows[last[names]]]
+        if not clock:
+            stage[rows[~names]] = _UNKNOWN
     return stage
 
 

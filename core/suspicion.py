@@ -38,7 +38,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
     names.learn(*_identities(table, files))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
     return (
-        *direct_signs(candidates, nodes),
+        *direct_signs(candidates, nodes, parsed.unit),
         *named_signs(edges, by_event, nodes),
         *silence_signs(table, candidates, expected),
         *behind_signs(parsed.iterations, node_of_rank),

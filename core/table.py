@@ -5,7 +5,7 @@ voices, events) stand in small tuples beside them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -130,6 +130,12 @@ def carry_time(time: NDArray[np.int64]) -> NDArray[np.int64]:
         return time
     last = np.maximum.accumulate(np.where(known, np.arange(len(time)), -1))
     return time[np.where(last < 0, np.flatnonzero(known)[0], last)]
+
+
+def with_ranks_as_nodes(table: EventTable) -> EventTable:
+    """The table with each rank standing for itself, so that ranks are compared where nobody names a node."""
+    origins = [replace(one, node=f"rank {one.rank}") if one.rank is not None else one for one in table.origins]
+    return replace(table, origins=tuple(origins))
 
 
 def rows_by(values: NDArray[Any], rows: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:

@@ -5,6 +5,7 @@ Here a sequence of events is compared as what it is, categories: normalised Leve
 that are new or gone. Three-sigma cannot fire among ten; median and MAD, with the tested one left out, can.
 """
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ WINDOW = 10  # iterations before the tested one (L4, section 4.4)
 MIN_HISTORY = 4  # of fewer, a median says nothing
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 DEVIATIONS = 6.0  # robust deviations; below 4 evaluation and saving steps of good jobs fire (docs/LOG.md)
-MIN_DISTANCE = 0.25  # of 1; a smaller change of sequence is one stray line
+MIN_DISTANCE = 0.25  # of 1, beyond the usual one; a smaller change of sequence is one stray line
+MAX_TESTED = 64  # iterations, the furthest first; a reader sees three
 SEQUENCE_SHARE = 0.6  # the most that other events in an iteration may score: less than a number that broke
 SHIFT_SHARE = 0.8  # the most that a shifted level may score: less than the last iteration, which is certain
 MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
@@ -55,10 +57,12 @@ def odd_sequences(sequences: Mapping[int, tuple[int, ...]]) -> tuple[Odd, ...]:
         if at >= MIN_HISTORY
     }
     odd = []
-    for number, mean in means.items():
-        others = [value for other, value in means.items() if other != number]
-        if mean >= MIN_DISTANCE and len(others) >= MIN_HISTORY and deviation(mean, others) >= DEVIATIONS:
-            usual = float(np.median(others))
+    for number in sorted(means, key=lambda number: (-means[number], number))[:MAX_TESTED]:
+        mean, others = means[number], [value for other, value in means.items() if other != number]
+        if mean < MIN_DISTANCE or len(others) < MIN_HISTORY:
+            break
+        usual = float(np.median(others))
+        if mean >= usual + MIN_DISTANCE and deviation(mean, others) >= DEVIATIONS:
             because = (
                 f"the events of iteration {number} differ from the {WINDOW} before by {mean:.2f} (usually {usual:.2f})."
             )
@@ -80,9 +84,9 @@ def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.
     rows = np.flatnonzero((table.voice == voice) & table.head)
     rows = rows[counted[table.event[rows]]]
     sequences: dict[int, tuple[int, ...]] = {}
+    ends = np.searchsorted(rows, marks, side="right")
     for at in range(1, len(marks)):
-        between = rows[(rows > marks[at - 1]) & (rows <= marks[at])]
-        sequences[int(numbers[at])] = tuple(table.event[between].tolist())
+        sequences[int(numbers[at])] = tuple(table.event[rows[ends[at - 1] : ends[at]]].tolist())
     return sequences
 
 
@@ -130,14 +134,14 @@ def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
 
 
 def _shift(values: NDArray[np.float64]) -> int | None:
-    """First place from which on the median is at least MIN_RATIO times the median before, and beyond its noise."""
+    """First place from which on all values are MIN_RATIO times the median before, and their median beyond its noise."""
+    lowest_after = np.minimum.accumulate(values[::-1])[::-1]
+    before = sorted(values[:WINDOW].tolist())
     for at in range(WINDOW, len(values) - 2):
-        before, after = values[:at], values[at:]
-        low = float(np.median(before))
-        if (
-            low > 0
-            and float(np.min(after)) >= MIN_RATIO * low
-            and deviation(float(np.median(after)), before.tolist()) >= DEVIATIONS
-        ):
-            return at
+        low = (before[(at - 1) // 2] + before[at // 2]) / 2
+        if low > 0 and lowest_after[at] >= MIN_RATIO * low:
+            level = float(np.median(values[at:]))
+            if deviation(level, before) >= DEVIATIONS:
+                return at
+        insort(before, float(values[at]))
     return None

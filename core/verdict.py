@@ -49,7 +49,7 @@ def decide(parsed: Parsed, candidates: Sequence[Candidate], suspicions: Sequence
     if accused:
         return _node(accused, roots, place)
     if roots:
-        return _job(roots[0], nodes, place)
+        return _job(roots[0], nodes, parsed.unit, place)
     return _running(place) if status is Status.RUNNING else _unknown(candidates, place)
 
 
@@ -91,13 +91,15 @@ def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], place: str) 
     )
 
 
-def _job(root: Candidate, nodes: Sequence[str], place: str) -> Verdict:
-    spread = f"{len(root.nodes)} of {len(nodes)} nodes" if root.nodes else "the whole job"
+def _job(root: Candidate, nodes: Sequence[str], unit: str, place: str) -> Verdict:
+    spread = f"{len(root.nodes)} of {len(nodes)} {unit}s" if root.nodes else "the whole job"
+    if len(nodes) == 1:
+        spread = f"the only {unit}"
     confidence = Confidence.ESTABLISHED if root.fact.known and root.score >= ESTABLISHED else _by_score(root.score)
     return Verdict(
         Scope.JOB,
         confidence,
-        f"No node is special: {_said(root)}{place}.",
+        f"No {unit} is special: {_said(root)}{place}.",
         (f"\u201c{short(root.quote)}\u201d concerns {spread}.",),
         (),
         (root.fact.check,),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from core.crossjob import Candidate, find_candidates
@@ -58,9 +59,19 @@ def steps(last: int, *, total: int = 100, first: int = 1, seconds: float = 1.0) 
     ]
 
 
-def four_nodes(says: Mapping[int, Sequence[str]], *, usual: Sequence[str] = (), **manifest: Any) -> Job:
-    """Four nodes (node-0 to node-3) of one rank each; all say the usual lines, and then what is theirs alone."""
-    files = {f"node-{n}/rank_{n}.log": lines(*usual, *says.get(n, ())) for n in range(4)}
+def four_nodes(
+    says: Mapping[int, Sequence[str]],
+    *,
+    usual: Sequence[str] = (),
+    others: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    **manifest: Any,
+) -> Job:
+    """Four nodes (node-0 to node-3) of one rank each; all say the usual lines, and then what is theirs alone.
+
+    others: further files, of launchers, daemons and schedulers.
+    """
+    files: dict[str, str | bytes] = {f"node-{n}/rank_{n}.log": lines(*usual, *says.get(n, ())) for n in range(4)}
+    files |= {name: lines(*texts) for name, texts in others.items()}
     nodes = {f"node-{n}": (n,) for n in range(4)}
     addresses = {f"node-{n}": (f"10.0.0.{n}",) for n in range(4)}
     known: dict[str, Any] = {
@@ -95,3 +106,18 @@ TRACEBACK = (
 def raised(exception: str) -> list[str]:
     """A traceback that ends with this exception."""
     return [*TRACEBACK, exception]
+
+
+def lost(node: int) -> list[str]:
+    """A healthy rank whose connection to that node was closed."""
+    return raised(f"RuntimeError: [/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.{node}]:4321")
+
+
+def timed_out() -> list[str]:
+    """A healthy rank that waited for somebody in vain."""
+    return raised("RuntimeError: [/gloo/unbound_buffer.cc:81] Timed out waiting 25000ms for recv operation to complete")
+
+
+def exited(seconds: float, code: int) -> str:
+    """torchrun's report of a process of its node that ended."""
+    return at(seconds, f"E1121 api.py:869] failed (exitcode: {code}) local_rank: 0 (pid: 77) of binary: python")

@@ -1,0 +1,189 @@
+"""Blame: whom raw lines name, by address, rank or name, and who is blamed and blames nobody."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.blame import Edge, Names, own_address, own_rank, sinks
+from core.diagnose import diagnose
+from core.job import Job
+from core.model import Scope
+from core.suspicion import find_signs
+from tests.core.jobs import at, four_nodes, judged, lost, parse, raised, steps
+
+NODES = [f"node-{n}" for n in range(6)]
+
+
+def blamed(one: Job) -> set[str]:
+    """Nodes that others name."""
+    signs = find_signs(parse(one), judged(one))
+    return {sign.node for sign in signs if sign.channel in ("peers", "named")}
+
+
+def names(**manifest: Any) -> Names:
+    one = four_nodes({}, usual=["hello"], **manifest)
+    return Names(parse(one).table, one.manifest)
+
+
+@pytest.mark.parametrize(
+    ("said", "node"),
+    [
+        ("RuntimeError: [/gloo/pair.cc:534] Connection closed by peer [10.0.0.2]:4321", "node-2"),
+        ("RuntimeError: [/gloo/pair.cc:534] Connection reset by peer, error [10.0.0.1]", "node-1"),
+        ("torch.distributed.DistNetworkError: Connection closed by remote peer node-3<41234>", "node-3"),
+        ("RuntimeError: notify wait timeout from rank 2", "node-2"),
+        ("[ERROR] HCCL(77,python3): wait timeout, remote rank[1] did not answer", "node-1"),
+    ],
+)
+def test_a_complaint_names_somebody(said: str, node: str) -> None:
+    """Addresses, names and ranks in raw lines become nodes."""
+    assert blamed(four_nodes({0: raised(said)}, usual=steps(3))) == {node}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "RuntimeError: [/gloo/pair.cc:534] Connection closed by peer [172.16.0.99]:4321",
+        "RuntimeError: [/gloo/pair.cc:534] Connection closed by peer [10.0.0.0]:4321",
+        "RuntimeError: Timed out waiting 25000ms for recv operation to complete",
+        "RuntimeError: notify wait timeout from rank 99",
+        "RuntimeError: wait timeout after 30 s, device[2] is gone",
+    ],
+)
+def test_who_cannot_be_named_is_not_blamed(said: str) -> None:
+    """A stranger's address, the speaker's own, no address at all, an impossible rank, a device without its host."""
+    assert blamed(four_nodes({0: raised(said)}, usual=steps(3))) == set()
+
+
+def test_the_scheduler_names_a_lost_node() -> None:
+    """What the controller says of a node is said by nobody of the job's own; the node is the suspect."""
+    controller = [at(13, "ERROR node node-2 not responding: no heartbeat for 9 s, marking it DOWN*")]
+
+    diagnosis = diagnose(four_nodes({}, usual=steps(9), others={"controller.log": controller}), [])
+
+    assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
+    assert "The scheduler says of node-2" in diagnosis.nodes[0].because
+
+
+def test_the_logs_themselves_tell_addresses() -> None:
+    """Without addresses in job.json a speaker's own line gives them."""
+    said = {n: [f"node-{n}:77:99 [0] NCCL INFO NET/Socket : Using [0]eth0:10.1.1.{n}<0>"] for n in range(4)}
+    said[0] += raised("RuntimeError: Connection closed by peer [10.1.1.3]:4321")
+
+    assert blamed(four_nodes(said, usual=steps(3), node_addresses={})) == {"node-3"}
+
+
+@pytest.mark.parametrize(
+    ("name", "node"),
+    [
+        ("node-2", "node-2"),
+        ("node-2.cluster.example", "node-2"),
+        ("10.0.0.2", "node-2"),
+        ("node-22", None),
+        ("10.0.0.22", None),
+        ("", None),
+    ],
+)
+def test_a_node_goes_by_several_names(name: str, node: str | None) -> None:
+    """Its own, its long one, its address; and by nothing else."""
+    assert names().node(name) == node
+
+
+def test_addresses_are_not_cut_at_their_dots() -> None:
+    """10.0.0.1 is not a long name of a host 10."""
+    named = names(nodes=("10.0.0.1", "10.0.0.2"), node_ranks={}, node_addresses={})
+
+    assert named.node("10.0.0.1") == "10.0.0.1"
+    assert named.node("10") is None
+    assert named.node("10.0.0.3") is None
+
+
+def test_what_job_json_says_comes_before_what_logs_say() -> None:
+    """Addresses inside of a container may belong to somebody else outside."""
+    named = names()
+    named.learn({"10.0.0.2": "node-0", "192.168.0.9": "node-3"}, {1: "node-3", 7: "node-0"})
+
+    assert (named.node("10.0.0.2"), named.node("192.168.0.9")) == ("node-2", "node-3")
+    assert (named.of_rank(1), named.of_rank(7), named.of_rank(8)) == ("node-1", "node-0", None)
+
+
+def test_a_rank_that_job_json_does_not_place_is_placed_by_its_log() -> None:
+    """The folder that a rank writes to is its node."""
+    assert names(node_ranks={}).of_rank(3) == "node-3"
+
+
+@pytest.mark.parametrize(
+    ("line", "address"),
+    [
+        ("own ip: 10.0.0.7, port 60000", "10.0.0.7"),
+        ("local address 10.0.0.7", "10.0.0.7"),
+        ("NCCL INFO NET/Socket : Using [0]eth0:10.0.0.7<0>", "10.0.0.7"),
+        ("NCCL INFO Bootstrap : Using eth0:10.0.0.7<0>", "10.0.0.7"),
+        ("NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.7<0>", "10.0.0.7"),
+        ("connected to 10.0.0.7", None),
+        ("remote ip: 10.0.0.7", None),
+    ],
+)
+def test_a_speaker_may_tell_its_own_address(line: str, address: str | None) -> None:
+    """Only where the line says that it is the speaker's."""
+    assert own_address(line) == address
+
+
+def test_a_speaker_may_tell_its_own_rank() -> None:
+    """Ascend and torch print it once, at the start."""
+    assert own_rank("SetupAgent rankNum[8], rank[5]") == 5
+    assert own_rank("initialized process group: rank 3/8") == 3
+    assert own_rank("waiting for rank 3") is None
+
+
+def edge(reporter: str, blamed_one: str) -> Edge:
+    return Edge(reporter, blamed_one, 0)
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        ([], {}),
+        ([("a", "d"), ("b", "d"), ("c", "d")], {"d": 3}),
+        ([("a", "b"), ("b", "c")], {"c": 1}),
+        ([("a", "b"), ("b", "a")], {}),
+        ([("a", "b"), ("b", "c"), ("c", "a")], {}),
+        ([("a", "b"), ("b", "a"), ("a", "d")], {"d": 1}),
+        ([("a", "c"), ("a", "d")], {"c": 1, "d": 1}),
+    ],
+)
+def test_who_is_blamed_and_blames_nobody_is_the_sink(edges: list[tuple[str, str]], expected: dict[str, int]) -> None:
+    """A chain ends at its sink; a cycle of blame has none and accuses nobody."""
+    assert sinks([edge(*pair) for pair in edges]) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=20))
+def test_a_sink_never_blames(pairs: list[tuple[str, str]]) -> None:
+    """Whatever is said, sinks are blamed and silent, each reporter counts once, and repeating it changes nothing."""
+    edges = [edge(*pair) for pair in pairs]
+
+    found = sinks(edges)
+
+    for node, count in found.items():
+        assert all(reporter != node for reporter, _ in pairs)
+        assert count == len({reporter for reporter, named in pairs if named == node}) > 0
+    assert sinks(edges * 3) == found
+    assert list(found) == sorted(found)
+
+
+def test_peers_blame_the_sink() -> None:
+    """Two nodes lost their connection to a third, which lost one to the node that died."""
+    said = {0: lost(1), 3: lost(1), 1: lost(2)}
+
+    diagnosis = diagnose(four_nodes(said, usual=steps(9)), [])
+
+    assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
+
+
+def test_a_cycle_of_blame_accuses_nobody() -> None:
+    """Both ends of a broken line blame each other; the logs do not tell whose end it was."""
+    diagnosis = diagnose(four_nodes({0: lost(1), 1: lost(0)}, usual=steps(9)), [])
+
+    assert (diagnosis.scope, diagnosis.nodes) == (Scope.UNKNOWN, ())

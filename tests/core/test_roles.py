@@ -1,0 +1,207 @@
+"""Roles: what is the fault, what its echo, what the clearing up, by what else the job said and when."""
+
+import pytest
+
+from core.crossjob import Candidate
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Role, Scope
+from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, raised, steps, timed_out
+
+LIMIT = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:12 DUE TO TIME LIMIT ***"
+DISK = raised("OSError: [Errno 5] Input/output error")
+PEERS = dict.fromkeys((0, 1, 3), lost(2))
+
+
+def of_kind(kind: str, one: Job, *baseline: Job) -> Candidate:
+    (only,) = (candidate for candidate in judged(one, *baseline) if candidate.fact.kind == kind)
+    return only
+
+
+def test_a_kill_that_nobody_asked_for_is_the_fault() -> None:
+    """Exit code -9 without a request: an out-of-memory killer or a person."""
+    killed = of_kind("killed", four_nodes(PEERS, usual=steps(9), others={"node-2/torchrun.log": [exited(10, -9)]}))
+
+    assert (killed.role, killed.nodes) == (Role.ROOT, ("node-2",))
+
+
+@pytest.mark.parametrize(
+    "request_to_end",
+    [
+        "Received SIGTERM, asked to terminate all workers",
+        "W1121 api.py:900] Unable to shutdown process 77 via SIGTERM, sending SIGKILL",
+        "W1121 api.py:704] Received 15 death signal, shutting down workers",
+        "task did not stop within 30 s",
+    ],
+)
+def test_a_kill_after_a_request_to_end_is_clearing_up(request_to_end: str) -> None:
+    """SIGKILL is what follows SIGTERM when a process waits for peers that are gone."""
+    agent = [at(9, request_to_end), exited(10, -9)]
+
+    killed = of_kind("killed", four_nodes(PEERS, usual=steps(9), others={"node-2/torchrun.log": agent}))
+
+    assert (killed.role, killed.why) == (Role.TEARDOWN, "killed after it was asked to stop")
+
+
+def test_a_request_to_another_node_explains_no_kill() -> None:
+    """Each launcher clears up its own node; the first kill came before anybody was asked there."""
+    agents = {
+        "node-0/torchrun.log": [at(12, "Received SIGTERM, asked to terminate all workers"), exited(13, -9)],
+        "node-2/torchrun.log": [exited(10, -9)],
+    }
+
+    killed = of_kind("killed", four_nodes(PEERS, usual=steps(9), others=agents))
+
+    assert (killed.role, killed.nodes, len(killed.rows)) == (Role.ROOT, ("node-2",), 1)
+
+
+@pytest.mark.parametrize("baseline", [0, 1])
+def test_a_periodic_error_that_the_job_survived_is_benign(baseline: int) -> None:
+    """A metrics pusher that is refused all the time stopped nobody, with and without successful jobs to compare."""
+    said = [line for n in range(1, 11) for line in (*steps(n, first=n), at(n, "ERROR push failed: quota exceeded"))]
+    good = [four_nodes({2: ["hello"]}, status=Status.COMPLETED, job_id="s1")] * baseline
+
+    periodic = of_kind("error", four_nodes({2: [*said, *DISK]}), *good)
+
+    assert (periodic.role, periodic.why) == (Role.BENIGN, "the job went on after it")
+    assert len(periodic.rows) == 10
+
+
+def test_an_exception_at_the_end_is_the_fault_though_it_was_survived_before() -> None:
+    """A retry that failed at last: exceptions are no beat."""
+    retried = [*steps(3), *raised("ValueError: boom"), *steps(20, first=4), *raised("ValueError: boom")]
+
+    assert of_kind("exception", four_nodes({1: retried})).role is Role.ROOT
+
+
+def test_a_warning_alone_is_no_fault() -> None:
+    """Most jobs warn."""
+    warned = of_kind("warning", four_nodes({1: [at(3, "WARNING the cache is cold")]}))
+
+    assert (warned.role, warned.why) == (Role.BENIGN, "a warning that nothing else supports")
+
+
+def test_a_time_limit_after_a_fault_is_clearing_up() -> None:
+    """A job that hung until its limit had a reason to hang."""
+    hung = four_nodes({2: [at(11, "x"), *DISK]}, usual=steps(9), others={"slurm.out": [at(120, LIMIT)]})
+
+    diagnosis = diagnose(hung, [])
+
+    limit = of_kind("time limit", hung)
+    assert (limit.role, limit.why) == (Role.TEARDOWN, "something had failed before")
+    assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
+
+
+def test_a_time_limit_before_all_errors_is_the_answer() -> None:
+    """What breaks when the scheduler ends a job did not end it."""
+    stopped = four_nodes({2: [at(130, "x"), *DISK]}, usual=steps(9), others={"slurm.out": [at(120, LIMIT)]})
+
+    diagnosis = diagnose(stopped, [])
+
+    assert of_kind("storage", stopped).role is Role.TEARDOWN
+    assert (diagnosis.scope, diagnosis.nodes) == (Scope.NONE, ())
+    assert "time limit" in diagnosis.headline
+
+
+def test_where_clocks_do_not_tell_the_place_in_the_file_does() -> None:
+    """A log without times is read from top to bottom."""
+    before, after = (lines("step", *order) for order in ((LIMIT, *DISK), (*DISK, "x", LIMIT)))
+
+    assert of_kind("storage", job({"all.log": before})).role is Role.TEARDOWN
+    assert of_kind("storage", job({"all.log": after})).role is Role.ROOT
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("INFO received SIGTERM (preemption notice)", "preemption"),
+        ("slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:12 ***", "cancelled"),
+        (
+            "slurmstepd: error: *** STEP 77.0 ON node-0 CANCELLED AT 2026-11-21T04:00:12 DUE TO TIME LIMIT ***",
+            "time limit",
+        ),
+    ],
+)
+def test_a_stop_from_outside_is_no_fault(said: str, kind: str) -> None:
+    """Peers break, launchers kill: all of it came after the stop."""
+    agent = {"node-2/noded.log": [at(9.5, said)], "node-2/torchrun.log": [exited(10, -9)]}
+    stopped = four_nodes({n: [at(11, "x"), *lost(2)] for n in (0, 1, 3)}, usual=steps(9), others=agent)
+
+    diagnosis = diagnose(stopped, [])
+
+    assert of_kind(kind, stopped).role is Role.ROOT
+    assert (diagnosis.scope, diagnosis.nodes) == (Scope.NONE, ())
+
+
+def test_what_peers_say_is_propagated() -> None:
+    """Who lost a connection tells of somebody else."""
+    assert of_kind("peer lost", four_nodes(PEERS, usual=steps(9))).role is Role.PROPAGATED
+    assert of_kind("peer silent", four_nodes(dict.fromkeys(range(4), timed_out()))).role is Role.PROPAGATED
+
+
+def test_what_a_rank_says_after_its_own_node_was_ended_tells_nothing_of_peers() -> None:
+    """Its launcher had told it to end; its broken connections are its own doing."""
+    agents = {"node-1/torchrun.log": [at(10, "Received SIGTERM, asked to terminate all workers")]}
+    said = {0: [at(9.5, "x"), *lost(2)], 1: [at(12, "x"), *lost(2)]}
+
+    told = of_kind("peer lost", four_nodes(said, usual=steps(9), others=agents))
+
+    assert (told.role, told.nodes) == (Role.PROPAGATED, ("node-0",))
+
+
+def test_a_store_that_closes_after_its_node_failed_is_clearing_up() -> None:
+    """Agents lose the rendezvous store when the first of them has ended."""
+    store = at(12, "W1121 [c10d] recvValue failed on SocketImpl: Broken pipe")
+    others = {f"node-{n}/torchrun.log": [store] for n in range(4)}
+
+    early = of_kind("store lost", four_nodes({}, usual=steps(9), others=others))
+    late = of_kind(
+        "store lost", four_nodes({n: [at(11, "x"), *lost(2)] for n in range(4)}, usual=steps(9), others=others)
+    )
+
+    assert early.role is Role.PROPAGATED
+    assert late.role is Role.TEARDOWN
+
+
+def torchrun(code: int, rank_says: list[str]) -> Job:
+    """A node whose launcher reports that its rank ended, and what the rank had said."""
+    return job(
+        {
+            "node-0/torchrun.log": lines(exited(10, code)),
+            "node-0/run/attempt_0/0/stderr.log": lines(at(5, "x"), *rank_says),
+            "node-1/run/attempt_0/0/stderr.log": lines(at(5, "x"), *lost(0)),
+        },
+        nodes=("node-0", "node-1"),
+        node_ranks={"node-0": (0,), "node-1": (1,)},
+    )
+
+
+def test_a_process_that_ended_without_a_word_is_the_only_trace() -> None:
+    """``sys.exit(1)`` somewhere in a library: the launcher's report is all there is."""
+    silent, loud = torchrun(1, []), torchrun(1, raised("ValueError: boom"))
+
+    end = of_kind("end of the job", silent)
+
+    assert (end.role, end.why, end.nodes) == (Role.ROOT, "the process ended without a word", ("node-0",))
+    assert of_kind("end of the job", loud).role is Role.TEARDOWN
+
+
+def test_sigterm_is_a_fault_only_when_nothing_came_before_it() -> None:
+    """torchrun ends the other ranks of a node by SIGTERM; the first one of all was ended by somebody else."""
+    first = of_kind("terminated", torchrun(-15, []))
+    second = of_kind("terminated", torchrun(-15, raised("ValueError: boom")))
+
+    assert first.role is Role.ROOT
+    assert (second.role, second.why) == (Role.TEARDOWN, "its node was ending already")
+
+
+def test_advice_and_reports_of_the_end_are_never_the_fault() -> None:
+    """``CUDA_LAUNCH_BLOCKING``, ``ChildFailedError``, ``srun: error``: they come with every failure."""
+    said = [
+        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+        "srun: error: node-1: task 3: Exited with exit code 1",
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
+        "To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
+    ]
+
+    assert {one.role for one in judged(four_nodes({1: said}))} <= {Role.TEARDOWN, Role.BENIGN}

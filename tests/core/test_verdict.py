@@ -1,0 +1,175 @@
+"""The verdict: scope, confidence and headline, decided in code; nobody is accused without a reason."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Confidence, Diagnosis, Role, Scope, Stage
+from core.verdict import MAX_SUSPECTS
+from tests.core.jobs import at, example, exited, four_nodes, job, lines, lost, raised, steps, timed_out
+
+DISK = raised("OSError: [Errno 5] Input/output error")
+CONTROLLER = {"controller.log": [at(13, "ERROR node node-2 not responding: no heartbeat for 9 s, marking it DOWN*")]}
+
+
+def verdict(one: Job, *baseline: Job) -> Diagnosis:
+    return diagnose(one, list(baseline))
+
+
+@pytest.mark.parametrize(
+    ("one", "scope", "confidence"),
+    [
+        (four_nodes({1: DISK}, usual=steps(9)), Scope.NODE, Confidence.ESTABLISHED),
+        (four_nodes({n: lost(2) for n in (0, 1, 3)}, usual=steps(9)), Scope.NODE, Confidence.SUPPORTED),
+        (four_nodes({1: raised("ValueError: boom")}, usual=steps(9)), Scope.NODE, Confidence.SUPPORTED),
+        (four_nodes(dict.fromkeys(range(4), DISK), usual=steps(9)), Scope.JOB, Confidence.ESTABLISHED),
+        (four_nodes(dict.fromkeys(range(4), raised("ValueError: boom"))), Scope.JOB, Confidence.SUPPORTED),
+        (four_nodes({}, usual=steps(9), others=CONTROLLER), Scope.NODE, Confidence.ESTABLISHED),
+        (four_nodes({0: lost(1), 1: lost(0)}, usual=steps(9)), Scope.UNKNOWN, Confidence.WEAK),
+        (four_nodes({}, usual=steps(9)), Scope.UNKNOWN, Confidence.WEAK),
+        (four_nodes({}, usual=["hello"]), Scope.UNKNOWN, Confidence.WEAK),
+    ],
+    ids=[
+        "direct",
+        "by its peers",
+        "unknown error",
+        "known everywhere",
+        "unknown everywhere",
+        "named",
+        "cycle",
+        "mute",
+        "no end",
+    ],
+)
+def test_scope_and_confidence_follow_the_evidence(one: Job, scope: Scope, confidence: Confidence) -> None:
+    """A known direct trace establishes, what peers say or nobody knows supports, anything less is weak."""
+    found = verdict(one)
+
+    assert (found.scope, found.confidence) == (scope, confidence)
+
+
+def test_a_job_that_completed_did_not_fail() -> None:
+    """Whatever its logs hold: nothing is accused, shown or advised."""
+    found = verdict(four_nodes({1: DISK, 2: timed_out()}, usual=steps(9), status=Status.COMPLETED))
+
+    assert (found.scope, found.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
+    assert (found.events, found.nodes, found.iterations, found.checks) == ((), (), (), ())
+
+
+def test_a_running_job_without_a_fault_is_said_to_run() -> None:
+    """Nothing is conclusive yet, and the reader is told when to come back."""
+    found = verdict(four_nodes({}, usual=steps(9), status=Status.RUNNING))
+
+    assert found.scope is Scope.UNKNOWN
+    assert found.headline.startswith("The job is still running during training, after iteration 9")
+    assert found.checks
+
+
+def test_a_running_job_with_a_fault_is_diagnosed() -> None:
+    """A job that hangs after a disk failed is still RUNNING for its scheduler."""
+    found = verdict(four_nodes({1: DISK}, usual=steps(9), status=Status.RUNNING))
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-1"])
+
+
+@pytest.mark.parametrize(
+    ("one", "headline"),
+    [
+        (four_nodes({1: DISK}, usual=steps(9)), "Look at node-1: storage failed during training, after iteration 9."),
+        (
+            four_nodes({n: timed_out() for n in (0, 1, 3)}, usual=steps(9)),
+            "Look at node-2: it went silent while the others waited for it during training, after iteration 9.",
+        ),
+        (
+            four_nodes(dict.fromkeys(range(4), raised("KeyError: 'lr'")), usual=["building GPT model ..."]),
+            "No node is special: “KeyError: 'lr'” during training.",
+        ),
+        (four_nodes({}, usual=["hello"]), "Nothing conclusive."),
+    ],
+)
+def test_the_headline_says_where_to_look(one: Job, headline: str) -> None:
+    """Who, what, in which stage, after which iteration: as far as it is known."""
+    assert verdict(one).headline == headline
+
+
+def test_every_verdict_tells_its_reasons_and_what_to_check() -> None:
+    """No answer without a because."""
+    for one in (
+        four_nodes({1: DISK}, usual=steps(9)),
+        four_nodes({n: timed_out() for n in (0, 1, 3)}, usual=steps(9)),
+        four_nodes(dict.fromkeys(range(4), DISK)),
+        four_nodes({}, usual=["hello"]),
+    ):
+        found = verdict(one)
+        assert found.why
+        assert all(found.why)
+        assert found.checks
+        assert all(found.checks)
+
+
+def test_nodes_are_named_only_for_a_fault_of_a_node() -> None:
+    """Of a job-wide, unknown or outside end the list is empty."""
+    for one in (four_nodes(dict.fromkeys(range(4), DISK)), four_nodes({0: lost(1), 1: lost(0)}), four_nodes({})):
+        if verdict(one).scope is not Scope.NODE:
+            assert verdict(one).nodes == ()
+
+
+def test_two_nodes_are_accused_together_only_for_the_same_evidence() -> None:
+    """Two disks failed at once: both; a disk and a silence: the disk."""
+    both = four_nodes({1: DISK, 2: DISK}, usual=steps(9))
+    disk_and_silence = four_nodes({1: DISK, **{n: lost(2) for n in (0, 3)}}, usual=steps(9))
+
+    assert [node.node for node in verdict(both).nodes] == ["node-1", "node-2"]
+    assert [node.node for node in verdict(disk_and_silence).nodes] == ["node-1"]
+
+
+def test_never_more_suspects_than_a_reader_can_follow() -> None:
+    """Eight of twenty nodes with the same fault are not eight suspects."""
+    files = {f"node-{n:02d}/rank_{n}.log": lines(*steps(3), *(DISK if n < 8 else [])) for n in range(20)}
+    ranks = {f"node-{n:02d}": (n,) for n in range(20)}
+
+    found = verdict(job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=20))
+
+    assert 0 < len(found.nodes) <= MAX_SUSPECTS
+
+
+def test_what_is_shown_is_short_and_ranked() -> None:
+    """Roots before what peers say, by score; teardown and benign lines never."""
+    said = {n: [*lost(2), "srun: error: node-2: task 3: Exited with exit code 1"] for n in (0, 1, 3)}
+    said[2] = [at(3, "WARNING the cache is cold"), *DISK]
+
+    found = verdict(four_nodes(said, usual=steps(9), others={"node-2/torchrun.log": [exited(20, 1)]})).events
+
+    assert [event.role for event in found] == sorted(
+        (event.role for event in found), key=[Role.ROOT, Role.PROPAGATED].index
+    )
+    assert [event.id for event in found] == [f"E{n}" for n in range(1, len(found) + 1)]
+    assert found[0].template == "OSError: [Errno 5] Input/output error"
+
+
+def test_a_guess_is_not_shown_beside_a_known_fault() -> None:
+    """Unknown errors explain nothing that a known fault does not."""
+    found = verdict(four_nodes({1: ["ERROR something odd", *DISK]}, usual=steps(9))).events
+
+    assert [event.template for event in found] == ["OSError: [Errno 5] Input/output error"]
+
+
+@pytest.mark.parametrize(
+    ("job_id", "scope", "nodes", "stage"),
+    [
+        ("f02", Scope.NODE, ["node-01"], Stage.TRAINING),
+        ("f07", Scope.NODE, ["node-01"], Stage.TRAINING),
+        ("f15", Scope.JOB, [], Stage.TRAINING),
+        ("f42", Scope.NODE, ["node-03"], Stage.TRAINING),
+        ("s01", Scope.NONE, [], None),
+        ("s15", Scope.NONE, [], None),
+    ],
+)
+def test_real_jobs(job_id: str, scope: Scope, nodes: list[str], stage: Stage | None) -> None:
+    """The lab broke these on purpose: a frozen rank, a link, the learning rate of the user, a killed rank."""
+    good = [example(name) for name in (("s15",) if job_id == "f42" else ("s01", "s03")) if name != job_id]
+
+    found = verdict(example(job_id), *good)
+
+    assert (found.scope, [node.node for node in found.nodes]) == (scope, nodes)
+    assert stage is None or found.stage is stage
