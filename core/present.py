@@ -7,12 +7,11 @@ from core.evidence import event_evidence, iteration_evidence, node_evidence
 from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
 from core.parsed import Parsed
 from core.pictures import pictures
+from core.rank import telling_roots
 from core.temporal import Odd
 from core.verdict import Verdict
 
-MAX_ROOTS = 6  # a reader looks at few; the lab's faults leave at most six kinds of direct traces
-MAX_TOLD = 6
-MIN_SHARE = 0.5  # of the leading root's score; what is weaker than that explains nothing that it does not
+MAX_TOLD = 6  # a reader looks at few
 
 
 def present(
@@ -48,14 +47,10 @@ def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate,
 
     Of a job that completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
     """
-    roots = [one for one in candidates if one.role is Role.ROOT]
+    roots = telling_roots(candidates)
     if verdict.scope is Scope.NONE and not (roots and verdict.checks):
         return ()
-    told = [one for one in candidates if one.role is Role.PROPAGATED]
-    telling = [
-        one for one in roots if one.score >= MIN_SHARE * roots[0].score and (one.fact.known or not roots[0].fact.known)
-    ]
-    return (*telling[:MAX_ROOTS], *told[:MAX_TOLD])
+    return (*roots, *[one for one in candidates if one.role is Role.PROPAGATED][:MAX_TOLD])
 
 
 def skipped(parsed: Parsed) -> tuple[Skipped, ...]:

@@ -20,6 +20,8 @@ LATE_SHARE = 0.1  # of the score is lost by a root that comes after the first on
 LATE_AFTER = 10_000_000  # microseconds: what one fault breaks breaks within seconds, time-outs come after 10 s and more
 FIRST_STOP = 0.6  # strength of a teardown line that began the stop: less than the order to stop itself
 STRONG = 0.5  # strength from which on an event dates the failure: what peers report and better
+MIN_SHARE = 0.5  # of the leading root's score; what is weaker than that explains nothing that it does not
+MAX_ROOTS = 6  # a reader looks at few; the lab's faults leave at most six kinds of direct traces
 MAX_FRAMES = 400  # rows of a traceback that are read for its functions
 _ORDER = {Role.ROOT: 0, Role.PROPAGATED: 1, Role.TEARDOWN: 2, Role.BENIGN: 3}
 
@@ -39,6 +41,14 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
         for one in candidates
     ]
     return tuple(sorted(ranked, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), one.text)))
+
+
+def telling_roots(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Roots that explain something: not much weaker than the leading one, and known when that is known."""
+    roots = [one for one in candidates if one.role is Role.ROOT]
+    return tuple(
+        one for one in roots if one.score >= MIN_SHARE * roots[0].score and (one.fact.known or not roots[0].fact.known)
+    )[:MAX_ROOTS]
 
 
 def first_row(table: EventTable, candidate: Candidate) -> int:

@@ -11,6 +11,7 @@ from core.facts import Blame
 from core.job import LogFile
 from core.model import Role
 from core.parsed import Parsed
+from core.rank import telling_roots
 from core.spatial import (
     Sign,
     behind_signs,
@@ -38,7 +39,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
     names.learn(*_identities(table, files))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
     return (
-        *direct_signs(candidates, nodes, parsed.unit),
+        *direct_signs(telling_roots(candidates), nodes, parsed.unit),
         *named_signs(edges, by_event, nodes),
         *silence_signs(table, candidates, expected),
         *behind_signs(parsed.iterations, node_of_rank),
