@@ -8,8 +8,8 @@ Each row is a process of its own, so that its CPU seconds and memory are its own
 of all threads; starting Python, importing and compiling are not in them, reading the file (from the page cache) is.
 drain3 and the reference engine take minutes a GB: they get the first megabytes, as their row says.
 
-drain3 has the masks of core.lines as its own masking instructions and gives template ids; that is less than what our
-engines do (labels, carriage returns, colours, typed slots, places, times).
+drain3 has the masks of core.logs.lines as its own masking instructions and gives template ids; that is less than what
+our engines do (labels, carriage returns, colours, typed slots, places, times).
 """
 
 import argparse
@@ -29,8 +29,9 @@ from typing import BinaryIO, TypedDict, cast
 from benchmarks import generate
 from benchmarks.quality.report import write
 from core.job import LogFile
-from core.lines import _HEX, _IP, _NUM, _TS, Format  # the specification's own patterns, which nobody else needs
-from core.scan import Engine, FileScan, scan_blocks, scan_file, scan_files
+from core.logs.columns import Engine
+from core.logs.lines import _HEX, _IP, _NUM, _TS, Format  # the specification's own patterns, which nobody else needs
+from core.logs.scan import FileScan, scan_blocks, scan_file, scan_files
 
 YEAR = 2026
 SAMPLE_BYTES = {"drain3": 8_000_000, "reference": 8_000_000}
@@ -185,7 +186,7 @@ def _grep(path: Path, size: int) -> Row:
 
 def _compiled() -> Engine:
     """The kernel, loaded or compiled."""
-    from core.kernel import scan_blocks_fast  # noqa: PLC0415  # each engine imports its own
+    from core.logs.kernel import scan_blocks_fast  # noqa: PLC0415  # each engine imports its own
 
     scan_blocks_fast([], Format())
     return scan_blocks_fast

@@ -11,10 +11,10 @@ from bot.cache import FolderCache
 from bot.report.citations import cited_places
 from bot.settings import Settings
 from core.baseline import choose_baseline
-from core.context import lines_around
 from core.diagnose import EventRow, diagnose, events
 from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
 from core.job import Job, Manifest
+from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
 from sources.jobs import JobSource, open_path, open_source
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from core.cache import ByteCache
 from core.job import Job, Manifest, Status
-from core.origins import Origin
+from core.logs.origins import Origin
 from core.parse import Progress, Reading, read_job
 from core.templates import Template
 

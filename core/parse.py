@@ -8,9 +8,9 @@ import numpy as np
 
 from core.errors import NoLogs, UnreadableLog
 from core.job import Job
-from core.messages import Messages, group
-from core.origins import Origin, Voice, find_origins
-from core.scan import FileScan, choose_engine, scan_files
+from core.logs.messages import Messages, group
+from core.logs.origins import Origin, Voice, find_origins
+from core.logs.scan import FileScan, choose_engine, scan_files
 from core.table import EventTable, build
 from core.templates import Template
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.crossjob import Candidate
+from core.logs.origins import Program
 from core.model import Role
-from core.origins import Program
 from core.parsed import Parsed
 from core.table import EventTable
 from core.text import read_rows

@@ -19,8 +19,8 @@ from core.blame import Edge, sinks
 from core.crossjob import Candidate
 from core.facts import Blame
 from core.iterations import Iterations
+from core.logs.origins import Program
 from core.model import Role
-from core.origins import Program
 from core.table import EventTable, rows_by
 
 MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (docs/how-it-works.md)

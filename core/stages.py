@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.facts import complains
-from core.lines import NO_TIME
+from core.logs.lines import NO_TIME
 from core.model import Stage
 from core.table import EventTable
 

@@ -1,7 +1,7 @@
 """The narrow waist: every source and log format ends here, every method starts from here.
 
-An ``EventTable`` holds one row a segment (``core.lines``) as arrays, no object a line; the few distinct things (files,
-voices, events) stand in small tuples beside them.
+An ``EventTable`` holds one row a segment (``core.logs.lines``) as arrays, no object a line; the few distinct things
+(files, voices, events) stand in small tuples beside them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.lines import NO_TIME
-from core.messages import Messages
-from core.origins import Origin, Program
-from core.scan import FileScan
+from core.logs.lines import NO_TIME
+from core.logs.messages import Messages
+from core.logs.origins import Origin, Program
+from core.logs.scan import FileScan
 from core.templates import Template
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.harmless import harmless
-from core.context import MAX_CHARACTERS, Excerpt, Place
+from core.logs.context import MAX_CHARACTERS, Excerpt, Place
 from core.model import Diagnosis, Evidence, Line
 
 RADIUS = 8  # lines before and after

@@ -13,7 +13,7 @@ from bot.harmless import harmless
 from bot.report import iterations, suspects, timeline
 from bot.report.citations import MAX_LINES, citations
 from bot.report.style import as_svg
-from core.context import Excerpt, Place
+from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, Role, Scope, Stage
 
 WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context import MAX_CHARACTERS, Excerpt, lines_around
 from core.errors import UnreadableLog
 from core.job import Job, LogFile, Manifest
+from core.logs.context import MAX_CHARACTERS, Excerpt, lines_around
 from core.model import Line
 
 

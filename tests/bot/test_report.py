@@ -12,8 +12,8 @@ from bot.report.citations import MAX_LINES, cited_places
 from bot.report.clock import ticks
 from bot.report.page import render_report
 from bot.report.style import as_png
-from core.context import Excerpt, lines_around
 from core.job import Job, Manifest
+from core.logs.context import Excerpt, lines_around
 from core.model import Diagnosis, Line, Pictures, Series
 from tests.bot import diagnoses
 from tests.bot.real_faults import at

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.blocks import BLOCK_MARK
-from core.messages import group, is_block, plain
-from core.scan import scan_blocks, scan_file
+from core.logs.blocks import BLOCK_MARK
+from core.logs.messages import group, is_block, plain
+from core.logs.scan import scan_blocks, scan_file
 from tests.core.jobs import at, lines, log_file, raised
 
 

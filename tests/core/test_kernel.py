@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.job import LogFile
-from core.kernel import scan_blocks_fast
-from core.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
-from core.scan import BLOCK_BYTES, SAMPLE_BYTES, Columns, blocks, scan_blocks, scan_files
+from core.logs.columns import Columns
+from core.logs.kernel import scan_blocks_fast
+from core.logs.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
+from core.logs.scan import BLOCK_BYTES, SAMPLE_BYTES, blocks, scan_blocks, scan_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -187,9 +188,9 @@ def test_without_a_cache_the_kernel_is_compiled_all_the_same(trouble: str, tmp_p
     script = """
 import io, resource, sys
 from core.job import LogFile
-from core.kernel import scan_blocks_fast
-from core.lines import Format
-from core.scan import blocks
+from core.logs.kernel import scan_blocks_fast
+from core.logs.lines import Format
+from core.logs.scan import blocks
 if sys.argv[1] == "no space":
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 print(scan_blocks_fast(blocks(io.BytesIO(b"step 7\\n")), Format()).bodies)

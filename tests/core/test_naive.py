@@ -9,7 +9,7 @@ from core import crossjob, iterations, temporal
 from core.baseline import normal, profile_job
 from core.crossjob import beyond_normal
 from core.job import Status
-from core.lines import NO_TIME
+from core.logs.lines import NO_TIME
 from core.model import Series
 from core.spatial import Sign, suspects
 from core.table import carry_time

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.diagnose import diagnose
 from core.job import Manifest
-from core.origins import Origin, Program, Voice, find_origins
+from core.logs.origins import Origin, Program, Voice, find_origins
 from tests.core.jobs import at, job, lines, parse, raised
 
 TWO_NODES: dict[str, Any] = {

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableLog
 from core.job import LogFile
-from core.lines import MAX_SEGMENT, Format
-from core.scan import (
+from core.logs.columns import Block, Columns
+from core.logs.lines import MAX_SEGMENT, Format
+from core.logs.scan import (
     KERNEL_BYTES,
     SAMPLE_BYTES,
-    Block,
-    Columns,
     FileScan,
     blocks,
     choose_engine,
@@ -196,7 +195,7 @@ def test_a_small_job_does_not_wait_for_numba() -> None:
     """The reference is done before numba is imported; the kernel is for what takes longer."""
     script = f"""
 import sys
-from core.scan import choose_engine
+from core.logs.scan import choose_engine
 print(choose_engine({KERNEL_BYTES - 1}).__name__, "numba" in sys.modules)
 print(choose_engine({KERNEL_BYTES}).__name__, "numba" in sys.modules)
 """
@@ -208,6 +207,6 @@ print(choose_engine({KERNEL_BYTES}).__name__, "numba" in sys.modules)
 
 def test_without_numba_the_reference_reads_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Python or machine that numba does not know is slow, not wrong."""
-    monkeypatch.setitem(sys.modules, "core.kernel", None)
+    monkeypatch.setitem(sys.modules, "core.logs.kernel", None)
 
     assert choose_engine(1 << 40) is scan_blocks

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.blocks import BLOCK_MARK
+from core.logs.blocks import BLOCK_MARK
 from core.templates import find_templates, template_id
 from tests.core.jobs import job, lines, parse, raised
 

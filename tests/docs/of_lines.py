@@ -6,9 +6,9 @@ import numpy as np
 
 from bot.wording import iso
 from core.job import Manifest
-from core.lines import Segment, learn, segments, take_apart
-from core.messages import group, plain
-from core.origins import Origin, Voice, find_origins
+from core.logs.lines import Segment, learn, segments, take_apart
+from core.logs.messages import group, plain
+from core.logs.origins import Origin, Voice, find_origins
 from tests.docs import samples
 from tests.docs.markdown import code, codes, table
 

@@ -1,13 +1,13 @@
-"""The masked body of a text: ``core.lines.mask`` and the first time of it, in one pass.
+"""The masked body of a text: ``core.logs.lines.mask`` and the first time of it, in one pass.
 
 The pass copies 32 bytes at a time and stops only where a digit stands, or white space that is not a single blank. All
 variables hold a digit. Those that begin with letters (``beef0123456``) are found by looking back from their first
 digit, and what was copied of them is taken back.
 """
 
-from core.kernel.clocks import CLOCK, MILLIS_DIGITS, NO_CLOCK, clock_at, is_millis, read_clock, read_millis
-from core.kernel.letters import ANY_HEX, CLASS, DIGIT, JOINS, LOW_HEX, LOWER, SPACE, WORD, as_word
-from core.kernel.machine import (
+from core.logs.kernel.clocks import CLOCK, MILLIS_DIGITS, NO_CLOCK, clock_at, is_millis, read_clock, read_millis
+from core.logs.kernel.letters import ANY_HEX, CLASS, DIGIT, JOINS, LOW_HEX, LOWER, SPACE, WORD, as_word
+from core.logs.kernel.machine import (
     LOOK,
     any_hexes_end,
     byte,
@@ -22,8 +22,8 @@ from core.kernel.machine import (
     put_word,
     stops,
 )
-from core.kernel.slots import is_slot
-from core.lines import NO_TIME, TIME_WINDOW
+from core.logs.kernel.slots import is_slot
+from core.logs.lines import NO_TIME, TIME_WINDOW
 
 _NUMBER, _IP, _HEX = -3, -2, -1  # kinds besides the clock styles, which are positive
 

@@ -1,11 +1,11 @@
-"""Who speaks: the end of the labels before a text, as ``core.lines`` has them; each matcher gives 0 for "not mine"."""
+"""Who speaks: the end of the labels before a text, as core.logs.lines has them; a matcher gives 0 for "not mine"."""
 
 from typing import NamedTuple
 
-from core.kernel.letters import CLASS, DIGIT, LETTER, NAME, WORD, as_word
-from core.kernel.machine import byte, compiled, digits_end, word
-from core.kernel.table import NOT_FOUND, View, find
-from core.lines import MAX_LABELS
+from core.logs.kernel.letters import CLASS, DIGIT, LETTER, NAME, WORD, as_word
+from core.logs.kernel.machine import byte, compiled, digits_end, word
+from core.logs.kernel.table import NOT_FOUND, View, find
+from core.logs.lines import MAX_LABELS
 
 _BLANK, _COMMA, _DOT, _COLON, _UNDERSCORE = b" ,.:_"
 _OPEN, _CLOSE, _OPEN_SQUARE, _CLOSE_SQUARE = b"()[]"
@@ -17,7 +17,7 @@ _DEFAULT, _RANK, _STDOUT, _STDERR, _PID, _IP = (
 
 
 class Labels(NamedTuple):
-    """What was learned of the file: see ``core.lines.Format``."""
+    """What was learned of the file: see ``core.logs.lines.Format``."""
 
     tasks: bool
     hosts: View

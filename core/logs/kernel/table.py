@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.kernel.machine import LOOK, compiled, copy, differ, fold, put_word, word
+from core.logs.kernel.machine import LOOK, compiled, copy, differ, fold, put_word, word
 
 NOT_FOUND = -1
 _WORD = 8  # bytes
@@ -46,7 +46,7 @@ class Table:
         self._counters = np.array([len(strings), 0], np.int64)
         # Who writes a log must not choose which lines collide: the hash holds a secret of this process, as dict's does.
         # It decides where a string lies, never its number.
-        self._secret = hash("core.kernel.table")
+        self._secret = hash("core.logs.kernel.table")
 
     def view(self) -> View:
         """What compiled code is told; valid until ``make_room``."""

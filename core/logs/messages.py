@@ -1,4 +1,4 @@
-"""What a program said at once: a line, or a block of lines that is one thing (``core.blocks``).
+"""What a program said at once: a line, or a block of lines that is one thing (``core.logs.blocks``).
 
 A message's text depends on nothing but the message itself, so it is the same in every job and any order of files.
 Blocks are found within one voice (a file and a prefix), because ranks interleave in shared files.
@@ -10,8 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.blocks import BLOCK_MARK, Said, find_blocks, may_open
-from core.refine import refine
+from core.logs.blocks import BLOCK_MARK, Said, find_blocks, may_open
+from core.logs.refine import refine
+
+NO_TEXT = "<BINARY>"
+MAX_ODD = 0.4  # share of bytes that are no text; of random ones three in five
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +39,7 @@ def group(body: NDArray[np.uint32], prefix: NDArray[np.uint32], bodies: Sequence
         prefix: uint32 a row; rows of one prefix are one voice.
         bodies: the distinct masked bodies of the file.
     """
-    raw = [text.decode("utf-8", "replace") for text in bodies]
+    raw = [_readable(text) for text in bodies]
     texts: dict[str, int] = {}
     of_body = np.array([texts.setdefault(refine(text), len(texts)) for text in raw], dtype=np.uint32)
     message = of_body[body] if len(body) else np.zeros(0, np.uint32)
@@ -67,6 +70,15 @@ def is_block(text: str) -> bool:
 def plain(text: str) -> str:
     """A message's text without the mark of a block."""
     return text.removeprefix(BLOCK_MARK)
+
+
+def _readable(body: bytes) -> str:
+    """The body as text; what is none (a core dump, a checkpoint called .log) is one event, not a million."""
+    text = body.decode("utf-8", "replace")
+    if text.isprintable() and "\ufffd" not in text:
+        return text
+    odd = sum(character == "\ufffd" or not (character.isprintable() or character.isspace()) for character in text)
+    return NO_TEXT if odd > len(text) * MAX_ODD else text
 
 
 def _voices(prefix: NDArray[np.uint32], opens: NDArray[np.bool_]) -> Iterable[NDArray[np.intp]]:

@@ -1,48 +1,27 @@
 """One pass over one log file: bytes in, columns out; nothing is held but the columns and the distinct bodies.
 
 A scan is a pure function of the file's bytes and its format, so files can be scanned by threads, processes or machines
-in any order. ``scan_blocks`` here is the reference engine on top of ``core.lines``; ``core.kernel`` holds the fast one
-with the same contract, and a fuzz test holds them together.
+in any order. ``scan_blocks`` here is the reference engine on top of ``core.logs.lines``; ``core.logs.kernel`` holds the
+fast one with the same contract, and a fuzz test holds them together.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import UnreadableLog
 from core.job import LogFile
-from core.lines import MAX_SEGMENT, Format, learn, segments, take_apart
+from core.logs.columns import Block, Columns, Engine
+from core.logs.lines import MAX_SEGMENT, Format, learn, segments, take_apart
 
 BLOCK_BYTES = 1 << 20  # measured from 64 KiB to 8 MiB: smaller blocks cost calls, larger ones leave the cache
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
 # To import numba and load the kernel takes 0.8 s, 2 s where Python may keep no .pyc; scan_blocks reads 3 MB/s.
 KERNEL_BYTES = 4 << 20
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Columns:
-    """One row a segment, in the order of the file.
-
-    line: uint32, physical line from 1. offset: int64, of the segment in the unpacked file. length: uint32, bytes, at
-    most MAX_SEGMENT.
-    prefix, body: uint32, places in ``prefixes`` and ``bodies``. time: int64, microseconds, NO_TIME when the segment
-    holds no clock reading. lines: physical lines seen. undecodable: segments that are not UTF-8.
-    """
-
-    line: NDArray[np.uint32]
-    offset: NDArray[np.int64]
-    length: NDArray[np.uint32]
-    prefix: NDArray[np.uint32]
-    body: NDArray[np.uint32]
-    time: NDArray[np.int64]
-    prefixes: tuple[bytes, ...]
-    bodies: tuple[bytes, ...]
-    lines: int
-    undecodable: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,23 +34,12 @@ class FileScan:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Bytes of a file from ``offset`` on; ends after a newline or carriage return, except at the end of the file."""
-
-    offset: int
-    data: bytes
-
-
-Engine = Callable[[Iterable[Block], Format], Columns]
-
-
 def choose_engine(total_bytes: int) -> Engine:
     """The engine that is done first with so many bytes: numba takes a second to start."""
     if total_bytes < KERNEL_BYTES:
         return scan_blocks
     try:
-        from core.kernel import scan_blocks_fast  # noqa: PLC0415  # see above
+        from core.logs.kernel import scan_blocks_fast  # noqa: PLC0415  # see above
     except ImportError:  # no numba for this Python or machine: slow, and right all the same
         return scan_blocks
     return scan_blocks_fast
@@ -107,8 +75,21 @@ def scan_file(file: LogFile, known_hosts: Iterable[bytes], year: int, engine: En
     """Scan a file to its end, or to where it stops being readable."""
     reader = _Reader(file)
     sample = reader.peek(SAMPLE_BYTES)
-    columns = engine(blocks(reader), learn(sample, known_hosts, year))
+    columns = _scan(blocks(reader), learn(sample, known_hosts, year), engine)
     return FileScan(name=file.name, bytes=reader.delivered, columns=columns, problem=reader.problem)
+
+
+def _scan(file_blocks: Iterator[Block], file_format: Format, engine: Engine) -> Columns:
+    """A packed file holds many times what its size told: when it does, the kernel takes over."""
+    if engine is not scan_blocks:
+        return engine(file_blocks, file_format)
+    ahead, size = list[Block](), 0
+    for block in file_blocks:
+        ahead.append(block)
+        size += len(block.data)
+        if size >= KERNEL_BYTES:
+            return choose_engine(size)(chain(ahead, file_blocks), file_format)
+    return engine(ahead, file_format)
 
 
 def blocks(stream: "BinaryIO | _Reader", size: int = BLOCK_BYTES) -> Iterator[Block]:

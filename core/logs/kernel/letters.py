@@ -1,9 +1,9 @@
-"""What kind of letter each byte is: the character classes of ``core.lines`` as one table of bits."""
+"""What kind of letter each byte is: the character classes of ``core.logs.lines`` as one table of bits."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.lines import SLOT_GAP
+from core.logs.lines import SLOT_GAP
 
 LOWER = 0x20  # the bit that makes a letter small
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from core.kernel.letters import CLASS, GAP, LETTER, LOWER, PCI, as_word
-from core.kernel.machine import byte, compiled, digits_end, word
-from core.lines import MAX_SLOT_DIGITS, MAX_SLOT_GAP, SLOT_ENDS, SLOT_WORDS
+from core.logs.kernel.letters import CLASS, GAP, LETTER, LOWER, PCI, as_word
+from core.logs.kernel.machine import byte, compiled, digits_end, word
+from core.logs.lines import MAX_SLOT_DIGITS, MAX_SLOT_GAP, SLOT_ENDS, SLOT_WORDS
 
 _BLANK, _CLOSE, _COLON, _X = b" ):x"
 

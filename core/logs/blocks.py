@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.refine import refine
+from core.logs.refine import refine
 
 BLOCK_MARK = "\u00b6 "  # opens the text of a block, so that no single line can have the same text
 _MAX_REPORT_ROWS = 20_000  # a report of 1,024 failed ranks has 9 rows a rank

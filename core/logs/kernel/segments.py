@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from core.kernel.labels import Labels, labels_end
-from core.kernel.machine import LOOK, byte, compiled, copy, ends, lowest, odd, put_byte, put_half, put_word
-from core.kernel.masks import mask
-from core.kernel.table import View, has_room, index, intern
-from core.lines import MAX_BODY, MAX_SEGMENT
+from core.logs.kernel.labels import Labels, labels_end
+from core.logs.kernel.machine import LOOK, byte, compiled, copy, ends, lowest, odd, put_byte, put_half, put_word
+from core.logs.kernel.masks import mask
+from core.logs.kernel.table import View, has_room, index, intern
+from core.logs.lines import MAX_BODY, MAX_SEGMENT
 
 # So many bytes behind a text must be ours to read: the farthest look ends 56 bytes behind the start of a UUID.
 PAD = 2 * LOOK

@@ -1,4 +1,4 @@
-"""The fast engine: the same columns as ``core.scan.scan_blocks`` for any bytes, compiled by numba, without the GIL.
+"""The fast engine: the same columns as ``scan_blocks`` of core.logs.scan, compiled by numba, without the GIL.
 
     machine    loads, looks at 32 bytes, a wide multiply: what numba lacks
     letters    character classes
@@ -9,7 +9,7 @@
     table      distinct strings and their numbers
     segments   the loop over a block
 
-``core.lines`` is the specification; tests/core/test_kernel.py holds the two together.
+``core.logs.lines`` is the specification; tests/core/test_kernel.py holds the two together.
 """
 
 import hashlib
@@ -24,13 +24,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from core import lines
-from core.kernel import segments
-from core.kernel.labels import Labels
-from core.kernel.segments import PAD, Desk, Rows, State, Text
-from core.kernel.table import Table
-from core.lines import MAX_BODY, MAX_SEGMENT, Format
-from core.scan import Block, Columns
+from core.logs import lines
+from core.logs.columns import Block, Columns
+from core.logs.kernel import segments
+from core.logs.kernel.labels import Labels
+from core.logs.kernel.segments import PAD, Desk, Rows, State, Text
+from core.logs.kernel.table import Table
+from core.logs.lines import MAX_BODY, MAX_SEGMENT, Format
 
 _FIRST_ROWS = 1 << 14  # doubled whenever they are full
 
@@ -48,7 +48,7 @@ _KINDS: dict[str, type[np.uint32] | type[np.int64]] = {
 
 
 def scan_blocks_fast(file_blocks: Iterable[Block], file_format: Format) -> Columns:
-    """Scan the blocks of a file as ``core.scan.scan_blocks`` does."""
+    """Scan the blocks of a file as ``core.logs.scan.scan_blocks`` does."""
     ledger = _Ledger(_kernel(), file_format)
     for block in file_blocks:
         for data, size, offset in _pieces(block):

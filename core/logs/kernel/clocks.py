@@ -1,4 +1,4 @@
-"""Clock readings, told by where their digits stand; the shapes are those of ``core.lines``.
+"""Clock readings, told by where their digits stand; the shapes are those of ``core.logs.lines``.
 
 The caller has looked at 32 bytes from the first digit on: bit i of ``run`` says that byte i is a digit. A text ends
 before a newline or carriage return, which no shape holds, so nothing here needs to know where.
@@ -6,8 +6,8 @@ before a newline or carriage return, which no shape holds, so nothing here needs
 
 import numpy as np
 
-from core.kernel.letters import as_word
-from core.kernel.machine import byte, compiled, digits_end, word
+from core.logs.kernel.letters import as_word
+from core.logs.kernel.machine import byte, compiled, digits_end, word
 
 NO_CLOCK, CLOCK, ISO, GLOG, US, MONTH_DAY, UNIX = range(7)  # styles; CLOCK alone has no date
 
@@ -196,7 +196,7 @@ def _iso_tail(at: int, end: int) -> int:
 
 @compiled
 def _epoch(year: int, month: int, day: int, clock: int) -> int:
-    """As ``core.lines._epoch``; the clock is hh:mm:ss at an address."""
+    """As ``core.logs.lines._epoch``; the clock is hh:mm:ss at an address."""
     shifted = year - 1 if month <= 2 else year
     era = shifted // 400
     of_era = shifted - era * 400

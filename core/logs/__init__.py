@@ -1,0 +1,1 @@
+"""Logs in: bytes to lines, lines to messages, and who said them."""
