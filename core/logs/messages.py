@@ -14,7 +14,7 @@ from core.logs.blocks import BLOCK_MARK, Said, find_blocks, may_open
 from core.logs.refine import refine
 
 NO_TEXT = "<BINARY>"
-MAX_ODD = 0.4  # share of bytes that are no text; of random ones three in five
+MAX_ODD = 0.3  # share of bytes that are no text; of random ones three in five
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,13 +1,16 @@
 """Templates: which messages are one event, and that an event's id depends on nothing but its text."""
 
+import random
+import string
 from hashlib import blake2b
 
 import pytest
+from drain3.drain import Drain
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.logs.blocks import BLOCK_MARK
-from core.templates import find_templates, template_id
+from core.templates import SIMILARITY, WILDCARD, _guard, find_templates, template_id
 from tests.core.jobs import job, lines, parse, raised
 
 
@@ -117,6 +120,56 @@ def test_what_only_counts_measures_or_names_is_one_event(one: str, other: str) -
     together = events(one, other)
 
     assert together[0] == together[1]
+
+
+WORDS = st.sampled_from(
+    ["rank", "node", "<NUM>", "up", "down", "a", "b", "timed", "out", "<*>", "ERROR", "[Errno", "7]"]
+)
+LINES = st.lists(st.lists(WORDS, max_size=12).map(" ".join), unique=True, min_size=1, max_size=30)
+
+
+@given(LINES, st.data())
+def test_the_index_finds_what_drains_tree_finds(texts: list[str], data: st.DataObject) -> None:
+    """drain3 itself, with its prefix tree, gives the same templates; it only takes longer."""
+    counts = {text: data.draw(st.integers(1, 3)) for text in texts}
+    tree = Drain(depth=4, sim_th=SIMILARITY, max_children=4096, param_str=WILDCARD, parametrize_numeric_tokens=False)
+
+    clusters = {
+        text: tree.add_log_message(f"{_guard(text)} {text}")[0]
+        for text in sorted(counts, key=lambda t: (-counts[t], t))
+    }
+
+    found = find_templates(counts)
+    for one in texts:
+        for other in texts:
+            assert (found[one] == found[other]) == (clusters[one] is clusters[other])
+        if sum(clusters[one] is clusters[other] for other in texts) > 1:
+            assert found[one].text.split() == list(clusters[one].log_template_tokens[1:])
+
+
+def test_many_different_lines_are_parsed_in_time() -> None:
+    """A job that prints its data set must not take minutes: Drain's tree alone needs one for ten thousand lines."""
+    chance = random.Random(1)
+    texts = {f"sample text: {' '.join(chance.choices(string.ascii_letters, k=10))}": 1 for _ in range(6000)}
+
+    assert len(find_templates(texts)) == len(texts)
+
+
+def test_a_guard_of_two_words_stays_out_of_the_template() -> None:
+    """``timed out`` tells events apart; no part of it leaks into their text."""
+    said = [f"waiting for the peer called {name} of this group timed out at last" for name in ("ann", "bob")]
+
+    assert set(templates(*said)) == {"waiting for the peer called <*> of this group timed out at last"}
+
+
+def test_what_is_no_text_is_one_event() -> None:
+    """A core dump called .log has a million different lines, and not one that says something."""
+    chance = random.Random(1)
+    table = parse(job({"core.log": b"hello\n" + chance.randbytes(100_000) + b"\nbye\n"})).table
+
+    assert len(table) > 300
+    assert len(table.templates) < len(table) / 10
+    assert {"hello", "bye"} <= {template.text for template in table.templates}
 
 
 def test_words_that_vary_become_wildcards() -> None:
