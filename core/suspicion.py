@@ -6,6 +6,7 @@ import numpy as np
 
 from core.blame import Names, blame_edges, own_address, own_rank
 from core.contrast import contrast_signs
+from core.counters import collective_signs, counter_signs
 from core.crossjob import Candidate
 from core.facts import Blame
 from core.job import LogFile
@@ -46,6 +47,8 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, nodes),
         *missing_signs(expected, table.ranks),
+        *counter_signs(parsed),
+        *collective_signs(parsed, node_of_rank),
     )
 
 

@@ -1,0 +1,51 @@
+"""Numbers that name a node."""
+
+from core.counters import collective_signs, counter_signs
+from core.parsed import Parsed, parse_job
+from core.suspicion import find_signs
+from tests.core.jobs import job
+
+
+def parsed(files: dict[str, str], **manifest: object) -> Parsed:
+    return parse_job(job(dict(files), **manifest), [], cache=None, workers=1, progress=None)
+
+
+def stats(retrans: list[int]) -> str:
+    return "".join(f"2026-11-21T03:59:{at:02d}Z noded: INFO stats: tcp_retrans={n}\n" for at, n in enumerate(retrans))
+
+
+def test_a_counter_that_rises_on_one_node_names_it() -> None:
+    """A node whose retransmits grow ten times beyond those of its peers is pointed to, with the numbers."""
+    node = parsed({f"node-{n}/noded.log": stats([1, 20, 40 if n else 800]) for n in range(4)})
+
+    (sign,) = counter_signs(node)
+
+    assert sign.node == "node-0"
+    assert sign.because == "tcp_retrans on node-0 rose to 800; on the other nodes to 40 at most."
+
+
+def test_counters_that_rise_everywhere_name_nobody() -> None:
+    """Retransmits of healthy nodes differ by less than three times."""
+    node = parsed({f"node-{n}/noded.log": stats([0, 100 + 60 * n]) for n in range(4)})
+
+    assert counter_signs(node) == []
+
+
+def test_a_rank_that_is_behind_in_collectives_is_named() -> None:
+    """Of watchdogs that report different last collectives, the smallest number is the one that is waited for."""
+    line = "[rank{r}]: watchdog: last enqueued work: 50, last completed work: {done}\n"
+    files = {f"node-{r}/rank_{r}.log": line.format(r=r, done=47 if r == 2 else 49) for r in range(4)}
+    node = parsed(files, node_ranks={f"node-{r}": [r] for r in range(4)})
+
+    (sign,) = [sign for sign in find_signs(node, ()) if sign.channel == "collective"]
+
+    assert sign.node == "node-2"
+    assert "rank 2 completed collective 47; the others reached 49" in sign.because
+
+
+def test_equal_collectives_name_nobody() -> None:
+    """When every rank completed the same collective, nobody is behind."""
+    files = {f"node-{r}/rank_{r}.log": "last enqueued work: 5, last completed work: 5\n" for r in range(4)}
+    node = parsed(files)
+
+    assert collective_signs(node, {r: f"node-{r}" for r in range(4)}) == []
