@@ -31,6 +31,7 @@ NAMED_BY_MOST = (
 SILENT = 0.6
 BEHIND = 0.35
 STUBBORN = 0.4
+TELLING_GAP = 500_000  # microseconds; loggers flush and clocks differ by less
 MIN_COMPLAINERS = 2  # of one peer alone nothing follows about the silent ones
 
 
@@ -250,6 +251,6 @@ def _list(numbers: Sequence[int]) -> str:
 def _earlier(ended: Mapping[int, int], mute: Sequence[int], complained: set[int]) -> str:
     mine = [ended[rank] for rank in mute if rank in ended]
     theirs = [ended[rank] for rank in complained if rank in ended]
-    if mine and theirs and max(mine) < min(theirs):
+    if mine and theirs and min(theirs) - max(mine) >= TELLING_GAP:
         return f", and its last word came {(min(theirs) - max(mine)) / 1e6:.1f} s before theirs"
     return ""
