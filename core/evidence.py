@@ -1,6 +1,6 @@
-"""Evidence: a claim with its number, its sentence and its lines ; nothing else is ever said."""
+"""Evidence: a claim with its number, its sentence and its lines; nothing else is ever said."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, s
     return NodeEvidence(
         id=name,
         score=one.score,
-        because=" ".join(_sentence(sign.because) for sign in one.signs),
+        because=" ".join(_sentence(sign.because, _names(parsed)) for sign in one.signs),
         node=one.node,
         ranks=_ranks(parsed, one.node),
         events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event is not None and sign.event in ids})),
@@ -85,7 +85,7 @@ def _because(parsed: Parsed, one: Candidate, reached: Sequence[int]) -> str:
     when = f", after iteration {reached[0]}" if reached else ""
     says = f" {_sentence(one.fact.says)}." if one.fact.says else ""
     why = f" ({_sentence(one.why)}.)" if one.why else ""
-    return f"{_sentence(who)} logged this {times}{when}{_in_good_jobs(parsed, one)}.{says}{why}"
+    return f"{_sentence(who, _names(parsed))} logged this {times}{when}{_in_good_jobs(parsed, one)}.{says}{why}"
 
 
 def _who(parsed: Parsed, one: Candidate) -> str:
@@ -131,9 +131,12 @@ def _ranks(parsed: Parsed, node: str) -> tuple[int, ...]:
     return tuple(sorted(spoke | set(parsed.job.manifest.node_ranks.get(node, ()))))
 
 
-def _sentence(text: str) -> str:
+def _names(parsed: Parsed) -> frozenset[str]:
+    return frozenset((*parsed.nodes, *parsed.table.nodes))
+
+
+def _sentence(text: str, names: Collection[str] = ()) -> str:
     """The text with a capital, unless it starts with a name."""
     first = text.split(" ", 1)[0]
-    return (
-        text if any(character.isdigit() or character in "-_." for character in first) else text[:1].upper() + text[1:]
-    )
+    named = first in names or any(character.isdigit() or character in "-_." for character in first)
+    return text if named else text[:1].upper() + text[1:]

@@ -50,7 +50,7 @@ def decide(parsed: Parsed, candidates: Sequence[Candidate], suspicions: Sequence
         return _node(accused, roots, place)
     if roots:
         return _job(roots[0], nodes, parsed.unit, place)
-    return _running(place) if status is Status.RUNNING else _unknown(candidates, place)
+    return _running(place) if status is Status.RUNNING else _unknown(parsed, candidates, place)
 
 
 def _stopped(root: Candidate, place: str) -> Verdict:
@@ -117,12 +117,15 @@ def _running(place: str) -> Verdict:
     )
 
 
-def _unknown(candidates: Sequence[Candidate], place: str) -> Verdict:
+def _unknown(parsed: Parsed, candidates: Sequence[Candidate], place: str) -> Verdict:
     seen = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED]
     if seen:
         said = short(seen[0].quote)
         why = f"There is only what peers say of each other (\u201c{said}\u201d); no log holds a direct trace."
         check = "Find the logs of the node that the peers waited for, its kernel log, and stack dumps of all ranks."
+    elif not len(parsed.table):
+        why = "No log of this job holds a line that could be read."
+        check = "See whether the job ever started, where it wrote its logs, and whether all of them were copied."
     else:
         why = "The logs end without an error, a stop or a silent node."
         check = (

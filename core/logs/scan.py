@@ -22,6 +22,8 @@ BLOCK_BYTES = 1 << 20  # measured from 64 KiB to 8 MiB: smaller blocks cost call
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
 # To import numba and load the kernel takes 0.8 s, 2 s where Python may keep no .pyc; scan_blocks reads 3 MB/s.
 KERNEL_BYTES = 4 << 20
+# A line costs 120 bytes of memory while a job is diagnosed, an empty one too; no log holds millions of lines so short.
+MAX_SHORT, SHORT = 1 << 22, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,6 +198,8 @@ class _Reader:
     def __init__(self, file: LogFile) -> None:
         self.delivered = 0
         self.problem: str | None = None
+        self._name = file.name
+        self._ends = 0
         self._held = b""
         self._stream: BinaryIO | None = None
         try:
@@ -212,7 +216,18 @@ class _Reader:
         held, self._held = self._held[:size], self._held[size:]
         chunk = held or self._pull(size)
         self.delivered += len(chunk)
+        self._ends += chunk.count(b"\n") + chunk.count(b"\r")
+        if self._ends > MAX_SHORT and self.delivered < self._ends * SHORT:
+            self._stop(
+                f"{self._name} holds more than {MAX_SHORT:,} lines of less than {SHORT} bytes: its rest is left out."
+            )
         return chunk
+
+    def _stop(self, problem: str) -> None:
+        self.problem, self._held = problem, b""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
 
     def _pull(self, size: int) -> bytes:
         if self._stream is None:

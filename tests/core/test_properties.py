@@ -16,9 +16,11 @@ from bot.contract import to_contract, to_json
 from core.cache import MemoryCache
 from core.diagnose import diagnose, events
 from core.job import Job
+from core.logs import scan
+from core.logs.lines import Format
 from core.model import Diagnosis, Role
 from sources.fake import FakeJobs
-from tests.core.jobs import EXAMPLES, example, judged
+from tests.core.jobs import EXAMPLES, example, judged, log_file
 
 ROOT = Path(__file__).parents[2]
 BASELINE = {"f02": ("s01", "s03"), "f07": ("s01", "s03"), "f15": ("s01", "s03"), "f42": ("s15",)}
@@ -185,3 +187,19 @@ def test_every_physical_line_is_listed(job_id: str) -> None:
     ]
     assert sorted(set(listed)) == sorted(expected)
     assert listed == sorted(listed, key=lambda place: (place[0], place[1]))
+
+
+def test_a_log_that_outgrows_its_size_is_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A packed log holds many times its size: the kernel takes over from the reference, and no column differs."""
+    texts = b"".join(b"[rank%d]: step %d took %d ms\r\n" % (n % 3, n, n * 7) for n in range(50_000))
+    log = log_file("logs/a.log", texts)
+    assert log.size > scan.BLOCK_BYTES
+    expected = scan.scan_blocks(scan.blocks(log.open()), Format(year=2026))
+    monkeypatch.setattr(scan, "KERNEL_BYTES", 20_000)
+
+    found = scan.scan_file(log, (), 2026, scan.scan_blocks).columns
+
+    assert found.bodies == expected.bodies
+    assert found.line.tolist() == expected.line.tolist()
+    assert found.body.tolist() == expected.body.tolist()
+    assert found.offset.tolist() == expected.offset.tolist()

@@ -1,0 +1,369 @@
+"""Bad input through the real command line: a clear message, a hint, the right exit code, and nothing is written.
+
+What can be read is diagnosed, and what could not be read is said.
+"""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FAULT = (
+    "Traceback (most recent call last):\n"
+    '  File "/opt/train.py", line 7, in train_step\n'
+    "    step()\n"
+    "OSError: [Errno 5] Input/output error\n"
+)
+FOUND = "storage failed"
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: exit code, what it said, seconds, and the most memory that it held (bytes)."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """A jobs folder of one test."""
+
+    path: Path
+
+    def make(self, job_id: str, files: dict[str, bytes | str], manifest: bytes | dict[str, Any] | None = None) -> Path:
+        """A job folder with these files."""
+        home = self.path / job_id
+        home.mkdir(parents=True)
+        for name, content in files.items():
+            file = home / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if manifest is not None:
+            (home / "job.json").write_bytes(manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode())
+        return home
+
+    def run(self, command: str, job: str, *options: str) -> Ended:
+        """``firstfault COMMAND JOB --jobs HERE``; nothing may have changed below the jobs folder afterwards."""
+        before = self.listing()
+        words = [sys.executable, "-m", "bot", command, job, "--jobs", str(self.path), *options]
+        here = self.path.parent / "here"
+        here.mkdir(exist_ok=True)
+        out, err = here.with_name("out"), here.with_name("err")
+        began = time.monotonic()
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            child = subprocess.Popen(words, cwd=here, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - began
+        assert self.listing() == before, "something was written into the jobs folder"
+        assert list(here.iterdir()) == [], "something was written into the current folder"
+        said, told = out.read_text("utf-8"), err.read_text("utf-8")
+        assert "Traceback (most recent call last)" not in told
+        return Ended(child.returncode, said, told, seconds, usage.ru_maxrss * 1024)
+
+    def diagnose(self, job: str) -> Ended:
+        return self.run("diagnose", job)
+
+    def listing(self) -> list[tuple[str, int, int]]:
+        """Name, time of change and size of everything below the folder."""
+        return sorted(
+            (str(path.relative_to(self.path)), path.lstat().st_mtime_ns, path.lstat().st_size)
+            for path in self.path.rglob("*")
+        )
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    (tmp_path / "jobs").mkdir()
+    return Jobs(tmp_path / "jobs")
+
+
+def told(ended: Ended) -> str:
+    """The answer as one line: wrapping is for terminals."""
+    return " ".join(ended.out.split())
+
+
+def refused(ended: Ended, message: str, hint: str) -> None:
+    """Exit code 2, nothing on standard output, a message and a hint without control bytes on standard error."""
+    assert (ended.code, ended.out) == (2, "")
+    first, second = ended.err.splitlines()
+    assert first.startswith("error: ")
+    assert message in first
+    assert second.startswith("hint: ")
+    assert hint in second
+    assert ended.err.replace("\n", "").isprintable()
+
+
+# --- wrong names ----------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_job_is_told_with_those_that_look_like_it(jobs: Jobs) -> None:
+    """A typing error is the most frequent one."""
+    jobs.make("llm-1437825", {"logs/a.log": FAULT})
+
+    refused(jobs.diagnose("llm-1437852"), "There is no job llm-1437852 below", "Did you mean llm-1437825?")
+
+
+@pytest.mark.parametrize(
+    ("job", "message", "hint"),
+    [
+        ("../outside/job", "no job folder and no log file ../outside/job", "Is the path right?"),
+        ("jobs/../../etc/job", "no job folder and no log file", "Is the path right?"),
+        ("\x1b[2Jevil\n", "cannot be a job id", "letters, digits"),
+        ("", "cannot be a job id", "letters, digits"),
+        ("..." * 100, "cannot be a job id", "letters, digits"),
+    ],
+)
+def test_what_cannot_be_a_job_is_refused(jobs: Jobs, job: str, message: str, hint: str) -> None:
+    """Dots, slashes, control characters, nothing at all: it never reaches a path below the jobs folder."""
+    refused(jobs.diagnose(job), message, hint)
+
+
+def test_a_jobs_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """With where it is set."""
+    nowhere = Jobs(tmp_path / "nowhere")
+
+    refused(nowhere.diagnose("f07"), "cannot be listed", "--jobs or FIRSTFAULT_JOBS")
+
+
+def test_a_link_out_of_the_jobs_folder_is_no_job(jobs: Jobs, tmp_path: Path) -> None:
+    """Whoever may ask for a job may not read what lies beside the jobs."""
+    Jobs(tmp_path / "secret").make("job", {"logs/a.log": FAULT})
+    (jobs.path / "link").symlink_to(tmp_path / "secret" / "job")
+
+    refused(jobs.diagnose("link"), "There is no job link", "another jobs folder")
+
+
+# --- nothing to read ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("files", [{}, {"job.json": "{}"}, {"logs/model.pt": "x"}, {"logs/.hidden": "x"}])
+def test_a_job_without_logs_is_told(jobs: Jobs, files: dict[str, bytes | str]) -> None:
+    """An empty folder, a manifest alone, files that hold no log lines."""
+    jobs.make("empty", files)
+
+    refused(jobs.diagnose("empty"), "Job empty has no log files", "")
+
+
+def test_a_folder_in_place_of_a_log_is_no_log(jobs: Jobs) -> None:
+    """``rank_0.log/`` with nothing in it."""
+    (jobs.make("odd", {}) / "logs" / "rank_0.log").mkdir(parents=True)
+
+    refused(jobs.diagnose("odd"), "Job odd has no log files", "logs/ folder")
+
+
+@pytest.mark.parametrize("files", [{"logs/a.log": "", "logs/b.log": ""}, {"dumps/rank_0.txt": "Thread 0x1\n"}])
+def test_a_job_of_which_no_line_is_there_says_so(jobs: Jobs, files: dict[str, bytes | str]) -> None:
+    """Only empty files, or only dumps: an answer without a conclusion, and what to look for."""
+    jobs.make("mute", files, {"status": "FAILED"})
+
+    ended = jobs.diagnose("mute")
+
+    assert ended.code == 1
+    assert "Nothing conclusive" in told(ended)
+    assert "No log of this job holds a line that could be read." in told(ended)
+    assert "whether the job ever started" in told(ended)
+    assert jobs.run("events", "mute").out == ""
+
+
+# --- files that are broken, or made to break the reader ---------------------------------------------------------------
+
+
+def test_a_truncated_archive_is_diagnosed_as_far_as_it_goes(jobs: Jobs) -> None:
+    """The job was killed while it wrote: what stood before the cut is read, and the cut is said."""
+    noise = "".join(f"{random.Random(n).random()}\n" for n in range(3000))
+    packed = gzip.compress((noise + FAULT).encode())
+    whole = gzip.compress(FAULT.encode())
+    jobs.make("cut", {"logs/rank_0.log.gz": packed[: len(packed) // 2], "logs/rank_1.log.gz": whole})
+
+    ended = jobs.diagnose("cut")
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert "logs/rank_0.log.gz ends in the middle of its gzip data" in told(ended)
+
+
+@pytest.mark.parametrize(
+    ("fill", "said"),
+    [
+        (b"\0", "unpacks to more than 500 times its size"),
+        (b"\n", "holds more than 4,194,304 lines of less than 8 bytes"),
+    ],
+    ids=["zeros", "newlines"],
+)
+def test_a_bomb_does_not_go_off(jobs: Jobs, fill: bytes, said: str) -> None:
+    """A few kilobytes that unpack to 64 MB of nothing: read up to a limit, and said; other files are read."""
+    jobs.make("bomb", {"logs/a.log.gz": gzip.compress(fill * 64 * MEGABYTE), "logs/b.log": FAULT})
+
+    ended = jobs.diagnose("bomb")
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert said in told(ended)
+    assert ended.seconds < 20
+    assert ended.memory < 1200 * MEGABYTE
+
+
+def test_bytes_that_are_no_text_crash_nothing(jobs: Jobs) -> None:
+    """A checkpoint that is called .log, and a fault after bytes that are no UTF-8."""
+    noise = random.Random(1).randbytes(MEGABYTE // 2)
+    jobs.make("binary", {"logs/a.log": noise, "logs/b.log": b"\xff\xfe\x00 start\n" + FAULT.encode() + b"\x80\n"})
+
+    ended, listed = jobs.diagnose("binary"), jobs.run("events", "binary", "--jsonl")
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert "not UTF-8" in told(ended)
+    assert ended.seconds < 20
+    assert listed.code == 0
+    rows = [json.loads(line) for line in listed.out.splitlines()]
+    assert {row["line"] for row in rows if row["file"] == "logs/a.log"} == set(range(1, noise.count(b"\n") + 2))
+
+
+def test_a_line_of_a_hundred_megabytes_costs_neither_time_nor_memory(jobs: Jobs) -> None:
+    """It is skipped through, not held; the fault behind it is found at the right line."""
+    home = jobs.make("long", {"logs/a.log": ""})
+    with (home / "logs" / "a.log").open("wb") as file:
+        file.write(b"start\n")
+        for _ in range(100):
+            file.write(b"x 1 " * (MEGABYTE // 4))
+        file.write(b"\n" + FAULT.encode())
+
+    ended = jobs.run("diagnose", "long", "--json")
+
+    document = json.loads(ended.out)
+    assert document["events"][0]["lines"][0]["line"] == 6
+    assert document["coverage"]["bytes"] > 100 * MEGABYTE
+    assert ended.seconds < 20
+    assert ended.memory < 600 * MEGABYTE
+
+
+def test_a_log_without_a_newline_at_its_end_is_read_to_its_end(jobs: Jobs) -> None:
+    """Also when the end is a carriage return."""
+    jobs.make("torn", {"logs/a.log": FAULT.rstrip("\n"), "logs/b.log": "3%| | 1/9\r"})
+
+    ended = jobs.diagnose("torn")
+
+    assert FOUND in told(ended)
+    assert "2 files, 5 lines" in told(ended)
+
+
+def _loops(home: Path) -> None:
+    (home / "logs" / "loop").symlink_to(".")
+    (home / "logs" / "one").symlink_to("two")
+    (home / "logs" / "two").symlink_to("one")
+
+
+def _leads_out(home: Path) -> None:
+    secret = home.parent.parent / "secret.log"
+    secret.write_text("SECRET\n")
+    (home / "logs" / "out.log").symlink_to(secret)
+
+
+def _leads_nowhere(home: Path) -> None:
+    (home / "logs" / "gone.log").symlink_to("not-there")
+
+
+def _pipe(home: Path) -> None:
+    os.mkfifo(home / "logs" / "pipe.log")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_loops, "Links that lead back to themselves were not followed: logs/loop, logs/one, logs/two."),
+        (_leads_out, "Links that lead out of the job folder were not followed: logs/out.log."),
+        (_leads_nowhere, "Links that lead nowhere were left out: logs/gone.log."),
+        (_pipe, "Pipes, sockets and devices were not opened: logs/pipe.log."),
+    ],
+)
+def test_what_is_no_file_of_the_job_is_left_out_and_said(jobs: Jobs, spoil: Callable[[Path], None], said: str) -> None:
+    """Links and pipes are not followed, the rest is read."""
+    spoil(jobs.make("links", {"logs/a.log": FAULT}))
+
+    ended = jobs.diagnose("links")
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert said in told(ended)
+    assert "SECRET" not in jobs.run("events", "links").out if spoil is _leads_out else True
+
+
+# --- manifests --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        (b'{"status": "FAI', "job.json is not valid JSON"),
+        (b"[1, 2]", "job.json is not a JSON object"),
+        (b"[" * 200_000, "job.json is nested too deeply"),
+        (b'{"x": "' + b"y" * (17 * MEGABYTE) + b'"}', "job.json is larger than 16,777,216 bytes"),
+        (
+            {"nodes": ["a", "b"], "node_ranks": {"a": [0, 1], "b": [1, 2]}, "world_size": 2, "job_id": "other"},
+            "job.json gives the same ranks to several nodes: 1",
+        ),
+        ({"status": "WHATEVER", "world_size": -3, "nodes": {"a": 1}}, "job.json has a world_size that is no count"),
+    ],
+    ids=["broken", "no object", "nested", "huge", "lying", "nonsense"],
+)
+def test_a_bad_manifest_costs_a_sentence(jobs: Jobs, manifest: bytes | dict[str, Any], said: str) -> None:
+    """The logs are diagnosed without it, or with what of it makes sense."""
+    jobs.make("job", {"logs/rank_0.log": FAULT, "logs/rank_1.log": "hello\n"}, manifest)
+
+    ended = jobs.diagnose("job")
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert said in told(ended)
+
+
+# --- thin data --------------------------------------------------------------------------------------------------------
+
+
+def test_one_node_and_one_rank_are_enough(jobs: Jobs) -> None:
+    """There is nobody to compare with, and the answer says so; without iterations too."""
+    jobs.make("one", {"logs/node-0/rank_0.log": FAULT}, {"status": "FAILED", "nodes": ["node-0"]})
+
+    ended = jobs.diagnose("one")
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert "spatial: One node and at most one rank: there is nobody to compare it with." in told(ended)
+    assert "temporal: No line of the logs counts iterations." in told(ended)
+
+
+def test_a_job_that_succeeded_did_not_fail(jobs: Jobs) -> None:
+    """Whatever its logs hold."""
+    jobs.make("done", {"logs/a.log": FAULT}, {"status": "COMPLETED"})
+
+    ended = jobs.run("diagnose", "done", "--json")
+
+    document = json.loads(ended.out)
+    assert ended.code == 0
+    assert (document["scope"], document["events"], document["nodes"]) == ("none", [], [])
+
+
+@pytest.mark.parametrize(("log", "code", "said"), [("iteration 3/ 9\n", 1, "still running"), (FAULT, 0, FOUND)])
+def test_a_running_job_is_diagnosed_as_far_as_it_is(jobs: Jobs, log: str, code: int, said: str) -> None:
+    """Without a fault there is no conclusion yet; with one there is."""
+    jobs.make("now", {"logs/a.log": log}, {"status": "RUNNING"})
+
+    ended = jobs.diagnose("now")
+
+    assert ended.code == code
+    assert said in told(ended)
