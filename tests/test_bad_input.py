@@ -27,6 +27,17 @@ FOUND = "storage failed"
 MEGABYTE = 1 << 20
 
 
+# A child's peak begins with what its parent held when it forked, and pytest holds much: a small process stands between.
+PEAK = """
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(child.pid, 0)
+with open(sys.argv[1], "w") as peak:
+    peak.write(str(usage.ru_maxrss))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a command ended: exit code, what it said, seconds, and the most memory that it held (bytes)."""
@@ -62,18 +73,22 @@ class Jobs:
         words = [sys.executable, "-m", "bot", command, job, "--jobs", str(self.path), *options]
         here = self.path.parent / "here"
         here.mkdir(exist_ok=True)
-        out, err = here.with_name("out"), here.with_name("err")
+        out, err, peak = here.with_name("out"), here.with_name("err"), here.with_name("peak")
         began = time.monotonic()
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            child = subprocess.Popen(words, cwd=here, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
+            code = subprocess.call(
+                [sys.executable, "-c", PEAK, str(peak), *words],
+                cwd=here,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+            )
         seconds = time.monotonic() - began
         assert self.listing() == before, "something was written into the jobs folder"
         assert list(here.iterdir()) == [], "something was written into the current folder"
         said, told = out.read_text("utf-8"), err.read_text("utf-8")
         assert "Traceback (most recent call last)" not in told
-        return Ended(child.returncode, said, told, seconds, usage.ru_maxrss * 1024)
+        return Ended(code, said, told, seconds, int(peak.read_text()) * 1024)
 
     def diagnose(self, job: str) -> Ended:
         return self.run("diagnose", job)
