@@ -57,6 +57,14 @@ def test_who_cannot_be_named_is_not_blamed(said: str) -> None:
     assert blamed(four_nodes({0: raised(said)}, usual=steps(3))) == set()
 
 
+def test_nobody_is_named_by_itself() -> None:
+    """A daemon that talks of its own node accuses nobody."""
+    daemon = [at(3, "ERROR node node-0 not responding: no heartbeat for 9 s")]
+
+    assert blamed(four_nodes({}, usual=steps(3), others={"node-0/noded.log": daemon})) == set()
+    assert blamed(four_nodes({}, usual=steps(3), others={"node-1/noded.log": daemon})) == {"node-0"}
+
+
 def test_the_scheduler_names_a_lost_node() -> None:
     """What the controller says of a node is said by nobody of the job's own; the node is the suspect."""
     controller = [at(13, "ERROR node node-2 not responding: no heartbeat for 9 s, marking it DOWN*")]

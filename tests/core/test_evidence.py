@@ -92,6 +92,17 @@ def test_the_sentence_holds_who_how_often_and_when(failed: Job, because: str) ->
     assert first(failed).because == because
 
 
+def test_names_are_written_as_they_are() -> None:
+    """A node called alpha is not Alpha at the start of a sentence."""
+    files = {
+        name: lines("hello", *(DISK if name.startswith("alpha") else [])) for name in ("alpha/x.log", "beta/x.log")
+    }
+    found = diagnose(job(files, nodes=("alpha", "beta")), [])
+
+    assert found.events[0].because.startswith("alpha logged this once")
+    assert found.nodes[0].because.startswith("alpha logged")
+
+
 def test_the_sentence_holds_what_good_jobs_say() -> None:
     """Never, or less often, and in how many of them."""
     good = [four_nodes({}, usual=["hello"], job_id=name, status=Status.COMPLETED) for name in ("s1", "s2")]

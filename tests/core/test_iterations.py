@@ -38,6 +38,8 @@ def bar(last: int, total: int, label: str = "") -> str:
         ("iter {n}: loss 5.5, time 211.00ms", None),
         ("epoch: 1 step: {n}, loss is 5.5", None),
         ("step: {n}, loss: 5.5", None),
+        ("iteration: {n} took 3.5 s", None),
+        ("iteration={n}, loss=5.5", None),
     ],
 )
 def test_every_dialect_counts(line: str, total: int | None) -> None:
@@ -99,6 +101,15 @@ def test_of_two_runs_in_a_file_the_last_one_counts(clock: bool) -> None:
     assert found.last == 5
     assert found.numbers.tolist() == [1, 2, 3, 4, 5]
     assert found.of_row.tolist() == [*range(1, 31), *range(1, 6), 5]
+
+
+def test_a_rank_that_did_not_come_back_says_nothing_of_the_last_run() -> None:
+    """Its file holds the first run only; how far that one came does not count."""
+    again = [at(100 + n, f"iteration {n}/ 100 | lm loss: 5.0") for n in range(1, 6)]
+
+    found = counted(four_nodes({0: [*steps(30), *again], 1: steps(30)}))
+
+    assert (found.last, dict(found.of_rank)) == (5, {0: 5})
 
 
 def test_of_two_attempts_the_last_one_counts() -> None:

@@ -79,6 +79,7 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         [
             ("run_a1/attempt_0/0/stderr.log", b"[rank2]: ", ("node-01", 2, 0, 0)),
             ("run_a1/attempt_0/1/stderr.log", b"", ("node-01", 3, 1, 0)),
+            ("run_a1/attempt_1/0/stderr.log", b"", ("node-01", 2, 0, 1)),
             ("run_b2/attempt_0/0/stderr.log", b"", (None, None, 0, 0)),
         ],
     ),
@@ -171,6 +172,11 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
             ("slurm.out", b"1: ", ("node-01", None, None, 0)),
             ("slurm.out", b"", (None, None, None, 0)),
         ],
+    ),
+    (
+        "srun --label over torchrun --tee without job.json: the task is no rank",
+        {},
+        [("slurm.out", b"0: [default1]:", (None, None, 1, 0)), ("slurm.out", b"1: [default0]:", (None, None, 0, 0))],
     ),
     (
         "srun --label over ranks that say another number: the task is not the rank",

@@ -112,7 +112,7 @@ def test_what_goes_wrong_opens_no_stage(line: str) -> None:
 def test_a_completed_iteration_is_training_again() -> None:
     """After a checkpoint was saved training goes on without saying so; the next iteration tells."""
     said = lines(
-        "saving checkpoint at iteration 50 to /opt/ckpt", "iteration 51/ 120 | lm loss: 5.0", "evaluating on 8 samples"
+        "saving checkpoint at iteration 50 to /opt/ckpt", "iteration: 51 took 3.5 s", "evaluating on 8 samples"
     )
 
     assert stages(job({"train.log": said})) == {"train.log": [SAVE, TRAIN, EVAL]}

@@ -3,14 +3,15 @@
 import math
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
 from core.model import Series
-from core.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences
-from tests.core.jobs import at, four_nodes, job, lines
+from core.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences, sequences_of
+from tests.core.jobs import at, four_nodes, job, lines, parse
 
 SEQUENCES = st.lists(st.integers(0, 5), max_size=12).map(tuple)
 
@@ -170,6 +171,22 @@ def test_events_between_iterations_are_compared_end_to_end() -> None:
     found = diagnose(job({"rank_0.log": lines(*(at(n, line) for n, line in enumerate(said)))}), []).iterations
 
     assert [one.iteration for one in found] == [40, 25]
+
+
+def test_a_sequence_is_what_was_said_since_the_iteration_before() -> None:
+    """Up to the line that says that this one is complete; rare events only, where successful jobs know the others."""
+    said = ["start", "iteration 1/ 9 | x", "forward", "backward", "iteration 2/ 9 | x", "iteration 3/ 9 | x", "end"]
+    parsed = parse(job({"rank_0.log": lines(*said)}))
+    texts = [template.text for template in parsed.table.templates]
+
+    found = sequences_of(parsed.table, parsed.iterations, np.ones(len(texts), np.bool_))
+    rare = sequences_of(parsed.table, parsed.iterations, np.array([text == "backward" for text in texts]))
+
+    assert {number: [texts[event] for event in events] for number, events in found.items()} == {
+        2: ["forward", "backward", "iteration <NUM>/ <NUM> | x"],
+        3: ["iteration <NUM>/ <NUM> | x"],
+    }
+    assert {number: [texts[event] for event in events] for number, events in rare.items()} == {2: ["backward"], 3: []}
 
 
 def test_the_window_is_the_papers() -> None:
