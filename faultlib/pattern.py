@@ -61,8 +61,8 @@ class _Part(BaseModel):
 class Clause(_Part):
     """An event of a signature: any one of ``events``, on the nodes that ``where`` says.
 
-    An event is a log line as it stands in a log, or a template. Times, addresses and numbers are masked as in every job;
-    ``<*>`` stands for any text, and the rest must be there word by word, from the beginning to the end.
+    An event is a log line as it stands in a log, or a template. Times, addresses and numbers are masked as in every
+    job; ``<*>`` stands for any text, and the rest must be there word by word, from the beginning to the end.
     """
 
     events: tuple[Line, ...] = Field(min_length=1, max_length=MAX_EVENTS)
