@@ -29,7 +29,7 @@ def diagnose(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Find the failure-indicating events, nodes, stage and iteration of a job.
+    """Read a job and find its failure-indicating events, nodes, stage and iteration.
 
     Args:
         job: the job in question.
@@ -41,6 +41,11 @@ def diagnose(
         NoLogs: the job has no log files.
     """
     parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)  # 4.2 parse; 4.4 stages
+    return diagnose_parsed(parsed, method=method)
+
+
+def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
+    """Find the failure-indicating events, nodes, stage and iteration of a job that was read."""
     if method == "l4":
         return diagnose_l4(parsed)  # all of it, as the paper has it
     candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain

@@ -110,6 +110,13 @@ def mask(text: bytes) -> bytes:
     return (b"  " + words if indented and words else words)[:MAX_BODY]
 
 
+def variables(text: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Start, end and mask of each part of a text that ``mask`` replaces; typed slots keep their value."""
+    for match in _VARIABLE.finditer(text):
+        if (name := _replace(match)) != match[0]:
+            yield match.start(), match.end(), name
+
+
 def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
     """The format of a file from its first bytes; a label counts when a good part of the lines carries it.
 

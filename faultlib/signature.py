@@ -1,0 +1,177 @@
+"""Match first: which patterns a job's events give away, exactly, before anything of the job is judged.
+
+An event of a signature fits a message when both are the same text; ``<*>`` stands for any text. In messages times,
+addresses and numbers are masked, in what a person pastes they may not be: each fits itself and its mask.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core.logs.lines import Format, take_apart, variables
+from core.occurrences import Occurrence, messages_of
+from core.templates import WILDCARD
+from faultlib.pattern import Clause, Entry, Origin, Signature, Status, Where
+
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An approved pattern whose signature a job fulfils.
+
+    events: template ids of the job that its ``must`` found, in the order of the clauses. nodes: who says them, sorted.
+    """
+
+    entry: Entry
+    events: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
+def find_matches(
+    entries: Iterable[Entry], occurrences: Sequence[Occurrence], nodes: Sequence[str]
+) -> tuple[Match, ...]:
+    """Approved patterns whose signature the job fulfils: the team's before seeds, the more precise first.
+
+    Args:
+        nodes: all nodes of the job; where an event must stand on one or on all of them counts these.
+    """
+    every = frozenset(nodes)
+    approved = [entry for entry in entries if entry.status is Status.APPROVED]
+    found = [match for entry in approved if (match := _match(entry, occurrences, every)) is not None]
+    return tuple(sorted(found, key=lambda match: (_order(match.entry), match.entry.id)))
+
+
+def matches_lines(signature: Signature, text: str) -> bool:
+    """Whether some lines of a log, as one process wrote them, fulfil a signature; nodes are not looked at."""
+    said = tuple(messages_of(text))
+    return (
+        bool(signature.must)
+        and all(_fits_any(clause, said) for clause in signature.must)
+        and not any(_fits_any(clause, said) for clause in signature.must_not)
+    )
+
+
+def _match(entry: Entry, occurrences: Sequence[Occurrence], every: frozenset[str]) -> Match | None:
+    signature = entry.pattern.signature
+    events: dict[str, None] = {}
+    nodes: set[str] = set()
+    for clause in signature.must:
+        found = [one for one in occurrences if _fits_any(clause, one.texts)]
+        if not _stands(clause.where, found, every):
+            return None
+        events.update((one.event, None) for one in found)
+        nodes.update(*(one.nodes for one in found))
+    for clause in signature.must_not:
+        if _stands(clause.where, [one for one in occurrences if _fits_any(clause, one.texts)], every):
+            return None
+    return Match(entry, tuple(events), tuple(sorted(nodes))) if events else None
+
+
+def _stands(where: Where, found: Sequence[Occurrence], every: frozenset[str]) -> bool:
+    """Whether the events were found, and on the nodes that are wanted."""
+    nodes = {node for one in found for node in one.nodes}
+    if where is Where.ONE_NODE:
+        return len(nodes) == 1
+    if where is Where.ALL_NODES:
+        return bool(nodes) and nodes >= every
+    if where is Where.ALL_BUT_ONE:
+        return len(nodes) > 1 and len(every - nodes) == 1
+    return bool(found)
+
+
+def _order(entry: Entry) -> tuple[bool, int]:
+    words = sum(
+        min(len(event.replace(WILDCARD, "")) for event in clause.events) for clause in entry.pattern.signature.must
+    )
+    return entry.origin is not Origin.TEAM, -words
+
+
+# --- texts --------------------------------------------------------------------------------------------------------
+
+
+def _fits_any(clause: Clause, texts: Iterable[str]) -> bool:
+    globs = [_glob(event) for event in clause.events]
+    return any(glob.fits(text) for text in texts for glob in globs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Glob:
+    """A text with wildcards, in pieces. Found from left to right, so that no text takes more than linear time."""
+
+    whole: str  # the masked message, where the event has no wildcard
+    pieces: tuple[re.Pattern[str], ...]
+    literal: str  # must be somewhere in the text: most texts are refused by it at once
+
+    def fits(self, text: str) -> bool:
+        if text == self.whole:
+            return True
+        if self.literal not in text or not self.pieces:
+            return False
+        first, *others = self.pieces
+        found = first.match(text)
+        for piece in others:
+            if found is None:
+                return False
+            found = piece.search(text, found.end())
+        return found is not None
+
+
+@lru_cache(maxsize=1 << 14)  # of every clause, at every job
+def _glob(event: str) -> _Glob:
+    event = event.removeprefix(take_apart(event.encode(), Format()).prefix.decode())  # messages have no label of a rank
+    if WILDCARD not in event:
+        messages = tuple(messages_of(event))
+        return _Glob(messages[-1] if messages else event, _pieces(event), "")
+    pieces = _pieces(event)
+    return _Glob(event, pieces, max(_literals(event), key=len, default=""))
+
+
+def _pieces(event: str) -> tuple[re.Pattern[str], ...]:
+    """A pattern for each piece between wildcards; the first is tried at the start, the last ends the text."""
+    sources = ["".join(_source(event, start, end)) for start, end in _spans(event)]
+    sources[-1] += r"\s*\Z"
+    return tuple(re.compile(source) for source in sources)
+
+
+def _spans(event: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for part in event.split(WILDCARD):
+        yield start, start + len(part)
+        start += len(part) + len(WILDCARD)
+
+
+def _literals(event: str) -> Iterator[str]:
+    """Parts that stand in every text that fits: between wildcards, spaces, and what masks replace."""
+    taken = [(start, end) for start, end, _ in _variables(event)]
+    for start, end in _spans(event):
+        inside = [span for span in taken if start <= span[0] < end]
+        bounds = [start, *(edge for span in inside for edge in span), end]
+        for left, right in zip(bounds[::2], bounds[1::2], strict=True):
+            yield from event[left:right].removesuffix("-").split()
+
+
+def _source(event: str, start: int, end: int) -> Iterator[str]:
+    at = start
+    for left, right, name in _variables(event):
+        if not start <= left < end:
+            continue
+        before = event[at:left]
+        yield _quoted(before.removesuffix("-")) + ("-?" if before.endswith("-") else "")
+        yield f"(?:{re.escape(event[left:right])}|{name})"
+        at = right
+    yield _quoted(event[at:end])
+
+
+def _quoted(text: str) -> str:
+    return r"\s+".join(re.escape(word) for word in _SPACES.split(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _variables(event: str) -> tuple[tuple[int, int, str], ...]:
+    """Start, end and mask of what masks replace, in characters; a wildcard stays a wildcard."""
+    raw = event.encode()
+    return tuple(
+        (len(raw[:start].decode()), len(raw[:end].decode()), name.decode()) for start, end, name in variables(raw)
+    )
