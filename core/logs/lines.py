@@ -33,7 +33,9 @@ _TS = b"|".join(
         rb"(?P<monthday>[0-9]{2}-[0-9]{2} " + _CLOCK + rb")",
         rb"(?P<unix>(?:(?<="
         + b" )|(?<=".join(_MONTHS)
-        + rb" ))[0-9]{1,2} "
+        + rb" )|(?<="
+        + b"  )|(?<=".join(_MONTHS)  # syslog pads the day: "Mar  3"
+        + rb"  ))[0-9]{1,2} "
         + _CLOCK
         + rb"(?: [12][0-9]{3}(?![0-9]))?)",
         rb"(?P<clock>[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?)",
@@ -241,7 +243,7 @@ def _read_monthday(match: re.Match[bytes], year: int) -> int:
 
 def _read_unix(match: re.Match[bytes], year: int) -> int:
     words = match[0].split(b" ")
-    month = _MONTHS.index(match.string[match.start() - 4 : match.start() - 1]) + 1
+    month = _MONTHS.index(match.string[max(0, match.start() - 5) : match.start()].strip()[-3:]) + 1
     return _epoch(int(words[2]) if len(words) > 2 else year, month, int(words[0]), words[1], 0)
 
 

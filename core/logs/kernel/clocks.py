@@ -104,7 +104,9 @@ def _unix(text: int, at: int, run: int, length: int) -> tuple[int, int]:
 
 @compiled
 def month_before(text: int, at: int) -> int:
-    """The month whose name and a space stand before, 0 for none."""
+    """The month whose name and one or two spaces stand before, 0 for none."""
+    if at - text > 4 and byte(at - 2) == _SPACE:
+        at -= 1
     if at - text < 4:
         return 0
     name = word(at - 4) & 0xFFFFFFFF
