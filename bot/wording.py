@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from bot.harmless import harmless
+from bot.known import KnownFault
 from core.model import Confidence, Coverage, Diagnosis, EventEvidence, Line, Role, Scope, Stage
 
 CONFIDENCE = {
@@ -170,6 +171,14 @@ def clock_zone(diagnosis: Diagnosis) -> str:
     """What zone the shown times are in, as far as the logs say."""
     zone = harmless(diagnosis.facts.get("clock zone", ""), 60)
     return zone or "zone as in the logs"
+
+
+def vouched(fault: KnownFault) -> str:
+    """Who vouches for a known fault: "confirmed by ada, 2026-11-21", or that nobody of the team has."""
+    if fault.seed:
+        return "from public facts, not confirmed by your team"
+    day_of = f", {fault.confirmed_at[:10]}" if fault.confirmed_at else ""
+    return f"confirmed by {harmless(fault.confirmed_by, 60)}{day_of}"
 
 
 def read(coverage: Coverage) -> str:

@@ -1,0 +1,33 @@
+"""Fault patterns as a diagnosis cites them: which, how sure, who vouches for it, and what helped."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFault:
+    """A pattern of the fault library that fits a job; ``id`` is P1, P2, ... in the order in which they are shown.
+
+    exact: its whole signature is in the job; else it only looks alike. agrees: the diagnosis counts one of these events
+    among those that point at the failure. score: 0..1, 1 for exact. events: ids of the diagnosis' events (E1) that both
+    share. seed: public facts, which nobody of the team has confirmed; then ``confirmed_by`` and ``confirmed_at`` (ISO
+    8601, UTC) are empty. jobs: other jobs of ours that it was seen in.
+    """
+
+    id: str
+    pattern: str
+    version: int
+    title: str
+    category: str
+    subtype: str
+    cause: str
+    fix: str
+    exact: bool
+    agrees: bool
+    score: float
+    because: str
+    events: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    seed: bool = False
+    confirmed_by: str = ""
+    confirmed_at: str = ""
+    jobs: tuple[str, ...] = ()
