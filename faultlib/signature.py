@@ -12,7 +12,7 @@ from functools import lru_cache
 from core.logs.lines import Format, take_apart, variables
 from core.occurrences import Occurrence, messages_of
 from core.templates import WILDCARD
-from faultlib.pattern import Clause, Entry, Origin, Signature, Status, Where
+from faultlib.pattern import Category, Clause, Entry, Origin, Signature, Status, Where
 
 _SPACES = re.compile(r"\s+")
 
@@ -32,7 +32,10 @@ class Match:
 def find_matches(
     entries: Iterable[Entry], occurrences: Sequence[Occurrence], nodes: Sequence[str]
 ) -> tuple[Match, ...]:
-    """Approved patterns whose signature the job fulfils: the team's before seeds, the more precise first.
+    """Approved patterns whose signature the job fulfils, the most telling first.
+
+    The team's come before seeds, of seeds those that know whose fault it is before those that tell of victims, then
+    the more precise ones.
 
     Args:
         nodes: all nodes of the job; where an event must stand on one or on all of them counts these.
@@ -81,11 +84,12 @@ def _stands(where: Where, found: Sequence[Occurrence], every: frozenset[str]) ->
     return bool(found)
 
 
-def _order(entry: Entry) -> tuple[bool, int]:
+def _order(entry: Entry) -> tuple[bool, bool, int]:
     words = sum(
         min(len(event.replace(WILDCARD, "")) for event in clause.events) for clause in entry.pattern.signature.must
     )
-    return entry.origin is not Origin.TEAM, -words
+    seed = entry.origin is not Origin.TEAM
+    return seed, seed and entry.pattern.category is Category.UNKNOWN, -words
 
 
 # --- texts --------------------------------------------------------------------------------------------------------

@@ -50,16 +50,20 @@ class _File(Pattern):
     life: _Life | None = None
 
 
-def read_pattern(text: str, name: str) -> Pattern:
+def read_pattern(text: str, name: str, *, check_examples: bool = True) -> Pattern:
     """The pattern of a file; what the file says of its life is left out.
 
     Args:
         name: of the file, for messages.
+        check_examples: whether the signature must do what the file's examples say.
 
     Raises:
         BadPattern: with every mistake, and the line that it is in.
     """
-    return _pattern(_read(text, name), text, name)
+    file = _read(text, name)
+    if check_examples:
+        _check_examples(file, text, name)
+    return _pattern(file)
 
 
 def read_entry(text: str, name: str) -> Entry:
@@ -69,9 +73,10 @@ def read_entry(text: str, name: str) -> Entry:
         BadPattern: with every mistake, and the line that it is in.
     """
     file = _read(text, name)
+    _check_examples(file, text, name)
     life = file.life or _Life(status=Status.DRAFT, origin=Origin.TEAM, version=1, revision=1)
     return Entry(
-        pattern=_pattern(file, text, name),
+        pattern=_pattern(file),
         version=life.version,
         revision=life.revision,
         status=life.status,
@@ -119,8 +124,13 @@ def _read(text: str, name: str) -> _File:
         raise _bad(name, told) from error
 
 
-def _pattern(file: _File, text: str, name: str) -> Pattern:
-    """The pattern, whose signature does what its examples say."""
+def _pattern(file: _File) -> Pattern:
+    fields = {field: getattr(file, field) for field in (*_PATTERN, "examples")}
+    return Pattern(**fields, signature=Signature(must=file.must, must_not=file.must_not))
+
+
+def _check_examples(file: _File, text: str, name: str) -> None:
+    """The signature must match what it says that it matches, and nothing that it says that it does not."""
     signature = Signature(must=file.must, must_not=file.must_not)
     told = [
         (_line_of(text, ("examples", kind)), f"examples.{kind}.{number}", f"the signature {verb} it")
@@ -133,7 +143,6 @@ def _pattern(file: _File, text: str, name: str) -> Pattern:
     ]
     if told:
         raise _bad(name, told)
-    return Pattern(**{field: getattr(file, field) for field in (*_PATTERN, "examples")}, signature=signature)
 
 
 def _bad(name: str, told: Sequence[tuple[int, str, str]]) -> BadPattern:

@@ -7,7 +7,7 @@ from faultlib.text import read_pattern
 
 
 def read_seeds() -> tuple[Pattern, ...]:
-    """All seed patterns, in the order of their ids."""
+    """All seed patterns, in the order of their ids; that their examples are right is held by the tests."""
     folder = files("faultlib.seeds")
     texts = sorted((file.name, file) for file in folder.iterdir() if file.name.endswith(".toml"))
-    return tuple(read_pattern(file.read_text(encoding="utf-8"), name) for name, file in texts)
+    return tuple(read_pattern(file.read_text(encoding="utf-8"), name, check_examples=False) for name, file in texts)
