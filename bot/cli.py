@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bot import library_cli
 from core.errors import FirstfaultError
 
 app = typer.Typer(
@@ -17,6 +18,12 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: nothing heavy to load, and the same in every terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+
+
+app.add_typer(library_cli.app, name="library")
+
+
+_MAX_LINES = 20  # of an error
 
 
 class Method(StrEnum):
@@ -132,7 +139,8 @@ def main() -> None:
     except FirstfaultError as error:
         from bot.harmless import harmless  # noqa: PLC0415 only where something went wrong
 
-        typer.echo(f"error: {harmless(error.message, 1_000)}", err=True)
+        for line in error.message.split("\n")[:_MAX_LINES]:
+            typer.echo(f"error: {harmless(line, 1_000)}", err=True)
         if error.hint:
             typer.echo(f"hint: {harmless(error.hint, 1_000)}", err=True)
         sys.exit(error.exit_code)

@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from itertools import chain, islice
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from bot.contract import to_contract, to_json
 from bot.harmless import harmless
 from bot.investigate import Answer, Request, investigate, list_events, page
 from bot.listing import as_jsonl, as_table
+from bot.output import patient_reader
 from bot.progress import progress_bar
 from bot.settings import load_settings
 from bot.terminal import print_diagnosis
@@ -20,7 +20,7 @@ from bot.wording import first_line
 from core.errors import BadSettings
 from core.model import Scope
 
-DIAGNOSED, INCONCLUSIVE, READER_LEFT = 0, 1, 141  # 141: as a program that died of SIGPIPE
+DIAGNOSED, INCONCLUSIVE = 0, 1
 
 
 def diagnose(request: Request, *, json: bool, html: Path | None, version: str) -> int:
@@ -31,13 +31,13 @@ def diagnose(request: Request, *, json: bool, html: Path | None, version: str) -
     with progress_bar() as progress:
         answer = investigate(request, settings, progress)
         report = page(answer, version=version) if html is not None else ""
-    with _patient_reader() as reader:
+    with patient_reader() as reader:
         if html is not None:
             _write(html, report)
             sys.stdout.write(first_line(answer.diagnosis) + "\n")
             sys.stderr.write(f"Report: {html}\n")
         elif json:
-            sys.stdout.write(to_json(to_contract(answer.diagnosis)))
+            sys.stdout.write(to_json(to_contract(answer.diagnosis, answer.known)))
         else:
             sys.stdout.write(_text(answer, version))
     return reader.exit_code or _verdict(answer)
@@ -53,7 +53,7 @@ def events(request: Request, *, jsonl: bool) -> int:
     width = Console().width if sys.stdout.isatty() else None
     names = [log.name for log in job.logs]
     blocks = as_jsonl(every) if jsonl else as_table(every, names, job.manifest.nodes, width=width)
-    with _patient_reader() as reader:
+    with patient_reader() as reader:
         _write_blocks(blocks)
     return reader.exit_code
 
@@ -62,7 +62,7 @@ def _text(answer: Answer, version: str) -> str:
     """The answer as wide and as coloured as standard output is."""
     console = Console()
     with console.capture() as capture:
-        print_diagnosis(answer.diagnosis, console, version=version)
+        print_diagnosis(answer.diagnosis, console, known=answer.known, version=version)
     return capture.get()
 
 
@@ -73,24 +73,6 @@ def _verdict(answer: Answer) -> int:
 def _write_blocks(blocks: Iterable[str]) -> None:
     for block in blocks:
         sys.stdout.write(block)
-
-
-class _Reader:
-    """Whether the one who reads standard output is still there."""
-
-    exit_code = 0
-
-
-@contextmanager
-def _patient_reader() -> Iterator[_Reader]:
-    """Write to standard output; a reader that leaves early (``| head``) is no error."""
-    reader = _Reader()
-    try:
-        yield reader
-        sys.stdout.flush()
-    except BrokenPipeError:
-        reader.exit_code = READER_LEFT
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer goes nowhere
 
 
 def _check_writable(path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from bot.harmless import storable
+from bot.known import KnownFault
 from bot.wording import iso
 from core.model import Confidence, Diagnosis, EventEvidence, IterationEvidence, Line, NodeEvidence, Role, Scope, Stage
 
@@ -71,6 +72,28 @@ class IterationDocument(_Part):
     lines: tuple[LineDocument, ...]
 
 
+class MatchDocument(_Part):
+    """A fault pattern of the library that fits the job; ``exact``: its whole signature is in the job."""
+
+    id: str
+    pattern: str
+    version: int
+    title: str
+    category: str
+    subtype: str
+    cause: str
+    fix: str
+    exact: bool
+    agrees: bool = Field(description="the diagnosis counts one of its events among those that point at the failure")
+    score: Score
+    because: str
+    events: tuple[str, ...]
+    sources: tuple[str, ...]
+    seed: bool = Field(description="from public facts; nobody of the team has confirmed it")
+    confirmed_by: str
+    confirmed_at: str
+
+
 class SkippedDocument(_Part):
     """A step that could not run, and why."""
 
@@ -109,7 +132,7 @@ class DiagnosisDocument(_Part):
     nodes: tuple[NodeDocument, ...]
     stage: Stage
     iterations: tuple[IterationDocument, ...]
-    matches: tuple[dict[str, Any], ...] = Field(default=(), description="confirmed faults that look like this")
+    matches: tuple[MatchDocument, ...] = Field(description="known faults that fit or look like this")
     note: dict[str, Any] | None = Field(default=None, description="the drafted root cause")
     skipped: tuple[SkippedDocument, ...]
     coverage: CoverageDocument
@@ -119,8 +142,8 @@ class DiagnosisDocument(_Part):
     facts: dict[str, str] = Field(description="what the manifest and the logs say of the job")
 
 
-def to_contract(diagnosis: Diagnosis) -> DiagnosisDocument:
-    """The diagnosis as other programs read it."""
+def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = ()) -> DiagnosisDocument:
+    """The diagnosis as other programs read it, with the known faults beside it."""
     coverage = diagnosis.coverage
     return DiagnosisDocument(
         job=_text(diagnosis.job),
@@ -131,6 +154,7 @@ def to_contract(diagnosis: Diagnosis) -> DiagnosisDocument:
         nodes=tuple(_node(node) for node in diagnosis.nodes),
         stage=diagnosis.stage,
         iterations=tuple(_iteration(iteration) for iteration in diagnosis.iterations),
+        matches=tuple(_match(fault) for fault in known),
         skipped=tuple(SkippedDocument(step=_text(skip.step), reason=_text(skip.reason)) for skip in diagnosis.skipped),
         coverage=CoverageDocument(
             files=coverage.files,
@@ -202,6 +226,29 @@ def _iteration(evidence: IterationEvidence) -> IterationDocument:
         because=_text(evidence.because),
         events=evidence.events,
         lines=_lines(evidence.lines),
+    )
+
+
+def _match(fault: KnownFault) -> MatchDocument:
+    """Without the other jobs that it was seen in: those change from day to day, and an answer does not."""
+    return MatchDocument(
+        id=fault.id,
+        pattern=fault.pattern,
+        version=fault.version,
+        title=_text(fault.title),
+        category=fault.category,
+        subtype=_text(fault.subtype),
+        cause=_text(fault.cause),
+        fix=_text(fault.fix),
+        exact=fault.exact,
+        agrees=fault.agrees,
+        score=fault.score,
+        because=_text(fault.because),
+        events=fault.events,
+        sources=_texts(fault.sources),
+        seed=fault.seed,
+        confirmed_by=_text(fault.confirmed_by),
+        confirmed_at=fault.confirmed_at,
     )
 
 

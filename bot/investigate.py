@@ -1,4 +1,4 @@
-"""The story of a diagnosis from the outside: fetch, diagnose, present (match, recall and draft will stand between).
+"""The story of a diagnosis from the outside: fetch, match, diagnose, recall, then draft and present.
 
 One line a step in ``investigate``; no step calls the next. The command line and the Slack worker both call it.
 """
@@ -8,17 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.cache import FolderCache
+from bot.known import KnownFault
 from bot.report.citations import cited_places
 from bot.settings import Settings
+from bot.shelf import at_once, shelf
 from core.baseline import choose_baseline
-from core.diagnose import EventRow, diagnose, events
+from core.diagnose import EventRow, diagnose_parsed, events
 from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
 from core.job import Job, Manifest
 from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
+from core.parsed import parse_job
 from sources.jobs import JobSource, open_path, open_source
 
 Progress = Callable[[str, int, int], None]
+OnMatch = Callable[[tuple[KnownFault, ...]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +43,34 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The diagnosis and the job that it is about."""
+    """The job, the diagnosis, and the known faults like it."""
 
     job: Job
     diagnosis: Diagnosis
+    known: tuple[KnownFault, ...] = ()
 
 
-def investigate(request: Request, settings: Settings, progress: Progress | None = None) -> Answer:
-    """Everything from a job id to a diagnosis."""
+def investigate(
+    request: Request, settings: Settings, progress: Progress | None = None, on_match: OnMatch | None = None
+) -> Answer:
+    """Everything from a job id to a diagnosis and the known faults like it.
+
+    Args:
+        on_match: is told at once, before anything is judged, which faults of the library have all their events here.
+    """
     cache = FolderCache(settings.cache) if request.use_cache else None
     workers = request.workers or settings.workers
     job, neighbours = fetch(request, settings)
     baseline, skipped = fetch_baseline(request, job, neighbours, progress)
-    diagnosis = diagnose(job, baseline, method=request.method, cache=cache, workers=workers, progress=progress)
-    return Answer(job, replace(diagnosis, skipped=(*diagnosis.skipped, *skipped)))
+    parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)
+    with shelf(settings) as library:
+        matches = library.match(parsed)
+        if matches and on_match:
+            on_match(at_once(matches))
+        diagnosis = diagnose_parsed(parsed, method=request.method)
+        known = library.recall(diagnosis, matches)
+        skipped = (*diagnosis.skipped, *skipped, *library.skipped)
+    return Answer(job, replace(diagnosis, skipped=skipped), known)
 
 
 def list_events(
@@ -71,7 +89,7 @@ def page(answer: Answer, *, version: str) -> str:
     from bot.report.page import render_report  # noqa: PLC0415 matplotlib takes half a second, and only pages need it
 
     excerpts = lines_around(answer.job, cited_places(answer.diagnosis))
-    return render_report(answer.diagnosis, excerpts, version=version)
+    return render_report(answer.diagnosis, excerpts, known=answer.known, version=version)
 
 
 def fetch(request: Request, settings: Settings) -> tuple[Job, str]:

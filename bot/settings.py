@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
+from typing import Literal
 
-from platformdirs import user_cache_path
-from pydantic import Field, ValidationError
+from platformdirs import user_cache_path, user_data_path
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core.errors import BadSettings
@@ -26,7 +27,13 @@ class Settings(BaseSettings):
     """What can be set; every field is FIRSTFAULT_ and its name in capitals."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FIRSTFAULT_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="FIRSTFAULT_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        validate_by_name=True,  # beside the names that other programs use too
+        loc_by_alias=False,
     )
 
     jobs: str = Field(default_factory=_examples, description="folder or fsspec URL that holds the jobs")
@@ -34,7 +41,38 @@ class Settings(BaseSettings):
         default_factory=lambda: user_cache_path("firstfault", appauthor=False),
         description="folder for what was computed before",
     )
+    library: Path = Field(
+        default_factory=lambda: user_data_path("firstfault", appauthor=False) / "library",
+        description="folder of the fault library: its database, and the index over it",
+    )
+    index: Literal["exact", "chroma"] = Field(
+        "exact", description="how the library is searched: `exact`, or by `chroma`, which pays from 100,000 patterns on"
+    )
+    embeddings: str = Field(
+        "minilm", description="model that compares faults: `minilm`, or a sentence-transformers model by name or folder"
+    )
     workers: int = Field(default_factory=_cores, ge=1, le=1024, description="threads that read logs")
+    model: str = Field("", description="language model that drafts notes, as its endpoint calls it; without one, none")
+    model_url: str = Field(
+        "",
+        validation_alias=AliasChoices("FIRSTFAULT_MODEL_URL", "OPENAI_BASE_URL"),
+        description="any OpenAI-compatible endpoint, like `http://localhost:8000/v1` (or `OPENAI_BASE_URL`); with a key"
+        " and no URL, OpenAI's own",
+    )
+    model_key: SecretStr = Field(
+        SecretStr(""),
+        validation_alias=AliasChoices("FIRSTFAULT_MODEL_KEY", "OPENAI_API_KEY"),
+        description="key of the endpoint, if it wants one (or `OPENAI_API_KEY`); never shown",
+    )
+    model_timeout: float = Field(60, gt=0, le=3600, description="seconds that one request to the model may take")
+    model_calls: int = Field(4, ge=1, le=64, description="requests to the model at the same time")
+
+    @field_validator("model_url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("it begins with http:// or https://")
+        return url
 
 
 def load_settings() -> Settings:

@@ -6,7 +6,7 @@ through ``harmless``, and nothing is read as rich markup.
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from bot import wording
 from bot.harmless import harmless
+from bot.known import KnownFault
 from bot.wording import counted
 from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
 
@@ -33,27 +34,32 @@ _ROLE_STYLE = {Role.ROOT: "bold red", Role.PROPAGATED: "yellow", Role.TEARDOWN: 
 _CONFIDENCE_STYLE = {Confidence.ESTABLISHED: "bold", Confidence.SUPPORTED: "", Confidence.WEAK: "yellow"}
 
 
-def print_diagnosis(diagnosis: Diagnosis, console: Console, *, version: str = "") -> None:
-    """Write the diagnosis to the console, as wide as that is."""
+def print_diagnosis(
+    diagnosis: Diagnosis, console: Console, *, known: Sequence[KnownFault] = (), version: str = ""
+) -> None:
+    """Write the diagnosis and the known faults like it to the console, as wide as that is."""
     width = max(_MIN_WIDTH, min(console.width, _MAX_WIDTH))
-    for line in _Page(diagnosis, console, width, version).lines():
+    for line in _Page(diagnosis, known, console, width, version).lines():
         line.rstrip()
         console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
 
 
-def plain_text(diagnosis: Diagnosis, *, width: int = 80, version: str = "") -> str:
+def plain_text(diagnosis: Diagnosis, *, known: Sequence[KnownFault] = (), width: int = 80, version: str = "") -> str:
     """The same without colour."""
     console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
-        print_diagnosis(diagnosis, console, version=version)
+        print_diagnosis(diagnosis, console, known=known, version=version)
     return capture.get()
 
 
 class _Page:
     """The lines of one diagnosis at one width, section by section in reading order."""
 
-    def __init__(self, diagnosis: Diagnosis, console: Console, width: int, version: str) -> None:
+    def __init__(
+        self, diagnosis: Diagnosis, known: Sequence[KnownFault], console: Console, width: int, version: str
+    ) -> None:
         self._diagnosis = diagnosis
+        self._known = known
         self._console = console
         self._width = width
         self._version = version
@@ -64,6 +70,7 @@ class _Page:
         yield from self._verdict()
         yield from self._suspects()
         yield from self._checks()
+        yield from self._known_faults()
         yield from self._events()
         yield Text()
         yield from self._small_print()
@@ -107,6 +114,18 @@ class _Page:
         yield from self._title("Check first")
         for number, check in enumerate(self._diagnosis.checks[:MAX_CHECKS], start=1):
             yield from self._numbered(f"{number}.", self._sentence(check))
+
+    def _known_faults(self) -> Iterator[Text]:
+        if not self._known:
+            return
+        yield from self._title("Known faults like this")
+        for fault in self._known:
+            likeness = wording.likeness(fault)
+            title = Text(harmless(fault.title, self._width - _INDENT - len(likeness) - 2), "bold")
+            yield from self._numbered(fault.id, self._with_end(title, likeness))
+            yield from self._indented(self._sentence(f"{wording.sentence(wording.vouched(fault))}. {fault.because}"))
+            for label, text in (("Cause", fault.cause), ("Fix", fault.fix)):
+                yield from self._indented(Text(f"{label}: ", "dim").append(self._sentence(text)))
 
     def _events(self) -> Iterator[Text]:
         events = self._diagnosis.events

@@ -116,7 +116,12 @@ def said(event: EventEvidence) -> str:
     text = first.text.strip()
     if text.endswith(":"):
         text += next((" … " + line.text.strip() for line in others if line.file == first.file), "")
-    return _LEADING_CLOCK.sub("", text) if event.first_time is not None else text
+    return without_clock(text) if event.first_time is not None else text
+
+
+def without_clock(text: str) -> str:
+    """A log line without the date and time that it begins with."""
+    return _LEADING_CLOCK.sub("", text)
 
 
 def first_sign(diagnosis: Diagnosis) -> int | None:
@@ -181,6 +186,18 @@ def vouched(fault: KnownFault) -> str:
     return f"confirmed by {harmless(fault.confirmed_by, 60)}{day_of}"
 
 
+def likeness(fault: KnownFault) -> str:
+    """How a known fault fits: all of its signature, or how alike on a scale to 1."""
+    return "exact" if fault.exact else f"alike {fault.score:.2f}"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital, unless it starts with a name."""
+    first = text.split(" ", 1)[0]
+    named = any(character.isdigit() or character in "-_." for character in first)
+    return text if named else text[:1].upper() + text[1:]
+
+
 def read(coverage: Coverage) -> str:
     """How much was read: "25 files, 1,166 lines, 683 kB, 8 of 8 ranks"."""
     if not coverage.files:
@@ -219,3 +236,40 @@ def compared(coverage: Coverage) -> str:
 def node_total(coverage: Coverage) -> int:
     """The nodes of the job, those without logs as well."""
     return coverage.nodes + len(coverage.nodes_missing)
+
+
+WEAK_BASELINE = (
+    3  # successful jobs that settle what is normal on the lab jobs (docs/LOG.md); with fewer, the reader is told
+)
+
+
+def weak_baseline(coverage: Coverage) -> str:
+    """A warning when little is known of what is normal; empty when enough is."""
+    if not coverage.files or coverage.baseline_jobs >= WEAK_BASELINE:
+        return ""
+    if not coverage.baseline_jobs:
+        return "no successful job to compare with: what is normal for this job is not known"
+    return f"only {counted(coverage.baseline_jobs, 'successful job')} to compare with: some of this may be normal"
+
+
+def drafted(author: str, model: str) -> str:
+    """Who wrote a note, and what that is worth; ``author`` as in Note."""
+    if author == "code":
+        return "written by code from the evidence"
+    return f"draft by {harmless(model, 60) or 'a model'}, checked against the evidence, not confirmed"
+
+
+def step(name: str, done: int, total: int) -> str:
+    """How far a step is: "reading f07, 12 of 37"."""
+    shown = harmless(name, 120)
+    return f"{shown}, {min(done, total):,} of {total:,}" if total > 0 else shown
+
+
+def place(number: int) -> str:
+    """A place in the queue, 1 being the next."""
+    return "next in the queue" if number == 1 else f"place {number:,} in the queue"
+
+
+def minute(moment_of: datetime) -> str:
+    """A time of what people and the bot did: "2026-11-21 04:11 UTC"."""
+    return f"{moment_of.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

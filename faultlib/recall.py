@@ -133,6 +133,16 @@ def share(query: Query, pattern: Pattern, shared: Sequence[str]) -> float:
     return min(2 * len(shared) / (either or 1), 1.0)
 
 
+def contenders(query: Query, entries: Iterable[Entry]) -> frozenset[str]:
+    """Ids of the patterns whose words are alike enough to pass if their meaning is: only they need a vector."""
+    approved = [entry for entry in entries if entry.status is Status.APPROVED]
+    if not query.text:
+        return frozenset()
+    lexicon = Lexicon(entry.pattern.words() for entry in approved)
+    words = {entry.id: lexicon.similarity(query.text, entry.pattern.words()) for entry in approved}
+    return frozenset(name for name, alike in words.items() if likeness(1.0, alike, asked=query.asked) >= _least(query))
+
+
 def contradictions(query: Query, pattern: Pattern) -> tuple[str, ...]:
     """What both sides know and do not agree in: ``scope``, ``stage``, ``category``, ``framework``."""
     pairs = (
@@ -151,7 +161,7 @@ def contradictions(query: Query, pattern: Pattern) -> tuple[str, ...]:
 def _similar(query: Query, entry: Entry, semantic: float | None, lexicon: Lexicon) -> Similar | None:
     lexical = lexicon.similarity(query.text, entry.pattern.words())
     score = likeness(semantic, lexical, asked=query.asked)
-    if score < (ASKED if query.asked else SIMILAR):
+    if score < _least(query):
         return None
     shared = shared_events(query, entry.pattern)
     return Similar(
@@ -162,6 +172,10 @@ def _similar(query: Query, entry: Entry, semantic: float | None, lexicon: Lexico
         shared=shared,
         because=_because(query, entry.pattern, (score, semantic, lexical), shared),
     )
+
+
+def _least(query: Query) -> float:
+    return ASKED if query.asked else SIMILAR
 
 
 def _order(query: Query, one: Similar) -> float:

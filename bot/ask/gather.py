@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from bot import wording
 from bot.ask.plan import Look
@@ -50,19 +51,23 @@ def _number(look: Look) -> int:
 
 
 def _search(parsed: Parsed, look: Look) -> Found:
-    """Lines with all words; when there is none, with the one that the fewest lines hold."""
-    found = looking.search(parsed, look.words, node=look.node or None, rank=look.number)
-    if found.lines or len(look.words) == 1:
-        return found
-    single = [looking.search(parsed, (word,), node=look.node or None, rank=look.number) for word in look.words]
-    return min((one for one in single if one.lines), key=lambda one: one.total, default=found)
+    """Lines with all words; when there is none, with all but one of them, else with the one that fewest lines hold."""
+    node, words = look.node or None, look.words
+    whole = looking.search(parsed, words, node=node, rank=look.number)
+    for size in (len(words) - 1, 1):
+        if whole.lines or size < 1:
+            break
+        parts = [looking.search(parsed, some, node=node, rank=look.number) for some in combinations(words, size)]
+        whole = min((one for one in parts if one.lines), key=lambda one: one.total, default=whole)
+    return whole
 
 
 def _verdict(diagnosis: Diagnosis) -> Found:
-    why = " ".join(diagnosis.why[:2])
+    why = " ".join(wording.sentence(one) for one in diagnosis.why[:2])
     check = f" First check: {diagnosis.checks[0]}" if diagnosis.checks else ""
     roots = [event for event in diagnosis.events[:1] if event.lines]
-    sure = f"{diagnosis.headline} ({diagnosis.confidence}, scope {diagnosis.scope})."
+    headline = diagnosis.headline.rstrip(".")
+    sure = f"{headline} ({diagnosis.confidence}, scope {diagnosis.scope}{f', {roots[0].id}' if roots else ''})."
     lines = tuple(line for event in roots for line in event.lines[:2])
     return Found(" ".join(part for part in (sure, why) if part) + check, lines, ("",) * len(lines), ("",) * len(lines))
 

@@ -1,7 +1,7 @@
 """The page: template and styles beside this file, the plots, and the raw lines, put into one text."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from bot import wording
 from bot.harmless import harmless
+from bot.known import KnownFault
 from bot.report import iterations, suspects, timeline
 from bot.report.citations import MAX_LINES, citations
 from bot.report.style import as_svg
@@ -19,10 +20,12 @@ from core.model import Diagnosis, Role, Scope, Stage
 WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
 MAX_SENTENCE = 1_000  # characters
 _FOLDER = Path(__file__).parent
-_ID = re.compile(r"\b[ENI][0-9]{1,4}\b")
+_ID = re.compile(r"\b[ENIP][0-9]{1,4}\b")
 
 
-def render_report(diagnosis: Diagnosis, excerpts: Mapping[Place, Excerpt], *, version: str) -> str:
+def render_report(
+    diagnosis: Diagnosis, excerpts: Mapping[Place, Excerpt], *, known: Sequence[KnownFault] = (), version: str
+) -> str:
     """The whole diagnosis as one HTML page that needs nothing else; the same input gives the same bytes."""
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
@@ -32,11 +35,12 @@ def render_report(diagnosis: Diagnosis, excerpts: Mapping[Place, Excerpt], *, ve
         lstrip_blocks=True,
     )
     environment.filters["clean"] = harmless
-    environment.filters["linked"] = _linker(diagnosis)
+    environment.filters["linked"] = _linker(diagnosis, known)
     shown: set[Place] = set()
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)
     return environment.get_template("page.html.j2").render(
         d=diagnosis,
+        known=known,
         w=wording,
         Role=Role,
         Scope=Scope,
@@ -80,9 +84,10 @@ def _plot(
     return Markup("\n".join(parts))  # noqa: S704 drawn and escaped by matplotlib and as_svg
 
 
-def _linker(diagnosis: Diagnosis) -> Callable[[str], Markup]:
+def _linker(diagnosis: Diagnosis, faults: Sequence[KnownFault]) -> Callable[[str], Markup]:
     """A filter that makes the ids of evidence in a sentence lead to the evidence."""
     known = {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)}
+    known |= {fault.id for fault in faults}
 
     def link(evidence_id: str) -> str:
         return f'<a href="#{evidence_id}">{evidence_id}</a>' if evidence_id in known else evidence_id

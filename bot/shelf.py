@@ -1,0 +1,199 @@
+"""The fault library as a diagnosis uses it: matched before, asked for similar faults after, and never in the way.
+
+A library that does not answer costs its part of the answer, with a sentence, and nothing else.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from bot.cache import FolderCache
+from bot.known import KnownFault
+from bot.settings import Settings
+from core.job import Status
+from core.model import Diagnosis, Role, Scope, Skipped
+from core.occurrences import find_occurrences
+from core.parsed import Parsed
+from faultlib import pattern as patterns
+from faultlib.embedding import EmbeddingUnavailable, embedder_for
+from faultlib.errors import LibraryUnavailable
+from faultlib.library import Library, open_library
+from faultlib.pattern import Entry
+from faultlib.recall import contenders, query_of, rank
+from faultlib.seeds import read_seeds
+from faultlib.signature import Match, find_matches
+
+MAX_EXACT, MAX_SIMILAR = 3, 3  # a reader looks at few
+MAX_NAMED = 3  # nodes that a sentence names
+STEP = "fault library"
+
+
+@contextmanager
+def open_fault_library(settings: Settings) -> Iterator[Library]:
+    """The fault library of the settings, with the seeds of this version in it.
+
+    Raises:
+        LibraryUnavailable: it cannot be opened.
+    """
+    embedder = embedder_for(settings.embeddings, cache=FolderCache(settings.cache))
+    with open_library(settings.library, embedder, index=settings.index, clock=now) as library:
+        if not library.read_only:
+            library.put_seeds(read_seeds())
+        yield library
+
+
+def now() -> datetime:
+    """The clock of what people do; when a job did something is told by its logs."""
+    return datetime.now(UTC)
+
+
+class Shelf:
+    """The library during one diagnosis. ``skipped``: why it could not answer all of it."""
+
+    def __init__(self, library: Library | None, skipped: Sequence[Skipped] = ()) -> None:
+        self.skipped = tuple(skipped)
+        self._library = library
+
+    def match(self, parsed: Parsed) -> tuple[Match, ...]:
+        """Approved patterns whose whole signature is in the job, before anything of it is judged.
+
+        Jobs that completed hold the traces of faults that they survived: nothing of them is asked.
+        """
+        if self._library is None or parsed.job.status is Status.COMPLETED:
+            return ()
+        approved = self._library.entries(patterns.Status.APPROVED)
+        return find_matches(approved, find_occurrences(parsed), parsed.nodes)
+
+    def recall(self, diagnosis: Diagnosis, matches: Sequence[Match]) -> tuple[KnownFault, ...]:
+        """What matched, as far as the diagnosis agrees, then what only looks alike; P1, P2, ... in this order."""
+        if self._library is None or (diagnosis.scope is Scope.NONE and not diagnosis.events):
+            return ()
+        exact = exact_faults(diagnosis, matches)
+        known = [*exact, *self._similar(diagnosis, {fault.pattern for fault in exact})]
+        self._note_sightings(diagnosis.job, [fault for fault in exact if fault.agrees])
+        return tuple(numbered(known))
+
+    def _similar(self, diagnosis: Diagnosis, matched: set[str]) -> list[KnownFault]:
+        library = self._library
+        query = query_of(diagnosis)
+        if library is None or not query.text:
+            return []
+        entries = library.entries()
+        meaning: Mapping[str, float] = {}
+        try:
+            meaning = library.likeness(query.text, contenders(query, entries))
+        except EmbeddingUnavailable as trouble:
+            self.skipped += (Skipped(STEP, f"Compared by words only: {trouble.message}"),)
+        found = rank(query, entries, meaning, limit=MAX_SIMILAR + len(matched))
+        return [
+            _fault(one.entry, diagnosis.job, exact=False, score=one.score, because=one.because, events=one.shared)
+            for one in found
+            if one.entry.id not in matched
+        ][:MAX_SIMILAR]
+
+    def _note_sightings(self, job: str, faults: Sequence[KnownFault]) -> None:
+        if self._library is None or self._library.read_only:
+            return
+        try:
+            for fault in faults:
+                self._library.sighted(fault.pattern, job)
+        except LibraryUnavailable as trouble:
+            self.skipped += (Skipped(STEP, f"The job was not noted with its patterns: {trouble.message}"),)
+
+
+@contextmanager
+def shelf(settings: Settings) -> Iterator[Shelf]:
+    """The library for one diagnosis; one that cannot be opened is an empty one that says so."""
+    with ExitStack() as stack:
+        try:
+            opened = Shelf(stack.enter_context(open_fault_library(settings)))
+        except LibraryUnavailable as trouble:
+            opened = Shelf(None, [Skipped(STEP, trouble.message)])
+        yield opened
+
+
+def at_once(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
+    """Matched patterns before there is a diagnosis that could agree."""
+    faults = [
+        _fault(
+            match.entry, "", exact=True, score=1.0, because=f"All events of its signature are in this job{_on(match)}."
+        )
+        for match in matches[:MAX_EXACT]
+    ]
+    return tuple(numbered(faults))
+
+
+def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFault]:
+    """Matched patterns as the diagnosis sees them, the one with the most telling event first.
+
+    A signature knows no context: its events may have been survived, or stand in good jobs. Then what the team
+    confirmed is still shown, last and with that said; a seed is not. Beside a pattern of the fault itself the patterns
+    of what its victims say tell nothing.
+    """
+    seen = [_Seen(match, diagnosis) for match in matches]
+    kept = [one for one in seen if one.events or not one.seed]
+    if any(one.root for one in kept):
+        kept = [one for one in kept if one.root or not one.events]
+    ordered = sorted(kept, key=lambda one: (not one.events, one.seed, one.place))
+    return [one.fault() for one in ordered[:MAX_EXACT]]
+
+
+class _Seen:
+    """A match beside the diagnosis. place: of its most telling event. root: whether that is a direct trace."""
+
+    def __init__(self, match: Match, diagnosis: Diagnosis) -> None:
+        shown = [(place, event) for place, event in enumerate(diagnosis.events) if event.event in match.events]
+        self.events = tuple(event.id for _, event in shown)
+        self.place = shown[0][0] if shown else 0
+        self.root = any(event.role is Role.ROOT for _, event in shown)
+        self.seed = match.entry.origin is patterns.Origin.SEED
+        self._match, self._job = match, diagnosis.job
+
+    def fault(self) -> KnownFault:
+        because = _why(self._match, self.events)
+        return _fault(self._match.entry, self._job, exact=True, score=1.0, because=because, events=self.events)
+
+
+def numbered(faults: Sequence[KnownFault]) -> Iterator[KnownFault]:
+    """The same faults as P1, P2, ... in their order."""
+    return (replace(fault, id=f"P{number}") for number, fault in enumerate(faults, start=1))
+
+
+def _why(match: Match, events: Sequence[str]) -> str:
+    if events:
+        return f"All events of its signature are in this job ({', '.join(events)}){_on(match)}."
+    return (
+        f"All events of its signature are in this job{_on(match)}, but the diagnosis does not count them among what "
+        "points at the failure."
+    )
+
+
+def _on(match: Match) -> str:
+    return f", on {', '.join(match.nodes)}" if 0 < len(match.nodes) <= MAX_NAMED else ""
+
+
+def _fault(
+    entry: Entry, job: str, *, exact: bool, score: float, because: str, events: tuple[str, ...] = ()
+) -> KnownFault:
+    pattern, confirmed = entry.pattern, entry.confirmed
+    return KnownFault(
+        id="",
+        pattern=entry.id,
+        version=entry.version,
+        title=pattern.title,
+        category=pattern.category,
+        subtype=pattern.subtype,
+        cause=pattern.cause,
+        fix=pattern.fix,
+        exact=exact,
+        agrees=bool(events),
+        score=score,
+        because=because,
+        events=events,
+        sources=pattern.sources,
+        seed=entry.origin is patterns.Origin.SEED,
+        confirmed_by=confirmed.who if confirmed else "",
+        confirmed_at=confirmed.at if confirmed else "",
+        jobs=tuple(sighting.job for sighting in entry.sightings if sighting.job != job),
+    )

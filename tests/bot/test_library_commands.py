@@ -1,0 +1,169 @@
+"""``firstfault library``: what a person without Slack does with the library."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot import library_commands as commands
+from bot.cli import main
+from faultlib.embedding import WordHash
+from faultlib.text import read_entry, write_pattern
+from tests.faultlib.entries import pattern
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run a command of a library of its own, with three seeds: exit code, standard output, standard error."""
+    monkeypatch.setenv("FIRSTFAULT_LIBRARY", str(tmp_path / "library"))
+    monkeypatch.setattr("bot.shelf.embedder_for", lambda _name, cache: WordHash())  # noqa: ARG005 no model is needed
+    seeds = [pattern("nic", title="Link down", cause="The link went down."), pattern("disk"), pattern("gpu")]
+    monkeypatch.setattr("bot.shelf.read_seeds", lambda: seeds)
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["firstfault", "library", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return command
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A pattern that somebody wrote by hand."""
+    path = tmp_path / "mine.toml"
+    path.write_text(write_pattern(pattern("mine", title="Our own <b>fault</b>", cause="Dust on the cable.")))
+    return path
+
+
+def test_a_pattern_written_by_hand_is_a_draft_until_somebody_approves_it(run: Run, mine: Path) -> None:
+    """Import stores it; approve confirms it, with a name; a second approval says who was first."""
+    assert run("import", str(mine), "--who", "ada") == (0, "mine: draft\n", "")
+    assert run("approve", "mine", "--who", "ada", "--why", "seen it") == (0, "mine is confirmed.\n", "")
+    code, out, _ = run("approve", "mine", "--who", "bob")
+    assert (code, out.startswith("mine is confirmed already by ada, ")) == (0, True)
+    assert "confirmed by ada" in run("show", "mine")[1]
+
+
+def test_import_can_approve(run: Run, mine: Path) -> None:
+    """One step for who reviewed it in git."""
+    assert run("import", str(mine), "--approve", "--who", "ada") == (0, "mine: approved\n", "")
+    assert json.loads(run("list", "--no-seeds", "--json")[1]) == [
+        {
+            "pattern": "mine",
+            "title": "Our own <b>fault</b>",
+            "category": "hardware",
+            "status": "approved",
+            "origin": "team",
+            "version": 1,
+            "jobs": [],
+        }
+    ]
+
+
+def test_export_and_import_give_the_same_library(
+    run: Run, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """History, status and words come back in another library; a second import changes nothing."""
+    run("import", str(mine), "--approve", "--who", "ada")
+    assert run("export", "out")[1] == "1 pattern written to out\n"
+    text = (tmp_path / "out" / "mine.toml").read_text()
+    monkeypatch.setenv("FIRSTFAULT_LIBRARY", str(tmp_path / "other"))
+    assert run("import", "out") == (0, "mine: approved\n", "")
+    assert run("import", "out") == (0, "mine: approved, was here already\n", "")
+    run("export", "again")
+    assert (tmp_path / "again" / "mine.toml").read_text() == text
+    assert read_entry(text, "f").history[1].who == "ada"
+
+
+def test_a_mistake_is_told_by_file_and_line_and_nothing_is_taken(run: Run, mine: Path, tmp_path: Path) -> None:
+    """All of them or none; a missing file and one that is no text are mistakes too."""
+    broken = tmp_path / "broken.toml"
+    broken.write_text(mine.read_text().replace('category = "hardware"', 'category = "weather"'))
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    code, out, err = run("import", str(mine), str(broken), "absent.toml", "bytes.toml")
+    assert (code, out) == (2, "")
+    assert f"error: {broken}:4: category: " in err
+    assert "error: absent.toml: No such file or directory" in err
+    assert "error: bytes.toml: it is not UTF-8 text" in err
+    assert run("list", "--no-seeds")[1] == "No pattern.\n"
+
+
+def test_a_dry_run_checks_only(run: Run, mine: Path) -> None:
+    """CI of a team's own library can check what it holds."""
+    assert run("import", str(mine), "--dry-run") == (0, "1 pattern read, no mistake.\n", "")
+    assert run("list", "--no-seeds")[1] == "No pattern.\n"
+
+
+def test_an_older_text_is_refused(run: Run, mine: Path, tmp_path: Path) -> None:
+    """What people did meanwhile is not overwritten by an old file."""
+    run("import", str(mine), "--approve", "--who", "ada")
+    run("export", "old")
+    run("retire", "mine", "--why", "noise", "--who", "bob")
+    (tmp_path / "old" / "mine.toml").write_text(
+        (tmp_path / "old" / "mine.toml").read_text().replace("Dust on the cable.", "Rust.")
+    )
+    code, _, err = run("import", "old")
+    assert code == 2
+    assert "mine" in err
+    assert "retired" in run("show", "mine")[1]
+
+
+def test_a_retired_pattern_is_kept(run: Run) -> None:
+    """Retired, never deleted; the reason stands in its life."""
+    assert run("retire", "nic", "--why", "noise here", "--who", "bob") == (0, "nic is retired.\n", "")
+    assert "retire by bob: noise here" in run("show", "nic")[1]
+    assert [row["pattern"] for row in json.loads(run("list", "--status", "retired", "--json")[1])] == ["nic"]
+
+
+def test_a_search_answers_or_says_that_nothing_is_known(run: Run) -> None:
+    """Exit code 1 tells a script that nothing similar is known."""
+    code, out, _ = run("search", "the link went down")
+    assert (code, out.splitlines()[0]) == (0, "1.  nic: Link down")
+    assert run("search", "zzz") == (1, "Nothing similar is known.\n", "")
+    assert json.loads(run("search", "the link went down", "--json", "--limit", "1")[1])[0]["pattern"] == "nic"
+
+
+def test_what_is_not_there_is_said(run: Run, tmp_path: Path) -> None:
+    """Unknown ids, statuses and empty folders: exit code 2, and what to do."""
+    assert run("show", "nothing")[0] == 2
+    assert "One of: draft, approved, superseded, retired." in run("list", "--status", "lost")[2]
+    (tmp_path / "hollow").mkdir()
+    assert "There is no .toml file in the folder." in run("import", "hollow")[2]
+    assert run("export", str(tmp_path / "library" / "library.db"))[0] == 2
+
+
+def test_numbers_of_the_library(run: Run) -> None:
+    """What it holds, for people and for programs."""
+    assert "Patterns  3 approved" in run("stats")[1]
+    assert json.loads(run("stats", "--json")[1])["by_origin"] == {"seed": 3}
+
+
+def test_show_as_text_is_what_import_reads(run: Run) -> None:
+    """One pattern can be copied by hand."""
+    assert read_entry(run("show", "nic", "--toml")[1], "f").pattern.id == "nic"
+
+
+def test_a_draft_of_a_job_is_written_not_stored(run: Run, tmp_path: Path) -> None:
+    """The text can be edited and imported as it is; a job that shows nothing has none."""
+    jobs = str(Path(__file__).parents[2] / "examples")
+    code, out, _ = run("draft", "f15", "--jobs", jobs)
+    assert code == 0
+    (tmp_path / "f15.toml").write_text(out)
+    assert run("list", "--no-seeds")[1] == "No pattern.\n"
+    assert run("import", "f15.toml", "--who", "ada")[0] == 0
+    assert "there is nothing to know it by" in run("draft", "s01", "--jobs", jobs)[2]
+
+
+def test_who_acts_is_the_user_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit never says nobody."""
+    monkeypatch.setenv("LOGNAME", "carol")
+    assert commands._who(None) == "carol"
+    assert commands._who("ada") == "ada"
