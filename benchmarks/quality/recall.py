@@ -1,0 +1,228 @@
+"""How well the fault library finds a fault again, on labelled jobs and with questions in people's words.
+
+Every labelled failed job becomes the pattern that a person would have confirmed. Then each job asks a library of the
+patterns of all other jobs: does it find one of its own kind? And when its whole kind is taken out: is it told that
+nothing similar is known? Jobs whose id begins with "pub-" are the set `public`, all others the set `lab`.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from benchmarks.quality.__main__ import LAB, SETS, labelled_jobs
+from benchmarks.quality.recall_cases import Case, read_cases
+from benchmarks.quality.recall_likeness import CROSS_CHOSEN, Tally, cosines_of, cross_chosen
+from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
+from benchmarks.quality.report import NoMarkers, write
+from bot.cache import FolderCache
+from core.errors import FirstfaultError
+from faultlib.draft import roots_of
+from faultlib.embedding import Embedder, embedder_for
+from faultlib.pattern import Entry, Origin, Status
+from faultlib.recall import (
+    LEXICAL,
+    SEMANTIC,
+    SIMILAR,
+    Similar,
+    question,
+    rank,
+)
+from faultlib.seeds import read_seeds
+from faultlib.signature import find_matches
+from sources.jobs import open_source
+
+BEGIN, END = "<!-- recall:begin -->", "<!-- recall:end -->"
+CACHE = Path(tempfile.gettempdir(), "firstfault-recall")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables, and write them into a document when asked to."""
+    options = _parser().parse_args(arguments)
+    try:
+        embedder = embedder_for(options.model, FolderCache(CACHE))
+        with labelled_jobs(options.jobs, options.truth) as (jobs, truth):
+            origin = options.jobs or blake2b(LAB.read_bytes()).hexdigest()
+            cases = read_cases(open_source(jobs), origin, truth, FolderCache(CACHE))
+        if not any(case.kind for case in cases):
+            print("None of these jobs failed and has a truth.", file=sys.stderr)
+            return 2
+        text = report(cases, embedder)
+    except FirstfaultError as error:
+        print(f"{error}\n{error.hint}", file=sys.stderr)
+        return 2
+    print(text)
+    return _write(text, options.write or ())
+
+
+def _write(text: str, documents: Iterable[Path]) -> int:
+    try:
+        for document in documents:
+            write(document, text, BEGIN, END)
+    except NoMarkers as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def report(cases: Sequence[Case], embedder: Embedder) -> str:
+    """All tables as markdown."""
+    failed = [case for case in cases if case.kind]
+    healthy = [case for case in cases if not case.kind]
+    seeds = seed_entries()
+    parts = [
+        f"Model {embedder.name}; {SEMANTIC} meaning + {LEXICAL} words, alike from {SIMILAR}.",
+        _table(_AS_SHIPPED, _shipped(failed, healthy, seeds, embedder)),
+        _strangers(failed, embedder),
+        "Exact matches with the patterns of all other jobs:",
+        _table(_EXACT, _exact(failed, healthy)),
+    ]
+    if {case.set_name for case in failed} == set(SETS):
+        parts.append("Which likeness, with the threshold that suits one set best, on the other set:")
+        parts.append(_table(CROSS_CHOSEN, cross_chosen(failed, SETS, embedder)))
+    if seeds:
+        parts.append(_in_words(seeds, embedder))
+    return "\n\n".join(part for part in parts if part)
+
+
+# --- as shipped ---------------------------------------------------------------------------------------------------
+
+_AS_SHIPPED = (
+    "set", "library", "known kind", "first", "in three", "unknown kind", "told something", "successful",
+    "told something",
+)  # fmt: skip
+_EXACT = ("set", "matches", "failed", "right first", "wrong first", "successful", "told something")
+
+
+def tally(cases: Sequence[Case], others: Sequence[Case], more: Sequence[Entry], embedder: Embedder) -> Tally:
+    """Each case against the patterns of all others, and against those without its kind."""
+    kinds = [case.kind for case in others]
+    first = three = known = told = 0
+    for case in cases:
+        if kinds.count(case.kind) > 1:
+            known += 1
+            rest = [other for other in others if other is not case]
+            found = [_kind(one, others) for one in similar(case, _library(rest, more), embedder)]
+            first += found[:1] == [case.kind]
+            three += case.kind in found
+        stranger = [other for other in others if other.kind != case.kind]
+        told += bool(similar(case, _library(stranger, more), embedder))
+    return Tally(known, first, three, len(cases), told)
+
+
+def similar(case: Case, entries: Sequence[Entry], embedder: Embedder) -> tuple[Similar, ...]:
+    """What the library says, as the bot asks it."""
+    if not case.query.text:
+        return ()
+    return rank(case.query, entries, cosines_of(case.query.text, entries, embedder))
+
+
+def matches(case: Case, others: Sequence[Case], *, agreed: bool) -> tuple[str, ...]:
+    """Kinds of the patterns whose signature the job fulfils, in the order of ``find_matches``.
+
+    Args:
+        agreed: only those one of whose events the analysis calls a direct trace.
+    """
+    roots = {event.event for event in roots_of(case.seen.diagnosis)}
+    kinds = {other.entry.id: other.kind for other in others}
+    found = find_matches([other.entry for other in others], case.seen.occurrences, case.seen.nodes)
+    return tuple(kinds[one.entry.id] for one in found if not agreed or roots & set(one.events))
+
+
+def seed_entries() -> tuple[Entry, ...]:
+    """The seeds as the library plants them."""
+    return tuple(
+        Entry(pattern=pattern, version=1, revision=1, status=Status.APPROVED, origin=Origin.SEED)
+        for pattern in read_seeds()
+    )
+
+
+def _shipped(
+    failed: Sequence[Case], healthy: Sequence[Case], seeds: Sequence[Entry], embedder: Embedder
+) -> Iterable[Sequence[object]]:
+    for name in SETS:
+        own = [case for case in failed if case.set_name == name]
+        good = [case for case in healthy if case.set_name == name]
+        if not own:
+            continue
+        for library, more in (("other jobs", ()), ("and seeds", seeds))[: 1 + bool(seeds)]:
+            counts = tally(own, failed, more, embedder)
+            entries = _library(failed, more)
+            noisy = sum(bool(similar(case, entries, embedder)) for case in good)
+            cells = (counts.known, counts.first, counts.three, counts.unknown, counts.told)
+            yield name, library, *cells, len(good), noisy
+
+
+def _exact(failed: Sequence[Case], healthy: Sequence[Case]) -> Iterable[Sequence[object]]:
+    for name in SETS:
+        own = [case for case in failed if case.set_name == name]
+        good = [case for case in healthy if case.set_name == name]
+        for agreed in (False, True)[: 2 * bool(own)]:
+            first = [matches(case, [it for it in failed if it is not case], agreed=agreed)[:1] for case in own]
+            right = sum(kind == (case.kind,) for kind, case in zip(first, own, strict=True))
+            told = sum(map(bool, first))
+            noisy = sum(bool(matches(case, failed, agreed=agreed)) for case in good)
+            yield (
+                name,
+                "that the analysis agrees with" if agreed else "all",
+                len(own),
+                right,
+                told - right,
+                len(good),
+                noisy,
+            )
+
+
+def _strangers(failed: Sequence[Case], embedder: Embedder) -> str:
+    """Who was told something although its kind was taken out: a reader sees which of it is wrong."""
+    told = [
+        f"{case.job_id} {case.kind} → {_kind(one, failed)} ({one.score:.2f})"
+        for case in failed
+        for one in similar(case, _library([it for it in failed if it.kind != case.kind], ()), embedder)[:1]
+    ]
+    return f"Told something although the kind was taken out: {'; '.join(told) or 'nobody'}."
+
+
+def _kind(one: Similar, cases: Sequence[Case]) -> str:
+    """The kind of a found pattern; empty for a seed."""
+    return next((case.kind for case in cases if case.entry.id == one.entry.id), "")
+
+
+def _library(cases: Sequence[Case], more: Sequence[Entry]) -> list[Entry]:
+    return [*(case.entry for case in cases), *more]
+
+
+# --- in people's words --------------------------------------------------------------------------------------------
+
+
+def _in_words(seeds: Sequence[Entry], embedder: Embedder) -> str:
+    first = three = 0
+    for words, expected in QUESTIONS:
+        found = [one.entry.id for one in rank(question(words), seeds, cosines_of(words, seeds, embedder))]
+        first += bool(set(found[:1]) & set(expected))
+        three += bool(set(found) & set(expected))
+    told = sum(bool(rank(question(words), seeds, cosines_of(words, seeds, embedder))) for words in STRANGE)
+    return (
+        f"Of {len(QUESTIONS)} questions in people's words to {len(seeds)} seeds, {first} find a right one first and"
+        f" {three} among three; of {len(STRANGE)} questions that no seed answers, {told} are told something."
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---", *("--:" for _ in head[1:])], *([str(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.recall", description=__doc__)
+    parser.add_argument("--jobs", metavar="DIR", help="folder or URL with the jobs")
+    parser.add_argument("--truth", type=Path, metavar="DIR", help="folder with one ID.json a job")
+    parser.add_argument("--model", default="minilm", help="minilm, or a sentence-transformers model")
+    parser.add_argument("--write", nargs="+", type=Path, metavar="FILE", help="write the tables into these documents")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
