@@ -21,13 +21,17 @@ MAY_IMPORT = {
 ONLY_IN = {
     "chromadb": "faultlib",
     "sentence_transformers": "faultlib",
+    "onnxruntime": "faultlib",
+    "tokenizers": "faultlib",
+    "tomli_w": "faultlib",
     "slack_bolt": "bot",
+    "slack_sdk": "bot",
     "openai": "bot",
     "drain3": "core",
 }
 HEAVY = (
     "aiobotocore", "botocore", "chromadb", "dtaidistance", "drain3", "matplotlib", "moto", "numba", "numpy",
-    "onnxruntime", "openai", "pandas", "s3fs", "scipy", "sentence_transformers", "sklearn", "slack_bolt", "torch",
+    "onnxruntime", "openai", "pandas", "s3fs", "scipy", "sentence_transformers", "sklearn", "slack_bolt", "slack_sdk", "tokenizers", "torch",
 )  # fmt: skip
 
 

@@ -1,0 +1,64 @@
+"""What counts in a model's answer: the text without its thinking, and the JSON object without what stands around it."""
+
+import json
+import re
+
+MAX_STARTS = 100  # braces at which an object is looked for: bounds the work on an answer made of braces
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+# Chat templates may put the opening tag into the prompt, so that an answer begins in the middle of a thought.
+_OPENED_BEFORE = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_NEVER_CLOSED = re.compile(r"<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
+_PART_OF_A_TAG = re.compile(r"</?[a-z]{0,8}\Z", re.IGNORECASE)
+_WRAPPED = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.DOTALL)
+
+
+def visible(text: str) -> str:
+    """An answer in words: no thinking, no fence around the whole of it, no space around it."""
+    words = without_thought(text).strip()
+    fenced = _WRAPPED.match(words)
+    return fenced[1].strip() if fenced else words
+
+
+def without_thought(text: str) -> str:
+    """The text without what stands in <think>, closed or not."""
+    spoken = _THOUGHT.sub("", text)
+    return _NEVER_CLOSED.sub("", _OPENED_BEFORE.sub("", spoken))
+
+
+def speakable(text: str) -> str:
+    """Of an answer that is still coming, what can be shown already: no thinking, no half of a tag."""
+    return _PART_OF_A_TAG.sub("", without_thought(text)).lstrip()
+
+
+def json_object(text: str) -> str | None:
+    """The longest JSON object in the text, as it stands there; None when there is none."""
+    if _is_object(text):
+        return text.strip()  # not searched for thinking: a value may quote a log that holds the tag
+    return _longest_object(without_thought(text)) or _longest_object(text)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _longest_object(text: str) -> str | None:
+    longest, start = "", text.find("{")
+    for _ in range(MAX_STARTS):
+        if start < 0:
+            break
+        end = _end_of_object(text, start)
+        if end - start > len(longest):
+            longest = text[start:end]
+        start = text.find("{", max(end, start + 1))
+    return longest or None
+
+
+def _end_of_object(text: str, start: int) -> int:
+    """Where the JSON object that begins at ``start`` ends; ``start`` when none begins there."""
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return start

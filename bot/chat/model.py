@@ -1,0 +1,135 @@
+"""What Firstfault asks of a language model: messages in, a text or one JSON object out; and the shipped fake."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from pydantic import BaseModel
+
+from bot.chat.extract import json_object, visible
+from core.errors import FirstfaultError
+
+OnText = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an answer cost; tokens are 0 where the endpoint does not count them. calls: requests, refused ones too."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    calls: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.calls + other.calls,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model answered. usage: of all requests that it took."""
+
+    text: str
+    usage: Usage = Usage()
+
+
+class Kind(StrEnum):
+    """Why there is no answer."""
+
+    UNREACHABLE = "unreachable"
+    TIMED_OUT = "timed out"
+    BUSY = "busy"  # too many of our own calls are waiting
+    RATE_LIMITED = "rate limited"
+    WRONG_KEY = "wrong key"
+    NOT_FOUND = "not found"  # the model, or the address
+    REJECTED = "rejected"  # the endpoint does not take our request
+    BROKEN = "broken"  # the endpoint fails, or what answers is no chat endpoint
+    REFUSED = "refused"  # the model or a content filter declines
+    CUT_OFF = "cut off"
+    EMPTY = "empty"
+    NO_JSON = "no JSON"
+
+
+class ModelUnavailable(FirstfaultError):
+    """The language model gave no answer that can be used; ``kind`` tells why, ``usage`` what it cost all the same."""
+
+    def __init__(
+        self, message: str, hint: str = "", *, kind: Kind = Kind.UNREACHABLE, usage: Usage | None = None
+    ) -> None:
+        super().__init__(message, hint)
+        self.kind = kind
+        self.usage = usage or Usage()
+
+
+class ChatModel(Protocol):
+    """A language model that answers a conversation. name: which one, for people."""
+
+    name: str
+
+    def answer(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: type[BaseModel] | None = None,
+        max_tokens: int,
+        on_text: OnText | None = None,
+    ) -> Reply:
+        """The answer: plain text, or with a schema one JSON object, which the caller validates.
+
+        Args:
+            messages: the conversation so far, the last message being the question.
+            schema: what the JSON object should look like; that it does is not promised.
+            max_tokens: an answer that needs more is no answer.
+            on_text: is told each new piece of the answer as it comes; what it raises ends the call.
+
+        Raises:
+            ModelUnavailable: no answer, or no JSON object in it.
+        """
+
+
+class ScriptedModel:
+    """The shipped fake: gives the next answer of its script, or raises it. asked: the messages of every call so far."""
+
+    def __init__(self, *script: str | Exception, name: str = "scripted") -> None:
+        self.name = name
+        self.asked: list[tuple[Message, ...]] = []
+        self._script = list(script)
+
+    def answer(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: type[BaseModel] | None = None,
+        max_tokens: int,
+        on_text: OnText | None = None,
+    ) -> Reply:
+        """The next answer of the script; a word counts as a token."""
+        self.asked.append(tuple(messages))
+        if not self._script:
+            raise ModelUnavailable(f"The script of the model {self.name} has ended.", "Give it one more answer.")
+        said = self._script.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        usage = Usage(sum(len(message.text.split()) for message in messages), len(said.split()), 1)
+        if usage.completion_tokens > max_tokens:
+            raise ModelUnavailable(f"The model {self.name} was cut off.", kind=Kind.CUT_OFF, usage=usage)
+        text = visible(said) if schema is None else json_object(said)
+        if text is None:
+            raise ModelUnavailable(f"The model {self.name} gave no JSON object.", kind=Kind.NO_JSON, usage=usage)
+        if not text:
+            raise ModelUnavailable(f"The model {self.name} gave an empty answer.", kind=Kind.EMPTY, usage=usage)
+        if on_text is not None:
+            on_text(text)
+        return Reply(text, usage)

@@ -1,0 +1,302 @@
+"""A language model behind any OpenAI-compatible endpoint; the only file that imports ``openai``.
+
+Servers differ in what they understand and in what they make of it. A request starts with all that the protocol has
+(an answer held to a strict JSON schema), and goes down the ladder of ``Dialect`` where the server complains or does not
+do what it was asked.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+from pydantic import BaseModel
+
+from bot.chat.bounds import BoundedClient, too_slow
+from bot.chat.dialect import Dialect, Memory, Rung
+from bot.chat.extract import json_object, speakable, visible
+from bot.chat.gate import Gate
+from bot.chat.model import Kind, Message, ModelUnavailable, OnText, Reply, Usage
+from bot.chat.schema import strict_schema
+from bot.chat.wire import Said, read_answer
+from bot.harmless import harmless, storable
+from core.cache import ByteCache
+from core.errors import BadSettings
+from prompts import render
+
+TIMEOUT_SECONDS = 60.0
+RETRIES = 2
+_QUOTED = 200  # characters of what an endpoint says that go into an error
+_COMPLAINTS = (400, 415, 422, 501)  # what servers answer to a parameter that they do not know
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    messages: tuple[Message, ...]
+    schema: type[BaseModel] | None
+    max_tokens: int
+    on_text: OnText | None
+
+
+class _Complaint(Exception):
+    """The endpoint does not take the request as it is."""
+
+
+class OpenAIModel:
+    """A model by its name, at an endpoint by its URL."""
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        *,
+        gate: Gate,
+        key: str = "",
+        timeout: float = TIMEOUT_SECONDS,
+        retries: int = RETRIES,
+        cache: ByteCache | None = None,
+    ) -> None:
+        """See the class.
+
+        Args:
+            name: of the model, as the endpoint knows it.
+            url: of the endpoint, up to and with its version: http://localhost:8000/v1.
+            gate: limits the calls of all models together.
+            key: sent as a bearer token.
+            timeout: seconds for one request, from its first byte to the last of the answer.
+            retries: how often a request is sent again after a failure that may pass; slowness is none.
+            cache: remembers for the next process what the endpoint understands.
+        """
+        self.name = name
+        self._gate = gate
+        self._key = key
+        self._timeout = timeout
+        self._memory = Memory(url, name, cache=cache)
+        try:
+            parts = urlsplit(url)
+            self.host = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or ""
+            self._where = f"The language model {harmless(name, 80)} at {harmless(self.host, 80)}"
+            http = BoundedClient(self._where, timeout)
+            self._client = openai.OpenAI(
+                base_url=url,
+                api_key=key or "none",
+                max_retries=retries,
+                timeout=http.timeout,  # else openai takes ten minutes where ours equals the default of httpx
+                http_client=http,
+            )
+        except (ValueError, httpx2.InvalidURL) as error:
+            raise BadSettings(
+                "The URL of the language model makes no sense.", "Look at FIRSTFAULT_MODEL_URL."
+            ) from error
+
+    def answer(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: type[BaseModel] | None = None,
+        max_tokens: int,
+        on_text: OnText | None = None,
+    ) -> Reply:
+        """What the protocol says; pieces of an answer that is then given up are told to ``on_text`` as well."""
+        with self._gate.turn():
+            return self._descend(_Question(tuple(messages), schema, max_tokens, on_text))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _descend(self, question: _Question) -> Reply:
+        """Ask in the dialect that is known, then in simpler ones, until there is an answer."""
+        dialect: Dialect | None = self._memory.recall()
+        spent = Usage()
+        trouble: ModelUnavailable | None = None
+        while dialect is not None:
+            spent += Usage(calls=1)
+            try:
+                said = self._ask(question, dialect)
+                spent += said.usage
+                text = self._chosen(said, question, dialect)
+            except _Complaint as complaint:
+                trouble = self._trouble("does not take our request", Kind.REJECTED, said=str(complaint))
+                dialect = dialect.after(
+                    str(complaint), schema=question.schema is not None, stream=question.on_text is not None
+                )
+            except ModelUnavailable as error:
+                error.usage = spent
+                raise
+            else:
+                if text:
+                    self._memory.learn(dialect)
+                    return Reply(text, spent)
+                trouble = self._trouble("gave no JSON object", Kind.NO_JSON, hint="Try a larger model.")
+                dialect = dialect.lower()
+        trouble = trouble or self._trouble("cannot be asked", Kind.REJECTED)
+        trouble.usage = spent
+        raise trouble
+
+    def _chosen(self, said: Said, question: _Question, dialect: Dialect) -> str:
+        """What counts of an answer; empty when there is no JSON as asked, and a simpler dialect may get it."""
+        if said.refusal or said.finish == "content_filter":
+            raise self._trouble("declined to answer", Kind.REFUSED, said=said.refusal)
+        if said.finish == "length":
+            hint = "Its thinking may have used up the tokens: try a model that thinks less."
+            raise self._trouble(f"was cut off at {question.max_tokens:,} tokens", Kind.CUT_OFF, hint=hint)
+        whole = said.text if said.text.strip() else said.aside
+        if question.schema is None:
+            if words := visible(whole):
+                return words
+            raise self._trouble("gave an empty answer", Kind.EMPTY)
+        found = json_object(whole) or json_object(said.aside) or ""
+        if dialect.rung is Rung.SCHEMA and found and not _as_asked(found, question.schema):
+            return ""  # it took the schema and ignored it
+        return found
+
+    def _ask(self, question: _Question, dialect: Dialect) -> Said:
+        """One request, and one line in the log about it."""
+        began, outcome, said = time.monotonic(), "failed", Said()
+        try:
+            with self._translated():
+                said = self._send(question, dialect)
+            outcome = said.finish or "ended"
+            return said
+        except _Complaint:
+            outcome = "not understood"
+            raise
+        except ModelUnavailable as error:
+            outcome = error.kind.value
+            raise
+        finally:
+            _LOG.info(
+                "model call: host=%s model=%s rung=%s seconds=%.1f prompt_tokens=%d completion_tokens=%d outcome=%s",
+                harmless(self.host, 80),
+                harmless(self.name, 80),
+                dialect.rung.value if question.schema else "words",
+                time.monotonic() - began,
+                said.usage.prompt_tokens,
+                said.usage.completion_tokens,
+                harmless(outcome, 40),
+            )
+
+    def _send(self, question: _Question, dialect: Dialect) -> Said:
+        body = _body(self.name, question, dialect)
+        if question.on_text is None or not dialect.stream:
+            response = self._client.chat.completions.with_raw_response.create(**body)
+            said = self._read(response.http_response.text)
+            if question.on_text is not None and (words := speakable(said.text)):
+                question.on_text(words)
+            return said
+        return self._stream(body, dialect, question.on_text)
+
+    def _stream(self, body: dict[str, Any], dialect: Dialect, on_text: OnText) -> Said:
+        if dialect.stream_usage:
+            body["stream_options"] = {"include_usage": True}
+        said, told = Said(), ""
+        with self._client.chat.completions.create(**body, stream=True) as stream:
+            if "json" in stream.response.headers.get("content-type", ""):  # it does not stream
+                stream.response.read()
+                said = self._read(stream.response.text)
+                on_text(speakable(said.text))
+                return said
+            for piece in self._pieces(stream):
+                said += piece
+                told = _tell(said, told, on_text) if piece.text else told
+        if said.complaint:
+            raise _Complaint(said.complaint)
+        if not said.finish and json_object(said.text) is None:
+            if not said.text and not said.aside:
+                raise self._trouble("sent what is no answer", Kind.BROKEN, hint="Does the URL end in /v1?")
+            raise self._trouble("stopped in the middle of its answer", Kind.CUT_OFF)
+        return said
+
+    def _pieces(self, chunks: Iterable[object]) -> Iterator[Said]:
+        try:
+            for chunk in chunks:
+                piece = read_answer(chunk.model_dump() if isinstance(chunk, BaseModel) else chunk)
+                if piece is None:
+                    raise self._trouble("sent what is no answer", Kind.BROKEN)
+                yield piece
+        except ValueError as error:  # what openai could not read as JSON
+            raise self._trouble("sent what is no answer", Kind.BROKEN) from error
+
+    def _read(self, text: str) -> Said:
+        try:
+            said = read_answer(json.loads(text))
+        except (ValueError, RecursionError):
+            said = None
+        if said is None:
+            raise self._trouble("is no chat endpoint", Kind.BROKEN, said=text, hint="Does the URL end in /v1?")
+        if said.complaint:
+            raise _Complaint(said.complaint)
+        return said
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Errors of the openai package become ours here, once."""
+        try:
+            yield
+        except (openai.APITimeoutError, httpx2.TimeoutException) as error:
+            raise too_slow(self._where, self._timeout) from error
+        except (openai.APIConnectionError, httpx2.RequestError) as error:
+            raise self._trouble("does not answer", Kind.UNREACHABLE, hint="Look at FIRSTFAULT_MODEL_URL.") from error
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            hint = "Look at FIRSTFAULT_MODEL_KEY."  # not what it said: that may repeat the key
+            raise self._trouble("does not accept the key", Kind.WRONG_KEY, hint=hint) from error
+        except openai.NotFoundError as error:
+            hint = "Look at FIRSTFAULT_MODEL and FIRSTFAULT_MODEL_URL."
+            raise self._trouble("is not there", Kind.NOT_FOUND, said=error.message, hint=hint) from error
+        except openai.RateLimitError as error:
+            hint = "Wait, or ask for a higher limit."
+            raise self._trouble("takes no more calls now", Kind.RATE_LIMITED, said=error.message, hint=hint) from error
+        except openai.APIStatusError as error:
+            if error.status_code in _COMPLAINTS:
+                raise _Complaint(f"{error.message} {error.param or ''}".strip()) from error
+            kind = Kind.BROKEN if error.status_code >= 500 else Kind.REJECTED
+            raise self._trouble(f"failed with HTTP {error.status_code}", kind, said=error.message) from error
+        except openai.APIError as error:  # an error in the middle of a stream
+            raise self._trouble("broke off", Kind.BROKEN, said=error.message) from error
+
+    def _trouble(self, what: str, kind: Kind, *, said: str = "", hint: str = "") -> ModelUnavailable:
+        quoted = said.replace(self._key, "***") if self._key else said
+        quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if said.strip() else ""
+        return ModelUnavailable(f"{self._where} {what}.{quoted}", hint, kind=kind)
+
+
+def _tell(said: Said, told: str, on_text: OnText) -> str:
+    """Tell what is new of an answer; gives what has been told."""
+    words = speakable(said.text)
+    if told.startswith(words):
+        return told
+    if not words.startswith(told):
+        told = ""  # it was a thought, as its closing tag shows now
+    on_text(words[len(told) :])
+    return words
+
+
+def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:
+    messages = [{"role": message.role, "content": storable(message.text)} for message in question.messages]
+    body: dict[str, Any] = {"model": name, "messages": messages, dialect.tokens: question.max_tokens}
+    if dialect.temperature:
+        body["temperature"] = 0
+    if question.schema is None:
+        return body
+    schema = strict_schema(question.schema)
+    if dialect.rung is Rung.SCHEMA:
+        named = {"name": question.schema.__name__, "schema": schema, "strict": True}
+        return {**body, "response_format": {"type": "json_schema", "json_schema": named}}
+    if dialect.rung is Rung.OBJECT:
+        body["response_format"] = {"type": "json_object"}
+    # Into the first message: some chat templates take a system message only there.
+    told = render("json", schema=json.dumps(schema, ensure_ascii=False))
+    messages[0] = {**messages[0], "content": f"{messages[0]['content']}\n\n{told}"}
+    return body
+
+
+def _as_asked(found: str, schema: type[BaseModel]) -> bool:
+    return set(strict_schema(schema)["required"]) <= set(json.loads(found))

@@ -1,0 +1,87 @@
+"""What an endpoint sent, read with patience: every server bends the protocol somewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.chat.model import Usage
+
+# Reasoning parsers of vLLM, SGLang and others put the answer, or all of it, into one of the latter two.
+_PLACES = ("content", "reasoning_content", "reasoning")
+
+_UNCOUNTED = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A whole answer or a piece of one; ``finish`` is empty while more may come.
+
+    text: what was said. aside: what was said where thoughts belong; it counts only when there is no text.
+    complaint: an error that the endpoint sent in place of an answer.
+    """
+
+    text: str = ""
+    aside: str = ""
+    finish: str = ""
+    refusal: str = ""
+    usage: Usage = _UNCOUNTED
+    complaint: str = ""
+
+    def __add__(self, other: "Said") -> "Said":
+        usage = other.usage if other.usage != _UNCOUNTED else self.usage  # each piece counts from the beginning
+        return Said(
+            self.text + other.text,
+            self.aside + other.aside,
+            other.finish or self.finish,
+            self.refusal + other.refusal,
+            usage,
+            self.complaint or other.complaint,
+        )
+
+
+def read_answer(raw: object) -> Said | None:
+    """A completion, or a chunk of one; None when it is neither."""
+    if not isinstance(raw, Mapping):
+        return None
+    complaint = raw.get("error")
+    if complaint:
+        return Said(complaint=_complaint(complaint))
+    choices, usage = raw.get("choices"), read_usage(raw.get("usage"))
+    if not isinstance(choices, list):
+        return None
+    if not choices:
+        return Said(usage=usage)  # the last chunk: nothing but the count of tokens
+    first = choices[0] if isinstance(choices[0], Mapping) else {}
+    message = first.get("delta") or first.get("message")
+    if not isinstance(message, Mapping):
+        message = {"content": first.get("text")}  # the older completions protocol
+    content, *asides = (_text(message.get(place)) for place in _PLACES)
+    return Said(
+        text=content,
+        aside=next(filter(None, asides), ""),
+        finish=_text(first.get("finish_reason")),
+        refusal=_text(message.get("refusal")),
+        usage=usage,
+    )
+
+
+def read_usage(raw: object) -> Usage:
+    """The tokens of an answer; 0 for what is not told."""
+    counts: Mapping[str, Any] = raw if isinstance(raw, Mapping) else {}
+    prompt, completion = (counts.get(key) for key in ("prompt_tokens", "completion_tokens"))
+    return Usage(
+        prompt if isinstance(prompt, int) and prompt > 0 else 0,
+        completion if isinstance(completion, int) and completion > 0 else 0,
+    )
+
+
+def _complaint(raw: object) -> str:
+    words = raw.get("message") if isinstance(raw, Mapping) else raw
+    return _text(words) or "an error without words"
+
+
+def _text(raw: object) -> str:
+    """A text, or the texts of a list of parts."""
+    if isinstance(raw, list):
+        return "".join(_text(part.get("text")) for part in raw if isinstance(part, Mapping))
+    return raw if isinstance(raw, str) else ""

@@ -1,0 +1,172 @@
+"""Secrets and names of people out of a text, before anything leaves the process.
+
+Every pattern is linear: a run of characters is measured once from its beginning, or at most a fixed number of
+characters from anywhere. Equal secrets get equal placeholders (``[key-1]``), and a placeholder is never replaced.
+"""
+
+import re
+from collections.abc import Callable
+from ipaddress import AddressValueError, IPv6Address
+
+_PLACEHOLDER = re.compile(r"\[(key|secret|user|email|address)-([0-9]{1,6})\]")
+_NO_PLACEHOLDER = r"(?!\[(?:key|secret|user|email|address)-[0-9])"
+
+# Vendors' keys, known by their first letters. The part behind them is long, or was cut off and ends in an ellipsis.
+_VENDOR_KEYS = re.compile(
+    r"hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"
+    r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{30,}|pypi-AgE[A-Za-z0-9_-]{20,}"
+    r"|nvapi-[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{30,}"
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|dckr_pat_[A-Za-z0-9_-]{20,}|dop_v1_[a-f0-9]{40,}|wandb_v1_[A-Za-z0-9_]{20,}"
+    r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"
+    # "sk-" ends many English words (disk-, task-): either nothing stands before it, or what follows is no word
+    r"|(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}"
+    r"|sk-(?=[A-Za-z_-]{0,60}[0-9])(?=[a-z0-9_-]{0,60}[A-Z])(?=[A-Z0-9_-]{0,60}[a-z])[A-Za-z0-9_-]{20,}"
+    r"|(?:hf_|gh[pousr]_|glpat-|xox[abeoprs]-|(?<![A-Za-z0-9])sk-)[A-Za-z0-9_-]{2,128}+(?=\u2026)"
+)
+_WEBHOOK = re.compile(r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{8,}")
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:.*?-----END [A-Z ]{0,40}PRIVATE KEY-----|.*\Z)", re.DOTALL
+)
+_KEY_BODY = re.compile(
+    r"(?m)^\s{0,8}((?=[A-Za-z0-9]{0,60}[+/A-Z])(?=[A-Z0-9+/]{0,60}[a-z])[A-Za-z0-9+/]{60,76}={0,2})\s{0,8}$"
+)
+# A run of token characters that is followed by a dot, and from its first "eyJ" on the whole of it.
+_JWT = re.compile(r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]++\.[A-Za-z0-9_-])([A-Za-z0-9_-]*?)(eyJ[A-Za-z0-9_.-]++)")
+_IN_URL = re.compile(r"(?<=://)([^\s/:@\[\]\"']{0,128}):" + _NO_PLACEHOLDER + r"([^\s/\"']{1,256})(?=@)")
+_USER_IN_URL = re.compile(r"(?<=://)" + _NO_PLACEHOLDER + r"([A-Za-z0-9_.~-]{16,256})(?=@)")
+_SIGNATURE = re.compile(r"(?i)(?<=[?&])((?:x-amz-)?(?:signature|credential|security-token)|sig)=([^\s&\"'\[]{8,2048})")
+
+_QUOTED_OR_WORD = (
+    r"(\\?\"(?:[^\"\\]|\\[^\"]){1,256}+\\?\"|'(?:[^'\\]|\\.){1,256}+'"
+    r"|(?:[^\s\"'`,;&<>()\[\]{}\\]|\\(?!n))[^\s\"'`,;&<>()\]}]*+)"
+)
+_SEPARATOR = r"((?:\\?[\"'\]])?\s{0,3}(?:=>|:=|=|:)\s{0,3})"
+_SURE_NAME = (
+    r"(?:pass(?:word|wd|phrase)|client[_-]?secret|secret(?:[_-]?access)?(?:[_-]?key)?|private[_-]?key"
+    r"|(?:api|access|account|auth|encryption|signing|master)[_-]?key(?:[_-]?id)?|credentials?"
+    r"|(?:access|auth|api|refresh|session|bot|app|csrf|hf|hub|hugging_?face|git|github|gitlab|slack|wandb|vault|bearer|secret)"
+    r"[_-]?token)"
+)
+_ASSIGNED = re.compile(rf"(?i)({_SURE_NAME}){_SEPARATOR}{_NO_PLACEHOLDER}{_QUOTED_OR_WORD}")
+_OPTION = re.compile(
+    rf"(?i)(--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_SURE_NAME}|token))(\s{{1,3}}){_NO_PLACEHOLDER}(?!-){_QUOTED_OR_WORD}"
+)
+# A "token" is a word of text far more often than a secret: only a value that looks like a key counts.
+_TOKEN = re.compile(
+    r"(?i)(?<!eos_)(?<!bos_)(?<!pad_)(?<!unk_)(?<!sep_)(?<!cls_)(?<!mask_)(token)"
+    rf"{_SEPARATOR}{_NO_PLACEHOLDER}(?=[\"'\\]{{0,2}}[A-Za-z_-]{{0,60}}[0-9])(?=[\"'\\]{{0,2}}[0-9_-]{{0,60}}[A-Za-z])"
+    r"(?=[\"'\\]{0,2}[^\s\"'`,;&]{8})"
+    rf"{_QUOTED_OR_WORD}"
+)
+_AUTHORIZATION = re.compile(
+    rf"(?i)(authorization){_SEPARATOR}([\"']?+(?:(?:bearer|basic|token|digest|negotiate)\s{{1,3}}+)?+)"
+    rf"{_NO_PLACEHOLDER}([^\s\"'`,;\[\]]{{4,4096}})"
+)
+_BEARER = re.compile(
+    r"(?i)\b(bearer\s{1,3})(?=[A-Za-z._~+/=-]{0,60}[0-9]|[A-Za-z._~+/=-]{24})([A-Za-z0-9._~+/=-]{8,4096})"
+)
+_HEX_KEY = re.compile(
+    r"(?i)((?:wandb[_ -]?(?:api[_ -]?key|login|key)|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
+    r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{40})(?![0-9a-f])"
+)
+_HASH = re.compile(r"(?i)commit|sha|hash|rev")
+_EMAIL = re.compile(
+    r"[A-Za-z0-9._%+-]{1,64}@(?![0-9]{1,8}\.(?:service|slice|socket|scope|timer|mount)\b)"
+    r"(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}"
+)
+_HOME = re.compile(
+    r"((?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2}))" + _NO_PLACEHOLDER + r"([^\s/\\:;,\"'`<>()\[\]\u2026]{1,64})"
+)
+_MAC = re.compile(r"(?i)(?<![0-9a-f:.-])[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}(?![0-9a-f:-])")
+_IPV4 = re.compile(
+    r"(?<![0-9.])(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?![0-9]|\.[0-9])"
+)
+_IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-fA-F]{0,4}:)[0-9a-fA-F:]{2,45}+(?![\w])")
+
+_NO_SECRET = re.compile(
+    r"(?i)none|null|nil|true|false|yes|no|n/a|unset|empty|redacted|required|missing|invalid|\*+|\.+|\u2026"
+    r"|on|off|is|was|for|not|and|the|to|an?|in"
+)
+_WEAK_WORD = re.compile(r"(?i)\*+|x{3,}|<[^>]*>?|\$\{?\w+\}?")
+
+
+class Redactor:
+    """Redacts the texts of one note: the same secret is the same placeholder in all of them.
+
+    addresses: network addresses as well.
+    """
+
+    def __init__(self, *, addresses: bool = False) -> None:
+        self._addresses = addresses
+        self._known: dict[tuple[str, str], str] = {}
+        self._last: dict[str, int] = {}
+
+    def redact(self, text: str) -> str:
+        """The text with placeholders for what is nobody's business."""
+        for kind, number in _PLACEHOLDER.findall(text):
+            self._last[kind] = max(self._last.get(kind, 0), int(number))
+        text = self._keys(text)
+        text = self._assigned(text)
+        text = _EMAIL.sub(lambda m: m[0] if m[0].startswith("git@") else self._name("email", m[0]), text)
+        text = _HOME.sub(lambda m: m[1] + self._name("user", m[2]), text)
+        return self._network(text) if self._addresses else text
+
+    def _keys(self, text: str) -> str:
+        text = self._whole(_PRIVATE_KEY, "key", text)
+        text = _KEY_BODY.sub(self._last_group("key"), text)
+        text = _JWT.sub(lambda m: m[1] + self._name("key", m[2]), text)
+        text = _IN_URL.sub(lambda m: f"{m[1]}:{self._name('secret', m[2])}", text)
+        text = _USER_IN_URL.sub(self._last_group("secret"), text)
+        text = self._whole(_WEBHOOK, "key", text)
+        text = self._whole(_VENDOR_KEYS, "key", text)
+        return _SIGNATURE.sub(lambda m: f"{m[1]}={self._name('key', m[2])}", text)
+
+    def _assigned(self, text: str) -> str:
+        text = _HEX_KEY.sub(lambda m: m[0] if _HASH.search(m[1]) else m[1] + self._name("key", m[2]), text)
+        text = _AUTHORIZATION.sub(lambda m: m[1] + m[2] + m[3] + self._name("key", m[4]), text)
+        text = _BEARER.sub(lambda m: m[1] + self._name("key", m[2]), text)
+        for pattern in (_ASSIGNED, _OPTION, _TOKEN):
+            text = pattern.sub(self._value, text)
+        return text
+
+    def _network(self, text: str) -> str:
+        text = self._whole(_MAC, "address", text)
+        text = self._whole(_IPV4, "address", text)
+        return _IPV6.sub(lambda m: self._name("address", m[0]) if _is_ipv6(m[0]) else m[0], text)
+
+    def _value(self, match: re.Match[str]) -> str:
+        value = match[3]
+        edge = value[: len(value) - len(value.lstrip("\\\"'"))]
+        end = value[len(value.rstrip("\\\"'")) :]
+        core = value.strip("\\\"'")
+        if not core or _NO_SECRET.fullmatch(core.rstrip(".")) or _WEAK_WORD.fullmatch(core):
+            return match[0]
+        if _PLACEHOLDER.search(core):
+            return match[0]
+        return f"{match[1]}{match[2]}{edge}{self._name('secret', core)}{end}"
+
+    def _whole(self, pattern: re.Pattern[str], kind: str, text: str) -> str:
+        return pattern.sub(lambda match: self._name(kind, match[0]), text)
+
+    def _last_group(self, kind: str) -> Callable[[re.Match[str]], str]:
+        return lambda match: match[0].replace(match[1], self._name(kind, match[1]), 1)
+
+    def _name(self, kind: str, secret: str) -> str:
+        if (kind, secret) not in self._known:
+            self._last[kind] = self._last.get(kind, 0) + 1
+            self._known[kind, secret] = f"[{kind}-{self._last[kind]}]"
+        return self._known[kind, secret]
+
+
+def redact(text: str, *, addresses: bool = False) -> str:
+    """One text by itself."""
+    return Redactor(addresses=addresses).redact(text)
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except AddressValueError:
+        return False
+    return any(character.isdigit() for character in text)

@@ -1,0 +1,109 @@
+"""What buttons and forms carry: stable names, and ids that are checked when they come back; never text.
+
+The ids say what was clicked; what is true of it is read from the state again.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.errors import FirstfaultError
+
+COMMAND = "/diagnose"
+DIAGNOSE_MESSAGE = "diagnose_message"  # the shortcut on a message
+
+# Buttons and menus; the value of each is `about`, of LINES and MORE_LINES it is `lines_of`.
+CANCEL = "ff_cancel"
+APPROVE = "ff_approve"
+EDIT = "ff_edit"
+REJECT = "ff_reject"
+UNDO = "ff_undo"
+AGAIN = "ff_again"
+LINES = "ff_lines"
+MORE_LINES = "ff_more_lines"
+USEFUL = "ff_useful"  # the two thumbs; the values are `voice`
+DIAGNOSE = "ff_diagnose"  # of a job in a list; the value is the job's id, to be checked like a typed one
+
+# Forms; private_metadata is `about`, of LINES_FORM it is `lines_of`.
+EDIT_FORM = "ff_edit_form"
+REJECT_FORM = "ff_reject_form"
+LINES_FORM = "ff_lines_form"
+
+_RUN = r"(?P<run>r-[a-z0-9]{1,32})"
+_ABOUT = re.compile(rf"{_RUN}:(?P<revision>[0-9]{{1,9}})", re.ASCII)
+_LINES = re.compile(rf"{_RUN}:(?P<evidence>[ENI][1-9][0-9]{{0,3}})", re.ASCII)
+_VOICE = re.compile(rf"{_RUN}:(?P<voice>yes|no)", re.ASCII)
+
+
+class BadButton(FirstfaultError):
+    """A button or form whose ids are not of this program: of another version, or made up."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The run and the revision that somebody saw when clicking."""
+
+    run: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinesOf:
+    """The evidence whose raw lines are wanted."""
+
+    run: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Whether somebody found the answer useful."""
+
+    run: str
+    useful: bool
+
+
+def about(run: str, revision: int) -> str:
+    """The value of a button about a run."""
+    return f"{run}:{revision}"
+
+
+def lines_of(run: str, evidence: str) -> str:
+    """The value of a button that opens raw lines."""
+    return f"{run}:{evidence}"
+
+
+def voice(run: str, *, useful: bool) -> str:
+    """The value of a thumb."""
+    return f"{run}:{'yes' if useful else 'no'}"
+
+
+def read_about(value: object) -> About:
+    """The run and revision of a button; raises BadButton."""
+    found = _match(_ABOUT, value)
+    return About(found["run"], int(found["revision"]))
+
+
+def read_lines_of(value: object) -> LinesOf:
+    """The evidence of a button; raises BadButton."""
+    found = _match(_LINES, value)
+    return LinesOf(found["run"], found["evidence"])
+
+
+def read_voice(value: object) -> Voice:
+    """What a thumb says; raises BadButton."""
+    found = _match(_VOICE, value)
+    return Voice(found["run"], found["voice"] == "yes")
+
+
+def value_of(action: Mapping[str, object]) -> object:
+    """What a clicked element carries: the value of a button, or of the option that was chosen in a menu."""
+    chosen = action.get("selected_option")
+    return chosen.get("value") if isinstance(chosen, Mapping) else action.get("value")
+
+
+def _match(pattern: re.Pattern[str], value: object) -> re.Match[str]:
+    found = pattern.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise BadButton("This button is not one that I know.", "Ask for the diagnosis again; then the buttons are new.")
+    return found

@@ -1,0 +1,152 @@
+"""Where people ask: checks what they want, puts it into the queue, and says privately what cannot be done."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+
+from bot.slack import replies
+from bot.slack.blocks import Message
+from bot.slack.people import People
+from bot.slack.telling import Telling
+from bot.slack.words import Verb, Wish
+from bot.state.runs import Asking, Run, Trigger
+from bot.state.state import State
+from core.errors import BadJobId, FirstfaultError, JobNotFound, SourceUnavailable, UnreadableLog
+from core.job import Status
+from sources.job_ids import check_job_id
+from sources.jobs import JobSource, open_source
+
+MAX_OFFERED = 5  # failed jobs to pick from
+MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
+LOOKING = 2.0  # seconds that may take: somebody waits
+_LOG = logging.getLogger(__name__)
+
+
+class Desk:
+    """Asking, listing, cancelling; each answers with what the asker alone is told, or with None."""
+
+    def __init__(
+        self,
+        state: State,
+        telling: Telling,
+        people: People,
+        client: WebClient,
+        *,
+        jobs: str,
+        wake: Callable[[], None],
+        bot_name: str = "Firstfault",
+    ) -> None:
+        self._state = state
+        self._telling = telling
+        self._people = people
+        self._client = client
+        self._jobs = jobs
+        self._wake = wake
+        self._bot_name = bot_name
+
+    def serve(self, wish: Wish, asking: Asking) -> Message | None:
+        """Do what is wished; what only the asker is told."""
+        match wish.verb:
+            case Verb.DIAGNOSE:
+                return self.diagnose(asking) if asking.job else replies.usage_reply(self._failed_jobs())
+            case Verb.HELP:
+                return replies.help_reply()
+            case Verb.LIST:
+                return self._list(asking)
+            case Verb.STATUS:
+                return self._status(asking)
+            case Verb.CANCEL:
+                return self._cancel_job(asking)
+            case Verb.NOTHING:
+                return replies.usage_reply(self._failed_jobs())
+
+    def diagnose(self, asking: Asking, *, forced: bool = False) -> Message | None:
+        """Queue a job; a job that is at work or was answered here is shown in place of a second run."""
+        try:
+            open_source(self._jobs).manifest(check_job_id(asking.job))
+        except BadJobId as error:
+            return replies.refused_reply(error, self._failed_jobs())
+        except (JobNotFound, SourceUnavailable, UnreadableLog) as error:
+            return replies.refused_reply(error, self._failed_jobs() if isinstance(error, JobNotFound) else ())
+        asked = self._state.runs.ask(asking, forced=forced)
+        run = asked.run
+        if not asked.new:
+            told = replies.already_reply if run.status.active else replies.answered_reply
+            return told(run, self.address(run))
+        self._audit(asking, "asked", run)
+        ts = self._telling.show(run.id)
+        self._wake()
+        if not ts:
+            self._state.runs.cancel(run.id, asking.asked_by)
+            return replies.not_in_channel_reply(self._bot_name, run.job)
+        return None
+
+    def again(self, run_id: str, user: str) -> Message | None:
+        """Run a diagnosis anew."""
+        run = self._state.runs.get(run_id)
+        if run is None:
+            return replies.gone_reply()
+        asking = Asking(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts)
+        return self.diagnose(asking, forced=True)
+
+    def cancel(self, run_id: str, user: str) -> Message | None:
+        """End a run; only who asked for it, or an approver, may."""
+        run = self._state.runs.get(run_id)
+        if run is None:
+            return replies.gone_reply()
+        if user != run.asked_by and not self._people.may_approve(user):
+            return replies.not_yours_reply(run)
+        ended = self._state.runs.cancel(run.id, user) or run
+        if run.status.active:
+            self._state.audit.add(run.team, user, what="cancelled", target=run.id)
+            self._telling.show(run.id)
+        return replies.cancelled_reply(ended)
+
+    def address(self, run: Run) -> str:
+        """A link to the message of a run; empty when Slack gives none."""
+        if not run.message_ts:
+            return ""
+        try:
+            return str(self._client.chat_getPermalink(channel=run.channel, message_ts=run.message_ts)["permalink"])
+        except SlackApiError:
+            return ""
+
+    def _cancel_job(self, asking: Asking) -> Message | None:
+        active = [run for run in self._state.runs.active(asking.team, asking.channel) if run.job == asking.job]
+        return self.cancel(active[-1].id, asking.asked_by) if active else replies.nothing_to_cancel_reply(asking.job)
+
+    def _list(self, asking: Asking) -> Message:
+        recent = self._state.runs.recent(asking.team, asking.channel)[: replies.MAX_RUNS]
+        return replies.list_reply(recent, {run.id: self.address(run) for run in recent})
+
+    def _status(self, asking: Asking) -> Message:
+        active = self._state.runs.active(asking.team)
+        places = {run.id: self._state.runs.place(run.id) for run in active}
+        return replies.status_reply(active, places)
+
+    def _failed_jobs(self) -> tuple[str, ...]:
+        """The latest failed jobs, by their ids, as far as they are found quickly."""
+        try:
+            return tuple(islice(_failed(open_source(self._jobs), time.monotonic() + LOOKING), MAX_OFFERED))
+        except FirstfaultError as trouble:
+            _LOG.warning("no failed jobs to offer: %s", trouble.message)
+            return ()
+
+    def _audit(self, asking: Asking, what: str, run: Run) -> None:
+        details = {"job": run.job, "channel": run.channel, "through": str(asking.trigger)}
+        self._state.audit.add(asking.team, asking.asked_by, what=what, target=run.id, details=details)
+
+
+def _failed(source: JobSource, end: float) -> Iterator[str]:
+    for job_id in reversed(source.job_ids()[-MAX_LOOKED_AT:]):
+        if time.monotonic() > end:
+            return
+        try:
+            if source.manifest(job_id).status is Status.FAILED:
+                yield job_id
+        except (JobNotFound, BadJobId, UnreadableLog):
+            continue

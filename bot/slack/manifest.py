@@ -1,0 +1,92 @@
+"""The app as Slack is told of it: what it may do, what it hears, its command and shortcut; nothing that is not used."""
+
+import json
+from typing import Any
+
+from bot.slack.actions import COMMAND, DIAGNOSE_MESSAGE
+
+_HISTORY = ("channels:history", "groups:history", "im:history")
+# Methods of the Web API that the bot calls, each with the scopes of the bot's token that it needs.
+METHODS: dict[str, tuple[str, ...]] = {
+    "auth.test": (),
+    "chat.postMessage": ("chat:write",),
+    "chat.postEphemeral": ("chat:write",),
+    "chat.update": ("chat:write",),
+    "chat.getPermalink": (),
+    # a post whose fate is unknown after a crash is looked for; any one of the three, as the channel is
+    "conversations.history": _HISTORY,
+    "conversations.replies": _HISTORY,
+    "files.getUploadURLExternal": ("files:write",),  # files_upload_v2: report and plot
+    "files.completeUploadExternal": ("files:write",),
+    "views.open": (),
+    "views.update": (),
+    "users.info": ("users:read", "users:read.email"),  # approvers by e-mail, and names of who confirmed
+    "usergroups.list": ("usergroups:read",),  # approvers by user group: its id by its handle
+    "usergroups.users.list": ("usergroups:read",),
+    "assistant.threads.setStatus": ("chat:write",),
+}
+# What the bot hears, each with the scope that it needs.
+EVENTS: dict[str, str] = {
+    "app_mention": "app_mentions:read",
+    "message.channels": "channels:history",
+    "message.groups": "groups:history",
+    "message.im": "im:history",
+}
+_COMMANDS = "commands"  # slash commands and shortcuts
+
+
+def scopes() -> list[str]:
+    """The scopes of the bot's token: those of its methods, events and command, and no other."""
+    needed = {_COMMANDS, *EVENTS.values(), *(scope for wanted in METHODS.values() for scope in wanted)}
+    return sorted(needed)
+
+
+def manifest(*, socket_mode: bool = True, address: str = "") -> dict[str, Any]:
+    """The manifest; with ``socket_mode`` off Slack sends signed requests to ``address``."""
+    url = {} if socket_mode else {"url": address}
+    request = {} if socket_mode else {"request_url": address}
+    return {
+        "display_information": {
+            "name": "Firstfault",
+            "description": "Finds the first fault behind a failed training job",
+            "background_color": "#1d2b3a",
+        },
+        "features": {
+            "app_home": {
+                "home_tab_enabled": False,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
+            "bot_user": {"display_name": "Firstfault", "always_online": True},
+            "slash_commands": [
+                {
+                    "command": COMMAND,
+                    "description": "Find the first fault of a failed training job",
+                    "usage_hint": "JOB, or help, list, status, cancel JOB",
+                    "should_escape": False,
+                    **url,
+                }
+            ],
+            "shortcuts": [
+                {
+                    "name": "Diagnose this job",
+                    "type": "message",
+                    "callback_id": DIAGNOSE_MESSAGE,
+                    "description": "Find the first fault of the job that this message names",
+                }
+            ],
+        },
+        "oauth_config": {"scopes": {"bot": scopes()}},
+        "settings": {
+            "event_subscriptions": {"bot_events": sorted(EVENTS), **request},
+            "interactivity": {"is_enabled": True, **request},
+            "org_deploy_enabled": False,
+            "socket_mode_enabled": socket_mode,
+            "token_rotation_enabled": False,
+        },
+    }
+
+
+def manifest_text() -> str:
+    """The manifest of Socket Mode as it stands in docs/slack-manifest.json (``pytest --update-golden`` writes it)."""
+    return json.dumps(manifest(), indent=2) + "\n"

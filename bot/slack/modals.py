@@ -1,0 +1,205 @@
+"""The forms and the window of raw lines: what they show, and what a submitted form says, or why it cannot be taken."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as field_of
+from typing import Any
+
+from bot import wording
+from bot.harmless import harmless
+from bot.report.citations import Citation
+from bot.slack import actions as act
+from bot.slack.blocks import (
+    MAX_INPUT,
+    MAX_VIEW_BLOCKS,
+    Block,
+    boxes,
+    context,
+    field,
+    menu,
+    modal,
+    preformatted,
+    section,
+    writing,
+)
+from bot.slack.forms import Form, choosable
+from bot.slack.text import code, literal, prose
+from core.model import Diagnosis, Evidence
+from faultlib.draft import MAX_TITLE
+from faultlib.pattern import Category
+
+VALUE = "value"  # the action id of every field
+TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, REASON = (
+    "title", "category", "cause", "fix", "confirmation", "events", "reason",
+)  # fmt: skip
+MAX_REASON = 1_000
+MAX_CITED, MAX_NEAR, MAX_LINES = 600, 160, 200  # characters of a cited raw line and of its neighbours; lines in all
+_WHOSE = {
+    Category.HARDWARE: "Hardware",
+    Category.USER: "User: code, settings, data",
+    Category.FRAMEWORK: "Framework",
+    Category.PLATFORM: "Platform: scheduler, storage, network service",
+    Category.UNKNOWN: "Not known",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What is wrong, by field; Slack shows it inline."""
+
+    fields: Mapping[str, str] = field_of(default_factory=dict)
+
+    def response(self) -> dict[str, Any]:
+        """What the acknowledgement of the submission says."""
+        return {"response_action": "errors", "errors": dict(self.fields)}
+
+
+def wait_modal(title: str, form: str, about: str) -> Block:
+    """What is opened at once, for Slack gives three seconds; ``views.update`` fills it."""
+    return modal(title, section("One moment …"), form=form, about=about)
+
+
+def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form) -> Block:
+    """The note as a form; submitting it approves and archives what stands in it."""
+    events = [(_event_choice(event.id, event.role, wording.said(event)), event.id) for event in choosable(diagnosis)]
+    categories = [(label, category.value) for category, label in _WHOSE.items()]
+    blocks = (
+        *section(f"Job {code(diagnosis.job, 80)}. What you save is shown to others as *confirmed*, with your name."),
+        *field(TITLE, "Title", writing(VALUE, value=_lines(form.title), limit=MAX_TITLE, multiline=False)),
+        *field(CATEGORY, "Whose fault it is", menu("Pick one", VALUE, categories, chosen=form.category.value)),
+        *field(CAUSE, "Root cause", writing(VALUE, value=_lines(form.cause), limit=MAX_INPUT)),
+        *field(FIX, "What fixes it", writing(VALUE, value=_lines(form.fix), limit=MAX_INPUT)),
+        *field(
+            CONFIRMATION,
+            "How it was confirmed",
+            writing(
+                VALUE, value=_lines(form.confirmation), limit=MAX_INPUT, placeholder="Cable reseated; it runs again"
+            ),
+            optional=True,
+        ),
+        *field(
+            EVENTS,
+            "Events that give this fault away",
+            boxes(VALUE, events, ticked=form.events),
+            hint="All of them must be in a job to match it. Without any, the fault is only found by its looks.",
+            optional=True,
+        ),
+    )
+    about = act.about(run, revision)
+    return modal("Edit the note", blocks, form=act.EDIT_FORM, about=about, submit="Approve and archive", close="Cancel")
+
+
+def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis) -> Form | Errors:
+    """What a person has entered, or what is wrong with it."""
+    title, cause, fix = _text(view, TITLE), _text(view, CAUSE), _text(view, FIX)
+    confirmation, category = _text(view, CONFIRMATION), _chosen(view, CATEGORY)
+    wrong = {
+        TITLE: _complaint(title, MAX_TITLE, "a title"),
+        CAUSE: _complaint(cause, MAX_INPUT, "the root cause, or what is known of it"),
+        FIX: _complaint(fix, MAX_INPUT, "what fixes it, or that it is not known yet"),
+        CONFIRMATION: _too_long(confirmation, MAX_INPUT),
+        CATEGORY: "" if category in set(Category) else "Pick one.",
+    }
+    if errors := {name: words for name, words in wrong.items() if words}:
+        return Errors(errors)
+    known = {event.id for event in choosable(diagnosis)}
+    events = tuple(one for one in _ticked(view, EVENTS) if one in known)
+    return Form(" ".join(title.split()), Category(category), cause, fix, confirmation, events)
+
+
+def reject_modal(run: str, revision: int, job: str) -> Block:
+    """Asks why."""
+    blocks = (
+        *section(f"Job {code(job, 80)}. The note will not enter the fault library; the reason is kept."),
+        *field(
+            REASON,
+            "Why is it wrong?",
+            writing(VALUE, limit=MAX_REASON, placeholder="The link was down for maintenance"),
+        ),
+    )
+    about = act.about(run, revision)
+    return modal("Reject the note", blocks, form=act.REJECT_FORM, about=about, submit="Reject", close="Cancel")
+
+
+def read_reject(view: Mapping[str, Any]) -> str | Errors:
+    """The reason, or that there is none."""
+    reason = _text(view, REASON)
+    wrong = _complaint(reason, MAX_REASON, "a reason: it helps the next reader")
+    return Errors({REASON: wrong}) if wrong else reason
+
+
+def lines_modal(run: str, one: Evidence, cited: Sequence[Citation]) -> Block:
+    """The raw lines of one piece of evidence with what is around them; an arrow marks the cited ones."""
+    blocks = section(prose(one.because, 600))
+    room = MAX_LINES
+    for citation in cited:
+        if room <= 0 or len(blocks) >= MAX_VIEW_BLOCKS - 4:
+            break
+        blocks += section(f"{code(citation.file, 200)} line {citation.numbers}")
+        blocks += preformatted(_rows(citation)[:room])
+        blocks += context(prose(citation.missing, 300))
+        room -= len(citation.rows)
+    if not cited:
+        blocks += section("The raw lines cannot be read any more.")
+    elif room <= 0:
+        blocks += context("More lines are in the report in the thread.")
+    return modal(f"{one.id}: raw lines", blocks, form=act.LINES_FORM, about=act.lines_of(run, one.id))
+
+
+def message_modal(title: str, *lines: str) -> Block:
+    """A modal that says what a modal could not do: who was faster, who may, what is gone."""
+    return modal(title, section(*(prose(line, 600) for line in lines)), form=act.LINES_FORM)
+
+
+def _rows(citation: Citation) -> list[str]:
+    width = max((len(str(row.number)) for row in citation.rows), default=1)
+    rows = []
+    for row in citation.rows:
+        rows += ["  ⋮"] if row.gap else []
+        text = harmless(row.text, MAX_CITED if row.cited else MAX_NEAR)
+        rows.append(f"{'▶' if row.cited else ' '} {row.number:>{width}}  {text}".rstrip())
+    return rows
+
+
+def _event_choice(name: str, role: str, said: str) -> str:
+    return f"{name} {role}: {literal(said, 55)}"
+
+
+def _lines(text: str) -> str:
+    """Several lines of foreign text, each harmless."""
+    return "\n".join(harmless(line) for line in text.splitlines()).strip()
+
+
+def _state(view: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The state of one field; whatever else a payload holds there counts as nothing."""
+    found: Any = view
+    for step in ("state", "values", name, VALUE):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _text(view: Mapping[str, Any], name: str) -> str:
+    value = _state(view, name).get("value")
+    return _lines(value) if isinstance(value, str) else ""
+
+
+def _chosen(view: Mapping[str, Any], name: str) -> str:
+    return _value(_state(view, name).get("selected_option"))
+
+
+def _ticked(view: Mapping[str, Any], name: str) -> list[str]:
+    options = _state(view, name).get("selected_options")
+    return [_value(option) for option in options] if isinstance(options, list) else []
+
+
+def _value(option: Any) -> str:
+    value = option.get("value") if isinstance(option, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+def _complaint(text: str, limit: int, what: str) -> str:
+    return _too_long(text, limit) if text else f"Write {what}."
+
+
+def _too_long(text: str, limit: int) -> str:
+    return f"{len(text):,} characters; {limit:,} are allowed." if len(text) > limit else ""

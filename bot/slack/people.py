@@ -1,0 +1,89 @@
+"""Who may approve: users, e-mail addresses and user groups of the settings; an empty list means nobody."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackClientError
+
+KEPT = 60.0  # seconds that members and names are believed: whoever leaves the group may approve for a minute more
+
+
+@dataclass(frozen=True, slots=True)
+class Approvers:
+    """The list of the settings, taken apart. users: ids; emails: lower case; groups: ids or handles, without @."""
+
+    users: frozenset[str] = frozenset()
+    emails: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.users or self.emails or self.groups)
+
+    def __str__(self) -> str:
+        groups = (f"@{name}" for name in sorted(self.groups))
+        return ", ".join((*(f"<@{user}>" for user in sorted(self.users)), *sorted(self.emails), *groups))
+
+
+def read_approvers(entries: Sequence[str]) -> Approvers:
+    """Users (U0123ABCD), addresses (ada@example.org) and groups (@sre-oncall or S0123ABCD)."""
+    words = [word.strip() for word in entries if word.strip()]
+    emails = frozenset(word.lower() for word in words if "@" in word[1:])
+    groups = frozenset(word.removeprefix("@") for word in words if word not in emails and word[0] in "@S")
+    return Approvers(
+        frozenset(word for word in words if word[0] in "UW" and "@" not in word),
+        emails,
+        groups - {email.removeprefix("@") for email in emails},
+    )
+
+
+class People:
+    """What Slack says of people, asked once a minute."""
+
+    def __init__(self, client: WebClient, approvers: Approvers, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.approvers = approvers
+        self._client = client
+        self._clock = clock
+        self._kept: dict[str, tuple[float, Any]] = {}
+
+    def may_approve(self, user: str) -> bool:
+        """Whether this user is on the list; when Slack does not tell, only who is named by id."""
+        if user in self.approvers.users:
+            return True
+        if self.approvers.emails and self._email(user) in self.approvers.emails:
+            return True
+        return any(user in self._members(group) for group in sorted(self.approvers.groups))
+
+    def name(self, user: str) -> str:
+        """The name that people know the user by; the id when Slack does not tell."""
+        profile = self._profile(user)
+        return str(profile.get("display_name") or profile.get("real_name") or user)
+
+    def _email(self, user: str) -> str:
+        return str(self._profile(user).get("email") or "").lower()
+
+    def _profile(self, user: str) -> dict[str, Any]:
+        found = self._once(f"user {user}", lambda: self._client.users_info(user=user)["user"]["profile"])
+        return found if isinstance(found, dict) else {}
+
+    def _members(self, group: str) -> frozenset[str]:
+        known = self._once("groups", lambda: self._client.usergroups_list()["usergroups"]) or ()
+        ids = [str(one["id"]) for one in known if group in (one.get("id"), one.get("handle"))]
+        return frozenset(user for one in ids for user in self._users(one))
+
+    def _users(self, group: str) -> list[str]:
+        return self._once(f"group {group}", lambda: self._client.usergroups_users_list(usergroup=group)["users"]) or []
+
+    def _once(self, key: str, ask: Callable[[], Any]) -> Any:
+        """The answer, at most a minute old; None when Slack gives none."""
+        kept = self._kept.get(key)
+        if kept is not None and self._clock() - kept[0] < KEPT:
+            return kept[1]
+        try:
+            answer = ask()
+        except (SlackClientError, OSError, KeyError):
+            return None  # not kept: the next click asks again
+        self._kept[key] = self._clock(), answer
+        return answer

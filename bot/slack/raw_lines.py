@@ -1,0 +1,39 @@
+"""The raw lines behind one piece of evidence, read again from where the job lives."""
+
+from collections.abc import Mapping
+
+from bot.report.citations import MAX_LINES, Citation, citations
+from core.errors import FirstfaultError
+from core.job import Job
+from core.logs.context import Excerpt, Place, lines_around
+from core.model import Diagnosis, Evidence, Line
+from sources.jobs import open_source
+
+LARGE = 256 << 20  # bytes of a file that is read through for one line: about a second; the report has the lines too
+
+
+def find_evidence(diagnosis: Diagnosis, name: str) -> Evidence | None:
+    """The evidence of that id."""
+    return next((one for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if one.id == name), None)
+
+
+def read_citations(diagnosis: Diagnosis, one: Evidence, jobs: str) -> list[Citation]:
+    """Its lines with what is around them; where that cannot be read, the lines as the diagnosis holds them."""
+    cited = one.lines[:MAX_LINES]
+    try:
+        excerpts = _excerpts(open_source(jobs).job(diagnosis.job), cited)
+    except FirstfaultError as trouble:
+        excerpts = {(line.file, line.line): _alone(line, trouble.message) for line in cited}
+    return citations(one, excerpts, set())
+
+
+def _excerpts(job: Job, cited: tuple[Line, ...]) -> Mapping[Place, Excerpt]:
+    large = {log.name for log in job.logs if log.size > LARGE}
+    found = dict(lines_around(job, [(line.file, line.line) for line in cited if line.file not in large]))
+    for line in cited:
+        found.setdefault((line.file, line.line), _alone(line, "The file is large: the report has the lines around."))
+    return found
+
+
+def _alone(line: Line, why: str) -> Excerpt:
+    return Excerpt(line.file, line.line, (line,), why)

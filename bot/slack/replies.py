@@ -1,0 +1,186 @@
+"""What one person is told privately: help, lists, and why something cannot be done and what to do instead."""
+
+from collections.abc import Mapping, Sequence
+
+from bot import wording
+from bot.slack import actions as act
+from bot.slack.blocks import Blocks, Message, actions, button, menu, section
+from bot.slack.text import code, fallback, link, literal, person, prose
+from bot.slack.thread import MAX_TELLING, failure_lines
+from bot.state.drafts import Decision, Verdict
+from bot.state.errors import StaleRevision
+from bot.state.runs import Run
+from bot.state.values import Failure, Status
+from core.errors import FirstfaultError
+from sources.job_ids import is_job_id
+
+MAX_JOBS, MAX_RUNS, MAX_NAMED = 25, 10, 8  # of a menu and of lists; longer ones are not read
+_ASK = f"`{act.COMMAND} JOB` finds the first fault of a failed job."
+_HELP = (
+    f"`{act.COMMAND} JOB` diagnoses a job here, such as `{act.COMMAND} 1437825`",
+    f"`{act.COMMAND} list` shows the latest diagnoses of this channel",
+    f"`{act.COMMAND} status` shows what waits and what runs",
+    f"`{act.COMMAND} cancel JOB` ends a diagnosis that waits or runs",
+    f"`{act.COMMAND} help` shows this",
+)
+_MORE = (
+    "In a thread, where commands do not work: mention me with `diagnose JOB`, or use the shortcut on a message.",
+    "Below an answer just ask, without a mention: I read the evidence and the raw lines again.",
+)
+_BECAME = {
+    Status.QUEUED: "waits",
+    Status.RUNNING: "runs",
+    Status.DONE: "answered",
+    Status.FAILED: "failed",
+    Status.CANCELLED: "cancelled",
+    Status.EXPIRED: "answered in part",
+}
+
+
+def help_reply() -> Message:
+    """Every way to ask."""
+    return Message("How to ask Firstfault", section("*Ask*", *_HELP) + section(*_MORE))
+
+
+def usage_reply(failed_jobs: Sequence[str] = ()) -> Message:
+    """No job was named: how to, and the latest failed jobs to pick from."""
+    return Message("Which job?", (*section("Which job? " + _ASK), *_pick(failed_jobs)))
+
+
+def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = ()) -> Message:
+    """A bad id, an unknown job, a job without logs, a source that is down: what happened, and what to try."""
+    lines = section(prose(error.message, 600), prose(error.hint, 400))
+    return Message(fallback(error.message, MAX_TELLING), (*lines, *_pick(failed_jobs)))
+
+
+def failure_reply(failure: Failure) -> Message:
+    """Something broke on our side."""
+    return Message(fallback(failure.message, MAX_TELLING), section(*failure_lines(failure)))
+
+
+def not_in_channel_reply(bot_name: str, job: str = "") -> Message:
+    """The bot may not write where it was asked."""
+    again = f" Then ask again: `{act.COMMAND} {literal(job, 128)}`" if is_job_id(job) else " Then ask again."
+    told = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}.{again}"
+    return Message("I am not in this channel.", section(told))
+
+
+def already_reply(run: Run, address: str) -> Message:
+    """The job is being diagnosed here already."""
+    where = link(address, "Here it is") or "It is in this channel"
+    told = f"{code(run.job, 128)} is being diagnosed: asked by {person(run.asked_by)}. {where}."
+    return Message(fallback(f"{run.job} is being diagnosed already.", MAX_TELLING), section(told))
+
+
+def answered_reply(run: Run, address: str) -> Message:
+    """The job was diagnosed here before; it can be done again."""
+    when = f", {wording.minute(run.finished_at)}" if run.finished_at else ""
+    where = link(address, "Here is the answer") or "The answer is in this channel"
+    told = f"{code(run.job, 128)} was diagnosed before, for {person(run.asked_by)}{when}. {where}."
+    again = actions(button("Run again", act.AGAIN, act.about(run.id, run.revision)))
+    return Message(fallback(f"{run.job} was diagnosed before.", MAX_TELLING), section(told) + again)
+
+
+def list_reply(runs: Sequence[Run], addresses: Mapping[str, str] | None = None) -> Message:
+    """The latest diagnoses, newest first; ``addresses``: links to their messages, by run."""
+    lines = [_run(run, (addresses or {}).get(run.id, "")) for run in runs[:MAX_RUNS]]
+    if not lines:
+        return Message("Nothing was diagnosed here yet.", section(f"Nothing was diagnosed here yet. {_ASK}"))
+    more = f"and {wording.counted(len(runs) - MAX_RUNS, 'older one')}" if len(runs) > MAX_RUNS else ""
+    return Message("The latest diagnoses", section("*The latest diagnoses*", *lines, more))
+
+
+def status_reply(runs: Sequence[Run], places: Mapping[str, int], addresses: Mapping[str, str] | None = None) -> Message:
+    """What waits and what runs; ``places``: in the queue, by run."""
+    if not runs:
+        return Message("Nothing waits and nothing runs.", section("Nothing waits and nothing runs."))
+    lines = []
+    for run in runs[:MAX_RUNS]:
+        place = places.get(run.id, 0)
+        lines.append(_run(run, (addresses or {}).get(run.id, "")) + (f", {wording.place(place)}" if place else ""))
+    more = f"and {wording.counted(len(runs) - MAX_RUNS, 'more run')}" if len(runs) > MAX_RUNS else ""
+    return Message(f"{wording.counted(len(runs), 'diagnosis', 'diagnoses')} under way", section(*lines, more))
+
+
+def cancelled_reply(run: Run) -> Message:
+    """It was cancelled, or it was over before."""
+    if run.status is Status.CANCELLED or run.cancel_by:
+        return _plain(f"The diagnosis of {code(run.job, 128)} is cancelled.", "Cancelled.")
+    return _plain(
+        f"The diagnosis of {code(run.job, 128)} was over before: {_BECAME[run.status]}.", "It was over before."
+    )
+
+
+def nothing_to_cancel_reply(job: str) -> Message:
+    """No diagnosis of that job waits or runs here."""
+    named = f" of {code(job, 128)}" if job.strip() else ""
+    return _plain(f"No diagnosis{named} waits or runs in this channel.", "There is nothing to cancel.")
+
+
+def not_yours_reply(run: Run) -> Message:
+    """Only who asked, or an approver, may cancel."""
+    return _plain(f"{person(run.asked_by)} asked for it: they or an approver may cancel it.", "You cannot cancel this.")
+
+
+def not_approver_reply(approvers: str = "") -> Message:
+    """The person is not on the list; ``approvers``: ids, addresses and groups with ", " between them."""
+    named = [word.removeprefix("<@").removesuffix(">") for word in approvers.split(", ") if word.strip()]
+    shown = ", ".join(person(word) for word in named[:MAX_NAMED])
+    who = f" On it: {shown}{', and more' if len(named) > MAX_NAMED else ''}." if named else ""
+    told = f"You are not on the list of people who may approve, edit or reject.{who}"
+    return _plain(told, "You are not an approver.")
+
+
+def no_approvers_reply() -> Message:
+    """The list is empty: nobody may."""
+    told = (
+        "Nobody may approve yet: the list of approvers is empty. Whoever runs Firstfault sets `FIRSTFAULT_APPROVERS`."
+    )
+    return _plain(told, "Nobody may approve yet.")
+
+
+def decided_reply(decision: Decision) -> Message:
+    """Somebody was faster."""
+    what = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
+    told = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
+    return _plain(
+        f"{person(decision.by)} has {what} it{told}, {wording.minute(decision.at)}.", f"It was {what} already."
+    )
+
+
+def stale_reply(stale: StaleRevision) -> Message:
+    """What was clicked is not what is there now."""
+    newer = f"revision {stale.revision:,} by {person(stale.by)}, {wording.minute(stale.at)}"
+    return _plain(f"The note has changed: {newer}. Read it and decide again.", "The note has changed meanwhile.")
+
+
+def nothing_to_undo_reply() -> Message:
+    """No decision stands any more."""
+    return _plain("There is nothing to undo: the decision was taken back before.", "There is nothing to undo.")
+
+
+def gone_reply() -> Message:
+    """The run or its evidence is not in the state any more."""
+    return _plain(f"I do not know this diagnosis any more. {_ASK}", "I do not know this diagnosis any more.")
+
+
+def thanks_reply() -> Message:
+    """Somebody pressed a thumb."""
+    return _plain("Thank you, noted.", "Thank you, noted.")
+
+
+def _plain(told: str, telling: str) -> Message:
+    return Message(telling, section(told))
+
+
+def _pick(jobs: Sequence[str]) -> Blocks:
+    """The latest failed jobs as a menu; names that cannot be ids are not offered."""
+    choices = [(job, job) for job in dict.fromkeys(jobs) if is_job_id(job)][:MAX_JOBS]
+    return actions(menu("Recent failed jobs", act.DIAGNOSE, choices))
+
+
+def _run(run: Run, address: str) -> str:
+    where = link(address, run.job) if address else ""
+    return (
+        f"• {where or code(run.job, 128)} {_BECAME[run.status]}, {wording.minute(run.asked_at)}, {person(run.asked_by)}"
+    )

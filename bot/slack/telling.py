@@ -1,0 +1,147 @@
+"""The worker's listener in Slack: one parent message a run, edited in place; the details in its thread."""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from bot.slack.answer import Shown, Step, answer_message
+from bot.slack.archive import form_of
+from bot.slack.forms import Form, first_form
+from bot.slack.posting import MayNotPost, Posting
+from bot.slack.thread import faults_message, no_reply_message, note_message, reply_message, report_comment
+from bot.state.answers import SavedAnswer
+from bot.state.errors import StaleRevision
+from bot.state.runs import Run
+from bot.state.state import State
+from bot.state.threads import Question
+from bot.state.values import Failure
+
+EDIT_EVERY = 3.0  # seconds; chat.update may come 50 times a minute
+PARENT, NOTE, REPORT, FAULTS = "parent", "note", "report", "faults"
+DRAFTED_BY = "firstfault"
+_LOG = logging.getLogger(__name__)
+
+
+class Telling:
+    """Shows runs and questions in Slack; what it says is always made from the state."""
+
+    def __init__(
+        self, posting: Posting, state: State, *, version: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._posting = posting
+        self._state = state
+        self._version = version
+        self._clock = clock
+        self._steps: dict[str, dict[str, Step]] = {}
+        self._edited: dict[str, float] = {}
+
+    # --- what the worker tells ---
+
+    def progress(self, run: Run, step: str, done: int, total: int) -> None:
+        """Steps with real counts, an edit in three seconds at most."""
+        self._steps.setdefault(run.id, {})[step] = Step(step, done, total)
+        if self._clock() - self._edited.get(run.id, 0.0) >= EDIT_EVERY:
+            self.show(run.id)
+
+    def answered(self, run: Run, answer: SavedAnswer, *, final: bool) -> None:
+        """The evidence before the note; with the note, buttons and the details in the thread."""
+        if final and answer.diagnosis is not None and self._state.drafts.current(run.id) is None:
+            self._save_draft(run, first_form(answer.diagnosis, answer.note))
+        ts = self.show(run.id)
+        if final and ts:
+            self._in_thread(run, answer, ts)
+            self._forget(run.id)
+
+    def failed(self, run: Run, failure: Failure) -> None:  # noqa: ARG002 the run holds it
+        """Why there is no answer."""
+        self.show(run.id)
+        self._forget(run.id)
+
+    def cancelled(self, run: Run) -> None:
+        """Who wanted no answer."""
+        self.show(run.id)
+        self._forget(run.id)
+
+    def replied(self, question: Question) -> None:
+        """The reply, in the thread."""
+        run = self._state.runs.get(question.run)
+        answer = self._state.runs.answer(question.run)
+        if run is not None:
+            message = reply_message(question, answer.diagnosis if answer else None)
+            self._posting.once(run, f"reply {question.ts}", message, thread=question.thread_ts)
+
+    def not_replied(self, question: Question, failure: Failure) -> None:
+        """Why there is none."""
+        run = self._state.runs.get(question.run)
+        if run is not None:
+            self._posting.once(run, f"reply {question.ts}", no_reply_message(failure), thread=question.thread_ts)
+
+    # --- the parent message ---
+
+    def show(self, run_id: str) -> str:
+        """Post or edit the parent message as the state has it now; its ts, empty where the bot may not write."""
+        run = self._state.runs.get(run_id)
+        if run is None:
+            return ""
+        message = answer_message(self.shown(run))
+        self._edited[run_id] = self._clock()
+        try:
+            ts, new = self._posting.once(run, PARENT, message, thread=run.thread_ts)
+        except MayNotPost as trouble:
+            _LOG.warning("%s: %s", run.id, trouble.message, extra={"run": run.id})
+            return ""
+        if run.message_ts != ts:
+            with self._state.together():
+                self._state.runs.set_message(run.id, ts)
+                self._state.threads.own(run.team, run.channel, run.thread_ts or ts, run.id)
+        if not new:
+            self._posting.edit(run, ts, message)
+        return ts
+
+    def shown(self, run: Run) -> Shown:
+        """All that the message is made of, from the state."""
+        answer = self._state.runs.answer(run.id) or SavedAnswer(run.job, None)
+        draft = self._state.drafts.current(run.id)
+        edited = draft is not None and draft.by != DRAFTED_BY
+        return Shown(
+            run=run,
+            version=self._version,
+            place=self._state.runs.place(run.id),
+            steps=tuple(self._steps.get(run.id, {}).values()),
+            diagnosis=answer.diagnosis,
+            known=answer.known,
+            note=answer.note,
+            revision=draft.revision if draft else 0,
+            form=form_of(draft.note) if draft and edited else None,
+            edited_by=draft.by if draft and edited else "",
+            decision=self._state.drafts.decision(run.id),
+        )
+
+    # --- details ---
+
+    def _save_draft(self, run: Run, form: Form) -> None:
+        with suppress(StaleRevision):  # another replica was faster
+            self._state.drafts.save(run.id, asdict(form), by=DRAFTED_BY, seen=0)
+
+    def _in_thread(self, run: Run, answer: SavedAnswer, ts: str) -> None:
+        thread = run.thread_ts or ts
+        if answer.diagnosis is None:
+            return
+        if answer.note is not None and answer.diagnosis.events:
+            self._posting.once(run, NOTE, note_message(run.id, answer.note), thread=thread)
+        if answer.known:
+            self._posting.once(run, FAULTS, faults_message(answer.known), thread=thread)
+        files = [
+            {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": title}
+            for path, title in ((answer.plot, f"{run.job}: plot"), (answer.report, f"{run.job}: report"))
+            if path and Path(path).is_file()
+        ]
+        if files:
+            self._posting.upload(run, REPORT, thread, files, report_comment(answer.diagnosis))
+
+    def _forget(self, run_id: str) -> None:
+        self._steps.pop(run_id, None)
+        self._edited.pop(run_id, None)

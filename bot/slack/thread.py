@@ -1,0 +1,124 @@
+"""What the bot says in the thread below a diagnosis: the whole note, similar faults, replies, who decided what."""
+
+import re
+from collections.abc import Sequence
+
+from bot import wording
+from bot.known import KnownFault
+from bot.note.note import Note
+from bot.slack import actions as act
+from bot.slack.blocks import Blocks, Message, context, feedback, section
+from bot.slack.budget import Part, fit
+from bot.slack.notes import whole_note
+from bot.slack.sections import lines_button
+from bot.slack.text import code, fallback, literal, person, prose
+from bot.state.drafts import Decision, Verdict
+from bot.state.threads import Question
+from bot.state.values import Failure
+from bot.wording import counted, sentence
+from core.model import Diagnosis, Evidence
+
+MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 500  # lines of a reply (bot.ask), characters of one
+MAX_WORDS = 1_000  # of a fault's cause or fix
+MAX_TELLING = 200  # characters in a notification
+MAX_CITED = 3  # buttons below a reply
+_CITED = re.compile(r"\b([ENI][1-9][0-9]{0,3})\b")
+
+
+def note_message(run: str, note: Note) -> Message:
+    """The whole note, with two thumbs below it."""
+    thumbs = feedback(act.USEFUL, act.voice(run, useful=True), act.voice(run, useful=False))
+    return Message(fallback(f"Note: {note.headline.text}", MAX_TELLING), (*whole_note(note), *thumbs))
+
+
+def faults_message(known: Sequence[KnownFault]) -> Message:
+    """Known faults like this one in full: why they fit, cause, fix, jobs they were seen in."""
+    telling = f"{counted(len(known), 'known fault')} like this" if known else "Nothing similar is known."
+    parts = [Part(section("*Known faults like this*" if known else telling))]
+    parts += [Part(_fault(fault), 90 - number, "known fault") for number, fault in enumerate(known)]
+    fitted = fit(parts)
+    left = "".join(f"{counted(number, 'more ' + kind)}: the report has all." for kind, number in fitted.dropped.items())
+    return Message(telling, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
+
+
+def reply_message(question: Question, diagnosis: Diagnosis | None) -> Message:
+    """The reply to a question, with buttons for the raw lines of the evidence that it cites."""
+    lines = [line for line in question.reply.splitlines() if line.strip()][:MAX_REPLY_LINES] or ["Not in the logs."]
+    every: tuple[Evidence, ...] = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if diagnosis else ()
+    cited = set(_CITED.findall(question.reply))
+    found = [one for one in every if one.id in cited and one.lines]
+    # an action id may stand only once in a row of buttons, so each has a section of its own
+    opener = lines_button(found[0], question.run) if len(found) == 1 else None
+    blocks = section(*(prose(line, MAX_REPLY_LINE) for line in lines), accessory=opener, expand=True)
+    if len(found) > 1:
+        for one in found[:MAX_CITED]:
+            blocks += section(f"*{one.id}* {prose(one.because, 120)}", accessory=lines_button(one, question.run))
+    return Message(fallback(lines[0], MAX_TELLING), blocks)
+
+
+def no_reply_message(failure: Failure) -> Message:
+    """Why a question got no reply."""
+    return Message(fallback(failure.message, MAX_TELLING), section(*failure_lines(failure)))
+
+
+def failure_lines(failure: Failure) -> list[str]:
+    """What happened, what to try, what finds it in our log."""
+    found = f"{code(failure.reference, 40)} finds it in the bot's log." if failure.reference else ""
+    return [prose(failure.message, 600), prose(failure.hint, 400), found]
+
+
+def report_comment(diagnosis: Diagnosis) -> str:
+    """What stands above the uploaded report and plot, as mrkdwn."""
+    events = counted(len(diagnosis.events), "event")
+    return f"The full report of {code(diagnosis.job, 80)}: {events} with their raw lines, plots, and what was read."
+
+
+def decided_message(decision: Decision, title: str = "") -> Message:
+    """Somebody approved or rejected."""
+    if decision.verdict is Verdict.REJECTED:
+        reason = f": {prose(decision.reason, MAX_WORDS)}" if decision.reason else "."
+        return _line(f"Rejected by {person(decision.by)}{reason}", "The note was rejected.")
+    told = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
+    named = f": {prose(title, 200)}" if title else "."
+    later = "The next job that fails this way is answered at once."
+    return _line(f"Approved by {person(decision.by)} and archived{told}{named}", "The note was approved.", later)
+
+
+def undone_message(decision: Decision, by: str) -> Message:
+    """Somebody took a decision back."""
+    what = "approval" if decision.verdict is Verdict.APPROVED else "rejection"
+    told = f"The {what} by {person(decision.by)} was taken back by {person(by)}."
+    retired = f"Fault pattern {code(decision.pattern, 80)} is retired." if decision.pattern else ""
+    return _line(told, f"The {what} was taken back.", retired)
+
+
+def edited_message(by: str, revision: int) -> Message:
+    """Somebody edited the note."""
+    return _line(f"{person(by)} edited the note: revision {revision:,}.", "The note was edited.")
+
+
+def again_message(by: str) -> Message:
+    """Somebody wanted the job diagnosed anew."""
+    return _line(f"{person(by)} runs the diagnosis again.", "The diagnosis runs again.")
+
+
+def _line(text: str, telling: str, *more: str) -> Message:
+    return Message(telling, section(text, *more))
+
+
+def _fault(fault: KnownFault) -> Blocks:
+    seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
+    vouched = sentence(prose(wording.vouched(fault), 120))
+    return section(
+        f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
+        f"_{vouched}._ {prose(fault.because, 400)}",
+        f"*Cause* {prose(fault.cause, MAX_WORDS)}",
+        f"*Fix* {prose(fault.fix, MAX_WORDS)}",
+        seen,
+        f"Pattern {code(fault.pattern, 80)}, version {fault.version:,}{_kind(fault)}",
+        expand=True,
+    )
+
+
+def _kind(fault: KnownFault) -> str:
+    return "".join(f", {prose(one, 120)}" for one in (fault.category, fault.subtype) if literal(one, 120))

@@ -1,0 +1,90 @@
+"""Who did what, when, to which revision: only ever added to."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from bot.state.database import Database, Row
+from bot.state.values import Clock, to_text
+
+# The triggers hold the promise against our own mistakes; whoever owns the file can still write to it.
+SCHEMA = """
+CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, team TEXT NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL,
+    target TEXT NOT NULL, revision INTEGER, details TEXT NOT NULL
+);
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append only'); END;
+CREATE TRIGGER audit_is_not_dropped BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append only'); END;
+"""
+_PAGE = 500  # rows read at a time, so that an export of years holds nobody up
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One deed: ``what`` in one word (approved), its ``target`` (a run, a pattern), the revision that was meant."""
+
+    number: int
+    at: datetime
+    team: str
+    who: str
+    what: str
+    target: str
+    revision: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Audit:
+    """All deeds, in order."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def add(
+        self,
+        team: str,
+        who: str,
+        *,
+        what: str,
+        target: str,
+        revision: int | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write down a deed; in one ``State.together()`` with the deed itself, neither is without the other."""
+        self._database.execute(
+            "INSERT INTO audit (at, team, who, what, target, revision, details) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            self._clock(), team, who, what, target, revision, to_text(details or {}),
+        )  # fmt: skip
+
+    def entries(self, *, team: str | None = None, after: int = 0) -> Iterator[AuditEntry]:
+        """Everything, oldest first; ``after`` a number, to go on where an export ended."""
+        while True:
+            rows = self._database.query(
+                "SELECT * FROM audit WHERE seq > ? AND (? IS NULL OR team = ?) ORDER BY seq LIMIT ?",
+                after, team, team, _PAGE,
+            )  # fmt: skip
+            yield from map(_entry, rows)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1]["seq"]
+
+
+def as_jsonl(entries: Iterable[AuditEntry]) -> Iterator[str]:
+    """One JSON object a line, in ASCII."""
+    for entry in entries:
+        yield to_text({**asdict(entry), "at": entry.at.isoformat()}) + "\n"
+
+
+def _entry(row: Row) -> AuditEntry:
+    return AuditEntry(
+        number=row["seq"],
+        at=datetime.fromisoformat(row["at"]),
+        team=row["team"],
+        who=row["who"],
+        what=row["what"],
+        target=row["target"],
+        revision=row["revision"],
+        details=json.loads(row["details"]),
+    )

@@ -1,0 +1,226 @@
+"""The SQLite file below the state: connections, transactions, versions, and foreign errors translated once.
+
+Write-ahead log, so that readers never wait for a writer; every write is a ``BEGIN IMMEDIATE`` transaction, so that two
+processes never both believe to have read the newest row. One connection a thread. The file must be on a local disk: the
+write-ahead log needs shared memory.
+"""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bot.state.errors import RunForgotten, StateUnavailable
+
+Row = dict[str, Any]
+
+BUSY_SECONDS = 5.0  # a write takes about a millisecond: whoever waits this long waits for something that hangs
+_AGAIN_SECONDS = 0.02  # an opening takes about that long
+APPLICATION = 0x46464C54  # "FFLT", so that another program's file is not taken for ours
+_HINTS = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "Free some space; nothing that was stored before is lost."),
+    sqlite3.SQLITE_BUSY: ("another process holds it locked", "Is it on a local disk, and is no backup holding it?"),
+    sqlite3.SQLITE_LOCKED: ("another process holds it locked", "Is it on a local disk, and is no backup holding it?"),
+    sqlite3.SQLITE_READONLY: ("it is read-only", "Let the bot's user write to the file and to its folder."),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "Let the bot's user write to the file and to its folder."),
+    sqlite3.SQLITE_PERM: ("it is forbidden", "Let the bot's user write to the file and to its folder."),
+    sqlite3.SQLITE_IOERR: ("the disk does not answer", "Look at the disk; the kernel log may tell more."),
+}
+_DAMAGED = ("it is damaged", "Move the file away: runs and threads start anew, the fault library is kept elsewhere.")
+_DAMAGES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class Database:
+    """One file; ``migrations[n]`` brings it from version n to n + 1."""
+
+    def __init__(self, path: Path, migrations: tuple[str, ...], *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.path = path
+        self._busy_seconds = busy_seconds
+        self._connections: dict[threading.Thread, sqlite3.Connection] = {}
+        self._opening = threading.Lock()
+        self._writing = threading.RLock()  # threads of one process take turns here: SQLite's own waiting is by sleeping
+        self._nested = False  # whether the thread that holds the lock is in a transaction already
+        with ExitStack() as failed, self._translated():
+            failed.callback(self.close)
+            _create(path)
+            self._prepare(migrations)
+            failed.pop_all()
+
+    def query(self, sql: str, *values: object) -> list[Row]:
+        """All rows of a SELECT."""
+        with self._translated():
+            return self._connection().execute(sql, _bound(values)).fetchall()
+
+    def execute(self, sql: str, *values: object) -> int:
+        """Change something, in the running transaction or in one of its own; the number of changed rows."""
+        with self.transaction(), self._translated():
+            return self._connection().execute(sql, _bound(values)).rowcount
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; a transaction within a transaction is a part of it."""
+        if not self._writing.acquire(timeout=self._busy_seconds):
+            raise self._unavailable(*_HINTS[sqlite3.SQLITE_BUSY])
+        try:
+            if self._nested:
+                yield
+            else:
+                yield from self._outermost()
+        finally:
+            self._writing.release()
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._opening:
+            for connection in self._connections.values():
+                connection.close()
+            self._connections.clear()
+
+    def _outermost(self) -> Iterator[None]:
+        with self._translated():
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+        self._nested = True
+        try:
+            yield
+            with self._translated():
+                connection.execute("COMMIT")
+        finally:
+            self._nested = False
+            if connection.in_transaction:  # after a full disk SQLite has rolled back already
+                connection.execute("ROLLBACK")
+
+    def _connection(self) -> sqlite3.Connection:
+        """The connection of this thread; those of threads that ended are closed on the way."""
+        me = threading.current_thread()
+        found = self._connections.get(me)
+        if found is not None:
+            return found
+        with self._opening:
+            for thread in [thread for thread in self._connections if not thread.is_alive()]:
+                self._connections.pop(thread).close()
+            self._connections[me] = opened = self._open()
+        return opened
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+        )
+        connection.row_factory = _row
+        connection.execute("PRAGMA synchronous = FULL")  # an approval that was answered survives a power cut
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def _prepare(self, migrations: tuple[str, ...]) -> None:
+        """Check and migrate; while another process does the same, SQLite says "locked" without waiting.
+
+        Measured with six processes on 150 new files: 17 of 900 openings failed without this, none with it.
+        """
+        end = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                self._check()
+                self._migrate(migrations)
+                return
+            except StateUnavailable as trouble:
+                code = getattr(trouble.__cause__, "sqlite_errorcode", 0)
+                if code & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+            time.sleep(_AGAIN_SECONDS)
+
+    def _check(self) -> None:
+        """Refuse what is damaged or not ours before anything is written."""
+        if [row["quick_check"] for row in self.query("PRAGMA quick_check(1)")] != ["ok"]:
+            raise self._unavailable(*_DAMAGED)
+        row = self.query(  # in one statement: another process may be making the tables right now
+            "SELECT application_id, (SELECT count(*) FROM sqlite_master) AS tables FROM pragma_application_id"
+        )[0]
+        if row["application_id"] != APPLICATION and row["tables"]:
+            raise self._unavailable("it is a database of another program", "Choose another file.")
+
+    def _migrate(self, migrations: tuple[str, ...]) -> None:
+        if self.query("PRAGMA journal_mode")[0]["journal_mode"] != "wal":
+            self.query("PRAGMA journal_mode = WAL")
+        with self.transaction():
+            version = self.query("PRAGMA user_version")[0]["user_version"]
+            if version > len(migrations):
+                raise self._unavailable(
+                    f"it has version {version}, and this Firstfault knows {len(migrations)}",
+                    "A newer Firstfault has used it: upgrade this one, or choose another file.",
+                )
+            for script in migrations[version:]:
+                for statement in _statements(script):
+                    self.execute(statement)
+            if version < len(migrations):
+                self.execute(f"PRAGMA user_version = {len(migrations)}")
+                self.execute(f"PRAGMA application_id = {APPLICATION}")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.IntegrityError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:  # all of ours lead to runs
+                raise RunForgotten from error
+            raise  # a mistake of ours, no trouble with the file
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            primary = code & 0xFF if code is not None else None  # the upper bits tell the kind of I/O error
+            if primary in _DAMAGES:
+                raise self._unavailable(*_DAMAGED) from error
+            if primary in _HINTS:
+                raise self._unavailable(*_HINTS[primary]) from error
+            raise
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            raise self._unavailable(reason, "Let the bot's user write to the file and to its folder.") from error
+
+    def _unavailable(self, reason: str, hint: str) -> StateUnavailable:
+        return StateUnavailable(f"The state file {self.path} cannot be used: {reason}.", hint)
+
+
+def _create(path: Path) -> None:
+    """Only the bot's user may read what people wrote; SQLite gives its side files the mode of the file."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):  # never opened when it is there: closing it would drop SQLite's locks
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Single statements: ``executescript`` would commit our transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _bound(values: tuple[object, ...]) -> list[object]:
+    return [_stored(value) for value in values]
+
+
+def _stored(value: object) -> object:
+    """As SQLite takes it; text with lone surrogates, which is no UTF-8, as the bytes that Python would make of it."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds")  # of one length, and all UTC: sorts like time
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-8", "surrogatepass")
+        return str(value)
+    return value
+
+
+def _row(cursor: sqlite3.Cursor, values: tuple[object, ...]) -> Row:
+    names = (column[0] for column in cursor.description)
+    return {
+        name: value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+        for name, value in zip(names, values, strict=True)
+    }

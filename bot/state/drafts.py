@@ -1,0 +1,171 @@
+"""The draft note of a run, its revisions, and what people decided: approved, rejected, taken back.
+
+A decision stands until it is undone. Two clicks give one decision, and the second is told whose it is. A decision about
+a revision that is not the newest is refused.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from bot.state.database import Database, Row
+from bot.state.errors import RunForgotten, StaleRevision
+from bot.state.values import Clock, to_text
+
+SCHEMA = """
+CREATE TABLE drafts (
+    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, revision INTEGER NOT NULL,
+    note TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (run, revision)
+) WITHOUT ROWID;
+CREATE TABLE decisions (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, revision INTEGER NOT NULL, verdict TEXT NOT NULL,
+    by TEXT NOT NULL, at TEXT NOT NULL, reason TEXT NOT NULL, pattern TEXT NOT NULL DEFAULT '',
+    archiving_until TEXT, undone_by TEXT, undone_at TEXT
+);
+CREATE UNIQUE INDEX one_decision_stands ON decisions (run) WHERE undone_at IS NULL;
+"""
+ARCHIVING = timedelta(seconds=60)  # writing a pattern takes about a second, with a cold embedding model three
+
+
+class Verdict(StrEnum):
+    """What somebody decided about a draft."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A note as it was drafted or edited; revisions count from 1."""
+
+    run: str
+    revision: int
+    note: Mapping[str, Any]
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What stands. ``new``: this call made it, or takes over an approval whose pattern was never written.
+
+    pattern: id in the fault library, empty for a rejection and until it is written.
+    """
+
+    run: str
+    revision: int
+    verdict: Verdict
+    by: str
+    at: datetime
+    reason: str = ""
+    pattern: str = ""
+    new: bool = False
+
+
+class Drafts:
+    """Drafts and decisions, by run."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def save(self, run: str, note: Mapping[str, Any], *, by: str, seen: int) -> Draft:
+        """Store a new revision; ``seen`` is the revision that was edited, 0 for the first. Raises StaleRevision."""
+        with self._database.transaction():
+            self._check(run, seen)
+            draft = Draft(run, seen + 1, note, by, self._clock())
+            self._database.execute(
+                "INSERT INTO drafts (run, revision, note, by, at) VALUES (?, ?, ?, ?, ?)",
+                run, draft.revision, to_text(note), by, draft.at,
+            )  # fmt: skip
+            return draft
+
+    def current(self, run: str) -> Draft | None:
+        """The newest revision."""
+        rows = self._database.query("SELECT * FROM drafts WHERE run = ? ORDER BY revision DESC LIMIT 1", run)
+        return _draft(rows[0]) if rows else None
+
+    def revisions(self, run: str) -> tuple[Draft, ...]:
+        """All revisions, oldest first."""
+        rows = self._database.query("SELECT * FROM drafts WHERE run = ? ORDER BY revision", run)
+        return tuple(map(_draft, rows))
+
+    def decide(self, run: str, verdict: Verdict, *, by: str, seen: int, reason: str = "") -> Decision:
+        """Approve or reject what was seen; or the decision that stands already, with ``new`` False.
+
+        After a new approval the caller writes the pattern and calls ``archived``. When it died before that, the next
+        click takes the approval over: so the pattern's id must come from the run and not be drawn anew.
+        """
+        with self._database.transaction():
+            standing = self.decision(run)
+            if standing is not None:
+                return self._taken_over(standing)
+            self._check(run, seen)
+            now = self._clock()
+            self._database.execute(
+                "INSERT INTO decisions (run, revision, verdict, by, at, reason, archiving_until)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                run, seen, verdict, by, now, reason, now + ARCHIVING if verdict is Verdict.APPROVED else None,
+            )  # fmt: skip
+            return Decision(run, seen, verdict, by, now, reason, new=True)
+
+    def archived(self, run: str, pattern: str) -> None:
+        """The approved note is in the fault library under this id."""
+        self._database.execute(
+            "UPDATE decisions SET pattern = ?, archiving_until = NULL"
+            " WHERE run = ? AND undone_at IS NULL AND verdict = 'approved'",
+            pattern, run,
+        )  # fmt: skip
+
+    def decision(self, run: str) -> Decision | None:
+        """The decision that stands."""
+        rows = self._database.query("SELECT * FROM decisions WHERE run = ? AND undone_at IS NULL", run)
+        return _decision(rows[0]) if rows else None
+
+    def undo(self, run: str, *, by: str) -> Decision | None:
+        """Take the standing decision back; it, or None when there is none (any more): two clicks undo once."""
+        with self._database.transaction():
+            standing = self.decision(run)
+            if standing is None:
+                return None
+            self._database.execute(
+                "UPDATE decisions SET undone_by = ?, undone_at = ? WHERE run = ? AND undone_at IS NULL",
+                by, self._clock(), run,
+            )  # fmt: skip
+            return standing
+
+    def _check(self, run: str, seen: int) -> None:
+        current = self.current(run)
+        if current is None and seen:
+            raise RunForgotten
+        if current is not None and current.revision != seen:
+            raise StaleRevision(seen=seen, revision=current.revision, by=current.by, at=current.at)
+
+    def _taken_over(self, standing: Decision) -> Decision:
+        """An approval whose pattern is missing for too long is the caller's now."""
+        now = self._clock()
+        taken = self._database.execute(
+            "UPDATE decisions SET archiving_until = ? WHERE run = ? AND undone_at IS NULL AND archiving_until <= ?",
+            now + ARCHIVING, standing.run, now,
+        )  # fmt: skip
+        return replace(standing, new=bool(taken))
+
+
+def _draft(row: Row) -> Draft:
+    return Draft(row["run"], row["revision"], json.loads(row["note"]), row["by"], datetime.fromisoformat(row["at"]))
+
+
+def _decision(row: Row) -> Decision:
+    return Decision(
+        run=row["run"],
+        revision=row["revision"],
+        verdict=Verdict(row["verdict"]),
+        by=row["by"],
+        at=datetime.fromisoformat(row["at"]),
+        reason=row["reason"],
+        pattern=row["pattern"],
+    )

@@ -1,0 +1,152 @@
+"""Who works on what, until when: the same rules for runs and for questions.
+
+A row waits (queued), is worked on under a lease that its owner renews (running), and is concluded. A concluded row
+stays with its owner until somebody has told the asker; whoever dies in between loses the lease, and another goes on
+from there. Nobody changes a row whose lease is another's.
+"""
+
+# ruff: noqa: S608 the names of tables and columns in the statements are constants of ours, values are bound
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from bot.state.database import Database
+from bot.state.values import Clock, Failure, Status, failure_text, new_id
+
+LEASE = timedelta(seconds=30)  # renewed at a third of it; a dead worker's run waits this long at most
+MAX_ATTEMPTS = 3  # what three workers did not survive is not tried a fourth time
+MAX_TELLINGS = 12  # with the pauses below about two hours of a silent Slack
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=15)
+
+COLUMNS = """
+    status TEXT NOT NULL, revision INTEGER NOT NULL DEFAULT 1, attempts INTEGER NOT NULL DEFAULT 0,
+    lease_owner TEXT, lease_until TEXT, started_at TEXT, finished_at TEXT, error TEXT,
+    told INTEGER NOT NULL DEFAULT 0, tellings INTEGER NOT NULL DEFAULT 0
+"""
+_ACTIVE = "status IN ('queued', 'running')"
+_CONCLUDED = f"NOT {_ACTIVE}"
+_FREE = "(lease_until IS NULL OR lease_until <= ?)"
+_LOG = logging.getLogger(__name__)
+
+
+class Leases:
+    """The leases of one table; ``condition`` narrows what may be claimed now."""
+
+    def __init__(
+        self, database: Database, clock: Clock, *, table: str, condition: str = "1", lease: timedelta = LEASE
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._table = table
+        self._condition = condition
+        self._lease = lease
+
+    @property
+    def lease(self) -> timedelta:
+        """How long a lease lasts."""
+        return self._lease
+
+    def claim(self, owner: str) -> str | None:
+        """The id of the oldest row that nobody works on; what was tried too often is failed on the way."""
+        with self._database.transaction():
+            while True:
+                now = self._clock()
+                rows = self._database.query(
+                    f"SELECT id, attempts FROM {self._table} AS this"
+                    f" WHERE {_ACTIVE} AND {_FREE} AND {self._condition} ORDER BY seq LIMIT 1",
+                    now,
+                )
+                if not rows:
+                    return None
+                if rows[0]["attempts"] < MAX_ATTEMPTS:
+                    self._take(rows[0]["id"], owner, now)
+                    return str(rows[0]["id"])
+                self._give_up(rows[0]["id"], rows[0]["attempts"], now)
+
+    def renew(self, row_id: str, owner: str) -> bool:
+        """Keep the lease; False when it was lost."""
+        now = self._clock()
+        return self._update(row_id, owner, {"lease_until": now + self._lease}, "1")
+
+    def conclude(self, row_id: str, owner: str, status: Status, failure: Failure | None = None) -> bool:
+        """The work is over; the owner goes on to tell. False when the lease was lost."""
+        now = self._clock()
+        changes = {
+            "status": status,
+            "finished_at": now,
+            "error": None if failure is None else failure_text(failure),
+            "lease_until": now + self._lease,
+            "tellings": 1,
+        }
+        return self._update(row_id, owner, changes, _ACTIVE)
+
+    def hand_back(self, row_id: str, owner: str, *, counted: bool) -> bool:
+        """Let another try; ``counted``: this attempt counts, because it was the row's own fault."""
+        changes: dict[str, object] = {"status": Status.QUEUED, "lease_owner": None, "lease_until": None}
+        return self._update(row_id, owner, changes, "status = 'running'", uncounted=0 if counted else 1)
+
+    def claim_telling(self, owner: str) -> str | None:
+        """The id of a concluded row that nobody was told of, because its owner died or Slack did not answer."""
+        with self._database.transaction():
+            now = self._clock()
+            rows = self._database.query(
+                f"SELECT id FROM {self._table} WHERE told = 0 AND {_CONCLUDED} AND {_FREE} ORDER BY seq LIMIT 1", now
+            )
+            if not rows:
+                return None
+            self._database.execute(
+                f"UPDATE {self._table} SET lease_owner = ?, lease_until = ?, tellings = tellings + 1 WHERE id = ?",
+                owner, now + self._lease, rows[0]["id"],
+            )  # fmt: skip
+            return str(rows[0]["id"])
+
+    def told(self, row_id: str, owner: str) -> bool:
+        """The asker knows; nothing is left to do."""
+        return self._update(row_id, owner, {"told": 1, "lease_owner": None, "lease_until": None}, _CONCLUDED)
+
+    def tell_later(self, row_id: str, owner: str) -> bool:
+        """Telling did not work: again after a pause that doubles; False when that was the last time."""
+        rows = self._database.query(f"SELECT tellings FROM {self._table} WHERE id = ?", row_id)
+        tellings = rows[0]["tellings"] if rows else MAX_TELLINGS
+        if tellings >= MAX_TELLINGS:
+            self.told(row_id, owner)
+            return False
+        pause = min(FIRST_PAUSE * 2 ** (tellings - 1), LONGEST_PAUSE)
+        changes: dict[str, object] = {"lease_owner": None, "lease_until": self._clock() + pause}
+        return self._update(row_id, owner, changes, _CONCLUDED)
+
+    def waiting(self) -> int:
+        """How many rows wait for a worker."""
+        return int(self._database.query(f"SELECT count(*) AS n FROM {self._table} WHERE status = 'queued'")[0]["n"])
+
+    def _take(self, row_id: str, owner: str, now: datetime) -> None:
+        self._database.execute(
+            f"UPDATE {self._table} SET status = 'running', attempts = attempts + 1, revision = revision + 1,"
+            " lease_owner = ?, lease_until = ?, started_at = coalesce(started_at, ?) WHERE id = ?",
+            owner, now + self._lease, now, row_id,
+        )  # fmt: skip
+
+    def _give_up(self, row_id: str, attempts: int, now: datetime) -> None:
+        failure = Failure(
+            f"{attempts} workers died over it.", "The log of the bot tells how.", "TriedTooOften", new_id("e")
+        )
+        _LOG.error("%s: %d workers died over it, giving up (%s)", row_id, attempts, failure.reference)
+        self._database.execute(
+            f"UPDATE {self._table} SET status = 'failed', revision = revision + 1, error = ?, finished_at = ?,"
+            " lease_owner = NULL, lease_until = NULL WHERE id = ?",
+            failure_text(failure), now, row_id,
+        )  # fmt: skip
+
+    def _update(
+        self, row_id: str, owner: str, changes: Mapping[str, object], condition: str, *, uncounted: int = 0
+    ) -> bool:
+        """Change the row if its lease is the owner's; a new status is a new revision."""
+        names = "".join(f"{name} = ?, " for name in changes)
+        newer = 1 if "status" in changes else 0
+        changed = self._database.execute(
+            f"UPDATE {self._table} SET {names}revision = revision + ?, attempts = attempts - ?"
+            f" WHERE id = ? AND lease_owner = ? AND {condition}",
+            *changes.values(), newer, uncounted, row_id, owner,
+        )  # fmt: skip
+        return changed == 1

@@ -1,0 +1,101 @@
+"""What was posted for a run, written down before and after, so that nothing is posted twice after a crash.
+
+Slack has no "post this once". So an intention is stored first; its token goes into the message's metadata; the ts is
+stored when Slack has answered. An intention without a ts whose writer is gone is doubtful: the caller looks for the
+token in the channel and posts again only when it is not there.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.state.database import Database
+from bot.state.values import Clock
+
+SCHEMA = """
+CREATE TABLE posts (
+    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, kind TEXT NOT NULL, token TEXT NOT NULL,
+    ts TEXT, intended_at TEXT NOT NULL, mine_until TEXT NOT NULL, PRIMARY KEY (run, kind)
+) WITHOUT ROWID;
+"""
+POSTING = timedelta(seconds=60)  # slack_sdk waits 30 s for an answer, and once for a rate limit
+_TOKEN_BYTES = 12
+
+
+class Intention(StrEnum):
+    """What is known about a post."""
+
+    NEW = "new"  # post it now, with the token in its metadata
+    POSTED = "posted"  # it has a ts
+    PENDING = "pending"  # somebody is posting it right now: come back later
+    DOUBTFUL = "doubtful"  # look for the token in the channel; post only when it is not there
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One post of a run; ``kind`` tells its posts apart ("parent", "report", "answer 1719...")."""
+
+    run: str
+    kind: str
+    token: str
+    intention: Intention
+    ts: str | None = None
+
+
+class Posts:
+    """All posts, by run and kind."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def intend(self, run: str, kind: str) -> Post:
+        """Say that it will be posted; what the caller has to do is in ``intention``.
+
+        After NEW and DOUBTFUL it is the caller's alone for a minute; others get PENDING.
+        """
+        with self._database.transaction():
+            now = self._clock()
+            rows = self._database.query("SELECT token, ts, mine_until FROM posts WHERE run = ? AND kind = ?", run, kind)
+            if not rows:
+                return self._insert(run, kind, now)
+            token, ts = rows[0]["token"], rows[0]["ts"]
+            if ts is not None:
+                return Post(run, kind, token, Intention.POSTED, ts)
+            if datetime.fromisoformat(rows[0]["mine_until"]) > now:
+                return Post(run, kind, token, Intention.PENDING)
+            self._database.execute(
+                "UPDATE posts SET mine_until = ? WHERE run = ? AND kind = ?", now + POSTING, run, kind
+            )
+            return Post(run, kind, token, Intention.DOUBTFUL)
+
+    def posted(self, run: str, kind: str, ts: str) -> str:
+        """It is there; the ts that counts, which is the first one that was told."""
+        with self._database.transaction():
+            self._database.execute("UPDATE posts SET ts = ? WHERE run = ? AND kind = ? AND ts IS NULL", ts, run, kind)
+            rows = self._database.query("SELECT ts FROM posts WHERE run = ? AND kind = ?", run, kind)
+            return str(rows[0]["ts"]) if rows else ts
+
+    def refused(self, run: str, kind: str) -> None:
+        """Slack has said no (not_in_channel, say): it is not there, and may be tried anew."""
+        self._database.execute("DELETE FROM posts WHERE run = ? AND kind = ? AND ts IS NULL", run, kind)
+
+    def unsure(self, run: str, kind: str) -> None:
+        """Slack gave no clear answer, so it may be there: whoever tries next looks for it first, at once."""
+        self._database.execute(
+            "UPDATE posts SET mine_until = ? WHERE run = ? AND kind = ? AND ts IS NULL", self._clock(), run, kind
+        )
+
+    def ts(self, run: str, kind: str) -> str | None:
+        """Where it is, if it is known to be there."""
+        rows = self._database.query("SELECT ts FROM posts WHERE run = ? AND kind = ?", run, kind)
+        return rows[0]["ts"] if rows else None
+
+    def _insert(self, run: str, kind: str, now: datetime) -> Post:
+        token = secrets.token_hex(_TOKEN_BYTES)
+        self._database.execute(
+            "INSERT INTO posts (run, kind, token, intended_at, mine_until) VALUES (?, ?, ?, ?, ?)",
+            run, kind, token, now, now + POSTING,
+        )  # fmt: skip
+        return Post(run, kind, token, Intention.NEW)

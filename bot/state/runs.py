@@ -1,0 +1,239 @@
+"""Runs: who asked for which job, where the answer goes, how far it is, and what came out."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.state import leases
+from bot.state.answers import SavedAnswer, answer_of, answer_text
+from bot.state.database import Database, Row
+from bot.state.values import Clock, Failure, Status, failure_of, new_id, time_of
+
+SCHEMA = f"""
+CREATE TABLE runs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+    team TEXT NOT NULL, channel TEXT NOT NULL, job TEXT NOT NULL,
+    asked_by TEXT NOT NULL, asked_at TEXT NOT NULL, asked_through TEXT NOT NULL,
+    thread_ts TEXT NOT NULL, message_ts TEXT NOT NULL DEFAULT '',
+    deadline TEXT, cancel_by TEXT NOT NULL DEFAULT '', answered_at TEXT, {leases.COLUMNS}
+);
+CREATE INDEX runs_by_status ON runs (status, lease_until);
+CREATE INDEX runs_by_job ON runs (team, channel, job);
+CREATE INDEX runs_to_tell ON runs (told, lease_until);
+CREATE TABLE answers (run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE, body TEXT NOT NULL);
+"""
+_PLACE = "team = ? AND (? IS NULL OR channel = ?)"
+RECENT = 20  # a list in Slack that is longer is not read
+
+
+class Trigger(StrEnum):
+    """How somebody asked."""
+
+    COMMAND = "command"
+    MENTION = "mention"
+    SHORTCUT = "shortcut"
+    MESSAGE = "message"
+    WATCH = "watch"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who wants which job diagnosed, and where; ``thread_ts`` when asked within a thread."""
+
+    job: str
+    team: str
+    channel: str
+    asked_by: str
+    trigger: Trigger
+    thread_ts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run. ``revision`` rises with each change that a button may act on; ``message_ts`` is its parent message."""
+
+    id: str
+    job: str
+    team: str
+    channel: str
+    asked_by: str
+    asked_at: datetime
+    trigger: Trigger
+    status: Status
+    thread_ts: str = ""
+    message_ts: str = ""
+    revision: int = 1
+    attempts: int = 0
+    lease_owner: str | None = None
+    lease_until: datetime | None = None
+    deadline: datetime | None = None
+    cancel_by: str = ""
+    failure: Failure | None = None
+    started_at: datetime | None = None
+    answered_at: datetime | None = None  # of the first part of the answer
+    finished_at: datetime | None = None
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The run that answers a question, and whether it was made for it."""
+
+    run: Run
+    new: bool
+
+
+class Runs:
+    """All runs; ``leases`` is for those who work on them."""
+
+    def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
+        self._database = database
+        self._clock = clock
+        self.leases = leases.Leases(database, clock, table="runs", lease=lease)
+
+    def ask(self, asking: Asking, *, forced: bool = False) -> Asked:
+        """A new run, or the one that is about the same job in the same channel already.
+
+        One that waits or runs always answers for the newcomer; one that has an answer does unless ``forced``.
+        """
+        with self._database.transaction():
+            found = self._alike(asking, ("queued", "running") if forced else ("queued", "running", "done", "expired"))
+            return Asked(found, new=False) if found else Asked(self._insert(asking), new=True)
+
+    def get(self, run_id: str) -> Run | None:
+        """The run as it is now."""
+        return next(self._select("id = ?", run_id), None)
+
+    def latest(self, team: str, channel: str, job: str) -> Run | None:
+        """The newest run about this job in this channel, whatever became of it."""
+        return next(self._select("team = ? AND channel = ? AND job = ?", team, channel, job), None)
+
+    def active(self, team: str, channel: str | None = None) -> tuple[Run, ...]:
+        """What waits or runs, oldest first."""
+        found = self._select("status IN ('queued', 'running') AND " + _PLACE, team, channel, channel)
+        return tuple(found)[::-1]
+
+    def recent(self, team: str, channel: str | None = None, *, limit: int = RECENT) -> tuple[Run, ...]:
+        """What is over, newest first."""
+        found = self._select("status NOT IN ('queued', 'running') AND " + _PLACE, team, channel, channel, limit=limit)
+        return tuple(found)
+
+    def place(self, run_id: str) -> int:
+        """Its place in the queue: 1 is the next, 0 does not wait (any more)."""
+        rows = self._database.query(
+            "SELECT count(*) AS n FROM runs, (SELECT seq, status FROM runs WHERE id = ?) AS mine"
+            " WHERE runs.status = 'queued' AND runs.seq <= mine.seq AND mine.status = 'queued'",
+            run_id,
+        )
+        return int(rows[0]["n"])
+
+    def cancel(self, run_id: str, by: str) -> Run | None:
+        """Somebody wants no answer: what waits is over at once, what runs is stopped by its worker within a second.
+
+        Done twice, or to a run that is over, it changes nothing. The run as it is then; None when there is none.
+        """
+        with self._database.transaction():
+            now = self._clock()
+            self._database.execute(
+                "UPDATE runs SET status = 'cancelled', cancel_by = ?, finished_at = ?, revision = revision + 1,"
+                " lease_owner = NULL, lease_until = NULL WHERE id = ? AND status = 'queued'",
+                by, now, run_id,
+            )  # fmt: skip
+            self._database.execute(
+                "UPDATE runs SET cancel_by = ?, revision = revision + 1"
+                " WHERE id = ? AND status = 'running' AND cancel_by = ''",
+                by, run_id,
+            )  # fmt: skip
+            return self.get(run_id)
+
+    def cancelled(self, run_ids: Iterable[str]) -> frozenset[str]:
+        """Which of these somebody wants to end."""
+        wanted = list(run_ids)
+        marks = ", ".join("?" * len(wanted))
+        sql = f"SELECT id FROM runs WHERE cancel_by != '' AND id IN ({marks})"  # noqa: S608 only question marks
+        rows = self._database.query(sql, *wanted)
+        return frozenset(row["id"] for row in rows)
+
+    def set_deadline(self, run_id: str, deadline: datetime) -> None:
+        """When it must be over; each attempt has its own, so that a bot that was off for an hour can still resume."""
+        self._database.execute("UPDATE runs SET deadline = ? WHERE id = ?", deadline, run_id)
+
+    def set_message(self, run_id: str, message_ts: str) -> None:
+        """Its parent message in the channel."""
+        self._database.execute("UPDATE runs SET message_ts = ? WHERE id = ?", message_ts, run_id)
+
+    def save_answer(self, run_id: str, owner: str, answer: SavedAnswer) -> bool:
+        """Keep the answer as far as it is known; False when the run is another's meanwhile."""
+        with self._database.transaction():
+            mine = self._database.execute(
+                "UPDATE runs SET answered_at = coalesce(answered_at, ?), revision = revision + 1"
+                " WHERE id = ? AND lease_owner = ?",
+                self._clock(), run_id, owner,
+            )  # fmt: skip
+            if mine:
+                self._database.execute(
+                    "INSERT INTO answers (run, body) VALUES (?, ?)"
+                    " ON CONFLICT (run) DO UPDATE SET body = excluded.body",
+                    run_id, answer_text(answer),
+                )  # fmt: skip
+            return bool(mine)
+
+    def answer(self, run_id: str) -> SavedAnswer | None:
+        """What was kept last."""
+        rows = self._database.query("SELECT body FROM answers WHERE run = ?", run_id)
+        return answer_of(rows[0]["body"]) if rows else None
+
+    def forget(self, before: datetime) -> tuple[str, ...]:
+        """Drop what was over, and told, before this time; the ids, so that their files can go as well."""
+        with self._database.transaction():
+            rows = self._database.query("SELECT id FROM runs WHERE told = 1 AND finished_at < ?", before)
+            for row in rows:
+                self._database.execute("DELETE FROM runs WHERE id = ?", row["id"])
+            return tuple(row["id"] for row in rows)
+
+    def _alike(self, asking: Asking, statuses: tuple[str, ...]) -> Run | None:
+        marks = ", ".join("?" * len(statuses))
+        where = f"team = ? AND channel = ? AND job = ? AND cancel_by = '' AND status IN ({marks})"
+        return next(self._select(where, asking.team, asking.channel, asking.job, *statuses), None)
+
+    def _insert(self, asking: Asking) -> Run:
+        while self._database.query("SELECT 1 FROM runs WHERE id = ?", run_id := new_id("r")):
+            pass
+        self._database.execute(
+            "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, status)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
+            run_id, asking.team, asking.channel, asking.job, asking.asked_by, self._clock(), asking.trigger,
+            asking.thread_ts,
+        )  # fmt: skip
+        return next(self._select("id = ?", run_id))
+
+    def _select(self, where: str, *values: object, limit: int = -1) -> Iterator[Run]:
+        sql = f"SELECT * FROM runs WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 conditions of ours
+        return map(_run, self._database.query(sql, *values, limit))
+
+
+def _run(row: Row) -> Run:
+    return Run(
+        id=row["id"],
+        job=row["job"],
+        team=row["team"],
+        channel=row["channel"],
+        asked_by=row["asked_by"],
+        asked_at=datetime.fromisoformat(row["asked_at"]),
+        trigger=Trigger(row["asked_through"]),
+        status=Status(row["status"]),
+        thread_ts=row["thread_ts"],
+        message_ts=row["message_ts"],
+        revision=row["revision"],
+        attempts=row["attempts"],
+        lease_owner=row["lease_owner"],
+        lease_until=time_of(row["lease_until"]),
+        deadline=time_of(row["deadline"]),
+        cancel_by=row["cancel_by"],
+        failure=failure_of(row["error"]),
+        started_at=time_of(row["started_at"]),
+        answered_at=time_of(row["answered_at"]),
+        finished_at=time_of(row["finished_at"]),
+        told=bool(row["told"]),
+    )

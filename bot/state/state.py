@@ -1,0 +1,72 @@
+"""The whole state in one value, built at the edge and handed down."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from bot.state import audit, drafts, feedback, leases, posts, runs, seen, threads
+from bot.state.database import BUSY_SECONDS, Database
+from bot.state.values import Clock, utc_now
+
+# A released version is never edited: a change is one more entry.
+MIGRATIONS = (
+    runs.SCHEMA
+    + seen.SCHEMA
+    + posts.SCHEMA
+    + threads.SCHEMA
+    + drafts.SCHEMA
+    + audit.SCHEMA
+    + feedback.SCHEMA,
+)  # fmt: skip
+SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that outlives a restart; all of it may be used by any thread."""
+
+    database: Database
+    clock: Clock
+    runs: runs.Runs
+    seen: seen.Seen
+    posts: posts.Posts
+    threads: threads.Threads
+    drafts: drafts.Drafts
+    audit: audit.Audit
+    feedback: feedback.Feedback
+
+    def together(self) -> AbstractContextManager[None]:
+        """All that happens inside is stored as one, or not at all."""
+        return self.database.transaction()
+
+    def forget(self, older_than: timedelta) -> tuple[str, ...]:
+        """Drop runs that have been over for that long, with all that hangs on them; their ids.
+
+        What people approved is in the fault library, and who did it stays in the audit.
+        """
+        now = self.clock()
+        self.seen.forget(now - SEEN_FOR)
+        return self.runs.forget(now - older_than)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+
+def open_state(
+    path: Path, *, clock: Clock = utc_now, lease: timedelta = leases.LEASE, busy_seconds: float = BUSY_SECONDS
+) -> State:
+    """The state in this file, made when it is not there; raises StateUnavailable."""
+    database = Database(path, MIGRATIONS, busy_seconds=busy_seconds)
+    return State(
+        database=database,
+        clock=clock,
+        runs=runs.Runs(database, clock, lease=lease),
+        seen=seen.Seen(database, clock),
+        posts=posts.Posts(database, clock),
+        threads=threads.Threads(database, clock, lease=lease),
+        drafts=drafts.Drafts(database, clock),
+        audit=audit.Audit(database, clock),
+        feedback=feedback.Feedback(database, clock),
+    )

@@ -1,0 +1,70 @@
+"""Small values that several table families share: times, ids, why something failed."""
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+Clock = Callable[[], datetime]
+
+_LETTERS = "23456789abcdefghjkmnpqrstvwxyz"  # none that are mistaken for each other when read aloud
+_ID_LETTERS = 6  # 30**6: some thousand runs collide with a chance of 1 in 200, and a collision draws again
+
+
+class Status(StrEnum):
+    """Where a run or a question is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"  # the deadline came first: the answer is a part of what it could have been
+
+    @property
+    def active(self) -> bool:
+        """Whether it may still change by itself."""
+        return self in (Status.QUEUED, Status.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer. ``kind`` is the class of the error, ``reference`` finds it in our log."""
+
+    message: str
+    hint: str = ""
+    kind: str = ""
+    reference: str = ""
+
+
+def utc_now() -> datetime:
+    """The clock of the real world."""
+    return datetime.now(UTC)
+
+
+def new_id(letter: str) -> str:
+    """A short id that can be read aloud, such as r-7f3k2q."""
+    return f"{letter}-" + "".join(secrets.choice(_LETTERS) for _ in range(_ID_LETTERS))
+
+
+def time_of(text: str | None) -> datetime | None:
+    """A stored time."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def to_text(value: Any) -> str:
+    """JSON in ASCII: control bytes and lone surrogates are escaped, so hostile text survives any file and pipe."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def failure_text(failure: Failure) -> str:
+    """A failure as it is stored."""
+    return to_text(asdict(failure))
+
+
+def failure_of(text: str | None) -> Failure | None:
+    """A stored failure."""
+    return None if text is None else Failure(**json.loads(text))

@@ -1,0 +1,123 @@
+"""What crosses between the worker and a child process: JSON lines in ASCII, checked by type, never pickles.
+
+The child reads hostile logs, so the worker believes nothing that it says beyond these types.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from bot.state.answers import SavedAnswer
+from bot.state.values import Failure, to_text
+
+MAX_LINE = 64 << 20  # bytes; a diagnosis of 4,096 nodes has about 2 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnose:
+    """To the child: diagnose a job; its report goes into ``folder``, and names the ``version`` of this program."""
+
+    job: str
+    folder: str
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question of the same thread, and the reply that it got."""
+
+    user: str
+    text: str
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """To the child: a follow-up question, what was diagnosed, and what was said before."""
+
+    text: str
+    answer: SavedAnswer
+    conversation: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """To the child: what to do (``package.module:function``), with how much memory (None: with what there is)."""
+
+    target: str
+    body: Diagnose | Ask
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """From the child: how far a step is."""
+
+    step: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """From the child: the answer as far as it is known."""
+
+    answer: SavedAnswer
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """From the child: the reply to a question; the last message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """From the child: there is no answer, and why; the last message. ``trace`` is for our log only."""
+
+    failure: Failure
+    trace: str = ""
+
+
+Message = Progress | Told | Replied | Refused
+_KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (Order, Diagnose, Ask, Progress, Told, Replied, Refused)
+}
+
+
+class BadMessage(ValueError):
+    """Not a line of ours."""
+
+
+def is_last(message: Message) -> bool:
+    """Whether nothing comes after it."""
+    return not isinstance(message, Progress) and not (isinstance(message, Told) and not message.final)
+
+
+def to_line(message: Message | Order) -> bytes:
+    """One line, with its newline."""
+    name = type(message).__name__
+    body = type(message.body).__name__ if isinstance(message, Order) else ""
+    return to_text([name, body, _adapter(name).dump_python(message)]).encode("ascii") + b"\n"
+
+
+def of_line(line: bytes) -> Message | Order:
+    """The message of a line."""
+    try:
+        name, body, plain = json.loads(line)
+        if body:
+            plain["body"] = _adapter(body).validate_python(plain["body"])
+        message: Message | Order = _adapter(name).validate_python(plain)
+        return message
+    except (ValueError, TypeError, KeyError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
+        raise BadMessage(f"{len(line)} bytes that are no message") from error
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(_KINDS[name])

@@ -1,0 +1,47 @@
+"""What a child process can do: the whole table. A task gets its order and a voice; what it returns is the end."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from bot.known import KnownFault
+from bot.state.answers import SavedAnswer
+from bot.work.messages import Ask, Diagnose
+from core.errors import FirstfaultError
+
+TASKS: Mapping[str, str] = MappingProxyType({"diagnose": "bot.work.tasks:diagnose", "ask": "bot.work.tasks:ask"})
+REPORT = "report.html"
+
+
+class Voice(Protocol):
+    """How a task speaks while it works."""
+
+    def progress(self, step: str, done: int, total: int) -> None:
+        """How far a step is; may be called as often as one likes."""
+
+    def tell(self, answer: SavedAnswer) -> None:
+        """The answer has grown."""
+
+
+def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
+    """Diagnose a job; the evidence is told before the report is drawn, which takes longer than a small diagnosis."""
+    from bot.investigate import Request, investigate, page  # noqa: PLC0415 heavy, and only for this task
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    def matched(known: tuple[KnownFault, ...]) -> None:
+        voice.tell(SavedAnswer(order.job, None, known))
+
+    answer = investigate(Request(order.job), load_settings(), voice.progress, matched)
+    found = SavedAnswer(answer.diagnosis.job, answer.diagnosis, answer.known)
+    voice.tell(found)
+    voice.progress("drawing the report", 0, 1)
+    report = Path(order.folder, REPORT)
+    report.write_text(page(answer, version=order.version), encoding="utf-8")
+    return replace(found, report=str(report))
+
+
+def ask(order: Ask, voice: Voice) -> str:  # noqa: ARG001 what every task gets
+    """Reply to a follow-up question from the evidence and the raw lines."""
+    raise FirstfaultError("Follow-up questions are not answered yet.", "The report in the thread has every line.")

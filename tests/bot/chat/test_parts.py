@@ -1,0 +1,202 @@
+"""The parts of the model client, each by itself: extraction, schema, dialect, gate, and what a server sent."""
+
+import json
+import threading
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, StringConstraints
+
+from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, Memory, Rung
+from bot.chat.extract import json_object, speakable, visible
+from bot.chat.gate import Gate
+from bot.chat.model import Kind, ModelUnavailable, Usage
+from bot.chat.schema import strict_schema
+from bot.chat.wire import Said, read_answer, read_usage
+from core.cache import MemoryCache
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False) | st.text(max_size=8), max_size=4))
+def test_an_object_is_found_in_whatever_stands_around_it(values: dict[str, float | str]) -> None:
+    """Bare, fenced, in prose or after a thought: the same object, to the byte."""
+    text = json.dumps(values)
+
+    for around in ("%s", " \n%s\n", "```json\n%s\n```", "So:\n%s\nDone. {", "<think>Hm {</think>%s", "Hm.</think>%s"):
+        assert json_object(around.replace("%s", text)) == text
+
+
+@given(st.text(alphabet='{}[]":,a1<think>/ `\n', max_size=60))
+def test_any_text_has_an_object_or_none(text: str) -> None:
+    """What is called an object is one, and stands in the text."""
+    found = json_object(text)
+    assert found is None or (isinstance(json.loads(found), dict) and found in text)
+    assert speakable(text).strip() in text
+    assert visible(text) in text
+
+
+def test_a_value_may_quote_a_tag() -> None:
+    """Log text inside of JSON is not taken for a thought."""
+    text = '{"line": "<think> tag in a log", "ids": []}'
+    assert json_object(text) == text
+
+
+def test_a_thought_is_no_answer() -> None:
+    """However much the model tried out while it was thinking."""
+    assert json_object('<think>{"ids": ["E1", "E2"], "sure": false}?</think>{"ids": []}') == '{"ids": []}'
+
+
+def test_an_object_behind_a_hundred_braces_is_not_looked_for() -> None:
+    """The work on a hostile answer has a bound."""
+    assert json_object("{ " * 99 + '{"a": 1}') == '{"a": 1}'
+    assert json_object("{ " * 100 + '{"a": 1}') is None
+
+
+@pytest.mark.parametrize("text", ["{" * 100_000, '{"a":' * 100_000, "{} " * 100_000])
+def test_hostile_braces_cost_little(text: str) -> None:
+    """Neither the depth nor the number of braces stops us."""
+    assert json_object(text) in (None, "{}")
+
+
+class Part(BaseModel):
+    """A part."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=9)] = "x"
+
+
+class Colour(StrEnum):
+    """A colour."""
+
+    RED = "red"
+
+
+class Whole(BaseModel):
+    """A whole."""
+
+    parts: tuple[Part, ...] = Field(default=(), max_length=3)
+    colour: Colour = Colour.RED
+    kind: Literal["one"] = "one"
+    note: str | None = Field(default=None, description="if any")
+    id: Annotated[str, StringConstraints(pattern=r"^E\d+$")] = "E1"
+
+
+class Endless(BaseModel):
+    """Holds itself."""
+
+    more: list["Endless"]
+
+
+def test_a_schema_is_flat_and_strict() -> None:
+    """No references, defaults or titles; all fields required, no other allowed."""
+    part = {
+        "type": "object",
+        "description": "A part.",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "additionalProperties": False,
+    }
+
+    assert strict_schema(Whole) == {
+        "type": "object",
+        "description": "A whole.",
+        "properties": {
+            "parts": {"type": "array", "maxItems": 3, "items": part},
+            "colour": {"type": "string", "description": "A colour.", "enum": ["red"]},
+            "kind": {"type": "string", "enum": ["one"]},
+            "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "if any"},
+            "id": {"type": "string", "pattern": r"^E\d+$"},
+        },
+        "required": ["parts", "colour", "kind", "note", "id"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_schema_that_holds_itself_is_refused() -> None:
+    """It would not end."""
+    with pytest.raises(ValueError, match="holds itself"):
+        strict_schema(Endless)
+
+
+@given(st.text(max_size=30), st.booleans(), st.booleans())
+def test_every_complaint_comes_to_an_end(complaint: str, schema: bool, stream: bool) -> None:
+    """Each step is simpler than the one before, whatever the endpoint complains about."""
+    for said in (complaint, "use max_completion_tokens, temperature, stream_options, stream"):
+        dialect: Dialect | None = Dialect()
+        seen = set()
+        while dialect is not None:
+            assert dialect not in seen
+            seen.add(dialect)
+            dialect = dialect.after(said, schema=schema, stream=stream)
+        assert len(seen) <= 7
+
+
+def test_what_was_learned_is_forgotten_after_a_day() -> None:
+    """A server that was updated gets its chance again; another version's notes count as none."""
+    cache, now = MemoryCache(), [1_000.0]
+    simple = Dialect(rung=Rung.PROMPT, temperature=False)
+
+    def remember() -> Memory:
+        return Memory("http://one/v1", "toy", cache=cache, clock=lambda: now[0])
+
+    remember().learn(simple)
+    assert remember().recall() == simple
+    now[0] += FORGET_AFTER_SECONDS
+    assert remember().recall() == Dialect()
+    for damaged in (b"", b"[]", b"\xff", b'{"at": 1}', b'{"at": "x", "rung": "prompt"}', b'{"at": 1e5, "rung": 1}'):
+        cache.put(next(iter(cache._kept)), damaged)
+        assert remember().recall() == Dialect()
+
+
+def test_a_full_gate_refuses_and_a_slow_one_gives_up() -> None:
+    """One runs, one waits for a while, the third is sent away at once; afterwards there is room again."""
+    gate = Gate(1, waiting=1, seconds=0.2)
+    waiting, tired = threading.Event(), []
+
+    def wait() -> None:
+        waiting.set()
+        try:
+            with gate.turn():
+                tired.append("let in")
+        except ModelUnavailable as error:
+            tired.append(error.message)
+
+    with gate.turn():
+        second = threading.Thread(target=wait)
+        second.start()
+        waiting.wait()
+        second.join()
+        assert "within 0 s" in tired[0]
+    full = Gate(1, waiting=0)
+    with full.turn(), pytest.raises(ModelUnavailable) as caught, full.turn():
+        pass
+    assert caught.value.kind is Kind.BUSY
+    with gate.turn(), full.turn():
+        tired.append("room")
+
+
+@given(JSON, st.sampled_from(["choices", "error", "usage", "message", "delta", "content", "finish_reason"]))
+def test_whatever_a_server_sends_can_be_read(raw: Any, key: str) -> None:
+    """No shape of JSON is a crash."""
+    message = {"message": raw, "finish_reason": raw}
+    for shape in (raw, {key: raw}, {"choices": [raw]}, {"choices": [message]}, {"choices": [{"delta": {key: raw}}]}):
+        assert isinstance(read_answer(shape), Said | None)
+
+
+@pytest.mark.parametrize("counts", [None, [], {"prompt_tokens": -1, "completion_tokens": "3"}, {"prompt_tokens": 1.5}])
+def test_tokens_that_make_no_sense_count_as_none(counts: object) -> None:
+    """A sum of costs is never made of texts or negative numbers."""
+    assert read_usage(counts) == Usage()
+
+
+def test_pieces_add_up_to_an_answer() -> None:
+    """Texts are joined; counts of tokens that grow from chunk to chunk are not added."""
+    pieces = [Said("a", usage=Usage(5, 1)), Said("b", aside="t", usage=Usage(5, 2)), Said(finish="stop")]
+
+    assert pieces[0] + pieces[1] + pieces[2] == Said("ab", "t", "stop", usage=Usage(5, 2))

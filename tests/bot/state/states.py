@@ -1,0 +1,34 @@
+"""A clock that stands still until it is told, and a few things to put into a state."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from bot.state.runs import Asking, Run, Trigger
+from bot.state.state import State
+
+
+@dataclass
+class Hands:
+    """A clock; call it for the time, move it with ``forward``."""
+
+    now: datetime = field(default_factory=lambda: datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **parts: float) -> None:
+        self.now += timedelta(**parts)
+
+
+def asking(job: str = "f07", *, team: str = "T1", channel: str = "C1", user: str = "U1") -> Asking:
+    return Asking(job, team, channel, user, Trigger.COMMAND)
+
+
+def ask(state: State, job: str = "f07", *, channel: str = "C1", forced: bool = False) -> Run:
+    return state.runs.ask(asking(job, channel=channel), forced=forced).run
+
+
+def now(state: State, run: Run) -> Run:
+    found = state.runs.get(run.id)
+    assert found is not None
+    return found

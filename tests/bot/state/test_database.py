@@ -1,0 +1,209 @@
+"""The file below the state: private, shared by processes, and plain about its troubles."""
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.state.errors import StateUnavailable
+from bot.state.state import MIGRATIONS, State, open_state
+from tests.bot.state.states import Hands, ask, asking, now
+
+ROOT = Path(__file__).parents[3]
+ANY_TEXT = st.text(st.characters(), max_size=20)  # with lone surrogates, control bytes and NUL
+
+
+def test_only_the_bots_user_can_read_it(state: State) -> None:
+    """What people wrote in Slack is in a folder 0700 and a file 0600, side files as well."""
+    ask(state)
+
+    folder = state.database.path.parent
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {
+        "state.db": 0o600,
+        "state.db-wal": 0o600,
+        "state.db-shm": 0o600,
+    }
+
+
+def test_what_was_stored_is_there_after_a_restart(state: State) -> None:
+    """A second opening finds everything, and changes nothing."""
+    run = ask(state)
+    state.close()
+
+    again = open_state(state.database.path, clock=state.clock)
+
+    assert again.runs.get(run.id) == run
+    again.close()
+
+
+def test_all_or_nothing(state: State) -> None:
+    """When something inside ``together`` fails, nothing of it is stored, and the next write works."""
+
+    def halfway() -> None:
+        with state.together():
+            state.seen.first_time("T1", "Ev1")
+            ask(state)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        halfway()
+
+    assert state.runs.active("T1") == ()
+    assert state.seen.first_time("T1", "Ev1")
+
+
+def test_a_newer_state_is_refused(state: State) -> None:
+    """An older Firstfault does not touch what a newer one wrote, and says so."""
+    state.database.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    state.close()
+
+    with pytest.raises(StateUnavailable, match="version 2, and this Firstfault knows 1") as refused:
+        open_state(state.database.path)
+
+    assert "upgrade" in refused.value.hint
+
+
+def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
+    """A wrong path does not put our tables into somebody's database."""
+    path = tmp_path / "other.db"
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE theirs (x)")
+    other.close()
+
+    with pytest.raises(StateUnavailable, match="another program"):
+        open_state(path)
+
+    after = sqlite3.connect(path)
+    assert after.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
+    after.close()
+
+
+@pytest.mark.parametrize("place", [0, 4096 * 3])
+def test_a_damaged_file_is_told(state: State, place: int) -> None:
+    """Damage in the header or in the middle is found at the start, with what to do."""
+    for number in range(50):
+        ask(state, f"job-{number}")
+    state.close()
+    with state.database.path.open("r+b") as file:
+        file.seek(place)
+        file.write(b"\xa5" * 4096)
+
+    with pytest.raises(StateUnavailable, match="damaged") as refused:
+        open_state(state.database.path)
+
+    assert "Move the file away" in refused.value.hint
+
+
+def test_a_full_disk_is_told_and_harms_nothing(state: State) -> None:
+    """A write that does not fit is refused whole; when there is room again, all goes on."""
+    run = ask(state)
+    pages = state.database.query("PRAGMA page_count")[0]["page_count"]
+    state.database.query(f"PRAGMA max_page_count = {pages}")
+
+    def too_much() -> None:
+        with state.together():
+            for number in range(1000):
+                ask(state, f"job-{number}-{'x' * 200}")
+
+    with pytest.raises(StateUnavailable, match="disk is full") as refused:
+        too_much()
+    state.database.query("PRAGMA max_page_count = 100000")
+
+    assert "space" in refused.value.hint
+    assert state.runs.active("T1") == (run,)
+    assert ask(state, "f42").status == "queued"
+
+
+def test_a_file_that_is_locked_for_too_long_is_told(tmp_path: Path) -> None:
+    """A backup that holds the file costs an error with a hint, and no hang; reading goes on."""
+    state = open_state(tmp_path / "state.db", busy_seconds=0.05)
+    other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(StateUnavailable, match="locked"):
+        ask(state)
+
+    assert state.runs.active("T1") == ()
+    other.execute("ROLLBACK")
+    other.close()
+    assert ask(state).status == "queued"
+    state.close()
+
+
+def test_a_place_that_is_no_folder_is_told(tmp_path: Path) -> None:
+    """A wrong path is an error with a hint, not a trace."""
+    (tmp_path / "file").write_text("", encoding="ascii")
+
+    with pytest.raises(StateUnavailable, match="cannot be used"):
+        open_state(tmp_path / "file" / "state.db")
+
+
+def test_fifty_threads_share_it(state: State) -> None:
+    """Fifty people who ask at once each get a run of their own, and those who ask the same get the same."""
+    with ThreadPoolExecutor(50) as pool:
+        runs = list(pool.map(lambda number: state.runs.ask(asking(f"job-{number % 25}")), range(50)))
+
+    assert sum(asked.new for asked in runs) == 25
+    assert len({asked.run.id for asked in runs}) == 25
+
+
+def test_connections_of_ended_threads_are_closed(state: State) -> None:
+    """A bot that runs for weeks does not collect open files."""
+    for number in range(20):
+        thread = Thread(target=ask, args=(state, f"job-{number}"))
+        thread.start()
+        thread.join()
+
+    assert len(state.database._connections) <= 2
+
+
+def test_processes_may_open_it_at_once(tmp_path: Path) -> None:
+    """Replicas that start together on a new file do not get into each other's way."""
+    script = (
+        "import sys; from pathlib import Path; from bot.state.state import open_state;"
+        "from bot.state.runs import Asking, Trigger;"
+        "s = open_state(Path(sys.argv[1]));"
+        "[s.runs.ask(Asking(f'{sys.argv[2]}-{n}', 'T', 'C', 'U', Trigger.WATCH)) for n in range(20)]"
+    )
+    path = tmp_path / "state.db"
+    starts = [
+        subprocess.Popen([sys.executable, "-c", script, path, str(number)], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        for number in range(4)
+    ]
+    errors = [process.communicate(timeout=30)[1] for process in starts]
+
+    state = open_state(path)
+
+    assert errors == [""] * 4
+    assert len(state.runs.active("T")) == 80
+    state.close()
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(job=ANY_TEXT, user=ANY_TEXT)
+def test_any_text_survives(state: State, job: str, user: str) -> None:
+    """Control bytes, NUL and lone surrogates come back as they were, and are found again."""
+    run = state.runs.ask(asking(job, user=user)).run
+
+    assert now(state, run).job == job
+    assert state.runs.ask(asking(job, user="another")).run.id == run.id
+
+
+def test_times_are_utc_and_sort(state: State, clock: Hands) -> None:
+    """A time at a full second sorts before one a microsecond later."""
+    first = ask(state, "a")
+    clock.forward(microseconds=1)
+    second = ask(state, "b")
+
+    rows = state.database.query("SELECT id FROM runs ORDER BY asked_at")
+
+    assert [row["id"] for row in rows] == [first.id, second.id]
