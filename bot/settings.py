@@ -67,6 +67,39 @@ class Settings(BaseSettings):
     model_timeout: float = Field(60, gt=0, le=3600, description="seconds that one request to the model may take")
     model_calls: int = Field(4, ge=1, le=64, description="requests to the model at the same time")
 
+    slack_bot_token: SecretStr = Field(
+        SecretStr(""),
+        validation_alias=AliasChoices("FIRSTFAULT_SLACK_BOT_TOKEN", "SLACK_BOT_TOKEN"),
+        description="token of the bot, `xoxb-...` (or `SLACK_BOT_TOKEN`)",
+    )
+    slack_app_token: SecretStr = Field(
+        SecretStr(""),
+        validation_alias=AliasChoices("FIRSTFAULT_SLACK_APP_TOKEN", "SLACK_APP_TOKEN"),
+        description="token of the app, `xapp-...`, for Socket Mode (or `SLACK_APP_TOKEN`)",
+    )
+    slack_signing_secret: SecretStr = Field(
+        SecretStr(""),
+        validation_alias=AliasChoices("FIRSTFAULT_SLACK_SIGNING_SECRET", "SLACK_SIGNING_SECRET"),
+        description="for signed HTTP in place of Socket Mode (or `SLACK_SIGNING_SECRET`)",
+    )
+    slack_api_url: str = Field(
+        "https://slack.com/api/",
+        validation_alias=AliasChoices("FIRSTFAULT_SLACK_API_URL", "SLACK_API_URL"),
+        description="where the Web API is (or `SLACK_API_URL`); another one only for the local Slack",
+    )
+    slack_transport: Literal["socket", "http"] = Field("socket", description="`socket` or `http`; the bot is the same")
+    listen: str = Field("127.0.0.1:3000", description="address for Slack's requests, when the transport is `http`")
+    health: str = Field("127.0.0.1:9464", description="address of `/healthz` and `/metrics`; empty: none")
+    approvers: str = Field(
+        "", description="who may approve: user ids, e-mails and user groups, with commas; empty: nobody"
+    )
+    state: Path = Field(
+        default_factory=lambda: user_data_path("firstfault", appauthor=False) / "state",
+        description="folder of what the bot must not forget: queue, threads, decisions, audit, reports",
+    )
+    runs: int = Field(1, ge=1, le=64, description="diagnoses that the bot makes at the same time")
+    deadline: float = Field(900, gt=0, description="seconds after which a diagnosis answers with what it has")
+
     @field_validator("model_url")
     @classmethod
     def _is_address(cls, url: str) -> str:

@@ -142,7 +142,7 @@ def _body(shown: Shown) -> Iterator[Part]:
     if diagnosis.scope is not Scope.NONE:  # what did not fail has no cause, and is like no fault
         yield from known_faults(shown.known)
         yield from _note(shown)
-    yield from evidence(diagnosis, run.id, told=told_by(None if shown.form else shown.note))
+    yield from evidence(diagnosis, run.id, told=told_by(None if shown.form else shown.note, diagnosis))
     yield from more_lines(diagnosis, run.id, _with_button(diagnosis))
     yield from similar_faults(diagnosis, shown.known)
     yield from small_print(diagnosis)

@@ -35,9 +35,9 @@ def note_parts(note: Note | None, diagnosis: Diagnosis | None, *, form: Form | N
         yield Part(_list(title, sentences), 75 - place)
 
 
-def told_by(note: Note | None) -> frozenset[str]:
+def told_by(note: Note | None, diagnosis: Diagnosis) -> frozenset[str]:
     """The sentences of a note that need not be said again below it."""
-    return frozenset(one.text for one in (note.cause, *note.happened[:MAX_STORY])) if note else frozenset()
+    return frozenset(one.text for one in (note.cause, *_story(note, diagnosis))) if note else frozenset()
 
 
 def whole_note(note: Note) -> Blocks:

@@ -1,0 +1,54 @@
+"""The app asks for what it uses and for nothing else."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.slack import actions
+from bot.slack.manifest import EVENTS, METHODS, manifest, manifest_text, scopes
+from slacksim import methods, workspace
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_scopes_are_those_of_the_methods() -> None:
+    """Each method has the scopes that Slack wants for it, and each scope has a method, event or command."""
+    table = methods.METHODS
+    for name, wanted in METHODS.items():
+        assert name in table, name
+        assert set(table[name].scopes) & set(wanted) or not table[name].scopes, name
+    used = {scope for wanted in METHODS.values() for scope in wanted} | set(EVENTS.values()) | {"commands"}
+    assert set(scopes()) == used
+
+
+def test_the_demo_plays_the_same_app() -> None:
+    """The local Slack knows the command, the shortcut, the events and the scopes of the manifest."""
+    app = workspace.App()
+
+    assert set(scopes()) <= set(app.scopes)
+    assert set(EVENTS) <= set(app.events)
+    assert [command.name for command in app.commands] == [actions.COMMAND]
+    assert [shortcut.callback_id for shortcut in app.shortcuts] == [actions.DIAGNOSE_MESSAGE]
+
+
+def test_the_document_is_the_manifest(golden: Callable[[Path, str], None]) -> None:
+    """What stands in docs/ to be pasted into Slack is what the program is written for."""
+    golden(ROOT / "docs" / "slack-manifest.json", manifest_text())
+
+
+def test_socket_mode_needs_no_address() -> None:
+    """Behind a firewall nothing of ours is named; with HTTP every request has the address."""
+    assert "url" not in manifest_text()
+    signed = manifest(socket_mode=False, address="https://bot.example/slack/events")
+    assert signed["settings"]["interactivity"]["request_url"] == "https://bot.example/slack/events"
+    assert signed["settings"]["event_subscriptions"]["request_url"] == "https://bot.example/slack/events"
+    assert signed["features"]["slash_commands"][0]["url"] == "https://bot.example/slack/events"
+    assert not signed["settings"]["socket_mode_enabled"]
+
+
+def test_texts_fit_slack() -> None:
+    """Names and descriptions are within the limits of a manifest."""
+    shown = manifest()
+
+    assert len(shown["display_information"]["name"]) <= 35
+    assert len(shown["display_information"]["description"]) <= 140
+    assert all(len(one["name"]) <= 24 for one in shown["features"]["shortcuts"])

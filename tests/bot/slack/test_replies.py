@@ -1,0 +1,130 @@
+"""Private answers: each says what happened and what to do, whatever was typed."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.slack import actions, replies
+from bot.slack.blocks import MAX_JSON, Message, json_size
+from bot.state.drafts import Decision, Verdict
+from bot.state.errors import StaleRevision
+from bot.state.values import Failure, Status
+from core.errors import BadJobId, JobNotFound, NoLogs
+from slacksim.blocks import problems_of_message
+from sources.job_ids import check_job_id
+from tests.bot.slack.samples import AT, EVIL, run, strings
+
+GOLDEN = Path(__file__).parent / "golden"
+ADDRESS = "https://example.slack.com/archives/C0/p1"
+APPROVED = Decision("r-7f3k2q", 1, Verdict.APPROVED, "U0ADA", AT, pattern="network-link-down-2")
+
+
+def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
+    one = run(job=foreign)
+    yield "help", replies.help_reply()
+    yield "usage", replies.usage_reply(("f07", "1437825", foreign))
+    yield (
+        "unknown_job",
+        replies.refused_reply(JobNotFound(f"There is no job {foreign} below examples.", "Did you mean f07?")),
+    )
+    yield (
+        "no_logs",
+        replies.refused_reply(NoLogs(f"Job {foreign} has no log files.", "Log files belong into logs/."), ("f07",)),
+    )
+    yield "failure", replies.failure_reply(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
+    yield "not_in_channel", replies.not_in_channel_reply("Firstfault", foreign)
+    yield "already", replies.already_reply(one, ADDRESS)
+    yield "answered", replies.answered_reply(one, ADDRESS)
+    yield "list", replies.list_reply((one, replace(one, status=Status.FAILED)), {one.id: ADDRESS})
+    yield "list_empty", replies.list_reply(())
+    waiting = replace(one, id="r-2", status=Status.QUEUED)
+    yield "status", replies.status_reply((replace(one, status=Status.RUNNING), waiting), {"r-2": 1})
+    yield "status_empty", replies.status_reply((), {})
+    yield "cancelled", replies.cancelled_reply(replace(one, status=Status.CANCELLED))
+    yield "cancelled_late", replies.cancelled_reply(one)
+    yield "nothing_to_cancel", replies.nothing_to_cancel_reply(foreign)
+    yield "not_yours", replies.not_yours_reply(one)
+    yield "not_approver", replies.not_approver_reply(f"<@U0ADA>, ada@example.org, @oncall, {foreign}")
+    yield "no_approvers", replies.no_approvers_reply()
+    yield "decided", replies.decided_reply(APPROVED)
+    yield "stale", replies.stale_reply(StaleRevision(seen=1, revision=2, by="U0BOB", at=AT))
+    yield "nothing_to_undo", replies.nothing_to_undo_reply()
+    yield "gone", replies.gone_reply()
+    yield "thanks", replies.thanks_reply()
+
+
+@pytest.mark.parametrize(("name", "message"), [*messages(), *messages(EVIL), *messages(""), *messages("x" * 9_000)])
+def test_slack_takes_every_private_answer(name: str, message: Message) -> None:
+    """Whatever was typed as a job id, the answer is valid and pings nobody."""
+    assert problems_of_message(list(message.blocks)) == (), name
+    assert json_size(message.blocks) <= MAX_JSON
+    assert message.text
+    for text in (message.text, *strings(list(message.blocks))):
+        found = set(re.findall(r"<[^>]*>?", text))
+        assert all(one in {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"} or one.startswith(f"<{ADDRESS}|") for one in found)
+
+
+def test_private_answers_look_as_recorded(golden: Callable[[Path, str], None]) -> None:
+    """All of them in one file, as a reviewer reads them in the diff."""
+    everything = {name: message.arguments() for name, message in messages()}
+    golden(GOLDEN / "replies.json", json.dumps(everything, indent=1, ensure_ascii=False) + "\n")
+
+
+def test_each_refusal_is_another_answer() -> None:
+    """Unknown job, no logs, bad id: each in plain words of its own, with what to try."""
+    with pytest.raises(BadJobId) as bad:
+        check_job_id("../../etc/passwd")
+    shown = [
+        "\n".join(strings(list(replies.refused_reply(error).blocks)))
+        for error in (
+            bad.value,
+            JobNotFound("There is no job f70.", "Did you mean f07?"),
+            NoLogs("Job f70 has no log files.", "Look."),
+        )
+    ]
+
+    assert len(set(shown)) == 3
+    assert "Did you mean f07?" in shown[1]
+
+
+def test_only_real_ids_are_offered() -> None:
+    """A folder with a strange name is no choice, and no choice comes twice."""
+    menu = replies.usage_reply(("f07", "../x", "f07", "<!channel>", "f08")).blocks[1]["elements"][0]
+
+    assert menu["action_id"] == actions.DIAGNOSE
+    assert [option["value"] for option in menu["options"]] == ["f07", "f08"]
+
+
+def test_long_lists_are_cut_and_counted() -> None:
+    """A list shows what a person reads, and says how many more there are."""
+    runs = tuple(replace(run(), id=f"r-{number}", asked_at=AT + timedelta(minutes=number)) for number in range(30))
+
+    assert "and 20 older ones" in "\n".join(strings(list(replies.list_reply(runs).blocks)))
+    assert "and 20 more runs" in "\n".join(strings(list(replies.status_reply(runs, {}).blocks)))
+
+
+def test_every_status_has_a_word() -> None:
+    """A list says of each run what became of it."""
+    shown = [replies.list_reply((run(status),)).blocks for status in Status]
+
+    assert len({json.dumps(blocks) for blocks in shown}) == len(Status)
+
+
+def test_the_second_click_is_told_who_was_first() -> None:
+    """Nobody wonders whether the own click counted."""
+    assert "<@U0ADA> has approved it as `network-link-down-2`, 2026-11-21 04:11 UTC." in "\n".join(
+        strings(list(replies.decided_reply(APPROVED).blocks))
+    )
+
+
+def test_the_invitation_can_be_copied() -> None:
+    """Where the bot is not a member, the exact command is given."""
+    shown = "\n".join(strings(list(replies.not_in_channel_reply("Firstfault", "f07").blocks)))
+
+    assert "`/invite @Firstfault`" in shown
+    assert "`/diagnose f07`" in shown

@@ -1,0 +1,114 @@
+"""What is said in the thread: valid for any text, short, cited, and harmless."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.slack import actions, thread
+from bot.slack.blocks import MAX_JSON, Message, json_size
+from bot.state.drafts import Decision, Verdict
+from bot.state.threads import Question
+from bot.state.values import Failure, Status
+from slacksim.blocks import problems_of_message
+from tests.bot import diagnoses
+from tests.bot.slack.samples import ALL, AT, EVIL, KNOWN, code_note, evil_fault, model_note, strings
+
+GOLDEN = Path(__file__).parent / "golden"
+REPLY = "node-01 lost its link at 03:59:44 [E1].\nAll other ranks waited for it [E4]."
+
+
+def question(reply: str) -> Question:
+    return Question("q-1", "r-7f3k2q", "T0", "C0", "1.0", "1.1", "U0BOB", "why?", AT, Status.DONE, reply)
+
+
+def decision(verdict: Verdict = Verdict.APPROVED, **more: Any) -> Decision:
+    return replace(Decision("r-7f3k2q", 1, verdict, "U0ADA", AT, pattern="network-link-down-2"), **more)
+
+
+def messages() -> Iterator[tuple[str, Message]]:
+    fault = diagnoses.node_fault()
+    yield "note", thread.note_message("r-7f3k2q", model_note(fault))
+    yield "faults", thread.faults_message(KNOWN)
+    yield "nothing", thread.faults_message(())
+    yield "reply", thread.reply_message(question(REPLY), fault)
+    yield "not_in_the_logs", thread.reply_message(question("not in the logs"), fault)
+    yield (
+        "no_reply",
+        thread.no_reply_message(Failure("The reply took longer than 120 s.", "Ask again.", "Deadline", "e-1")),
+    )
+    yield "approved", thread.decided_message(decision(), "A node's network link goes down for good")
+    yield "rejected", thread.decided_message(decision(Verdict.REJECTED, pattern="", reason="Maintenance"))
+    yield "undone", thread.undone_message(decision(), "U0BOB")
+    yield "edited", thread.edited_message("U0BOB", 2)
+    yield "again", thread.again_message("U0BOB")
+
+
+def hostile_messages() -> Iterator[tuple[str, Message]]:
+    for name, make in ALL.items():
+        yield f"note-{name}", thread.note_message("r-7f3k2q", model_note(make(), EVIL))
+        yield f"reply-{name}", thread.reply_message(question("\n".join([EVIL, "[E1] [N1] [I1]"] * 9)), make())
+    unavailable = code_note(diagnoses.node_fault()).model_copy(update={"unavailable": EVIL, "refused": (EVIL,) * 9})
+    yield "refused", thread.note_message("r-7f3k2q", unavailable)
+    yield "faults", thread.faults_message((evil_fault(),) * 9)
+    yield "reply-empty", thread.reply_message(question(""), None)
+    yield "no-reply", thread.no_reply_message(Failure(EVIL * 9, EVIL * 9, EVIL, EVIL))
+    yield "decided", thread.decided_message(decision(by=EVIL, pattern=EVIL), EVIL)
+    yield "rejected", thread.decided_message(decision(Verdict.REJECTED, by=EVIL, reason=EVIL * 9))
+    yield "undone", thread.undone_message(decision(by=EVIL), EVIL)
+    yield "edited", thread.edited_message(EVIL, 2)
+
+
+@pytest.mark.parametrize(("name", "message"), [*messages(), *hostile_messages()])
+def test_slack_takes_every_reply(name: str, message: Message) -> None:
+    """Any text in a reply, a note or a reason gives a valid message that pings nobody but who acted."""
+    assert problems_of_message(list(message.blocks)) == (), name
+    assert json_size(message.blocks) <= MAX_JSON
+    assert message.text
+    for text in (message.text, *strings(list(message.blocks))):
+        assert set(re.findall(r"<[^>]*>?", text)) <= {"<@U0BOB>", "<@U0ADA>"}
+
+
+@pytest.mark.parametrize(("name", "message"), [*messages()])
+def test_replies_look_as_recorded(name: str, message: Message, golden: Callable[[Path, str], None]) -> None:
+    """What stands in the thread, as a reviewer reads it in the diff."""
+    golden(GOLDEN / f"thread-{name}.json", json.dumps(message.arguments(), indent=1, ensure_ascii=False) + "\n")
+
+
+def test_a_reply_has_five_lines_and_opens_what_it_cites() -> None:
+    """Follow-ups are short, and each cited piece of evidence leads to its raw lines."""
+    long = thread.reply_message(question("\n".join(f"line {number}" for number in range(9))), None)
+    cited = thread.reply_message(question(REPLY), diagnoses.node_fault())
+
+    assert long.blocks[0]["text"]["text"].count("\n") == 4
+    opened = [block["accessory"]["value"] for block in cited.blocks if "accessory" in block]
+    assert opened == [actions.lines_of("r-7f3k2q", "E1"), actions.lines_of("r-7f3k2q", "E4")]
+
+
+def test_the_whole_note_is_in_the_thread() -> None:
+    """Every sentence of the note, its author, and what was refused."""
+    note = model_note(diagnoses.node_fault()).model_copy(update={"refused": ("headline: it names node-07",)})
+    shown = "\n".join(strings(list(thread.note_message("r-7f3k2q", note).blocks)))
+
+    for _, sentence in note.draft().places():
+        assert sentence.text in shown
+    assert "Draft by Qwen/Qwen3-32B" in shown
+    assert "1 sentence of the model refused" in shown
+
+
+def test_unconfirmed_faults_are_labelled() -> None:
+    """Public facts never look like what the team has confirmed."""
+    shown = list(strings(list(thread.faults_message(KNOWN).blocks)))
+
+    assert any("Confirmed by ada, 2026-11-20" in text for text in shown)
+    assert any("From public facts, not confirmed by your team" in text for text in shown)
+
+
+def test_the_comment_of_the_report_names_the_job() -> None:
+    """Above the uploaded report stands what it is, also for a job id that is an attack."""
+    assert "`f07`" in thread.report_comment(diagnoses.node_fault())
+    assert "<" not in thread.report_comment(replace(diagnoses.node_fault(), job="<!channel>"))
