@@ -43,6 +43,7 @@ WorkersOption = Annotated[
 ]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Read everything anew and keep nothing.")]
 NoBaselineOption = Annotated[bool, typer.Option("--no-baseline", help="Do not compare with successful jobs.")]
+NoModelOption = Annotated[bool, typer.Option("--no-model", help="Let no language model draft the note.")]
 
 
 @app.callback()
@@ -62,12 +63,13 @@ def firstfault(
     firstfault diagnose ./logs/job-1437825    a folder with logs
     firstfault diagnose train.log             one log file
     firstfault diagnose f07 --html f07.html   a page with plots
+    firstfault ask f07 why did it die         a question about a job
     firstfault events f07 | less              every line, with its event
     """  # noqa: D301 click reads the control byte
 
 
 @app.command()
-def diagnose(
+def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     job: JobArgument,
     *,
     jobs: JobsOption = None,
@@ -79,6 +81,7 @@ def diagnose(
     workers: WorkersOption = None,
     no_cache: NoCacheOption = False,
     no_baseline: NoBaselineOption = False,
+    no_model: NoModelOption = False,
 ) -> None:
     """Say where to look first: events, nodes, stage and iteration.
 
@@ -101,7 +104,34 @@ def diagnose(
     request = Request(
         job, jobs, method.value, workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True
     )
-    raise typer.Exit(commands.diagnose(request, json=json, html=html, version=_version()))
+    code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=_version())
+    raise typer.Exit(code)
+
+
+@app.command()
+def ask(
+    job: JobArgument,
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="In your own words.")],
+    *,
+    jobs: JobsOption = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    no_cache: NoCacheOption = False,
+    no_baseline: NoBaselineOption = False,
+) -> None:
+    """Answer a question about a job from its evidence and its raw lines, in five lines that cite.
+
+    \b
+    firstfault ask f07 "what did node 1 log before the crash?"
+    firstfault ask f07 compare node-01 and node-02
+    firstfault ask f07 is there an Xid anywhere
+
+    Exit codes: 0 answered, 1 not in the logs, 2 wrong use or no such job.
+    """  # noqa: D301 click reads the control byte
+    from bot import commands  # noqa: PLC0415 loads what --help must not
+    from bot.investigate import Request  # noqa: PLC0415
+
+    request = Request(job, jobs, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
+    raise typer.Exit(commands.ask(request, " ".join(question), json=json))
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """What the commands do once their words are understood; loaded by ``bot.cli`` only when a command runs."""
 
+import json as jsonlib
 import os
 import sys
 from collections.abc import Iterable
@@ -8,9 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bot.ask.answer import Reply
+from bot.ask.by_code import NOT_FOUND
 from bot.contract import to_contract, to_json
-from bot.harmless import harmless
-from bot.investigate import Answer, Request, investigate, list_events, page
+from bot.harmless import harmless, storable
+from bot.investigate import Answer, Request, draft, follow_up, investigate, list_events, page
 from bot.listing import as_jsonl, as_table
 from bot.output import patient_reader
 from bot.progress import progress_bar
@@ -23,13 +26,16 @@ from core.model import Scope
 DIAGNOSED, INCONCLUSIVE = 0, 1
 
 
-def diagnose(request: Request, *, json: bool, html: Path | None, version: str) -> int:
+def diagnose(request: Request, *, json: bool, html: Path | None, use_model: bool, version: str) -> int:
     """Diagnose a job and answer in the wanted form; the exit code (docs/contract.md)."""
     settings = load_settings()
     if html is not None:
         _check_writable(html)
     with progress_bar() as progress:
         answer = investigate(request, settings, progress)
+        if progress and use_model and settings.model:
+            progress(f"{settings.model} drafts the note", 0, 1)
+        answer = draft(answer, settings, use_model=use_model)
         report = page(answer, version=version) if html is not None else ""
     with patient_reader() as reader:
         if html is not None:
@@ -37,10 +43,22 @@ def diagnose(request: Request, *, json: bool, html: Path | None, version: str) -
             sys.stdout.write(first_line(answer.diagnosis) + "\n")
             sys.stderr.write(f"Report: {html}\n")
         elif json:
-            sys.stdout.write(to_json(to_contract(answer.diagnosis, answer.known)))
+            sys.stdout.write(to_json(to_contract(answer.diagnosis, answer.known, answer.note)))
         else:
             sys.stdout.write(_text(answer, version))
     return reader.exit_code or _verdict(answer)
+
+
+def ask(request: Request, question: str, *, json: bool) -> int:
+    """Answer a question about a job; 1 when the logs do not tell."""
+    settings = load_settings()
+    with progress_bar() as progress:
+        reply = follow_up(question, request, settings, progress=progress)
+    with patient_reader() as reader:
+        sys.stdout.write(_reply_json(reply) if json else "".join(f"{line}\n" for line in reply.lines))
+    if reply.unavailable:
+        sys.stderr.write(f"The model did not answer: {harmless(reply.unavailable, 300)}\n")
+    return reader.exit_code or (INCONCLUSIVE if reply.lines[0].startswith(NOT_FOUND) else DIAGNOSED)
 
 
 def events(request: Request, *, jsonl: bool) -> int:
@@ -62,8 +80,19 @@ def _text(answer: Answer, version: str) -> str:
     """The answer as wide and as coloured as standard output is."""
     console = Console()
     with console.capture() as capture:
-        print_diagnosis(answer.diagnosis, console, known=answer.known, version=version)
+        print_diagnosis(answer.diagnosis, console, known=answer.known, note=answer.note, version=version)
     return capture.get()
+
+
+def _reply_json(reply: Reply) -> str:
+    fields = {
+        "lines": [storable(line) for line in reply.lines],
+        "author": reply.author,
+        "model": reply.model,
+        "looks": [look.name for look in reply.looks],
+        "refused": list(reply.refused),
+    }
+    return jsonlib.dumps(fields, indent=2) + "\n"
 
 
 def _verdict(answer: Answer) -> int:

@@ -5,12 +5,14 @@ The same diagnosis gives the same bytes: fields in a fixed order, numbers with f
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from bot.harmless import storable
 from bot.known import KnownFault
+from bot.note.draft import Sentence
+from bot.note.note import Author, Note
 from bot.wording import iso
 from core.model import Confidence, Diagnosis, EventEvidence, IterationEvidence, Line, NodeEvidence, Role, Scope, Stage
 
@@ -94,6 +96,29 @@ class MatchDocument(_Part):
     confirmed_at: str
 
 
+class SentenceDocument(_Part):
+    """A sentence of a note, with the ids of the evidence that it stands on."""
+
+    text: str
+    cites: tuple[str, ...]
+
+
+class NoteDocument(_Part):
+    """The drafted root cause: code has held every sentence to the evidence that it cites; nobody has confirmed it."""
+
+    author: Author = Field(description="model, repaired (after it was told what was refused), or code")
+    model: str
+    headline: SentenceDocument
+    cause: SentenceDocument
+    happened: tuple[SentenceDocument, ...]
+    check_first: tuple[SentenceDocument, ...]
+    fix: tuple[SentenceDocument, ...]
+    category: str
+    open_questions: tuple[SentenceDocument, ...]
+    refused: tuple[str, ...] = Field(description="why sentences of the model are not here")
+    unavailable: str = Field(description="why the model gave no answer, if it gave none")
+
+
 class SkippedDocument(_Part):
     """A step that could not run, and why."""
 
@@ -133,7 +158,7 @@ class DiagnosisDocument(_Part):
     stage: Stage
     iterations: tuple[IterationDocument, ...]
     matches: tuple[MatchDocument, ...] = Field(description="known faults that fit or look like this")
-    note: dict[str, Any] | None = Field(default=None, description="the drafted root cause")
+    note: NoteDocument | None = Field(description="the drafted root cause")
     skipped: tuple[SkippedDocument, ...]
     coverage: CoverageDocument
     why: tuple[str, ...] = Field(description="sentences behind scope and confidence")
@@ -142,8 +167,8 @@ class DiagnosisDocument(_Part):
     facts: dict[str, str] = Field(description="what the manifest and the logs say of the job")
 
 
-def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = ()) -> DiagnosisDocument:
-    """The diagnosis as other programs read it, with the known faults beside it."""
+def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), note: Note | None = None) -> DiagnosisDocument:
+    """The diagnosis as other programs read it, with the known faults beside it and the note."""
     coverage = diagnosis.coverage
     return DiagnosisDocument(
         job=_text(diagnosis.job),
@@ -155,6 +180,7 @@ def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = ()) -> Diagn
         stage=diagnosis.stage,
         iterations=tuple(_iteration(iteration) for iteration in diagnosis.iterations),
         matches=tuple(_match(fault) for fault in known),
+        note=_note(note) if note else None,
         skipped=tuple(SkippedDocument(step=_text(skip.step), reason=_text(skip.reason)) for skip in diagnosis.skipped),
         coverage=CoverageDocument(
             files=coverage.files,
@@ -250,6 +276,27 @@ def _match(fault: KnownFault) -> MatchDocument:
         confirmed_by=_text(fault.confirmed_by),
         confirmed_at=fault.confirmed_at,
     )
+
+
+def _note(note: Note) -> NoteDocument:
+    """Without what it cost: tokens differ from call to call, and an answer does not."""
+    return NoteDocument(
+        author=note.author,
+        model=_text(note.model),
+        headline=_sentence(note.headline),
+        cause=_sentence(note.cause),
+        happened=tuple(map(_sentence, note.happened)),
+        check_first=tuple(map(_sentence, note.check_first)),
+        fix=tuple(map(_sentence, note.fix)),
+        category=note.category,
+        open_questions=tuple(map(_sentence, note.open_questions)),
+        refused=_texts(note.refused),
+        unavailable=_text(note.unavailable),
+    )
+
+
+def _sentence(sentence: Sentence) -> SentenceDocument:
+    return SentenceDocument(text=_text(sentence.text), cites=tuple(sentence.cites))
 
 
 def _lines(lines: Sequence[Line]) -> tuple[LineDocument, ...]:

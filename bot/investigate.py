@@ -3,18 +3,24 @@
 One line a step in ``investigate``; no step calls the next. The command line and the Slack worker both call it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot.ask.answer import Reply, Turn, ask
+from bot.ask.gather import Subject
 from bot.cache import FolderCache
+from bot.chat.choose import model_from
+from bot.chat.model import OnText
 from bot.known import KnownFault
+from bot.note.note import Note
+from bot.note.write import write_note
 from bot.report.citations import cited_places
 from bot.settings import Settings
 from bot.shelf import at_once, shelf
 from core.baseline import choose_baseline
 from core.diagnose import EventRow, diagnose_parsed, events
-from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
+from core.errors import BadJobId, BadSettings, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
 from core.job import Job, Manifest
 from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
@@ -43,11 +49,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The job, the diagnosis, and the known faults like it."""
+    """The job, the diagnosis, the known faults like it, and the note; None until it is drafted."""
 
     job: Job
     diagnosis: Diagnosis
     known: tuple[KnownFault, ...] = ()
+    note: Note | None = None
 
 
 def investigate(
@@ -73,6 +80,46 @@ def investigate(
     return Answer(job, replace(diagnosis, skipped=skipped), known)
 
 
+def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text: OnText | None = None) -> Answer:
+    """The answer with its note: by the model of the settings as far as the evidence holds it, else by code."""
+    try:
+        model = model_from(settings) if use_model else None
+    except BadSettings as trouble:
+        note = write_note(answer.diagnosis, answer.known)
+        return replace(answer, note=note.model_copy(update={"unavailable": trouble.message}))
+    redact = settings.redact_addresses
+    note = write_note(answer.diagnosis, answer.known, model, redact_addresses=redact, on_text=on_text)
+    return replace(answer, note=note)
+
+
+def follow_up(
+    question: str,
+    request: Request,
+    settings: Settings,
+    *,
+    found: tuple[Diagnosis, tuple[KnownFault, ...]] | None = None,
+    thread: Sequence[Turn] = (),
+    progress: Progress | None = None,
+) -> Reply:
+    """Answer a question about a job from its evidence and its raw lines, which are read again.
+
+    Args:
+        found: diagnosis and known faults of before; without them the job is diagnosed first.
+        thread: what was asked and answered before.
+    """
+    cache = FolderCache(settings.cache) if request.use_cache else None
+    job, neighbours = fetch(request, settings)
+    baseline, _ = fetch_baseline(request, job, neighbours, progress)
+    parsed = parse_job(job, baseline, cache=cache, workers=request.workers or settings.workers, progress=progress)
+    if found is None:
+        with shelf(settings) as library:
+            matches = library.match(parsed)
+            diagnosis = diagnose_parsed(parsed)
+            found = diagnosis, library.recall(diagnosis, matches)
+    subject = Subject(parsed, *found)
+    return ask(question, subject, model_from(settings), thread=thread, redact_addresses=settings.redact_addresses)
+
+
 def list_events(
     request: Request, settings: Settings, progress: Progress | None = None
 ) -> tuple[Job, Iterator[EventRow]]:
@@ -89,7 +136,7 @@ def page(answer: Answer, *, version: str) -> str:
     from bot.report.page import render_report  # noqa: PLC0415 matplotlib takes half a second, and only pages need it
 
     excerpts = lines_around(answer.job, cited_places(answer.diagnosis))
-    return render_report(answer.diagnosis, excerpts, known=answer.known, version=version)
+    return render_report(answer.diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
 
 
 def fetch(request: Request, settings: Settings) -> tuple[Job, str]:

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from bot.harmless import harmless
 from bot.wording import counted, names
@@ -62,7 +63,7 @@ def _row(entry: Entry) -> str:
     return f"{entry.id:<{_ID}}  {entry.status:<10}  {entry.origin:<5}{_jobs(entry):>9}  {title}"
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _counts(counts: Mapping[Any, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none"
 
 

@@ -67,6 +67,9 @@ class Settings(BaseSettings):
     model_timeout: float = Field(60, gt=0, le=3600, description="seconds that one request to the model may take")
     model_calls: int = Field(4, ge=1, le=64, description="requests to the model at the same time")
 
+    redact_addresses: bool = Field(
+        default=False, description="take network addresses out of what the model sees, beside keys, e-mails and homes"
+    )
     slack_bot_token: SecretStr = Field(
         SecretStr(""),
         validation_alias=AliasChoices("FIRSTFAULT_SLACK_BOT_TOKEN", "SLACK_BOT_TOKEN"),

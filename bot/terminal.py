@@ -15,6 +15,7 @@ from rich.text import Text
 from bot import wording
 from bot.harmless import harmless
 from bot.known import KnownFault
+from bot.note.note import Author, Note, plain
 from bot.wording import counted
 from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
 
@@ -35,20 +36,32 @@ _CONFIDENCE_STYLE = {Confidence.ESTABLISHED: "bold", Confidence.SUPPORTED: "", C
 
 
 def print_diagnosis(
-    diagnosis: Diagnosis, console: Console, *, known: Sequence[KnownFault] = (), version: str = ""
+    diagnosis: Diagnosis,
+    console: Console,
+    *,
+    known: Sequence[KnownFault] = (),
+    note: Note | None = None,
+    version: str = "",
 ) -> None:
-    """Write the diagnosis and the known faults like it to the console, as wide as that is."""
+    """Write the diagnosis, the known faults like it and the note to the console, as wide as that is."""
     width = max(_MIN_WIDTH, min(console.width, _MAX_WIDTH))
-    for line in _Page(diagnosis, known, console, width, version).lines():
+    for line in _Page(diagnosis, known, note, console, width, version).lines():
         line.rstrip()
         console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
 
 
-def plain_text(diagnosis: Diagnosis, *, known: Sequence[KnownFault] = (), width: int = 80, version: str = "") -> str:
+def plain_text(
+    diagnosis: Diagnosis,
+    *,
+    known: Sequence[KnownFault] = (),
+    note: Note | None = None,
+    width: int = 80,
+    version: str = "",
+) -> str:
     """The same without colour."""
     console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
-        print_diagnosis(diagnosis, console, known=known, version=version)
+        print_diagnosis(diagnosis, console, known=known, note=note, version=version)
     return capture.get()
 
 
@@ -56,10 +69,17 @@ class _Page:
     """The lines of one diagnosis at one width, section by section in reading order."""
 
     def __init__(
-        self, diagnosis: Diagnosis, known: Sequence[KnownFault], console: Console, width: int, version: str
+        self,
+        diagnosis: Diagnosis,
+        known: Sequence[KnownFault],
+        note: Note | None,
+        console: Console,
+        width: int,
+        version: str,
     ) -> None:
         self._diagnosis = diagnosis
         self._known = known
+        self._note = note
         self._console = console
         self._width = width
         self._version = version
@@ -71,6 +91,7 @@ class _Page:
         yield from self._suspects()
         yield from self._checks()
         yield from self._known_faults()
+        yield from self._drafted()
         yield from self._events()
         yield Text()
         yield from self._small_print()
@@ -126,6 +147,22 @@ class _Page:
             yield from self._indented(self._sentence(f"{wording.sentence(wording.vouched(fault))}. {fault.because}"))
             for label, text in (("Cause", fault.cause), ("Fix", fault.fix)):
                 yield from self._indented(Text(f"{label}: ", "dim").append(self._sentence(text)))
+
+    def _drafted(self) -> Iterator[Text]:
+        """What a model made of the evidence; a note by code says nothing that does not stand here anyway."""
+        note = self._note
+        if note is None or not note.model:
+            return
+        yield from self._title("Note")
+        yield from self._indented(Text(f"({wording.drafted(note.author, note.model)})", "dim"))
+        if note.author is Author.CODE:
+            reason = (
+                note.unavailable or f"{counted(len(note.refused), 'sentence')} of the model not held by the evidence"
+            )
+            yield from self._indented(Text(harmless(f"No draft: {reason}", MAX_SENTENCE), "yellow"))
+            return
+        for line in plain(note)[1:]:
+            yield from self._indented(self._sentence(line))
 
     def _events(self) -> Iterator[Text]:
         events = self._diagnosis.events

@@ -113,18 +113,19 @@ def compare(parsed: Parsed, one: str, other: str) -> Found:
 
 
 def ends(parsed: Parsed) -> Found:
-    """The last line of every node, the earliest end first."""
+    """The last line of every rank, where logs name ranks, else of every node; the earliest end first."""
     table = parsed.table
-    last = [
-        _by_time(table, np.flatnonzero(table.head & (table.node == place)))[-1] for place in range(len(table.nodes))
-    ]
-    ordered = sorted((int(row) for row in last), key=lambda row: (int(table.time[row]), row))
+    voices, known = (table.rank, table.ranks) if table.ranks else (table.node, range(len(table.nodes)))
+    spoke = table.head & (table.from_rank if table.ranks else np.ones(len(table), np.bool_))
+    rows = [found for one in known if len(found := np.flatnonzero(spoke & (voices == one)))]
+    ordered = sorted((int(_by_time(table, of)[-1]) for of in rows), key=lambda row: (int(table.time[row]), row))
     if not ordered:
-        return Found("The logs name no node.")
-    first = ordered[0]
-    return _found(
-        parsed, f"{_node(table, first)} wrote its last line first{_at(int(table.time[first]), ', at ')}.", ordered
-    )
+        return Found("The logs name no rank and no node.")
+    first, last = ordered[0], ordered[-1]
+    says = f"{_who(table, first)} wrote its last line first{_at(int(table.time[first]), ', at ')}"
+    if len(ordered) > 1:
+        says += f"; {_who(table, last)} last{_at(int(table.time[last]), ', at ')}"
+    return _found(parsed, f"{says}.", ordered)
 
 
 def numbers(parsed: Parsed, name: str) -> Found:

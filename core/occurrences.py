@@ -44,7 +44,7 @@ def find_occurrences(parsed: Parsed) -> tuple[Occurrence, ...]:
 
 def messages_of(text: str) -> Iterator[str]:
     """The messages of some lines that one process wrote, as they would be in a job."""
-    parts = [take_apart(line.encode(), Format()) for line in text.split("\n")]
+    parts = [take_apart(line.encode("utf-8", "replace"), Format()) for line in text.split("\n")]
     bodies = sorted({part.body for part in parts})
     body = np.array([bodies.index(part.body) for part in parts], np.uint32)
     said = group(body, np.zeros(len(parts), np.uint32), bodies)

@@ -60,7 +60,7 @@ def pattern_of(
     title = _title(diagnosis, names)
     signature = _signature(diagnosis, names)
     return Pattern(
-        id=_slug(title),
+        id=slug(title),
         title=title,
         category=category or category_of(diagnosis),
         subtype=subtype,
@@ -182,7 +182,7 @@ def _masked(text: str) -> str:
     return mask(text.encode("utf-8", "replace")).decode("utf-8", "replace").strip()
 
 
-def _slug(title: str) -> str:
+def slug(title: str) -> str:
     """The title as an id, cut between words."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     slug = "-".join(re.findall(r"[a-z0-9]+", plain))

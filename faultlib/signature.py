@@ -124,7 +124,8 @@ class _Glob:
 
 @lru_cache(maxsize=1 << 14)  # of every clause, at every job
 def _glob(event: str) -> _Glob:
-    event = event.removeprefix(take_apart(event.encode(), Format()).prefix.decode())  # messages have no label of a rank
+    raw = event.encode("utf-8", "replace")
+    event = raw.removeprefix(take_apart(raw, Format()).prefix).decode()  # messages have no label of a rank
     if WILDCARD not in event:
         messages = tuple(messages_of(event))
         return _Glob(messages[-1] if messages else event, _pieces(event), "")
@@ -175,7 +176,7 @@ def _quoted(text: str) -> str:
 @lru_cache(maxsize=1 << 12)
 def _variables(event: str) -> tuple[tuple[int, int, str], ...]:
     """Start, end and mask of what masks replace, in characters; a wildcard stays a wildcard."""
-    raw = event.encode()
+    raw = event.encode("utf-8", "replace")
     return tuple(
         (len(raw[:start].decode()), len(raw[:end].decode()), name.decode()) for start, end, name in variables(raw)
     )

@@ -18,9 +18,8 @@ from bot.harmless import harmless
 from bot.note.check import Court
 from bot.note.clauses import without_cites
 from bot.note.draft import MAX_TEXT, Sentence
-from bot.note.evidence import EvidenceList, Item, Kind, collect
+from bot.note.evidence import EvidenceList, collect
 from bot.note.redact import Redactor
-from core.look import Found
 
 MAX_TOKENS = 400  # of an answer: five lines of eighty tokens
 BUDGET = 2_500  # tokens of evidence and lines
@@ -38,7 +37,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """At most five lines. author: "model", or "logs" when the lines speak; unavailable: why the model was silent."""
 
     lines: tuple[str, ...]
@@ -57,12 +56,12 @@ def ask(
     *,
     thread: Sequence[Turn] = (),
     redact_addresses: bool = False,
-) -> Answer:
+) -> Reply:
     """Answer a question about a job from its evidence and its lines."""
     question = harmless(question.strip(), MAX_QUESTION)
     looks, usage = _looks(question, subject, model)
     found = gather(subject, looks)
-    by_code = Answer(answer_by_code(found), looks, usage=usage)
+    by_code = Reply(answer_by_code(found), looks, usage=usage)
     if model is None or not found or by_code.lines[0].startswith(NOT_FOUND):
         return by_code
     evidence = collect(
@@ -70,7 +69,7 @@ def ask(
         subject.known,
         budget=BUDGET,
         redact_addresses=redact_addresses,
-        extra=[_item(f"L{number}", one) for number, one in enumerate(found, start=1)],
+        looks=found,
     )
     try:
         reply = model.answer([_prompt(question, evidence, thread)], max_tokens=MAX_TOKENS)
@@ -79,7 +78,7 @@ def ask(
     said, refused = _checked(reply.text, evidence, subject)
     if not said:
         return _with(by_code, model, usage + reply.usage, refused=refused)
-    return Answer(said, looks, "model", model.name, usage + reply.usage, refused)
+    return Reply(said, looks, "model", model.name, usage + reply.usage, refused)
 
 
 def _looks(question: str, subject: Subject, model: ChatModel | None) -> tuple[tuple[Look, ...], Usage]:
@@ -89,15 +88,6 @@ def _looks(question: str, subject: Subject, model: ChatModel | None) -> tuple[tu
         return looks, Usage()
     chosen, usage = choose(question, subject, model)
     return chosen or looks, usage
-
-
-def _item(name: str, found: Found) -> Item:
-    """What was looked up as a piece of evidence."""
-    lines = tuple(
-        " ".join(part for part in (clock, who, line.text.strip()) if part)
-        for line, who, clock in zip(found.lines, found.who, found.clock, strict=True)
-    )
-    return Item(name, Kind.LOOK, (found.says,), lines, tuple(f"{line.file}:{line.line}" for line in found.lines))
 
 
 def _prompt(question: str, evidence: EvidenceList, thread: Sequence[Turn]) -> Message:
@@ -124,6 +114,6 @@ def _checked(text: str, evidence: EvidenceList, subject: Subject) -> tuple[tuple
 
 
 def _with(
-    answer: Answer, model: ChatModel, usage: Usage, *, refused: tuple[str, ...] = (), unavailable: str = ""
-) -> Answer:
-    return Answer(answer.lines, answer.looks, "logs", model.name, usage, refused, unavailable)
+    answer: Reply, model: ChatModel, usage: Usage, *, refused: tuple[str, ...] = (), unavailable: str = ""
+) -> Reply:
+    return Reply(answer.lines, answer.looks, "logs", model.name, usage, refused, unavailable)

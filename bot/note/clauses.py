@@ -7,7 +7,7 @@ _QUOTE = re.compile(
     r"\u201c([^\u201d]*)\u201d|\"([^\"]*)\"|`([^`]*)`|\u2018([^\u2019]*)\u2019|(?<![\w\u2019])'([^']+)'(?!\w)"
 )
 _HALF_QUOTE = re.compile(r"[\u201c\u201d\"`\u00ab\u00bb\u201e]")
-_CITES = re.compile(r"\s*[\[(]\s*([EINPCDJ]\d{1,4}(?:\s*,\s*[EINPCDJ]\d{1,4})*)\s*[\])](?=\s*[.!?]?\s*$)")
+_CITES = re.compile(r"\s*[\[(]\s*([EINPCDJL]\d{1,4}(?:\s*,\s*[EINPCDJL]\d{1,4})*)\s*[\])](?=\s*[.!?]?\s*$)")
 _SPLIT = re.compile(
     r"(?<=[.!?])\s+(?=[A-Z\d])|\s*;\s+|\s+\u2013\s+|\s+-\s+|,\s+(?:(?:and|but|while|so|then|which|who|because)\s+)?"
     r"|\s+(?:while|whereas|because|but|although)\s+"

@@ -1,7 +1,7 @@
 """The numbered evidence that a model is shown, and that its sentences are held to: one list, redacted, in a budget.
 
 E1.. events, N1.. suspects and I1.. iterations are those of the diagnosis; D1 is its verdict, C1.. its checks, J1 what
-is known of the job and its logs, P1.. fault patterns that match exactly or look alike.
+is known of the job and its logs, P1.. fault patterns that match exactly or look alike, L1.. look-ups for a question.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,10 @@ from enum import StrEnum
 from hashlib import blake2b
 
 from bot.harmless import harmless, shorten
+from bot.known import KnownFault
 from bot.note.redact import Redactor
 from bot.wording import CONFIDENCE, ROLE, SCOPE, compared, counted, missing, moment, names, ranks, read, times
+from core.look import Found
 from core.model import Diagnosis, EventEvidence, Line, Role
 
 ASCII_PER_TOKEN = 3.0  # the low end of what is usual for log text, so rather too many; other characters count as one
@@ -36,26 +38,8 @@ class Kind(StrEnum):
     ITERATION = "iteration"
     CHECK = "check"
     JOB = "job"
+    LOOK = "look-up"
     PATTERN = "fault pattern"
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFault:
-    """A fault pattern that matches this job (``exact``) or looks like it.
-
-    confirmed_by, confirmed_at: the person of the team who approved it and when; empty for a seed, which nobody has.
-    """
-
-    id: str
-    pattern_id: str
-    title: str
-    cause: str
-    fix: str
-    confirmed_by: str = ""
-    confirmed_at: str = ""
-    score: float = 0.0
-    exact: bool = False
-    category: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +67,7 @@ class Item:
     @property
     def telling(self) -> bool:
         """Whether a cause may stand on it: no healthy peer's word, nothing benign, no clearing up."""
-        return self.kind not in (Kind.CHECK, Kind.JOB) and self.role in (None, Role.ROOT)
+        return self.kind not in (Kind.CHECK, Kind.JOB, Kind.LOOK) and self.role in (None, Role.ROOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +90,21 @@ class EvidenceList:
 
 
 def collect(
-    diagnosis: Diagnosis, known: Sequence[KnownFault] = (), *, budget: int = BUDGET, redact_addresses: bool = False
+    diagnosis: Diagnosis,
+    known: Sequence[KnownFault] = (),
+    *,
+    budget: int = BUDGET,
+    redact_addresses: bool = False,
+    looks: Sequence[Found] = (),
 ) -> EvidenceList:
-    """The evidence of a diagnosis and the fault patterns that fit it, most telling first, within a budget of tokens."""
+    """The evidence of a diagnosis and the fault patterns that fit it, most telling first, within a budget of tokens.
+
+    Args:
+        looks: what was looked up for a question, L1, L2, ...; shown right behind the verdict.
+    """
     cleaner = _Cleaner(redact_addresses=redact_addresses)
-    items = list(_ordered(diagnosis, known, cleaner))
+    verdict, *others = _ordered(diagnosis, known, cleaner)
+    items = [verdict, *(_look(f"L{number}", one, cleaner) for number, one in enumerate(looks, start=1)), *others]
     mark = _mark(items)
     shown: list[Item] = []
     parts: list[str] = []
@@ -219,7 +213,7 @@ def _pattern(fault: KnownFault, clean: _Cleaner) -> Item:
     )
     texts = (clean(fault.title, 200), f"Cause then: {clean(fault.cause)}", f"Fix then: {clean(fault.fix)}", fit, sure)
     return Item(
-        fault.id, Kind.PATTERN, texts, places=(clean(fault.pattern_id, 80),), known=replace(fault, confirmed_by=who)
+        fault.id, Kind.PATTERN, texts, places=(clean(fault.pattern, 80),), known=replace(fault, confirmed_by=who)
     )
 
 
@@ -233,6 +227,13 @@ def _job(diagnosis: Diagnosis, clean: _Cleaner) -> Item:
         *(f"Skipped: {clean(one.step, 80)}, {clean(one.reason, 160)}." for one in diagnosis.skipped[:3]),
     ]
     return Item("J1", Kind.JOB, tuple(claims))
+
+
+def _look(name: str, found: Found, clean: _Cleaner) -> Item:
+    whole = zip(found.clock, found.who, found.lines, strict=True)
+    texts = tuple(clean(" ".join(filter(None, (clock, who, line.text))), MAX_LINE) for clock, who, line in whole)
+    places = tuple(f"{clean(line.file, 120)}:{line.line}" for line in found.lines)
+    return Item(name, Kind.LOOK, (clean(found.says),), texts, places)
 
 
 def _lines(lines: Sequence[Line], clean: _Cleaner) -> tuple[tuple[str, ...], tuple[str, ...]]:

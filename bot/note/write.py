@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import prompts
 from bot.chat.model import ChatModel, Message, ModelUnavailable, OnText, Usage
+from bot.known import KnownFault
 from bot.note import fixed
 from bot.note.by_code import category_of, draft_by_code, without
 from bot.note.check import VERDICT, Refusal, check
 from bot.note.clauses import without_cites
 from bot.note.draft import MAX_CITES, BrokenDraft, Draft, Sentence, read_draft
-from bot.note.evidence import BUDGET, EvidenceList, KnownFault, collect
+from bot.note.evidence import BUDGET, EvidenceList, collect
 from bot.note.note import Author, Note
 from core.model import Diagnosis
 

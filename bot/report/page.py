@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from bot import wording
 from bot.harmless import harmless
 from bot.known import KnownFault
+from bot.note.note import TITLES, Note
 from bot.report import iterations, suspects, timeline
 from bot.report.citations import MAX_LINES, citations
 from bot.report.style import as_svg
@@ -24,7 +25,12 @@ _ID = re.compile(r"\b[ENIP][0-9]{1,4}\b")
 
 
 def render_report(
-    diagnosis: Diagnosis, excerpts: Mapping[Place, Excerpt], *, known: Sequence[KnownFault] = (), version: str
+    diagnosis: Diagnosis,
+    excerpts: Mapping[Place, Excerpt],
+    *,
+    known: Sequence[KnownFault] = (),
+    note: Note | None = None,
+    version: str,
 ) -> str:
     """The whole diagnosis as one HTML page that needs nothing else; the same input gives the same bytes."""
     environment = Environment(
@@ -41,6 +47,8 @@ def render_report(
     return environment.get_template("page.html.j2").render(
         d=diagnosis,
         known=known,
+        note=note,
+        note_lists=TITLES,
         w=wording,
         Role=Role,
         Scope=Scope,

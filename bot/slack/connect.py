@@ -102,7 +102,7 @@ class Socket:
     def start(self) -> None:
         """Connect; the client reconnects by itself."""
         try:
-            self._handler.connect()
+            self._handler.connect()  # type: ignore[no-untyped-call]  # Bolt's adapters have no types
         except (SlackClientError, OSError) as error:
             raise SlackUnavailable(
                 f"Socket Mode does not start: {error}", "FIRSTFAULT_SLACK_APP_TOKEN is an xapp- token (docs/slack.md)."
@@ -117,7 +117,7 @@ class Socket:
 
     def stop(self) -> None:
         """Disconnect."""
-        self._handler.close()
+        self._handler.close()  # type: ignore[no-untyped-call]  # as connect
 
     def _hear(self, _client: BaseSocketModeClient, _message: dict[str, object], _raw: str | None) -> None:
         self._heard = self._clock()

@@ -7,7 +7,7 @@ from typing import Any
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.slack.blocks import Message
+from bot.slack.blocks import Message, without_blocks
 from bot.slack.text import NO_LINKS
 from bot.state.posts import Intention, Posts
 from bot.state.runs import Run
@@ -94,7 +94,7 @@ class Posting:
             if _error(error) not in _BAD_BLOCKS:
                 raise
             _LOG.error("Slack refuses our blocks (%s): %s", _error(error), error.response.get("response_metadata"))
-            return call(**place, text=message.text, blocks=[])
+            return call(**place, text=without_blocks(message), blocks=[])
 
     def _found(self, channel: str, token: str, thread: str) -> str:
         """The ts of the message with this token, empty when it is not among the newest of the channel or thread."""

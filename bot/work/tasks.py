@@ -27,21 +27,40 @@ class Voice(Protocol):
 
 def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
     """Diagnose a job; the evidence is told before the report is drawn, which takes longer than a small diagnosis."""
-    from bot.investigate import Request, investigate, page  # noqa: PLC0415 heavy, and only for this task
+    from bot.investigate import Request, draft, investigate, page  # noqa: PLC0415 heavy, and only for this task
     from bot.settings import load_settings  # noqa: PLC0415
 
     def matched(known: tuple[KnownFault, ...]) -> None:
         voice.tell(SavedAnswer(order.job, None, known))
 
-    answer = investigate(Request(order.job), load_settings(), voice.progress, matched)
+    settings = load_settings()
+    answer = investigate(Request(order.job), settings, voice.progress, matched)
     found = SavedAnswer(answer.diagnosis.job, answer.diagnosis, answer.known)
     voice.tell(found)
+    if settings.model:
+        voice.progress(f"{settings.model} drafts the note", 0, 1)
+    answer = draft(answer, settings)
     voice.progress("drawing the report", 0, 1)
     report = Path(order.folder, REPORT)
     report.write_text(page(answer, version=order.version), encoding="utf-8")
-    return replace(found, report=str(report))
+    return replace(found, note=answer.note, report=str(report))
 
 
-def ask(order: Ask, voice: Voice) -> str:  # noqa: ARG001 what every task gets
-    """Reply to a follow-up question from the evidence and the raw lines."""
-    raise FirstfaultError("Follow-up questions are not answered yet.", "The report in the thread has every line.")
+def ask(order: Ask, voice: Voice) -> str:
+    """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
+    from bot.ask.answer import Turn  # noqa: PLC0415
+    from bot.investigate import Request, follow_up  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    found = order.answer
+    if found.diagnosis is None:
+        raise FirstfaultError("There is no diagnosis yet that could be asked about.", "Ask again when it is there.")
+    reply = follow_up(
+        order.text,
+        Request(found.job),
+        load_settings(),
+        found=(found.diagnosis, found.known),
+        thread=[Turn(turn.text, turn.reply) for turn in order.conversation],
+        progress=voice.progress,
+    )
+    return "\n".join(reply.lines)

@@ -61,7 +61,7 @@ def test_two_nodes_are_compared_by_what_only_one_says(parsed: Parsed) -> None:
 def test_the_earliest_end_comes_first(parsed: Parsed) -> None:
     """Ends are told by clock, whatever the order of the files."""
     found = look.ends(parsed)
-    assert found.says == "node-1 wrote its last line first, at 04:00:03."
+    assert found.says == ("node-1 rank 1 wrote its last line first, at 04:00:03; node-0 rank 0 last, at 04:00:05.")
     assert found.who == ("node-1 rank 1", "node-2 rank 2", "node-0 rank 0")
 
 
@@ -119,6 +119,6 @@ def test_an_event_is_told_by_its_places() -> None:
 def test_a_job_without_anything_is_answered_too() -> None:
     """No node, no iteration, no clock: each look says so."""
     parsed = parse_job(job({"a.txt": "hello\n"}), (), cache=None, workers=1, progress=None)
-    assert look.ends(parsed).says == "The logs name no node."
+    assert look.ends(parsed).says == "The logs name no rank and no node."
     assert look.of_iteration(parsed, 1).says == "No line says that iteration 1 was completed."
     assert look.search(parsed, ("hello",)).says == "1 line holds “hello”, at no known time."

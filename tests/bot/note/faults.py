@@ -1,7 +1,7 @@
 """Diagnoses of two real jobs as the core makes them, and fault patterns that fit."""
 
 # ruff: noqa: E501 log lines are as long as they are
-from bot.note.evidence import KnownFault
+from bot.known import KnownFault
 from core.model import (
     Confidence,
     Coverage,
@@ -21,30 +21,30 @@ _CAUSE = "The GPU no longer answers on PCIe: most often power, thermal or slot t
 
 
 def seed_fault(*, exact: bool = True) -> KnownFault:
-    return KnownFault(
-        "P1",
-        "xid-79",
-        "GPU has fallen off the bus (Xid 79)",
-        _CAUSE,
-        _FIX,
-        score=0.71,
-        exact=exact,
-        category="hardware",
-    )
+    return _fault("xid-79", score=0.71, exact=exact, confirmed_by="", confirmed_at="")
 
 
 def team_fault() -> KnownFault:
+    return _fault("gpu-off-bus-2", score=1.0, exact=True, confirmed_by="ana", confirmed_at="2026-10-02")
+
+
+def _fault(pattern: str, *, score: float, exact: bool, confirmed_by: str, confirmed_at: str) -> KnownFault:
     return KnownFault(
-        "P1",
-        "gpu-off-bus-2",
-        "GPU has fallen off the bus (Xid 79)",
-        _CAUSE,
-        _FIX,
-        "ana",
-        "2026-10-02",
-        1.0,
-        exact=True,
+        id="P1",
+        pattern=pattern,
+        version=1,
+        title="GPU has fallen off the bus (Xid 79)",
         category="hardware",
+        subtype="",
+        cause=_CAUSE,
+        fix=_FIX,
+        exact=exact,
+        agrees=exact,
+        score=score,
+        because="All events of its signature are in this job.",
+        seed=not confirmed_by,
+        confirmed_by=confirmed_by,
+        confirmed_at=confirmed_at,
     )
 
 

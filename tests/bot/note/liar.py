@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 
 from bot.chat.model import Kind, ModelUnavailable, ScriptedModel
-from bot.note.evidence import KnownFault
+from bot.known import KnownFault
 from core.model import Diagnosis
 from tests.bot import diagnoses
 from tests.bot.note.faults import killed, seed_fault

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from bot.investigate import Request, investigate
+from bot.known import KnownFault
 from bot.note.by_code import draft_by_code
 from bot.note.check import check
 from bot.note.draft import Category, Draft
-from bot.note.evidence import EvidenceList, KnownFault, collect
+from bot.note.evidence import EvidenceList, collect
 from bot.note.note import Author, plain
 from bot.note.write import write_note
 from bot.settings import Settings

@@ -1,6 +1,6 @@
 """True drafts, each worded differently, as a good model would write them; they have to get through."""
 
-from bot.note.evidence import KnownFault
+from bot.known import KnownFault
 from core.model import Diagnosis
 from tests.bot import diagnoses
 from tests.bot.note.faults import frozen, killed, seed_fault, team_fault

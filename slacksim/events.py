@@ -1,0 +1,116 @@
+"""Which events the app is told of, and in what form: as Slack does, including the doubles."""
+
+from collections.abc import Iterator
+
+from slacksim.state import State
+from slacksim.values import Json, Message
+from slacksim.wire import message_json
+from slacksim.workspace import Channel
+
+SCOPE_OF_EVENT = {
+    "app_mention": "app_mentions:read",
+    "message.channels": "channels:history",
+    "message.groups": "groups:history",
+    "message.im": "im:history",
+    "reaction_added": "reactions:read",
+    "member_joined_channel": "channels:read",
+    "file_shared": "files:read",
+}
+
+
+def of_message(state: State, message: Message) -> Iterator[Json]:
+    """A new message; a mention in a channel makes two events with ids of their own, in a direct message only one."""
+    channel = state.channels[message.channel]
+    if not _hears(state, channel):
+        return
+    app = state.workspace.app
+    body = message_json(state, message) | {"channel": channel.id, "event_ts": message.ts}
+    if not message.by_app:
+        body["client_msg_id"] = f"client-{message.ts}"
+    if (
+        f"<@{app.bot_user}>" in message.text
+        and not channel.is_im
+        and not message.by_app
+        and _wanted(state, "app_mention")
+    ):
+        yield body | {"type": "app_mention"}
+    if _wanted(state, family(channel)):
+        yield body | {"channel_type": _kind(channel)} | ({"subtype": "file_share"} if message.files else {})
+
+
+def of_edit(state: State, before: Message, after: Message) -> Iterator[Json]:
+    """An edit, by a person or by the app."""
+    change = {"message": message_json(state, after), "previous_message": message_json(state, before)}
+    yield from _of_change(state, after, "message_changed", change)
+
+
+def of_deletion(state: State, message: Message) -> Iterator[Json]:
+    """A message that is gone."""
+    change = {"deleted_ts": message.ts, "previous_message": message_json(state, message)}
+    yield from _of_change(state, message, "message_deleted", change)
+
+
+def of_reaction(state: State, message: Message, user: str, name: str) -> Iterator[Json]:
+    """An emoji below a message."""
+    if _hears(state, state.channels[message.channel]) and _wanted(state, "reaction_added"):
+        item = {"type": "message", "channel": message.channel, "ts": message.ts}
+        body = {"type": "reaction_added", "user": user, "reaction": name, "item_user": message.user, "item": item}
+        yield body | {"event_ts": state.new_ts()}
+
+
+def of_joining(state: State, channel: Channel, user: str) -> Iterator[Json]:
+    """Somebody, perhaps the app itself, is now in a channel."""
+    if _hears(state, channel) and _wanted(state, "member_joined_channel"):
+        body = {"type": "member_joined_channel", "user": user, "channel": channel.id, "channel_type": "C"}
+        yield body | {"team": state.workspace.id, "event_ts": state.new_ts()}
+
+
+def of_home(state: State, user: str) -> Iterator[Json]:
+    """A person opens the app's page."""
+    if _wanted(state, "app_home_opened"):
+        body = {"type": "app_home_opened", "user": user, "tab": "home", "channel": state.direct(user).id}
+        yield body | {"event_ts": state.new_ts()}
+
+
+def callback(state: State, event: Json) -> Json:
+    """The outer part of an event; its id stays the same in every attempt."""
+    team, app = state.workspace.id, state.workspace.app
+    who = {"enterprise_id": None, "team_id": team, "user_id": app.bot_user, "is_bot": True}
+    return {
+        "token": app.verification_token,
+        "team_id": team,
+        "api_app_id": app.id,
+        "type": "event_callback",
+        "event_id": state.new_id("Ev"),
+        "event_time": int(state.clock()),
+        "event": event,
+        "authorizations": [who | {"is_enterprise_install": False}],
+        "is_ext_shared_channel": False,
+    }
+
+
+def family(channel: Channel) -> str:
+    """The name under which an app subscribes to the messages of such a channel."""
+    return "message.im" if channel.is_im else "message.groups" if channel.is_private else "message.channels"
+
+
+def _kind(channel: Channel) -> str:
+    return "im" if channel.is_im else "group" if channel.is_private else "channel"
+
+
+def _hears(state: State, channel: Channel) -> bool:
+    return state.workspace.app.bot_user in channel.members
+
+
+def _wanted(state: State, event: str) -> bool:
+    app = state.workspace.app
+    scope = SCOPE_OF_EVENT.get(event)
+    return event in app.events and (scope is None or scope in app.scopes)
+
+
+def _of_change(state: State, message: Message, subtype: str, change: Json) -> Iterator[Json]:
+    channel = state.channels[message.channel]
+    if _hears(state, channel) and _wanted(state, family(channel)):
+        ts = state.new_ts()
+        body = {"type": "message", "subtype": subtype, "hidden": True, "channel": channel.id, "ts": ts, "event_ts": ts}
+        yield body | {"channel_type": _kind(channel)} | change

@@ -1,0 +1,84 @@
+"""What the page shows to one person, as JSON: no more than this person would see in Slack."""
+
+from urllib.parse import quote
+
+from slacksim.acting import SLACKBOT
+from slacksim.state import State
+from slacksim.values import File, Json, Message, View
+from slacksim.wire import file_json, message_json, view_json
+from slacksim.workspace import Channel, Member
+
+
+def page_state(state: State, me: Member) -> Json:
+    """Everything at this moment."""
+    state.direct(me.id)
+    channels = [channel for channel in state.channels.values() if _sees(channel, me)]
+    seen = {channel.id for channel in channels}
+    messages = [m for m in state.messages.values() if m.channel in seen and m.only_for in (None, me.id)]
+    files = {file for message in messages for file in message.files} | _files_in_blocks(messages)
+    modals = [view for view in state.views.values() if view.user == me.id]
+    app = state.workspace.app
+    return {
+        "version": state.version,
+        "workspace": {"name": state.workspace.name, "base": state.base_url},
+        "me": me.id,
+        "app": {"name": app.name, "user": app.bot_user, "connected": state.connections > 0},
+        "members": [_member(member) for member in (*state.workspace.members, SLACKBOT)],
+        "channels": [_channel(state, channel, me) for channel in channels],
+        "messages": [_message(state, message) for message in messages],
+        "files": {name: _file(state, state.files[name]) for name in sorted(files) if name in state.files},
+        "modal": _modal(state, modals[-1]) if modals else None,
+        "statuses": [vars(status) for status in state.statuses.values() if status.channel in seen],
+        "commands": [vars(command) for command in app.commands],
+        "shortcuts": [vars(shortcut) for shortcut in app.shortcuts],
+    }
+
+
+def _sees(channel: Channel, me: Member) -> bool:
+    return me.id in channel.members or not (channel.is_im or channel.is_private)
+
+
+def _member(member: Member) -> Json:
+    return {
+        "id": member.id,
+        "name": member.name,
+        "real_name": member.real_name,
+        "title": member.title,
+        "is_bot": member.is_bot,
+    }
+
+
+def _channel(state: State, channel: Channel, me: Member) -> Json:
+    other = next((user for user in channel.members if user != me.id), me.id)
+    name = channel.name
+    if channel.is_im:
+        name = next(member.real_name for member in state.workspace.members if member.id == other)
+    return {
+        "id": channel.id,
+        "name": name,
+        "topic": channel.topic,
+        "is_im": channel.is_im,
+        "joined": me.id in channel.members,
+    }
+
+
+def _message(state: State, message: Message) -> Json:
+    body = message_json(state, message)
+    body.pop("bot_profile", None)
+    body |= {"channel": message.channel, "by_app": message.by_app, "only_for": message.only_for}
+    body |= {"files": list(message.files), "streaming": message.streaming, "tasks": list(message.tasks)}
+    return body | {"is_reply": message.is_reply}
+
+
+def _file(state: State, file: File) -> Json:
+    return file_json(state, file) | {"address": f"{state.base_url}/file/{file.key}/{quote(file.name)}"}
+
+
+def _modal(state: State, view: View) -> Json:
+    return view_json(state, view) | {"errors": dict(view.errors), "trouble": view.trouble}
+
+
+def _files_in_blocks(messages: list[Message]) -> set[str]:
+    blocks = [block for message in messages for block in message.blocks]
+    things = [*blocks, *(block["accessory"] for block in blocks if "accessory" in block)]
+    return {str(thing["slack_file"].get("id")) for thing in things if "slack_file" in thing}

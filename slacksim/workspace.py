@@ -1,0 +1,124 @@
+"""What the local Slack holds when it starts: people, groups, channels and one app, as plain values."""
+
+from dataclasses import dataclass
+
+SCOPES = (
+    "app_mentions:read",
+    "assistant:write",
+    "channels:history",
+    "channels:join",
+    "channels:manage",
+    "channels:read",
+    "chat:write",
+    "commands",
+    "files:read",
+    "files:write",
+    "groups:history",
+    "groups:read",
+    "im:history",
+    "im:read",
+    "im:write",
+    "reactions:read",
+    "reactions:write",
+    "team:read",
+    "usergroups:read",
+    "users:read",
+    "users:read.email",
+)
+EVENTS = ("app_home_opened", "app_mention", "message.channels", "message.groups", "message.im")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person, or the user that an app speaks as."""
+
+    id: str
+    name: str
+    real_name: str
+    email: str = ""
+    title: str = ""
+    is_bot: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """A user group: a list of people with a handle."""
+
+    id: str
+    handle: str
+    name: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel, or with ``is_im`` the direct messages of two members."""
+
+    id: str
+    name: str
+    members: tuple[str, ...]
+    topic: str = ""
+    is_private: bool = False
+    is_im: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """A slash command of the app; ``examples`` are arguments that the page offers to try."""
+
+    name: str
+    hint: str = ""
+    description: str = ""
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """A shortcut of the app: on a message, or with ``on_message`` false a global one."""
+
+    callback_id: str
+    name: str
+    on_message: bool = True
+
+
+@dataclass(frozen=True)
+class App:
+    """The one app that is installed: who it is, what it may do, what it is told."""
+
+    id: str = "A0FIRSTFAULT"
+    name: str = "Firstfault"
+    bot_user: str = "U0FIRSTFAULT"
+    bot_id: str = "B0FIRSTFAULT"
+    bot_token: str = "xoxb-firstfault-local"  # noqa: S105 - opens only a Slack that this program plays itself
+    app_token: str = "xapp-firstfault-local"  # noqa: S105 - as above
+    signing_secret: str = "firstfault-local-signing-secret"  # noqa: S105 - as above
+    verification_token: str = "not-used"  # noqa: S105 - deprecated in Slack, still sent
+    scopes: tuple[str, ...] = SCOPES
+    events: tuple[str, ...] = EVENTS
+    commands: tuple[Command, ...] = (Command("/diagnose", "JOB", "Find the first fault of a failed training job"),)
+    shortcuts: tuple[Shortcut, ...] = (Shortcut("diagnose_message", "Diagnose the job in this message"),)
+
+
+_BOT = App()
+_PEOPLE = ("U0ALICE", "U0BOB", "U0CAROL")
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A whole workspace; the default is the demo."""
+
+    id: str = "T0FIRSTFAULT"
+    name: str = "Firstfault demo"
+    domain: str = "firstfault-demo"
+    members: tuple[Member, ...] = (
+        Member("U0ALICE", "alice", "Alice Adler", "alice@example.com", "On-call SRE"),
+        Member("U0BOB", "bob", "Bob Brandt", "bob@example.com", "Trains the models"),
+        Member("U0CAROL", "carol", "Carol Conti", "carol@example.com", "Network engineer"),
+        Member(_BOT.bot_user, "firstfault", _BOT.name, is_bot=True),
+    )
+    groups: tuple[Group, ...] = (Group("S0ONCALL", "oncall", "On-call SREs", ("U0ALICE",)),)
+    channels: tuple[Channel, ...] = (
+        Channel("C0ALERTS", "training-alerts", (*_PEOPLE, _BOT.bot_user), "Failed training jobs, and why they failed"),
+        Channel("C0GENERAL", "general", _PEOPLE, "All the rest"),
+    )
+    app: App = _BOT
