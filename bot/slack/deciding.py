@@ -3,6 +3,7 @@
 import logging
 from dataclasses import asdict, dataclass
 
+from bot.health import Metrics
 from bot.slack import replies
 from bot.slack.actions import About
 from bot.slack.archive import OpenLibrary, archive, form_of, pattern_from, withdraw
@@ -36,8 +37,16 @@ class Deciding:
     """What approvers do; each answers with what the clicker alone is told, or with None."""
 
     def __init__(
-        self, state: State, telling: Telling, posting: Posting, people: People, open_library: OpenLibrary
+        self,
+        state: State,
+        telling: Telling,
+        posting: Posting,
+        people: People,
+        open_library: OpenLibrary,
+        *,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._state = state
         self._telling = telling
         self._posting = posting
@@ -161,6 +170,7 @@ class Deciding:
         self._posting.once(run, kind, decided_message(decision, title), thread=run.thread_ts or run.message_ts)
 
     def _note(self, run: Run, user: str, what: str, revision: int, details: dict[str, object]) -> None:
+        self._metrics.decided(what)
         self._state.audit.add(
             run.team, user, what=what, target=run.id, revision=revision, details={"job": run.job, **details}
         )

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from bot.health import Metrics
+from bot.note.note import Note
 from bot.slack.answer import Shown, Step, answer_message
 from bot.slack.archive import form_of
 from bot.slack.forms import Form, first_form
@@ -29,8 +31,15 @@ class Telling:
     """Shows runs and questions in Slack; what it says is always made from the state."""
 
     def __init__(
-        self, posting: Posting, state: State, *, version: str, clock: Callable[[], float] = time.monotonic
+        self,
+        posting: Posting,
+        state: State,
+        *,
+        version: str,
+        metrics: Metrics | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._posting = posting
         self._state = state
         self._version = version
@@ -50,6 +59,7 @@ class Telling:
         """The evidence before the note; with the note, buttons and the details in the thread."""
         if final and answer.diagnosis is not None and self._state.drafts.current(run.id) is None:
             self._save_draft(run, first_form(answer.diagnosis, answer.note))
+            self._count(answer.note)
         ts = self.show(run.id)
         if final and ts:
             self._in_thread(run, answer, ts)
@@ -125,6 +135,11 @@ class Telling:
     def _save_draft(self, run: Run, form: Form) -> None:
         with suppress(StaleRevision):  # another replica was faster
             self._state.drafts.save(run.id, asdict(form), by=DRAFTED_BY, seen=0)
+
+    def _count(self, note: Note | None) -> None:
+        if note is not None:
+            usage = note.usage
+            self._metrics.noted(note.author, usage.calls, usage.prompt_tokens, usage.completion_tokens)
 
     def _in_thread(self, run: Run, answer: SavedAnswer, ts: str) -> None:
         thread = run.thread_ts or ts

@@ -5,27 +5,24 @@ is asked changes with ``prompts/`` and the form of evidence and draft, not with 
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
 from bot.chat.dialect import Dialect, Memory, Rung
 from bot.chat.gate import Gate
 from bot.chat.model import Message, Reply, ScriptedModel
 from bot.chat.openai_model import OpenAIModel
-from bot.investigate import Request, investigate
 from bot.note.draft import Draft
 from bot.note.evidence import collect
-from bot.note.write import MAX_TOKENS, MAX_TOLD, write_note
-from bot.settings import Settings
+from bot.note.write import MAX_TOLD, write_note
 from core.cache import MemoryCache
-from core.model import Diagnosis
 from prompts import render
+from tests.record.asks import QUESTIONS, asked, chosen
+from tests.record.diagnosed import KEPT, diagnosis_of
 
 Call = Callable[[str, str, bool], Reply]
 AND_THEN = "\n\nand then\n\n"  # between the answers of one call
-KEPT = Path(__file__).parent / "kept"
-_DIAGNOSIS = TypeAdapter(Diagnosis)
+DRAFT_TOKENS = 600  # half of what a note may have: on two cores this model needs minutes for more
 
 
 class Finding(BaseModel):
@@ -87,26 +84,17 @@ def _note(job: str, *, repair: bool) -> Call:
         asked = Message("user", render("note", evidence=collect(diagnosis).text))
         model = model_at(url, name)
         try:
-            first = model.answer([asked], schema=Draft, max_tokens=MAX_TOKENS)
+            first = model.answer([asked], schema=Draft, max_tokens=DRAFT_TOKENS)
             if not repair:
                 return first
             told = render("repair", problems=_problems(job, first.text, keep=keep))
             turns = [asked, Message("assistant", first.text), Message("user", told)]
-            second = model.answer(turns, schema=Draft, max_tokens=MAX_TOKENS)
+            second = model.answer(turns, schema=Draft, max_tokens=DRAFT_TOKENS)
         finally:
             model.close()
         return Reply(f"{first.text}{AND_THEN}{second.text}", first.usage + second.usage)
 
     return call
-
-
-def diagnosis_of(job: str, *, keep: bool = False) -> Diagnosis:
-    """As it is kept; made anew and kept from now on, when the calls are recorded."""
-    path = KEPT / f"{job}.json"
-    if keep:
-        diagnosis = investigate(Request(job, use_cache=False), Settings()).diagnosis
-        path.write_bytes(_DIAGNOSIS.dump_json(diagnosis, indent=1) + b"\n")
-    return _DIAGNOSIS.validate_json(path.read_bytes())
 
 
 def _problems(job: str, answer: str, *, keep: bool) -> str:
@@ -118,6 +106,19 @@ def _problems(job: str, answer: str, *, keep: bool) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
+def _ask(question: str, *, choosing: bool) -> Call:
+    """The answer to a question, or which look-ups the model chooses for it."""
+
+    def call(url: str, name: str, keep: bool) -> Reply:
+        model = model_at(url, name)
+        try:
+            return (chosen if choosing else asked)(question, model, keep=keep)
+        finally:
+            model.close()
+
+    return call
+
+
 CALLS: dict[str, Call] = {
     **{f"client-{rung.value}": _structured(rung) for rung in Rung},
     "client-words": _words(stream=False),
@@ -125,4 +126,6 @@ CALLS: dict[str, Call] = {
     "note-f02": _note("f02", repair=True),  # rank 3 froze
     "note-s01": _note("s01", repair=False),  # it did not fail
     "note-f07": _note("f07", repair=False),  # a network link went down
+    **{f"ask-{question}": _ask(question, choosing=False) for question in QUESTIONS},
+    **{f"choose-{question}": _ask(question, choosing=True) for question in QUESTIONS},
 }

@@ -1,0 +1,161 @@
+"""The whole bot, built at the edge: state, worker, listeners, one way in, health."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from functools import partial
+
+from slack_bolt import App, BoltRequest, BoltResponse
+
+from bot.health import HealthServer, Metrics, split_address
+from bot.settings import Settings
+from bot.shelf import open_fault_library
+from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
+from bot.slack.deciding import Deciding
+from bot.slack.desk import Desk
+from bot.slack.listeners import register
+from bot.slack.parts import Parts
+from bot.slack.people import People, read_approvers
+from bot.slack.posting import Posting
+from bot.slack.telling import Telling
+from bot.state.state import State, open_state
+from bot.work.files import RunFiles
+from bot.work.means import Limits
+from bot.work.worker import Worker
+from core.errors import BadSettings, FirstfaultError
+from faultlib.library import Library
+
+DATABASE, REPORTS = "state.db", "reports"
+KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
+TIDY_EVERY = 6 * 3600.0  # seconds
+_LOG = logging.getLogger(__name__)
+
+
+class Bot:
+    """Everything that runs; ``start`` returns at once, ``stop`` when all of it is done."""
+
+    def __init__(self, settings: Settings, *, version: str) -> None:
+        """Open the state and say hello to Slack.
+
+        Raises:
+            BadSettings: a token is missing.
+            SlackUnavailable: Slack does not answer, or takes no token.
+            StateUnavailable: the state cannot be opened.
+        """
+        token = _secret(settings.slack_bot_token.get_secret_value(), "FIRSTFAULT_SLACK_BOT_TOKEN")
+        self.metrics = Metrics()
+        self._settings = settings
+        self._client = make_client(token, settings.slack_api_url)
+        identity = who_am_i(self._client)
+        self.state: State = open_state(settings.state / DATABASE)
+        self._files = RunFiles(settings.state / REPORTS)
+        app = make_app(self._client, identity, settings.slack_signing_secret.get_secret_value())
+        app.use(partial(_timed, self.metrics))
+        posting = Posting(self._client, self.state.posts)
+        telling = Telling(posting, self.state, version=version, metrics=self.metrics)
+        people = People(self._client, read_approvers(settings.approvers.split(",")))
+        limits = Limits(runs=settings.runs, run_seconds=settings.deadline)
+        self.worker = Worker(
+            self.state,
+            telling,
+            files=settings.state / REPORTS,
+            limits=limits,
+            counters=self.metrics,
+            version=version,
+        )
+        register(
+            app,
+            Parts(
+                state=self.state,
+                desk=Desk(self.state, telling, people, self._client, jobs=settings.jobs, wake=self.worker.wake),
+                deciding=Deciding(self.state, telling, posting, people, self._open_library, metrics=self.metrics),
+                client=self._client,
+                jobs=settings.jobs,
+                wake=self.worker.wake,
+            ),
+        )
+        self._transport = _transport(settings, app)
+        self._health = self._make_health(settings)
+        self._stopping = threading.Event()
+        self._tidy = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
+
+    @property
+    def health_port(self) -> int | None:
+        """Where ``/healthz`` is."""
+        return self._health.port if self._health else None
+
+    @property
+    def request_port(self) -> int | None:
+        """Where Slack's requests go, when they come over HTTP."""
+        return self._transport.port if isinstance(self._transport, Http) else None
+
+    def start(self) -> None:
+        """Work first, then listen: what was left in the queue needs no new question."""
+        self.worker.start()
+        if self._health:
+            self._health.start()
+        self._transport.start()
+        self._tidy.start()
+
+    def healthy(self) -> bool:
+        """Whether worker and transport are well."""
+        return self.worker.healthy() and self._transport.healthy()
+
+    def stop(self, grace_seconds: float = 20.0) -> None:
+        """Take nothing new, finish what ends soon, hand back the rest."""
+        self._stopping.set()
+        self._transport.stop()
+        self.worker.stop(grace_seconds)
+        if self._health:
+            self._health.stop()
+        self.state.close()
+
+    def _open_library(self) -> AbstractContextManager[Library]:
+        return open_fault_library(self._settings)
+
+    def _make_health(self, settings: Settings) -> HealthServer | None:
+        if not settings.health:
+            return None
+        host, port = split_address(settings.health, "FIRSTFAULT_HEALTH")
+        return HealthServer(host, port, self.metrics, {"worker": self.worker.healthy, "slack": self._transport.healthy})
+
+    def _keep_tidy(self) -> None:
+        """Warm the library, then drop what is old, now and again."""
+        try:
+            with self._open_library() as library:
+                library.embed_missing()
+        except FirstfaultError as trouble:
+            _LOG.warning("the fault library is not ready: %s", trouble.message)
+        while not self._stopping.wait(TIDY_EVERY):
+            try:
+                self._files.remove(self.state.forget(KEPT))
+            except FirstfaultError as trouble:
+                _LOG.warning("nothing was tidied: %s", trouble.message)
+
+
+def _timed(metrics: Metrics, req: BoltRequest, resp: BoltResponse, next: Callable[[], BoltResponse]) -> BoltResponse:  # noqa: A002, ARG001 Bolt's names
+    """How long Slack waits for an acknowledgement."""
+    started = time.monotonic()
+    try:
+        return next()
+    finally:
+        metrics.acknowledged(time.monotonic() - started)
+
+
+def _transport(settings: Settings, app: App) -> Transport:
+    if settings.slack_transport == "http":
+        _secret(settings.slack_signing_secret.get_secret_value(), "FIRSTFAULT_SLACK_SIGNING_SECRET")
+        return Http(app, *split_address(settings.listen, "FIRSTFAULT_LISTEN"))
+    token = _secret(settings.slack_app_token.get_secret_value(), "FIRSTFAULT_SLACK_APP_TOKEN")
+    return Socket(app, token, settings.slack_api_url)
+
+
+def _secret(value: str, variable: str) -> str:
+    if not value:
+        raise BadSettings(
+            f"{variable} is not set.", "docs/slack.md has every click; firstfault check says what is missing."
+        )
+    return value

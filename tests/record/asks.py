@@ -1,0 +1,75 @@
+"""Questions about an example job that a real model answers, and look-ups that it chooses for them.
+
+The diagnosis is kept as it was when they were recorded; what is looked up is read from the job's logs every time, so
+that a change of ``core/look.py`` that changes these prompts needs a new recording.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from pydantic import BaseModel
+
+from bot.ask.answer import Reply as Answer
+from bot.ask.answer import ask
+from bot.ask.by_code import answer_by_code
+from bot.ask.choose import choose
+from bot.ask.gather import Subject, gather
+from bot.chat.model import ChatModel, Message, OnText, Reply, ScriptedModel
+from core.parsed import Parsed, parse_job
+from sources.jobs import open_source
+from tests.record.diagnosed import EXAMPLES, diagnosis_of
+
+JOB = "f07"  # a network link went down
+QUESTIONS = {"network": "why did node-01 lose its network?", "rank": "how far did rank 3 get?"}
+
+
+class Overheard:
+    """A model whose last words are kept as they were said, before anything is checked."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self.name = model.name
+        self.said = Reply("")
+        self._model = model
+
+    def answer(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: type[BaseModel] | None = None,
+        max_tokens: int = 1024,
+        on_text: OnText | None = None,
+    ) -> Reply:
+        """What the model answers."""
+        self.said = self._model.answer(messages, schema=schema, max_tokens=max_tokens, on_text=on_text)
+        return self.said
+
+
+def subject_of(*, keep: bool = False) -> Subject:
+    """The example job, read from its logs, with the diagnosis that is kept."""
+    return Subject(_parsed(), diagnosis_of(JOB, keep=keep))
+
+
+def asked(question: str, model: ChatModel, *, keep: bool = False) -> Reply:
+    """What the model answers to a question when code chooses the look-ups; its own words."""
+    heard = Overheard(model)
+    ask(QUESTIONS[question], subject_of(keep=keep), heard)
+    return heard.said
+
+
+def chosen(question: str, model: ChatModel, *, keep: bool = False) -> Reply:
+    """Which look-ups the model chooses for a question, what is left of them, and what code answers from that."""
+    heard, subject = Overheard(model), subject_of(keep=keep)
+    looks, _ = choose(QUESTIONS[question], subject, heard)
+    left = [" ".join(filter(None, (one.name, one.node, one.other, *one.words))) for one in looks]
+    shown = answer_by_code(gather(subject, looks))
+    return Reply("\n".join((heard.said.text, f"valid: {', '.join(left) or 'none'}", *shown)), heard.said.usage)
+
+
+def replayed(question: str, words: str) -> Answer:
+    """What a reader is shown of a model's answer."""
+    return ask(QUESTIONS[question], subject_of(), ScriptedModel(words))
+
+
+@cache
+def _parsed() -> Parsed:
+    return parse_job(open_source(str(EXAMPLES)).job(JOB), (), cache=None, workers=1, progress=None)
