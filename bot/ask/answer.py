@@ -12,7 +12,7 @@ import prompts
 from bot.ask.by_code import MAX_ANSWER_LINES, NOT_FOUND, answer_by_code
 from bot.ask.choose import choose
 from bot.ask.gather import Subject, gather
-from bot.ask.plan import MAX_QUESTION, Look, plan
+from bot.ask.plan import MAX_QUESTION, Look, named_looks, plan
 from bot.chat.model import ChatModel, Message, ModelUnavailable, Usage
 from bot.harmless import harmless
 from bot.note.check import Court
@@ -84,7 +84,7 @@ def ask(
 def _looks(question: str, subject: Subject, model: ChatModel | None) -> tuple[tuple[Look, ...], Usage]:
     """What code chooses; where it would only search for the question's own words, the model may choose better."""
     looks = plan(question, subject.parsed)
-    if model is None or not question or any(look.name != "search" for look in looks):
+    if model is None or not looks or named_looks(question, subject.parsed):
         return looks, Usage()
     chosen, usage = choose(question, subject, model)
     return chosen or looks, usage

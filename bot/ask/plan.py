@@ -73,11 +73,15 @@ def _words() -> _Words:
 
 def plan(question: str, parsed: Parsed) -> tuple[Look, ...]:
     """The looks that code chooses for a question, the most specific first; at most MAX_LOOKS."""
-    text = question[:MAX_QUESTION]
-    looks = tuple(dict.fromkeys(_looks(text, parsed)))[:MAX_LOOKS]
-    if not looks and (words := _content(text)):
+    looks = named_looks(question, parsed)
+    if not looks and (words := _content(question[:MAX_QUESTION])):
         return (Look("search", words=tuple(words[:_MAX_WORDS])),)
     return looks
+
+
+def named_looks(question: str, parsed: Parsed) -> tuple[Look, ...]:
+    """The looks that the question's own names and words of the field point to; none where it names nothing."""
+    return tuple(dict.fromkeys(_looks(question[:MAX_QUESTION], parsed)))[:MAX_LOOKS]
 
 
 def _looks(text: str, parsed: Parsed) -> Iterator[Look]:

@@ -17,6 +17,8 @@ WIDTH = 100  # columns of the help texts
 COMPUTED = {
     "jobs": "the `examples/` that come with Firstfault",
     "cache": "`firstfault` in the user's cache folder",
+    "library": "`firstfault/library` in the user's data folder",
+    "state": "`firstfault/state` in the user's data folder",
     "workers": "the cores that this process may use",
 }
 
@@ -27,9 +29,15 @@ def settings() -> str:
     rows = []
     for name, field in Settings.model_fields.items():
         variable = field.validation_alias if isinstance(field.validation_alias, str) else f"{prefix}{name}"
-        default = COMPUTED[name] if field.default_factory else code(str(field.default or "")) or "not set"
+        default = COMPUTED[name] if field.default_factory else _default(field.default)
         rows.append((code(variable.upper()), default, field.description or ""))
     return table("variable", "default", "meaning", rows=rows)
+
+
+def _default(value: object) -> str:
+    """A default as text; what is empty or secret is not set, a switch is off."""
+    shown = "off" if value is False else str(value or "")
+    return code(shown) or "not set"
 
 
 def error_tree() -> str:
