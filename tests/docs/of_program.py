@@ -1,5 +1,6 @@
 """What the program says of itself: settings, errors, help, and its folders."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -45,15 +46,22 @@ def error_tree() -> str:
     return f"```text\n{(errors.__doc__ or '').split(chr(10) * 2)[1].strip()}\n```\n"
 
 
-def error_classes() -> list[type[errors.FirstfaultError]]:
-    """Every error of ours, in the order of the file."""
-    return [it for it in vars(errors).values() if isinstance(it, type) and issubclass(it, errors.FirstfaultError)]
+def error_classes() -> list[tuple[str, str, str]]:
+    """Every error of ours: name, docstring, file; those of core first, in the order of the file."""
+    packages = ("core", *(name for name in MAY_IMPORT if name not in ("core", "slacksim")))
+    paths = [path for package in packages for path in sorted((ROOT / package).rglob("*.py"))]
+    return [
+        (node.name, ast.get_docstring(node) or "", str(path.relative_to(ROOT)))
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "FirstfaultError" for base in node.bases)
+    ]
 
 
 def error_table() -> str:
-    """Each error with its docstring and exit code."""
-    rows = ((code(it.__name__), str(it.exit_code), it.__doc__ or "") for it in error_classes())
-    return table("error", "exit code", "meaning", rows=rows)
+    """Each error with its docstring and where it is."""
+    rows = ((code(name), " ".join(said.split()), f"[{file}](../{file})") for name, said, file in error_classes())
+    return table("error", "meaning", "where", rows=rows)
 
 
 def command_help() -> str:
