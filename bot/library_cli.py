@@ -116,6 +116,20 @@ def approve(
     raise typer.Exit(commands.approve(pattern, who=who, why=why))
 
 
+@app.command("merge")
+def merge(
+    pattern: PatternArgument,
+    into: Annotated[str, typer.Argument(metavar="INTO", help="The pattern that stays.")],
+    *,
+    why: Annotated[str, typer.Option("--why", metavar="REASON")] = "",
+    who: WhoOption = None,
+) -> None:
+    """Make one of two patterns for the same fault; the first is superseded by the second."""
+    from bot import library_commands as commands  # noqa: PLC0415
+
+    raise typer.Exit(commands.merge(pattern, into, who=who, why=why))
+
+
 @app.command("retire")
 def retire(
     pattern: PatternArgument,

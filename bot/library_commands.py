@@ -18,6 +18,7 @@ from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import StaleRevision, WrongStep
 from faultlib.library import Library
+from faultlib.near import nearly
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.recall import question, rank
 from faultlib.text import BadPattern, read_entry, write_entry, write_pattern
@@ -105,9 +106,21 @@ def approve(pattern: str, *, who: str | None, why: str) -> int:
     """Confirm a draft, or bring back what was retired."""
     with open_fault_library(load_settings()) as library:
         entry, new = library.approve(pattern, who=_who(who), why=why, revision=library.entry(pattern).revision)
+        offer = _offer(library, entry) if new else ""
     step = entry.confirmed
     by = f" by {step.who}, {step.at[:10]}" if step and not new else ""
-    return _say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n")
+    return _say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{offer}")
+
+
+def merge(draft: str, into: str, *, who: str | None, why: str) -> int:
+    """Let one pattern take the jobs of another, which is superseded by it."""
+    with open_fault_library(load_settings()) as library:
+        entry = library.entry(draft)
+        if entry.status is Status.APPROVED:
+            library.supersede(draft, into, who=_who(who), why=why, revision=entry.revision)
+        else:
+            library.merge(draft, into, who=_who(who), why=why, revision=entry.revision)
+    return _say(f"{draft} is merged into {into}.\n")
 
 
 def retire(pattern: str, *, who: str | None, why: str) -> int:
@@ -142,9 +155,17 @@ def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
         if not approve:
             return f"{drafted.id}: {drafted.status}\n"
         entry, _ = library.approve(drafted.id, who=who, why="imported", revision=drafted.revision)
-        return f"{entry.id}: {entry.status}\n"
+        return f"{entry.id}: {entry.status}\n{_offer(library, entry)}"
     new = library.put(entry)
     return f"{entry.id}: {entry.status}{'' if new else ', was here already'}\n"
+
+
+def _offer(library: Library, entry: Entry) -> str:
+    """That it is nearly another pattern, and how to make one of both; mostly nothing."""
+    near = nearly(entry.pattern, library.entries(), {})
+    if near is None:
+        return ""
+    return f"It is nearly {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
 
 
 def _read(paths: Sequence[Path]) -> list[Entry]:

@@ -167,3 +167,15 @@ def test_who_acts_is_the_user_of_the_machine(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("LOGNAME", "carol")
     assert commands._who(None) == "carol"
     assert commands._who("ada") == "ada"
+
+
+def test_a_merge_is_offered_and_makes_one_of_both(run: Run, mine: Path, tmp_path: Path) -> None:
+    """Nearly the same pattern again: the person is told how to merge, and then one of them answers."""
+    again = tmp_path / "again.toml"
+    again.write_text(mine.read_text().replace('id = "mine"', 'id = "again"'))
+    run("import", str(mine), "--approve", "--who", "ada")
+    out = run("import", str(again), "--approve", "--who", "bob")[1]
+    assert "firstfault library merge again mine" in out
+    assert run("merge", "again", "mine", "--who", "bob") == (0, "again is merged into mine.\n", "")
+    rows = json.loads(run("list", "--no-seeds", "--json")[1])
+    assert {row["pattern"]: row["status"] for row in rows} == {"again": "superseded", "mine": "approved"}
