@@ -27,8 +27,12 @@ $(INSTALLED): pyproject.toml requirements.lock
 	  || $(BIN)/python -m pip install --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: setup ## diagnose a failed example job
+demo: setup ## diagnose a failed example job; then, on a terminal, offer the bot in a local Slack
 	$(BIN)/firstfault diagnose f07 --jobs examples
+	@if test -t 0 && test -t 1; then \
+	  printf '\nNow the Slack bot, in a local Slack in your browser? It needs no account. [Y/n] '; \
+	  if read -r answer; then case "$$answer" in [nN]*) ;; *) exec $(BIN)/firstfault demo ;; esac; else echo; fi; \
+	fi
 
 test: check ## the same as check
 

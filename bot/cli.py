@@ -159,6 +159,93 @@ def events(
     raise typer.Exit(commands.events(request, jsonl=jsonl))
 
 
+@app.command()
+def serve() -> None:
+    """Run the Slack bot until it is told to end.
+
+    \b
+    firstfault check && firstfault serve
+    FIRSTFAULT_SLACK_TRANSPORT=http FIRSTFAULT_LISTEN=0.0.0.0:3000 firstfault serve
+
+    docs/slack.md has the set-up with every click. SIGTERM or Ctrl-C ends it: what runs may end, the rest waits for the
+    next start. The log goes to standard error, one JSON object a line. Exit codes: 0 ended when told to, 2 could not
+    start.
+    """  # noqa: D301 click reads the control byte
+    from bot.leaving import leave  # noqa: PLC0415 loads what --help must not
+    from bot.serve import serve as run  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    leave(run(load_settings(), version=_version()))
+
+
+@app.command()
+def demo(
+    *,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Else any free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the fault library and the log there.")
+    ] = None,
+) -> None:
+    """Try the bot in a local Slack in the browser.
+
+    \b
+    firstfault demo
+    firstfault demo --no-browser --port 8080
+    FIRSTFAULT_MODEL=qwen3 FIRSTFAULT_MODEL_URL=http://localhost:8000/v1 firstfault demo
+
+    The whole bot on the example jobs, without an account, a model or a network. Everything listens on this machine
+    only. Ctrl-C ends it.
+    """  # noqa: D301 click reads the control byte
+    from bot.demo import demo as run  # noqa: PLC0415 loads what --help must not
+    from bot.leaving import leave  # noqa: PLC0415
+
+    leave(run(port=port, browser=browser, keep=keep, version=_version()))
+
+
+@app.command()
+def check(
+    *,
+    channel: Annotated[
+        str | None, typer.Option("--channel", metavar="ID", help="Also: is the bot in this channel? C0123ABCD")
+    ] = None,
+) -> None:
+    """Say what answers: jobs, library, model, Slack.
+
+    \b
+    firstfault check
+    firstfault check --channel C0123ABCD
+
+    One line each: OK, missing with what to do, or off. Exit codes: 0 everything that is configured works, 1 something
+    does not, 2 wrong use.
+    """  # noqa: D301 click reads the control byte
+    from bot.check import check as run  # noqa: PLC0415 loads what --help must not
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    raise typer.Exit(run(load_settings(), channel=channel))
+
+
+@app.command()
+def audit(
+    *,
+    after: Annotated[
+        int, typer.Option("--after", min=0, metavar="N", help="Only what came after entry N, to go on with an export.")
+    ] = 0,
+) -> None:
+    """Print who decided what and when.
+
+    \b
+    firstfault audit > audit.jsonl
+    firstfault audit --after 1200 >> audit.jsonl
+
+    Approvals, edits, rejections and undoings, one JSON object a line. Exit codes: 0 printed, 2 there is no state.
+    """  # noqa: D301 click reads the control byte
+    from bot.audit_export import export  # noqa: PLC0415 loads what --help must not
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    raise typer.Exit(export(load_settings(), after=after))
+
+
 def main() -> None:
     """Run a command; the only place that catches what can be told to a person."""
     for stream in (sys.stdout, sys.stderr):

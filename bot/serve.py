@@ -18,20 +18,32 @@ _LOG = logging.getLogger(__name__)
 def serve(settings: Settings, *, version: str) -> int:
     """Run the bot until SIGTERM or SIGINT; the exit code."""
     log_as_json()
-    bot = Bot(settings, version=version)
     ended = threading.Event()
 
-    def end(_number: int, _frame: FrameType | None) -> None:
+    def end(number: int, _frame: FrameType | None) -> None:
         ended.set()
+        signal.signal(number, signal.SIG_DFL)  # a second one ends it at once
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    bot.start()
-    _LOG.info("listening")
-    ended.wait()
-    _LOG.info("stopping")
-    bot.stop()
+    bot = Bot(settings, version=version)
+    try:
+        bot.start()
+        _LOG.info("%s", _listening(bot, settings, version))
+        ended.wait()
+        _LOG.info("stopping: nothing new is taken, what runs may end")
+    finally:
+        bot.stop()
+    _LOG.info("stopped")
     return 0
+
+
+def _listening(bot: Bot, settings: Settings, version: str) -> str:
+    """What a person looks for first when something is odd."""
+    way = f"HTTP on port {bot.request_port}" if settings.slack_transport == "http" else "Socket Mode"
+    health = f"health on port {bot.health_port}" if bot.health_port else "no health port"
+    model = f"model {settings.model}" if settings.model else "no model"
+    return f"listening: firstfault {version}, {way}, {health}, jobs {settings.jobs}, {model}, state {settings.state}"
 
 
 def log_as_json() -> None:

@@ -11,9 +11,12 @@ def main() -> int:
     """Run until Ctrl-C; what a bot needs to connect is printed."""
     parser = argparse.ArgumentParser(prog="slacksim", description="A local Slack, on loopback only.")
     parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: any free one)")
-    port = parser.parse_args().port
+    parser.add_argument(
+        "--attached", action="store_true", help="end with the program that holds the other end of standard input"
+    )
+    options = parser.parse_args()
     try:
-        with start(port=port) as slack:
+        with start(port=options.port) as slack:
             app = slack.workspace.app
             lines = (
                 f"Open in a browser:    {slack.page_url}",
@@ -25,7 +28,10 @@ def main() -> int:
             )
             sys.stdout.write("\n".join(lines) + "\n")
             sys.stdout.flush()
-            threading.Event().wait()
+            if options.attached:
+                sys.stdin.buffer.read()
+            else:
+                threading.Event().wait()
     except LocalSlackError as error:
         sys.stderr.write(f"{error.message} {error.hint}\n")
         return 2

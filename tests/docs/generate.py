@@ -21,6 +21,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "layouts": of_lines.layouts,
     "layouts-alone": of_lines.layouts_alone,
     "masks": of_lines.masks,
+    "metrics": of_program.metrics,
     "packages": of_program.packages,
     "patterns": of_rules.patterns,
     "prefixes": of_lines.prefixes,

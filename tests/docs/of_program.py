@@ -2,12 +2,14 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import typer
 from typer.testing import CliRunner
 
 from bot.cli import app
+from bot.health import Metrics
 from bot.settings import Settings
 from core import errors
 from tests.docs.markdown import code, codes, table
@@ -65,9 +67,23 @@ def error_table() -> str:
 
 
 def command_help() -> str:
-    """The help of the program and of each command."""
-    commands = getattr(typer.main.get_command(app), "commands", {})
-    return "\n".join(_help(*words) for words in ((), *((name,) for name in commands)))
+    """The help of the program, of each command, and of the commands below a command."""
+    return "\n".join(_help(*words) for words in _commands(typer.main.get_command(app)))
+
+
+def _commands(command: object, *words: str) -> Iterator[tuple[str, ...]]:
+    yield words
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, *words, name)
+
+
+def metrics() -> str:
+    """Every metric of the bot, its kind and its meaning."""
+    rows = [
+        (code(family.name + ("_total" if family.type == "counter" else "")), family.type, family.documentation)
+        for family in Metrics().registry.collect()
+    ]
+    return table("metric", "kind", "meaning", rows=rows)
 
 
 def _help(*words: str) -> str:

@@ -1,0 +1,18 @@
+"""The end of a process that runs native code in threads which cannot be stopped."""
+
+import logging
+import os
+import sys
+from typing import NoReturn
+
+
+def leave(code: int) -> NoReturn:
+    """End now, when all that must be stored is stored; the bot's databases bear it at any time.
+
+    Not by ``sys.exit``: the model that embeds the library may be at work in a thread, and it aborts the process (exit
+    code -6) when the interpreter goes away below it. Measured: 4 of 5 ends within two seconds of a first start.
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

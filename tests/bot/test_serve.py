@@ -1,0 +1,127 @@
+"""``firstfault serve`` as a process: it connects, logs JSON, ends when told to, and says what it misses."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import slacksim
+from slacksim import Slack
+
+PATIENCE = 60.0  # seconds; starting takes two, ending three
+Environment = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def slack() -> Iterator[Slack]:
+    with slacksim.start() as running:
+        yield running
+
+
+@pytest.fixture
+def environment(slack: Slack, tmp_path: Path) -> Environment:
+    """Everything that it needs over Socket Mode."""
+    app = slack.workspace.app
+    return {
+        "FIRSTFAULT_STATE": str(tmp_path / "state"),
+        "FIRSTFAULT_LIBRARY": str(tmp_path / "library"),
+        "FIRSTFAULT_HEALTH": "127.0.0.1:0",
+        "SLACK_API_URL": slack.api_url,
+        "SLACK_BOT_TOKEN": app.bot_token,
+        "SLACK_APP_TOKEN": app.app_token,
+    }
+
+
+@contextmanager
+def serving(environment: Mapping[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot", "serve"],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def log_until(process: "subprocess.Popen[str]", words: str) -> list[dict[str, str]]:
+    """Its log, up to the line with these words; every line is one JSON object."""
+    assert process.stderr
+    lines = []
+    for line in process.stderr:
+        lines.append(json.loads(line))
+        if words in lines[-1]["message"]:
+            return lines
+    raise AssertionError(f"{words!r} is not in {lines}")
+
+
+def test_it_serves_until_it_is_told_to_end(slack: Slack, environment: Environment) -> None:
+    """Connected, it answers a command; SIGTERM ends it with exit code 0; the log is JSON and holds no token.
+
+    Also right after a first start, while the fault library is being embedded.
+    """
+    with serving(environment) as process:
+        log = log_until(process, "listening")
+        slack.wait_for_connection()
+        told = slack.user("alice").command("/diagnose help")
+        process.terminate()
+        log += log_until(process, "stopped")
+        assert process.wait(PATIENCE) == 0
+
+    assert told.acknowledged
+    assert {"time", "level", "logger", "message"} <= set(log[0])
+    assert "Socket Mode" in next(line["message"] for line in log if "listening" in line["message"])
+    app = slack.workspace.app
+    assert not {app.bot_token, app.app_token, app.signing_secret} & set(re.findall(r"[\w-]+", json.dumps(log)))
+
+
+def test_http_by_setting(environment: Environment) -> None:
+    """With the transport http it listens for signed requests, and the same commands are answered; Ctrl-C ends it."""
+    with slacksim.start() as slack:
+        http = {
+            "FIRSTFAULT_SLACK_TRANSPORT": "http",
+            "FIRSTFAULT_LISTEN": "127.0.0.1:0",
+            "SLACK_API_URL": slack.api_url,
+            "SLACK_SIGNING_SECRET": slack.workspace.app.signing_secret,
+            "SLACK_APP_TOKEN": "",
+        }
+        with serving({**environment, **http}) as process:
+            told = log_until(process, "listening")[-1]["message"]
+            port = re.search(r"HTTP on port (\d+)", told)
+            assert port, told
+            slack.use_http(f"http://127.0.0.1:{port[1]}/slack/events")
+
+            assert slack.user("alice").command("/diagnose help").acknowledged
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"SLACK_BOT_TOKEN": ""}, "FIRSTFAULT_SLACK_BOT_TOKEN is not set."),
+        ({"SLACK_APP_TOKEN": ""}, "FIRSTFAULT_SLACK_APP_TOKEN is not set."),
+        ({"SLACK_BOT_TOKEN": "xoxb-wrong"}, "Slack does not take the bot token: invalid_auth."),
+    ],
+    ids=lambda it: next(iter(it), "") if isinstance(it, dict) else "",
+)
+def test_what_is_missing_is_told_with_a_hint(environment: Environment, setting: Environment, message: str) -> None:
+    """Exit code 2, what is wrong by name, and what to do; no trace and no value of a secret."""
+    with serving({**environment, **setting}) as process:
+        assert process.stderr
+        said = process.stderr.read()
+        assert process.wait(PATIENCE) == 2
+    assert f"error: {message}" in said
+    assert "\nhint: " in f"\n{said}"
+    assert "Traceback" not in said
+    assert "xoxb-" not in said.replace("the xoxb- token", "")

@@ -1,0 +1,88 @@
+"""A newcomer and ``firstfault demo`` in a real browser: the real bot, the real jobs, the whole tour."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from bot.demo import FIRST, QUESTION, SECOND
+from tests.bot.demo_process import Demo, running_demo
+from tests.e2e_browser.chromium import CHROMIUM, REQUIRED, chromium
+from tests.e2e_browser.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM and not REQUIRED, reason="no chromium on the PATH (FIRSTFAULT_TEST_BROWSER=1 makes this an error)"
+)
+CAUSE = "The node's memory ran out: a second trainer ran there"
+DESKTOP = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """One for all tests: each diagnoses jobs of its own."""
+    cache = tmp_path_factory.mktemp("cache")
+    with running_demo(environment={"XDG_CACHE_HOME": str(cache)}) as running:
+        yield running
+
+
+@pytest.fixture
+def visitor(browser: Browser, demo: Demo) -> Iterator[Visitor]:
+    """At the page as Alice; an error in the browser's console fails the test."""
+    complaints: list[str] = []
+    page = browser.new_page(viewport=DESKTOP)  # type: ignore[arg-type]  # a TypedDict of playwright
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    visitor = Visitor(page)
+    visitor.arrive(demo.page)
+    yield visitor
+    page.close()
+    assert complaints == []
+
+
+@pytest.mark.slow
+def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
+    """Command, answer, question, form with an inline error, approval, and the second job answered from the library."""
+    answer = visitor.diagnose(FIRST)
+    expect(answer).to_contain_text("Look at node-02: a process was killed (SIGKILL)")
+    expect(answer).to_contain_text("not confirmed by your team")
+
+    visitor.open_thread(answer)
+    visitor.write(QUESTION, "Reply")
+    expect(visitor.replies.get_by_text("node-02 wrote 208 lines")).to_be_visible(timeout=ANSWERED_IN)
+    expect(visitor.replies.get_by_text(f"{FIRST}: report")).to_be_visible()
+
+    answer.get_by_role("button", name=EDIT).click()
+    visitor.modal.get_by_label("Root cause").fill("  ")
+    visitor.modal.get_by_role("button", name=APPROVE).click()
+    expect(visitor.modal.get_by_role("alert")).to_be_visible()
+    visitor.modal.get_by_label("Root cause").fill(CAUSE)
+    visitor.modal.get_by_role("button", name=APPROVE).click()
+    expect(visitor.modal).to_be_hidden()
+    expect(answer).to_contain_text("Approved by @alice", timeout=ANSWERED_IN)
+
+    second = visitor.diagnose(SECOND)
+    expect(second).to_contain_text("Look at node-03")
+    expect(second).to_contain_text("Known fault")
+    visitor.open_thread(second)
+    expect(visitor.replies.get_by_text(CAUSE).first).to_be_visible(timeout=ANSWERED_IN)
+
+
+@pytest.mark.slow
+def test_who_is_no_approver_is_told_so(visitor: Visitor) -> None:
+    """Bob may read and ask; his click on Approve changes nothing, and only he sees why."""
+    answer = visitor.diagnose("f02")
+    act_as = visitor.page.get_by_label("Act as")
+
+    act_as.select_option(label="Bob Brandt, Trains the models")
+    answer.get_by_role("button", name=APPROVE).click()
+
+    expect(visitor.page.get_by_text("Only visible to you")).to_be_visible(timeout=ANSWERED_IN)
+    act_as.select_option(label="Alice Adler, On-call SRE")
+    expect(answer.get_by_role("button", name=APPROVE)).to_be_visible()
+    expect(visitor.page.get_by_text("Only visible to you")).to_be_hidden()
