@@ -71,9 +71,7 @@ def _causes(evidence: EvidenceList, diagnosis: Diagnosis) -> Iterator[Sentence]:
         if item.known and item.known.exact and ground:
             yield from _of_pattern(item, item.claims[1].removeprefix("Cause then: "), [one.id for one in ground])
     for item in ground:
-        yield from (
-            Sentence(text=f"A hint, no more: {one.text}"[:MAX_TEXT], cites=one.cites) for one in _told(item) if weak
-        )
+        yield from (Sentence(text=f"{fixed.HINT}{one.text}"[:MAX_TEXT], cites=one.cites) for one in _told(item) if weak)
         yield from _told(item)
     yield from (_of(item, claim) for item in evidence.of(Kind.VERDICT) for claim in item.claims[1:2])
 

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 
 from bot.note import fixed
 from bot.note.blame import blames
-from bot.note.clauses import Parts, halves, take_apart
+from bot.note.clauses import QUOTED, Parts, halves, take_apart, unmarked
 from bot.note.draft import Draft, Sentence
 from bot.note.evidence import EvidenceList, Item, Kind
 from bot.note.form import bad_form, bad_quote
 from bot.note.holds import Clause, Ground, lacking_in
+from bot.note.joined import elliptical, loosely_joined, without_lead
 from bot.note.words import words
 from core.model import Confidence, Diagnosis
 
 ADVICE = ("check_first", "fix")
 VERDICT = ("headline", "cause")
 CLOCKS_DIFFER = 1_000_000  # microseconds; events of different nodes closer than this have no order
-_SENTENCES = re.compile(r"(?<=[.;])\s+")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d])")
 _THEN = re.compile(
     r"(?i)^(?:after (?:that|this)|afterwards|then|later|next|first|finally),?\s+"
 )  # order has a check of its own
@@ -83,6 +84,16 @@ class Court:
             yield from blames(field, own_words, self._diagnosis, self._evidence)
             yield from self._clauses(field, own_words, cited)
 
+    def recited(self, field: str, sentence: Sentence) -> Sentence:
+        """The sentence; when it copies one item word by word and cites another, with the id of the copied one."""
+        if not any(True for _ in self.reasons(field, sentence)):
+            return sentence
+        for item in self._evidence.items:
+            copy = Sentence(text=sentence.text, cites=[item.id])
+            if not self._own_words(field, copy.text, [item]) and not any(True for _ in self.reasons(field, copy)):
+                return copy
+        return sentence
+
     def out_of_order(self, happened: Sequence[Sentence]) -> Iterator[tuple[Sentence, str]]:
         """Sentences of a story that go back in time."""
         latest = None
@@ -98,6 +109,8 @@ class Court:
         copied = not any(self._own_words(field, sentence.text, cited))
         trusted = " ".join((advice, parts.bare if copied else ""))
         yield from bad_form(parts.bare, trusted)
+        if QUOTED in sentence.text.lower():
+            yield f"\u201c{QUOTED}\u201d is a word of the program"
         if parts.unbalanced:
             yield "a quotation mark has no partner"
         for quote in parts.quotes:
@@ -107,8 +120,10 @@ class Court:
             yield from bad_quote(quote, trusted)
 
     def _own_words(self, field: str, text: str, cited: Sequence[Item]) -> list[str]:
-        """The parts of a sentence that are not word for word what our code or a person says."""
-        if _same(text) in (known := self._sayings(field, cited)):
+        """The sentences of a text that are not word for word what our code or a person says."""
+        text = text.removeprefix(fixed.HINT)
+        known = self._sayings(field, cited)
+        if _same(text) in known and not elliptical(text):
             return []
         return [part for part in _SENTENCES.split(text) if _same(part) not in known]
 
@@ -124,7 +139,7 @@ class Court:
                 texts = (
                     list(item.claims) if item.kind is not Kind.CHECK and (item.telling or field not in VERDICT) else []
                 )
-            found |= {_same(part) for text in texts for part in (text, *_SENTENCES.split(text))}
+            found |= {_same(part) for text in texts for part in (text, *_SENTENCES.split(text), *_parts(text))}
         return frozenset(found)
 
     def _sure(self, field: str, text: str, cited: Sequence[Item]) -> Iterator[str]:
@@ -146,26 +161,48 @@ class Court:
         if parts.clauses and not grounds:
             yield "nothing that it cites can carry this field"
             return
-        for clause in parts.clauses:
+        if any(self._holds(ground, parts.whole, parts, field) for ground in grounds):
+            return
+        apart = list(parts.marked)
+        for clause in parts.marked:
             two = halves(clause)
-            if two and all(self._holders(half, grounds) for half in two):
-                continue
-            if not self._holders(clause, grounds):
-                name, least = lacking_in(grounds, Clause(clause, self._evidence.names))
-                alone = f"; no cited item alone holds \u201c{clause[:80]}\u201d" if len(grounds) > 1 else ""
-                yield f"{name} does not hold: {', '.join(least[:5])}{alone}"
-        yield from self._before_and_after(parts.bare, grounds)
+            if two and all(self._holders(half, grounds, parts, field) for half in two):
+                apart += two
+            elif not self._holders(clause, grounds, parts, field):
+                yield self._missing(unmarked(clause), grounds)
+        yield from loosely_joined(parts, apart)
+        yield from self._before_and_after(parts, field, grounds)
 
-    def _holders(self, text: str, grounds: Sequence[Ground]) -> list[Item]:
-        clause = Clause(text, self._evidence.names)
-        return [ground.item for ground in grounds if not ground.lacks(clause)]
+    def _missing(self, clause: str, grounds: Sequence[Ground]) -> str:
+        name, least = lacking_in(grounds, Clause(clause, self._evidence.names))
+        if not least:
+            return f"\u201c{clause.strip()[:80]}\u201d does not keep the words of {name} in their order"
+        alone = f"; no cited item alone holds \u201c{clause[:80]}\u201d" if len(grounds) > 1 else ""
+        return f"{name} does not hold: {', '.join(least[:5])}{alone}"
 
-    def _before_and_after(self, text: str, grounds: Sequence[Ground]) -> Iterator[str]:
+    def _holders(self, text: str, grounds: Sequence[Ground], parts: Parts, field: str) -> list[Item]:
+        return [ground.item for ground in grounds if self._holds(ground, text, parts, field)]
+
+    def _holds(self, ground: Ground, text: str, parts: Parts, field: str) -> bool:
+        """What a text says, and in the order of one claim or line."""
+        bare = unmarked(text)
+        clauses = take_apart(bare).clauses
+        if any(ground.lacks(Clause(clause, self._evidence.names)) for clause in clauses):
+            return False
+        return any(
+            ground.keeps_order(form, parts.quotes, advice=field in (*ADVICE, "open_questions"))
+            for form in without_lead(text, field)
+        )
+
+    def _before_and_after(self, parts: Parts, field: str, grounds: Sequence[Ground]) -> Iterator[str]:
+        text = parts.whole
         match = _ORDER.search(text)
         timed = [ground for ground in grounds if ground.item.clock is not None]
         if not match or len(timed) < 2:
             return
-        left, right = (self._holders(part, timed) for part in (text[: match.start()], text[match.end() :]))
+        left, right = (
+            self._holders(part, timed, parts, field) for part in (text[: match.start()], text[match.end() :])
+        )
         if len(left) != 1 or len(right) != 1 or left == right:
             return
         gap = (right[0].clock or 0) - (left[0].clock or 0)
@@ -192,6 +229,11 @@ def _carries(item: Item, field: str, text: str) -> bool:
         asks = field == "open_questions" and _ASKS.search(text) is not None
         return asks or (field == "cause" and item.kind is Kind.PATTERN)
     return field not in VERDICT or item.telling
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the semicolons of a claim, where it can stand alone."""
+    return [part for part in re.split(r"(?<=[.;])\s+", text) if not elliptical(part)]
 
 
 def _plain(text: str) -> str:

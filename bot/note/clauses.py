@@ -2,10 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from itertools import count
 
+QUOTED = "quoted-"  # and a number: the word that stands for a quote
 _QUOTE = re.compile(
     r"\u201c([^\u201d]*)\u201d|\"([^\"]*)\"|`([^`]*)`|\u2018([^\u2019]*)\u2019|(?<![\w\u2019])'([^']+)'(?!\w)"
 )
+_MARKED = re.compile(rf"(?<![\w-]){QUOTED}\d+(?![\w-])")
 _HALF_QUOTE = re.compile(r"[\u201c\u201d\"`\u00ab\u00bb\u201e]")
 _CITES = re.compile(r"\s*[\[(]\s*([EINPCDJL]\d{1,4}(?:\s*,\s*[EINPCDJL]\d{1,4})*)\s*[\])](?=\s*[.!?]?\s*$)")
 _SPLIT = re.compile(
@@ -24,19 +27,36 @@ _WORD = re.compile(r"(?<![\w-])[A-Za-z]+(?![\w-])")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A sentence taken apart. bare: the sentence without its quotes."""
+    """A sentence taken apart. bare: the sentence without its quotes; whole, marked: with a word for each quote."""
 
     bare: str
     quotes: tuple[str, ...]
     clauses: tuple[str, ...]
     unbalanced: bool
+    whole: str
+    marked: tuple[str, ...]
+
+    @property
+    def joints(self) -> str:
+        """What stands between the clauses: "so", "because"."""
+        rest = self.bare
+        for clause in self.clauses:
+            rest = rest.replace(clause, " | ", 1)
+        return rest
 
 
 def take_apart(text: str) -> Parts:
     """Quotes, and clauses of what is left."""
     quotes = tuple(next(group for group in match if group) for match in _QUOTE.findall(text) if any(match))
     bare = _QUOTE.sub(" ", text)
-    return Parts(bare, quotes, _clauses(bare), _HALF_QUOTE.search(bare) is not None)
+    number = count()
+    marked = _QUOTE.sub(lambda match: f" {QUOTED}{next(number)} " if any(match.groups()) else " ", text)
+    return Parts(bare, quotes, _clauses(bare), _HALF_QUOTE.search(bare) is not None, marked, _clauses(marked))
+
+
+def unmarked(clause: str) -> str:
+    """A clause without the words that stand for its quotes."""
+    return _MARKED.sub(" ", clause)
 
 
 def without_cites(text: str) -> tuple[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from bot.note.form import bad_form, bad_quote
 from core.model import Diagnosis, Scope
 
 SCOPES = (Scope.UNKNOWN, Scope.NONE)
+HINT = "A hint, no more: "  # before what a weak diagnosis says
 NOT_SHOWN = "The evidence does not show the cause."
 _CAUSE = {
     Scope.UNKNOWN: "The cause is unknown: the logs do not tell what is at fault.",

@@ -11,6 +11,8 @@ from functools import cache, cached_property
 
 from bot.note.evidence import Item, Kind
 from bot.note.mentions import Amount, Mentions, amounts_held, is_id, mentions
+from bot.note.order import keeps_order
+from bot.note.passages import passages
 from bot.note.words import stem, stems, words
 from bot.wording import moment
 from core.model import Role
@@ -110,6 +112,8 @@ class Ground:
         self._head = _head(item)
         self._counts = frozenset(_counted(item))
         self._judged: dict[str, tuple[str, ...]] = {}
+        self._names = names
+        self._passages = passages(item, names, trusted=trusted)
         sentences = [part for claim in claims for part in _UNIT_ENDS.split(claim) if part.strip()]
         if item.kind in (Kind.CHECK, Kind.PATTERN):
             sentences += claims  # one piece of advice is one thing
@@ -134,6 +138,10 @@ class Ground:
         if clause.text not in self._judged:
             self._judged[clause.text] = self._judge(clause)
         return self._judged[clause.text]
+
+    def keeps_order(self, clause: str, quotes: Sequence[str], *, advice: bool) -> bool:
+        """Whether one claim or line of it holds the words of a clause in their order."""
+        return any(keeps_order(clause, one, self._names, quotes, advice=advice) for one in self._passages)
 
     def _judge(self, clause: Clause) -> tuple[str, ...]:
         anywhere = (*self._anywhere(clause.said), *_active(clause.text, self.text), *self._denied(clause.text))

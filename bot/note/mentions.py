@@ -79,7 +79,7 @@ class Mentions:
 
 def mentions(text: str, names: Collection[str] = ()) -> Mentions:
     """What a sentence mentions. names: the nodes that are known."""
-    text = _digits(text)
+    text = digits(text)
     every = frozenset(stem(match[1]) for match in _EVERY.finditer(text))
     clocks = frozenset(_CLOCK.findall(text)) | frozenset(_DATE.findall(text))
     text = _DATE.sub(" ", _CLOCK.sub(" ", text))
@@ -95,7 +95,7 @@ def mentions(text: str, names: Collection[str] = ()) -> Mentions:
 
 def amounts_held(text: str) -> frozenset[Amount]:
     """Every number of a text with each of the next three words: what an amount in a sentence may stand on."""
-    text = _RATIO.sub(lambda match: f" {match[1]} {match[3]} ", _digits(text))
+    text = _RATIO.sub(lambda match: f" {match[1]} {match[3]} ", digits(text))
     raw = _TOKEN.findall(text)
     tokens = [token.strip(_EDGE) for token in raw]
     held: set[Amount] = set()
@@ -109,6 +109,12 @@ def amounts_held(text: str) -> frozenset[Amount]:
     return frozenset(held)
 
 
+def in_milliseconds(number: str, unit: str) -> str:
+    """A length of time, like "9000ms"; empty when the unit is none of time."""
+    factor = _MILLISECONDS.get(unit)
+    return f"{float(number.replace(',', '')) * factor:g}ms" if factor else ""
+
+
 def _units_behind(number: str, raw: list[str], following: list[str]) -> Iterator[Amount]:
     for steps, word in enumerate(following):
         if raw[steps][-1] in ",;:)" or not _WORD.fullmatch(word) or word.lower() in _NO_UNIT - _BETWEEN:
@@ -117,7 +123,7 @@ def _units_behind(number: str, raw: list[str], following: list[str]) -> Iterator
             yield _amount(number, word)
 
 
-def _digits(text: str) -> str:
+def digits(text: str) -> str:
     """Numbers in words as digits: "seven" is 7, "twenty-one" 21."""
     text = _SPELLED.sub(
         lambda m: str(_NUMBERS[m[1].lower()] + _NUMBERS[m[2].lower()] if m[1] else _NUMBERS[m[3].lower()]), text

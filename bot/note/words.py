@@ -27,6 +27,26 @@ class Mechanism:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """Lists that tell which words bind others: bot/note/tokens.py and bot/note/order.py."""
+
+    light: frozenset[str]
+    copulas: frozenset[str]
+    determiners: frozenset[str]
+    pronouns: frozenset[str]
+    joins: frozenset[str]
+    under: frozenset[str]
+    prepositions: frozenset[str]
+    parting: frozenset[str]
+    limits: frozenset[str]
+    hedges: frozenset[str]
+    actors: frozenset[str]  # stems
+    speaks: frozenset[str]  # stems
+    back: re.Pattern[str]
+    links: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """All lists; patterns match whole words in any case."""
 
@@ -41,6 +61,7 @@ class Words:
     not_quoted: re.Pattern[str]
     leakage: re.Pattern[str]
     held_by: dict[str, re.Pattern[str]]
+    order: Order
     mechanisms: tuple[Mechanism, ...]
 
 
@@ -60,10 +81,31 @@ def words() -> Words:
         not_quoted=_any(told["orders"]["quoted"]),
         leakage=_any(told["leakage"]["phrases"]),
         held_by={word: _any(by) for word, by in told["held_by"].items()},
+        order=_order(told["order"]),
         mechanisms=tuple(
             Mechanism(name, _any(one["says"]), _any([*one["says"], *one["held"]]), one.get("category", ""))
             for name, one in told["mechanisms"].items()
         ),
+    )
+
+
+def _order(told: dict[str, str]) -> Order:
+    sets = {name: frozenset(text.split()) for name, text in told.items()}
+    return Order(
+        light=sets["light"] | sets["copulas"] | sets["determiners"],
+        copulas=sets["copulas"],
+        determiners=sets["determiners"],
+        pronouns=sets["pronouns"],
+        joins=sets["joins"],
+        under=sets["under"],
+        prepositions=sets["prepositions"],
+        parting=sets["parting"],
+        limits=sets["limits"] | sets["parting"] | sets["hedges"],
+        hedges=sets["hedges"],
+        actors=stems(sets["actors"]),
+        speaks=stems(sets["speaks"]),
+        back=_any(sets["back"]),
+        links=_any(sets["links"]),
     )
 
 

@@ -7,7 +7,7 @@ from bot.chat.model import ChatModel, Message, ModelUnavailable, OnText, Usage
 from bot.known import KnownFault
 from bot.note import fixed
 from bot.note.by_code import category_of, draft_by_code, without
-from bot.note.check import VERDICT, Refusal, check
+from bot.note.check import VERDICT, Court, Refusal, check
 from bot.note.clauses import without_cites
 from bot.note.draft import MAX_CITES, BrokenDraft, Draft, Sentence, read_draft
 from bot.note.evidence import BUDGET, EvidenceList, collect
@@ -95,12 +95,17 @@ class _Session:
         return self._note(self._drafts[-1][0], author)
 
     def _completed(self, draft: Draft) -> Draft:
-        """Ids out of the text into the citations, and what code alone may say in its place."""
+        """Ids out of the text into the citations, copies cited right, and what code alone may say in its place."""
+        court = Court(self._evidence, self._diagnosis)
         lists = {
-            field: [_cited(one) for one in getattr(draft, field)]
+            field: [court.recited(field, _cited(one)) for one in getattr(draft, field)]
             for field in ("happened", "check_first", "fix", "open_questions")
         }
-        update = {"headline": _cited(draft.headline), "cause": _cited(draft.cause), **lists}
+        update = {
+            "headline": court.recited("headline", _cited(draft.headline)),
+            "cause": court.recited("cause", _cited(draft.cause)),
+            **lists,
+        }
         update["category"] = category_of(self._evidence, self._diagnosis)
         if self._diagnosis.scope in fixed.SCOPES:
             update["headline"] = fixed.headline(self._evidence, self._diagnosis)

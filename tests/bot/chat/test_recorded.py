@@ -10,17 +10,21 @@ from vcr.errors import CannotOverwriteExistingCassetteException  # type: ignore[
 from bot.chat.model import Message, ScriptedModel
 from bot.note.check import check
 from bot.note.evidence import collect
+from bot.note.note import Author
 from bot.note.write import write_note
 from tests.bot.chat.conftest import KEY, Connect
 from tests.bot.chat.endpoint import fails, says
-from tests.record.calls import AND_THEN, CALLS, diagnosis_of
+from tests.record.asks import QUESTIONS, replayed
+from tests.record.calls import AND_THEN, CALLS
 from tests.record.cassette import CASSETTES, MODEL, URL, cassette
+from tests.record.diagnosed import diagnosis_of
 
 MAX_BYTES = 100_000
 _PRIVATE = re.compile(
     r"sk-[\w-]{8}|bearer|authorization|cookie|stainless|user-agent|127\.0\.0\.1|localhost|/(?:home|root|work|Users|tmp)/",
     re.IGNORECASE,
 )
+AUTHORS = {"note-f02": Author.CODE, "note-s01": Author.MODEL, "note-f07": Author.REPAIRED}  # how far its words held
 ANSWERS = Path(__file__).parent / "golden" / "recorded"
 
 
@@ -45,8 +49,23 @@ def test_what_a_real_model_wrote_is_shown_only_as_far_as_the_evidence_holds_it(n
     note = write_note(diagnosis, model=ScriptedModel(*answers, name=MODEL))
 
     assert check(note.draft(), collect(diagnosis), diagnosis) == ()
-    assert note.refused
+    assert note.author is AUTHORS[name]
     assert note.model == MODEL
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_a_real_model_answers_is_shown_only_as_far_as_it_is_held(
+    question: str, golden: Callable[[Path, str], None]
+) -> None:
+    """What a reader is shown of its answer, who speaks, and what was refused of it."""
+    with cassette(f"ask-{question}"):
+        words = CALLS[f"ask-{question}"](URL, MODEL, False).text
+
+    answer = replayed(question, words)
+
+    refused = [f"refused: {reason}" for reason in answer.refused]
+    golden(ANSWERS / f"shown-{question}.txt", "\n".join((f"by {answer.author}", *answer.lines, *refused)) + "\n")
+    assert answer.author == "logs" or not answer.refused
 
 
 def test_every_cassette_is_played() -> None:

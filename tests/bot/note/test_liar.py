@@ -12,9 +12,18 @@ from bot.note.evidence import collect
 from bot.note.note import Author, plain
 from bot.note.write import write_note
 from tests.bot.note.liar import Lie, all_lies
+from tests.bot.note.recombined import recombined, refused
 from tests.bot.note.truths import HARD, TRUE, Raw
 
-MOST_ACCEPTED = 0.5  # of the true sentences that are hard to follow: measured 11 of 20
+SEED = 7  # of the recombined lies; benchmarks/quality/liar.py takes a fresh one every time
+KNOWN_TO_HAVE_PASSED = (
+    ("link, in other words", "node-01 marked the controller as down.", ["E3"]),
+    ("frozen rank", "node-01 sent SIGKILL.", ["N1"]),
+    ("frozen rank", "The task did not stop within 12 s after SIGKILL.", ["N1"]),
+    ("link, in other words", "node-02 logged \u201cstate DOWN\u201d.", ["E1"]),
+    ("link, in other words", "32 heartbeats of node-01 failed in a row; the other 3 nodes never did.", ["E2", "E1"]),
+    ("link, in other words", "7 of 8 ranks waited 25 s for a peer because its link eth0 is down.", ["E4", "E1"]),
+)
 
 
 @cache
@@ -50,11 +59,42 @@ def test_a_true_draft_gets_through_as_it_is(name: str) -> None:
     assert note.author is Author.MODEL
 
 
-def test_most_true_sentences_are_accepted_even_when_they_are_hard_to_follow() -> None:
-    """Refusing costs good sentences; we know how many."""
-    accepted = [sentence for base, field, sentence in HARD if not list(_reasons(base, field, sentence))]
+def test_no_recombined_lie_gets_through() -> None:
+    """True words put together by a machine so that they mean another thing are refused, hundreds of them."""
+    told = recombined(SEED, per_kind=30)
 
-    assert len(accepted) >= MOST_ACCEPTED * len(HARD)
+    assert len(told) == 300
+    assert [lie for lie in told if not refused(lie)] == []
+
+
+@pytest.mark.parametrize(("base", "text", "cites"), KNOWN_TO_HAVE_PASSED)
+def test_what_once_passed_is_refused(base: str, text: str, cites: list[str]) -> None:
+    """Sentences that the check let through before it looked at the order of words."""
+    assert _reasons(base, "happened", {"text": text, "cites": cites})
+
+
+def test_the_same_seed_gives_the_same_lies() -> None:
+    """A failure can be repeated."""
+    assert recombined(SEED, per_kind=5) == recombined(SEED, per_kind=5)
+
+
+@pytest.mark.parametrize("number", range(len(HARD)))
+def test_what_is_refused_though_true_is_refused_with_a_reason(number: int) -> None:
+    """Refusing costs good sentences that use other words than the evidence; the model is told why."""
+    base, field, sentence = HARD[number]
+
+    assert all(len(reason) > 10 for reason in _reasons(base, field, sentence))
+
+
+def test_a_copy_that_cites_the_wrong_item_is_cited_right() -> None:
+    """Small models copy well and cite badly; a copy needs no other proof than its source."""
+    diagnosis, known, draft = TRUE["link, in the words of the claims"]
+    copied = {"text": "The controller lost node-01 and no other node.", "cites": ["E1"]}
+
+    note = write_note(diagnosis, known, ScriptedModel(json.dumps({**draft, "happened": [copied]})))
+
+    assert note.author is Author.MODEL
+    assert note.happened[0].cites == ["E3"]
 
 
 def _reasons(base: str, field: str, sentence: Raw) -> list[str]:
