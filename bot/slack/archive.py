@@ -1,18 +1,23 @@
 """From what a person has approved to a pattern of the fault library, and back."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Protocol
 
-from bot.harmless import storable
-from bot.note.redact import Redactor
-from bot.slack.forms import Form
+from bot.known import KnownFault
+from bot.note.draft import Sentence
+from bot.note.note import Note
+from bot.slack.clean import cleaned
+from bot.slack.forms import Form, first_form
 from bot.state.runs import Run
-from core.model import Diagnosis, EventEvidence, Line, NodeEvidence, Role
+from core.model import Diagnosis, Role
 from faultlib.draft import pattern_of, slug
 from faultlib.library import Library
 from faultlib.pattern import Category, Entry, Pattern, Status
+
+_PATTERN_ID = re.compile(r"\bP[1-9][0-9]{0,3}\b")
 
 
 class OpenLibrary(Protocol):
@@ -20,6 +25,21 @@ class OpenLibrary(Protocol):
 
     def __call__(self) -> AbstractContextManager[Library]:
         """The library, or ``LibraryUnavailable``."""
+
+
+def drafted_form(diagnosis: Diagnosis, note: Note | None, known: Sequence[KnownFault]) -> Form:
+    """What stands in the form first: the note, as far as it is true beyond this answer.
+
+    P1 is another pattern in the next answer, and who confirmed it vouches for that pattern alone. So a sentence that
+    stands on a pattern that matched gives way to the words of the pattern, and one that names any other goes.
+    """
+    if note is None:
+        return first_form(diagnosis, None)
+    matched = {fault.id: fault for fault in known if fault.exact}
+    cause = _lasting([note.cause], {name: fault.cause for name, fault in matched.items()})
+    fix = _lasting(note.fix, {name: fault.fix for name, fault in matched.items()})
+    empty = note.cause.model_copy(update={"text": ""})
+    return first_form(diagnosis, note.model_copy(update={"cause": next(iter(cause), empty), "fix": fix}))
 
 
 def form_of(fields: Mapping[str, Any]) -> Form:
@@ -36,7 +56,7 @@ def form_of(fields: Mapping[str, Any]) -> Form:
 
 def pattern_from(form: Form, diagnosis: Diagnosis) -> Pattern:
     """The pattern of what was approved; its signature holds the events that were chosen. No secret goes into it."""
-    clean = _cleaned(diagnosis)
+    clean = cleaned(diagnosis)
     chosen = tuple(replace(event, role=Role.ROOT) for event in clean.events if event.id in form.events)
     fix = form.fix or "Not known yet."
     signed = pattern_of(replace(clean, events=chosen), category=form.category, cause=form.cause, fix=fix)
@@ -60,22 +80,12 @@ def withdraw(open_library: OpenLibrary, pattern: str, *, who: str, why: str) -> 
             library.retire(pattern, who=who, why=why, revision=entry.revision)
 
 
-def _cleaned(diagnosis: Diagnosis) -> Diagnosis:
-    """The diagnosis without secrets, and without text that no file can hold."""
-    redactor = Redactor()
-
-    def clean(text: str) -> str:
-        return redactor.redact(storable(text))
-
-    def lines(one: EventEvidence | NodeEvidence) -> tuple[Line, ...]:
-        return tuple(replace(line, text=clean(line.text)) for line in one.lines)
-
-    return replace(
-        diagnosis,
-        headline=clean(diagnosis.headline),
-        events=tuple(
-            replace(event, because=clean(event.because), template=clean(event.template), lines=lines(event))
-            for event in diagnosis.events
-        ),
-        nodes=tuple(replace(node, because=clean(node.because), lines=lines(node)) for node in diagnosis.nodes),
-    )
+def _lasting(sentences: Iterable[Sentence], words: Mapping[str, str]) -> tuple[Sentence, ...]:
+    """Each once; ``words``: what a pattern says itself, by its id."""
+    kept: dict[str, Sentence] = {}
+    for sentence in sentences:
+        own = next((words[name] for name in sentence.cites if name in words), "")
+        if own or not _PATTERN_ID.search(sentence.text):
+            text = own or sentence.text
+            kept[text] = sentence.model_copy(update={"text": text})
+    return tuple(kept.values())

@@ -7,6 +7,7 @@ from bot.slack import actions as act
 from bot.slack import replies
 from bot.slack.blocks import Message
 from bot.slack.boundary import attempt, responding, whispering
+from bot.slack.clean import cleaned
 from bot.slack.modals import (
     Errors,
     edit_modal,
@@ -142,7 +143,7 @@ class Clicks:
     def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
         wanted = act.read_lines_of(value)
         answer = self._parts.state.runs.answer(wanted.run)
-        one = find_evidence(answer.diagnosis, wanted.evidence) if answer and answer.diagnosis else None
+        one = find_evidence(cleaned(answer.diagnosis), wanted.evidence) if answer and answer.diagnosis else None
         if answer is None or answer.diagnosis is None or one is None:
             return message_modal("Raw lines", replies.gone_reply().text)
         return lines_modal(wanted.run, one, read_citations(answer.diagnosis, one, self._parts.jobs))

@@ -8,6 +8,7 @@ from bot.slack import replies
 from bot.slack.actions import About
 from bot.slack.archive import OpenLibrary, archive, form_of, pattern_from, withdraw
 from bot.slack.blocks import Message
+from bot.slack.clean import cleaned
 from bot.slack.forms import Form
 from bot.slack.people import People
 from bot.slack.posting import Posting
@@ -67,7 +68,7 @@ class Deciding:
         draft = self._state.drafts.current(run_id)
         if run is None or answer is None or answer.diagnosis is None or draft is None:
             return None
-        return Case(run, answer.diagnosis, form_of(draft.note), draft.revision)
+        return Case(run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision)
 
     def standing(self, run_id: str) -> Message | None:
         """That somebody has decided already."""
@@ -99,6 +100,7 @@ class Deciding:
             )
         except FirstfaultError as trouble:
             self._state.drafts.undo(about.run, by=user)
+            self._telling.show(about.run)  # an edit is kept, and the buttons must be about it
             _LOG.error("%s: not archived: %s", about.run, trouble.message, extra={"run": about.run})
             return replies.refused_reply(trouble)
         with self._state.together():

@@ -78,8 +78,10 @@ class Desk:
             told = replies.already_reply if run.status.active else replies.answered_reply
             return told(run, self.address(run))
         self._audit(asking, "asked", run)
-        ts = self._telling.show(run.id)
-        self._wake()
+        try:
+            ts = self._telling.show(run.id)
+        finally:  # the run is queued, whether Slack takes the message now or later
+            self._wake()
         if not ts:
             self._state.runs.cancel(run.id, asking.asked_by)
             return replies.not_in_channel_reply(self._bot_name, run.job)

@@ -1,7 +1,9 @@
 """The raw lines behind one piece of evidence, read again from where the job lives."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from bot.note.redact import Redactor
 from bot.report.citations import MAX_LINES, Citation, citations
 from core.errors import FirstfaultError
 from core.job import Job
@@ -24,7 +26,14 @@ def read_citations(diagnosis: Diagnosis, one: Evidence, jobs: str) -> list[Citat
         excerpts = _excerpts(open_source(jobs).job(diagnosis.job), cited)
     except FirstfaultError as trouble:
         excerpts = {(line.file, line.line): _alone(line, trouble.message) for line in cited}
-    return citations(one, excerpts, set())
+    redactor = Redactor()
+    return [_clean(citation, redactor) for citation in citations(one, excerpts, set())]
+
+
+def _clean(citation: Citation, redactor: Redactor) -> Citation:
+    """No secret that stands beside the evidence is shown to a channel."""
+    rows = tuple(replace(row, text=redactor.redact(row.text)) for row in citation.rows)
+    return replace(citation, rows=rows)
 
 
 def _excerpts(job: Job, cited: tuple[Line, ...]) -> Mapping[Place, Excerpt]:

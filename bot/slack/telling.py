@@ -7,11 +7,14 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from slack_sdk.errors import SlackClientError
+
 from bot.health import Metrics
 from bot.note.note import Note
 from bot.slack.answer import Shown, Step, answer_message
-from bot.slack.archive import form_of
-from bot.slack.forms import Form, first_form
+from bot.slack.archive import drafted_form, form_of
+from bot.slack.clean import cleaned
+from bot.slack.forms import Form
 from bot.slack.posting import MayNotPost, Posting
 from bot.slack.thread import faults_message, no_reply_message, note_message, reply_message, report_comment
 from bot.state.answers import SavedAnswer
@@ -19,11 +22,13 @@ from bot.state.errors import StaleRevision
 from bot.state.runs import Run
 from bot.state.state import State
 from bot.state.threads import Question
-from bot.state.values import Failure
+from bot.state.values import Failure, Status
+from core.errors import FirstfaultError
 
 EDIT_EVERY = 3.0  # seconds; chat.update may come 50 times a minute
 PARENT, NOTE, REPORT, FAULTS = "parent", "note", "report", "faults"
 DRAFTED_BY = "firstfault"
+MAX_MOVED = 5  # messages that say their new place when a run is over: each costs an edit, and Slack allows 50 a minute
 _LOG = logging.getLogger(__name__)
 
 
@@ -50,37 +55,39 @@ class Telling:
     # --- what the worker tells ---
 
     def progress(self, run: Run, step: str, done: int, total: int) -> None:
-        """Steps with real counts, an edit in three seconds at most."""
+        """Steps with real counts: the first is shown at once, then one edit in three seconds at most."""
+        first = run.id not in self._steps
         self._steps.setdefault(run.id, {})[step] = Step(step, done, total)
-        if self._clock() - self._edited.get(run.id, 0.0) >= EDIT_EVERY:
+        if first or self._clock() - self._edited.get(run.id, 0.0) >= EDIT_EVERY:
             self.show(run.id)
 
     def answered(self, run: Run, answer: SavedAnswer, *, final: bool) -> None:
         """The evidence before the note; with the note, buttons and the details in the thread."""
         if final and answer.diagnosis is not None and self._state.drafts.current(run.id) is None:
-            self._save_draft(run, first_form(answer.diagnosis, answer.note))
+            self._save_draft(run, drafted_form(cleaned(answer.diagnosis), answer.note, answer.known))
             self._count(answer.note)
         ts = self.show(run.id)
         if final and ts:
             self._in_thread(run, answer, ts)
-            self._forget(run.id)
+        if final:
+            self._over(run)
 
     def failed(self, run: Run, failure: Failure) -> None:  # noqa: ARG002 the run holds it
         """Why there is no answer."""
         self.show(run.id)
-        self._forget(run.id)
+        self._over(run)
 
     def cancelled(self, run: Run) -> None:
         """Who wanted no answer."""
         self.show(run.id)
-        self._forget(run.id)
+        self._over(run)
 
     def replied(self, question: Question) -> None:
         """The reply, in the thread."""
         run = self._state.runs.get(question.run)
         answer = self._state.runs.answer(question.run)
         if run is not None:
-            message = reply_message(question, answer.diagnosis if answer else None)
+            message = reply_message(question, cleaned(answer.diagnosis) if answer and answer.diagnosis else None)
             self._posting.once(run, f"reply {question.ts}", message, thread=question.thread_ts)
 
     def not_replied(self, question: Question, failure: Failure) -> None:
@@ -121,7 +128,8 @@ class Telling:
             version=self._version,
             place=self._state.runs.place(run.id),
             steps=tuple(self._steps.get(run.id, {}).values()),
-            diagnosis=answer.diagnosis,
+            elapsed=self._state.clock() - run.started_at if run.status.active and run.started_at else None,
+            diagnosis=cleaned(answer.diagnosis) if answer.diagnosis else None,
             known=answer.known,
             note=answer.note,
             revision=draft.revision if draft else 0,
@@ -157,6 +165,16 @@ class Telling:
         if files:
             self._posting.upload(run, REPORT, thread, files, report_comment(answer.diagnosis))
 
-    def _forget(self, run_id: str) -> None:
-        self._steps.pop(run_id, None)
-        self._edited.pop(run_id, None)
+    def _over(self, run: Run) -> None:
+        """Whoever waits has come one place further; that this cannot be shown costs nothing but that."""
+        self._steps.pop(run.id, None)
+        self._edited.pop(run.id, None)
+        waiting = [one for one in self._state.runs.active(run.team) if one.status is Status.QUEUED and one.message_ts]
+        end = self._clock() + EDIT_EVERY
+        for one in waiting[:MAX_MOVED]:
+            if self._clock() > end:
+                return
+            try:
+                self.show(one.id)
+            except (FirstfaultError, SlackClientError, OSError) as trouble:
+                _LOG.warning("%s: its place is not shown: %s", one.id, type(trouble).__name__, extra={"run": one.id})

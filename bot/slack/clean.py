@@ -1,0 +1,37 @@
+"""A diagnosis as it may leave the process: no secret of a log stands in it, and no text that no file can hold."""
+
+from dataclasses import replace
+from typing import TypeVar
+
+from bot.harmless import storable
+from bot.note.redact import Redactor
+from core.model import Diagnosis, EventEvidence, Evidence, Line
+
+E = TypeVar("E", bound=Evidence)
+
+
+def cleaned(diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis without secrets; the same secret has the same placeholder everywhere in it."""
+    redactor = Redactor()
+
+    def clean(text: str) -> str:
+        return redactor.redact(storable(text))
+
+    def lines(found: tuple[Line, ...]) -> tuple[Line, ...]:
+        return tuple(replace(line, text=clean(line.text)) for line in found)
+
+    def each(evidence: tuple[E, ...]) -> tuple[E, ...]:
+        return tuple(replace(one, because=clean(one.because), lines=lines(one.lines)) for one in evidence)
+
+    def event(one: EventEvidence) -> EventEvidence:
+        return replace(one, template=clean(one.template))
+
+    return replace(
+        diagnosis,
+        headline=clean(diagnosis.headline),
+        why=tuple(map(clean, diagnosis.why)),
+        checks=tuple(map(clean, diagnosis.checks)),
+        events=tuple(map(event, each(diagnosis.events))),
+        nodes=each(diagnosis.nodes),
+        iterations=each(diagnosis.iterations),
+    )

@@ -1,0 +1,131 @@
+"""What an answer says: where to look, what that stands on, what is missing, and nothing that log text could do."""
+
+import re
+
+import pytest
+
+from slacksim import Message
+from tests.e2e.jobs import HOSTILE, KEY, ORDER, QUIET, RUNNING
+from tests.e2e.scene import PATIENCE, Scene
+
+
+@pytest.fixture(scope="module")
+def answer(scene: Scene) -> Message:
+    """f07, diagnosed once."""
+    return scene.diagnosed("f07")
+
+
+@pytest.fixture(scope="module")
+def hostile(scene: Scene) -> Message:
+    """A job whose log is an attack."""
+    return scene.diagnosed(HOSTILE)
+
+
+def everything(scene: Scene, message: Message) -> list[Message]:
+    return [message, *(reply for reply in scene.slack.snapshot().thread(message) if reply.by_app)]
+
+
+def test_the_first_line_says_where_to_look_and_when(answer: Message) -> None:
+    """14, 15, 24: the notification names job, node, stage and iteration; below stand date and time zone."""
+    assert re.match(r"f07: Look at node-01: .* during training, (?:after|at) iteration 60", answer.text)
+    assert "\n" not in answer.text
+    assert len(answer.text) <= 300
+    when = r"\*When\* training, iteration 60, first sign at \d\d:\d\d:\d\d \(2026-11-21, zone as in the logs\)"
+    assert re.search(when, answer.all_text)
+
+
+def test_every_claim_cites_evidence_that_opens_its_raw_lines(scene: Scene, answer: Message) -> None:
+    """16: the modal marks the cited lines among their neighbours, with file and number."""
+    carol = scene.user("carol")
+    ids = re.findall(r"^\*(E\d)\*", answer.all_text, re.MULTILINE)
+
+    carol.click(answer, "ff_lines")
+    view = carol.wait_for_modal("line ", PATIENCE)
+
+    assert ids[0] == "E1"
+    assert f"[{ids[0]}" in answer.all_text.replace("[E1, ", "[E1")
+    assert view.title == "E1: raw lines"
+    assert re.search(r"logs/\S+.* line \d+", view.all_text)
+    assert "▶" in view.all_text
+
+
+def test_confidence_and_coverage_are_those_of_the_core(scene: Scene, answer: Message) -> None:
+    """17, 18: the words of the diagnosis; what was read, what it was compared with, and that this is little."""
+    run = scene.bot.state.runs.latest("T0FIRSTFAULT", answer.channel, "f07")
+    assert run is not None
+    saved = scene.bot.state.runs.answer(run.id)
+    assert saved is not None
+    assert saved.diagnosis is not None
+
+    assert f"*Confidence* {saved.diagnosis.confidence}" in answer.all_text
+    assert "8 of 8 ranks" in answer.all_text
+    assert "2 successful jobs: s01, s03" in answer.all_text
+    assert "*Weak comparison* only 2 successful jobs" in answer.all_text
+
+
+def test_code_says_that_it_wrote_the_note(answer: Message) -> None:
+    """19: without a model nothing claims to be one's."""
+    assert "Written by code from the evidence" in answer.all_text
+
+
+def test_nothing_conclusive_is_said_with_what_to_get(scene: Scene, room: str) -> None:
+    """20, 21: no suspect, no confidence in nobody, no approve button; and that nothing similar is known."""
+    quiet = scene.diagnosed(QUIET, room)
+
+    assert quiet.text.startswith(f"{QUIET}: Nothing conclusive")
+    assert "Check first" in quiet.all_text
+    assert "Nothing similar is known." in quiet.all_text
+    assert "*Confidence*" not in quiet.all_text
+    assert "Approve and archive" not in quiet.all_text
+
+
+def test_the_full_report_is_in_the_thread(scene: Scene, answer: Message) -> None:
+    """22: one self-contained page that names the job; its title stands as text for those who do not see it."""
+    comment = scene.in_thread(answer, "The full report")
+    [file] = [scene.slack.snapshot().file(name) for name in comment.files]
+
+    assert file.name == "f07.html"
+    assert file.alt_text == "f07: report"
+    assert file.data is not None
+    assert b"<svg" in file.data
+    assert b"aria-label=" in file.data or b"<title>" in file.data
+
+
+def test_hostile_log_text_breaks_nothing_and_pings_nobody(scene: Scene, hostile: Message) -> None:
+    """23: no mention, no control byte, no order of a log is more than text; Slack took every block as it was."""
+    said = "\n".join(message.all_text for message in everything(scene, hostile))
+
+    assert "CUDA out of memory" in said
+    assert not re.search(r"<!|<@(?!U0ALICE>,|U0ALICE>\.)", said)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", said)
+    assert not [
+        call for call in scene.slack.journal.calls() if "invalid_blocks" in call.outcome or "too_long" in call.outcome
+    ]
+    assert ORDER not in hostile.text
+
+
+def test_no_secret_of_a_log_reaches_slack(scene: Scene, hostile: Message) -> None:
+    """40: not in the answer, its thread, the raw lines or the form."""
+    alice = scene.user("alice")
+
+    alice.click(hostile, "ff_lines")
+    lines = alice.wait_for_modal("▶", PATIENCE)
+    alice.cancel()
+    alice.click(hostile, "ff_edit")
+    form = alice.wait_for_modal("Root cause", PATIENCE)
+    alice.cancel()
+    alice.reply(hostile, "what did rank 1 complain about?")
+    reply = scene.in_thread(hostile, "rank 1")
+
+    shown = [message.all_text for message in everything(scene, hostile)]
+    assert not [
+        text for text in (*shown, lines.all_text, str(form.content), reply.all_text) if KEY[:5] in text
+    ]  # nor its beginning, where a line is cut
+
+
+def test_a_running_job_is_not_judged(scene: Scene, room: str) -> None:
+    """7: it may still go on, so nobody is accused and nothing can be archived."""
+    running = scene.diagnosed(RUNNING, room)
+
+    assert "still running" in running.text
+    assert "Approve and archive" not in running.all_text

@@ -1,0 +1,190 @@
+"""Who may archive what: checked on the click and on the submission, once, undone, refused, kept with a reason."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from bot.settings import load_settings
+from bot.shelf import open_fault_library
+from bot.slack.actions import about
+from bot.state.audit import as_jsonl
+from faultlib.pattern import Entry, Origin, Status
+from slacksim import Message, Slack
+from slacksim.modals import open_view
+from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+
+TEAM = "T0FIRSTFAULT"
+PATTERN = "Fault pattern `"
+MAY_NOT = "You are not on the list"
+
+
+@pytest.fixture(scope="module")
+def answers(slack: Slack, folders: Folders, rooms: Iterator[str]) -> dict[str, Message]:
+    """f01, once in each of some channels, by a bot that is gone when the tests begin: the state has it all."""
+    with serving(slack, folders) as scene:
+        wanted = {name: next(rooms) for name in ("approvers", "one", "two", "reject")}
+        for room in wanted.values():
+            scene.ask("f01", room)
+        return {name: scene.in_full("f01", room) for name, room in wanted.items()}
+
+
+@pytest.fixture
+def asked(slack: Slack, folders: Folders, answers: dict[str, Message], approvers: str) -> Iterator[Scene]:
+    """The bot with another list of approvers."""
+    assert answers
+    with serving(slack, folders, approvers=approvers) as scene:
+        yield scene
+
+
+@pytest.fixture
+def scene(slack: Slack, folders: Folders, answers: dict[str, Message]) -> Iterator[Scene]:
+    """alice and bob may approve, carol may not."""
+    assert answers
+    with serving(slack, folders, approvers="U0ALICE,U0BOB") as scene:
+        yield scene
+
+
+def team_patterns(*statuses: Status) -> list[Entry]:
+    with open_fault_library(load_settings()) as library:
+        return [entry for entry in library.entries(*statuses) if entry.origin is Origin.TEAM]
+
+
+def pattern_of(message: Message) -> str:
+    return message.all_text.split(PATTERN)[1].split("`")[0]
+
+
+@pytest.mark.parametrize("approvers", [""])
+def test_an_empty_list_means_nobody(asked: Scene, answers: dict[str, Message]) -> None:
+    """31: not even who asked; and the reason is told privately."""
+    answer = answers["approvers"]
+
+    for button in ("ff_approve", "ff_edit", "ff_reject"):
+        asked.user("alice").click(answer, button)
+    told = asked.told("alice", "the list of approvers is empty")
+
+    assert told.channel == answer.channel
+    assert "FIRSTFAULT_APPROVERS" in told.all_text
+    assert asked.user("alice").wait_for_modal("Nobody may approve", PATIENCE).title in (
+        "Edit the note",
+        "Reject the note",
+    )
+    assert PATTERN not in asked.shown(answer).all_text
+    assert team_patterns() == []
+
+
+@pytest.mark.parametrize("approvers", ["U0CAROL", "carol@example.com", "@oncall, Carol@Example.com", "S0ONCALL"])
+def test_approvers_are_named_by_id_by_address_or_by_group(
+    asked: Scene, answers: dict[str, Message], approvers: str
+) -> None:
+    """31, 35: who is on the list archives in one click and takes it back; who is not is told so privately."""
+    answer, on_it = answers["approvers"], "alice" if approvers == "S0ONCALL" else "carol"
+    asked.user("bob").click(answer, "ff_approve")
+    asked.told("bob", MAY_NOT)
+    barred = asked.shown(answer)
+
+    asked.user(on_it).click(answer, "ff_approve")
+    approved = asked.until(answer, PATTERN)
+    asked.user(on_it).click(approved, "Undo")
+    undone = asked.until(answer, "Approve and archive")
+
+    assert PATTERN not in barred.all_text
+    assert f"*Approved* by <@U0{on_it.upper()}>" in approved.all_text
+    assert " UTC" in approved.all_text
+    assert PATTERN not in undone.all_text
+    assert team_patterns(Status.APPROVED) == []
+
+
+def test_two_clicks_by_two_people_make_one_pattern(scene: Scene, answers: dict[str, Message]) -> None:
+    """33, 35: whoever comes second is told who was faster."""
+    answer = answers["one"]
+
+    scene.user("alice").click(answer, "ff_approve")
+    scene.user("bob").click(answer, "ff_approve")
+    approved = scene.until(answer, PATTERN)
+    first, second = ("alice", "bob") if "*Approved* by <@U0ALICE>" in approved.all_text else ("bob", "alice")
+    told = scene.told(second, "has approved it")
+
+    found = [entry for entry in team_patterns(Status.APPROVED) if entry.id == pattern_of(approved)]
+    assert f"<@U0{first.upper()}> has approved it" in told.all_text
+    assert len(found) == 1
+    assert found[0].confirmed is not None
+    assert found[0].confirmed.who == first
+
+
+def test_an_edited_note_makes_older_buttons_stale(scene: Scene, answers: dict[str, Message]) -> None:
+    """32, 34: errors stand beside their field; what alice saved, bob's older form and button do not overwrite."""
+    answer, alice, bob = answers["two"], scene.user("alice"), scene.user("bob")
+    for user in (alice, bob):
+        user.click(answer, "ff_edit")
+        user.wait_for_modal("Root cause", PATIENCE)
+
+    wrong = alice.submit({"title": " ", "fix": " "})
+    alice.submit({"cause": "The cgroup limit killed it", "confirmation": "dmesg of the host"})
+    approved = scene.until(answer, PATTERN)
+    late = bob.submit({"cause": "Cosmic rays"})
+    changed = bob.wait_for_modal("changed meanwhile", PATIENCE)
+    alice.click(approved, "Undo")
+    undone = scene.until(answer, "Approve and archive")
+    bob.click(scene.copied(answer), "ff_approve")  # the button as it was before the edit
+    stale = scene.told("bob", "The note has changed")
+
+    assert wrong.errors == {"title": "Write a title.", "fix": "Write what fixes it, or that it is not known yet."}
+    assert late.acknowledged
+    assert changed.title == "Edit the note"
+    assert "revision 2 by <@U0ALICE>" in stale.all_text
+    assert "The cgroup limit killed it" in undone.all_text
+    assert "Cosmic rays" not in undone.all_text
+
+
+def test_a_rejection_keeps_its_reason_and_archives_nothing(scene: Scene, answers: dict[str, Message]) -> None:
+    """36, 37, 40: asked why, kept with the message and in the audit; who may not, may not submit a form either."""
+    answer, bob = answers["reject"], scene.user("bob")
+    before = team_patterns(Status.APPROVED)
+    bob.click(answer, "ff_reject")
+    form = bob.wait_for_modal("Why is it wrong?", PATIENCE)
+    server = scene.slack._server
+    server.call(lambda: open_view(server.state, "U0CAROL", form.content))  # a form that carol should not have
+
+    forged = scene.user("carol").submit({"reason": "Because"})
+    barred = scene.told("carol", MAY_NOT)
+    empty = bob.submit({"reason": "  "})
+    bob.submit({"reason": "It was a drill, nothing failed"})
+    rejected = scene.until(answer, "*Rejected* by <@U0BOB>")
+
+    deeds = [json.loads(line) for line in as_jsonl(scene.bot.state.audit.entries(team=TEAM))]
+    assert forged.acknowledged
+    assert barred.channel == answer.channel
+    assert empty.errors == {"reason": "Write a reason: it helps the next reader."}
+    assert "It was a drill, nothing failed" in rejected.all_text
+    assert "Undo" in rejected.all_text
+    assert team_patterns(Status.APPROVED) == before
+    assert deeds[-1]["what"] == "rejected"
+    assert deeds[-1]["who"] == "U0BOB"
+    assert deeds[-1]["details"]["reason"] == "It was a drill, nothing failed"
+
+
+def test_a_button_that_somebody_made_up_does_nothing(scene: Scene, answers: dict[str, Message]) -> None:
+    """34: ids are looked up, and what is not of this bot is said to be unknown."""
+    answer = answers["reject"]
+    *above, buttons, below = answer.blocks
+    forged = [{**one, "value": about("r-000000", 1)} for one in buttons["elements"]]
+    made_up = replace(answer, blocks=(*above, {**buttons, "elements": forged}, below))
+
+    scene.user("alice").click(scene.copied(made_up), "ff_approve")
+
+    assert scene.told("alice", "I do not know this diagnosis").channel == answer.channel
+
+
+def test_the_audit_tells_who_did_what_when(scene: Scene, answers: dict[str, Message]) -> None:
+    """40: every approval, edit, undo and rejection with person, time and revision, in order, a JSON object a line."""
+    deeds = [json.loads(line) for line in as_jsonl(scene.bot.state.audit.entries(team=TEAM))]
+
+    told = [(deed["who"], deed["what"]) for deed in deeds]
+    assert answers
+    assert {("U0ALICE", "asked"), ("U0CAROL", "approved"), ("U0ALICE", "edited"), ("U0BOB", "rejected")} <= set(told)
+    assert told.index(("U0CAROL", "approved")) < told.index(("U0CAROL", "undone"))
+    assert all(deed["at"] and deed["target"].startswith("r-") for deed in deeds)
+    assert all(deed["revision"] for deed in deeds if deed["what"] in ("approved", "edited", "rejected", "undone"))
+    assert [deed["number"] for deed in deeds] == sorted(deed["number"] for deed in deeds)

@@ -1,0 +1,116 @@
+"""Below an answer people just ask; what they ask is answered from the logs, once, and by nobody else's business."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from slacksim import Message, Slack
+from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+
+MAX_LINES = 5
+
+
+@pytest.fixture(scope="module")
+def answer(scene: Scene) -> Message:
+    """f02, diagnosed once for all questions."""
+    return scene.diagnosed("f02")
+
+
+def replies(scene: Scene, answer: Message) -> list[Message]:
+    return [reply for reply in scene.slack.snapshot().thread(answer) if reply.by_app]
+
+
+def lines(reply: Message) -> list[str]:
+    return reply.all_text.removeprefix(reply.text).strip().splitlines()
+
+
+def test_a_question_in_the_thread_is_answered_without_a_mention(scene: Scene, answer: Message) -> None:
+    """25, 27: at most five lines, with the place of what they quote."""
+    scene.user("bob").reply(answer, "what did rank 7 complain about?")
+
+    reply = scene.in_thread(answer, "rank 7")
+
+    assert 1 <= len(lines(reply)) <= MAX_LINES
+    assert "logs/" in reply.all_text
+
+
+def test_what_no_log_tells_is_not_in_the_logs(scene: Scene, answer: Message) -> None:
+    """27: nothing is made up."""
+    scene.user("bob").reply(answer, 'did anybody see "quantum flux capacitor"?')
+
+    assert scene.in_thread(answer, "Not in the logs").thread_ts == answer.ts
+
+
+def test_a_question_that_slack_delivers_twice_is_answered_once(scene: Scene, answer: Message) -> None:
+    """26: the event comes again with another id; after the next question there are two replies more, and not three."""
+    before = len(replies(scene, answer))
+    scene.slack.faults.delivery("events_api", "duplicate")
+
+    scene.user("bob").reply(answer, "what happened at iteration 45?")
+    scene.in_thread(answer, "iteration 45")
+    scene.user("bob").reply(answer, "and at iteration 44?")
+    scene.in_thread(answer, "iteration 44")
+
+    assert len(replies(scene, answer)) == before + 2
+
+
+def test_a_mention_within_the_thread_is_one_question_too(scene: Scene, answer: Message) -> None:
+    """25, 26: a mention makes two events; one is the question."""
+    before = len(replies(scene, answer))
+
+    scene.user("bob").reply(answer, "@firstfault what happened at iteration 43?")
+    scene.in_thread(answer, "iteration 43")
+    scene.user("bob").reply(answer, "and at iteration 42?")
+    scene.in_thread(answer, "iteration 42")
+
+    assert len(replies(scene, answer)) == before + 2
+
+
+def test_edits_bots_and_other_threads_are_no_questions(scene: Scene, answer: Message) -> None:
+    """25, 28: an edit asks nothing again, and the bot holds its tongue where nobody asked it."""
+    asked = scene.user("bob").reply(answer, "what happened at iteration 41?")
+    scene.in_thread(answer, "iteration 41")
+    elsewhere = scene.user("bob").say("lunch?")
+    scene.user("carol").reply(elsewhere, "what happened at iteration 40?")
+
+    scene.user("bob").edit(asked, "what happened at iteration 39?")
+    scene.user("bob").reply(answer, "what happened at iteration 38?")
+    scene.in_thread(answer, "iteration 38")
+
+    said = [reply.text for reply in replies(scene, answer)]
+    assert not any("iteration 39" in text for text in said)
+    assert not [reply for reply in scene.slack.snapshot().thread(elsewhere) if reply.by_app]
+    assert len(scene.bot.state.threads.conversation("T0FIRSTFAULT", answer.channel, answer.ts)) == len(
+        [m for m in scene.slack.snapshot().thread(answer) if not m.by_app]
+    )
+
+
+def test_two_people_at_once_are_both_answered(scene: Scene, answer: Message) -> None:
+    """29: each question has its own reply."""
+    scene.user("bob").reply(answer, "what happened at iteration 30?")
+    scene.user("carol").reply(answer, "what happened at iteration 31?")
+
+    first, second = scene.in_thread(answer, "iteration 30"), scene.in_thread(answer, "iteration 31")
+
+    assert first.ts != second.ts
+    assert "iteration 31" not in first.text
+    assert "iteration 30" not in second.text
+
+
+@pytest.fixture
+def restarted(slack: Slack, folders: Folders, answer: Message) -> Iterator[Scene]:
+    """Another process' worth of bot on the same state, after the first has its answer."""
+    assert answer.by_app
+    with serving(slack, folders) as again:
+        yield again
+
+
+def test_after_a_restart_old_threads_are_still_answered(restarted: Scene, answer: Message) -> None:
+    """30: what was diagnosed is in the state, and buttons know it too."""
+    bob = restarted.user("bob")
+
+    bob.reply(answer, "what happened at iteration 20?")
+    bob.click(answer, "ff_lines")
+
+    assert restarted.in_thread(answer, "iteration 20").thread_ts == answer.ts
+    assert "logs/" in bob.wait_for_modal("recv operation", PATIENCE).all_text
