@@ -37,9 +37,7 @@ class Metrics:
         self._acks = Histogram(
             "firstfault_acknowledged_seconds", "Until Slack was answered", buckets=_ACKS, registry=self.registry
         )
-        self._tokens = Counter(
-            "firstfault_model_tokens_total", "Of the model", ["kind"], registry=self.registry
-        )
+        self._tokens = Counter("firstfault_model_tokens_total", "Of the model", ["kind"], registry=self.registry)
         self._calls = Counter("firstfault_model_calls_total", "To the language model", registry=self.registry)
         self._notes = Counter("firstfault_notes_total", "Notes by who wrote them", ["author"], registry=self.registry)
         self._decisions = Counter("firstfault_decisions_total", "What approvers did", ["what"], registry=self.registry)

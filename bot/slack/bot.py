@@ -3,12 +3,13 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 
 from slack_bolt import App, BoltRequest, BoltResponse
+from slack_sdk.errors import SlackClientError
 
 from bot.health import HealthServer, Metrics, split_address
 from bot.settings import Settings
@@ -21,24 +22,30 @@ from bot.slack.parts import Parts
 from bot.slack.people import People, read_approvers
 from bot.slack.posting import Posting
 from bot.slack.telling import Telling
+from bot.state.leases import LEASE
 from bot.state.state import State, open_state
 from bot.work.files import RunFiles
 from bot.work.means import Limits
-from bot.work.worker import Worker
+from bot.work.tasks import TASKS
+from bot.work.worker import GRACE_SECONDS, Worker
 from core.errors import BadSettings, FirstfaultError
 from faultlib.library import Library
 
 DATABASE, REPORTS = "state.db", "reports"
 KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
 TIDY_EVERY = 6 * 3600.0  # seconds
+LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old a run without a message is, and seconds between two looks
+LEAVING_SECONDS = 6.0  # slack_sdk takes four to close a socket
 _LOG = logging.getLogger(__name__)
 
 
 class Bot:
     """Everything that runs; ``start`` returns at once, ``stop`` when all of it is done."""
 
-    def __init__(self, settings: Settings, *, version: str) -> None:
-        """Open the state and say hello to Slack.
+    def __init__(
+        self, settings: Settings, *, version: str, tasks: Mapping[str, str] = TASKS, lease: timedelta = LEASE
+    ) -> None:
+        """Open the state and say hello to Slack; ``tasks`` and ``lease`` are other ones in tests.
 
         Raises:
             BadSettings: a token is missing.
@@ -50,12 +57,12 @@ class Bot:
         self._settings = settings
         self._client = make_client(token, settings.slack_api_url)
         identity = who_am_i(self._client)
-        self.state: State = open_state(settings.state / DATABASE)
+        self.state: State = open_state(settings.state / DATABASE, lease=lease)
         self._files = RunFiles(settings.state / REPORTS)
         app = make_app(self._client, identity, settings.slack_signing_secret.get_secret_value())
         app.use(partial(_timed, self.metrics))
-        posting = Posting(self._client, self.state.posts)
-        telling = Telling(posting, self.state, version=version, metrics=self.metrics)
+        self._posting = posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
+        self._telling = telling = Telling(posting, self.state, version=version, metrics=self.metrics)
         people = People(self._client, read_approvers(settings.approvers.split(",")))
         limits = Limits(runs=settings.runs, run_seconds=settings.deadline)
         self.worker = Worker(
@@ -65,6 +72,7 @@ class Bot:
             limits=limits,
             counters=self.metrics,
             version=version,
+            tasks=tasks,
         )
         register(
             app,
@@ -81,6 +89,7 @@ class Bot:
         self._health = self._make_health(settings)
         self._stopping = threading.Event()
         self._tidy = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
+        self._late = threading.Thread(target=self._keep_posted, name="late", daemon=True)
 
     @property
     def health_port(self) -> int | None:
@@ -99,16 +108,22 @@ class Bot:
             self._health.start()
         self._transport.start()
         self._tidy.start()
+        self._late.start()
 
     def healthy(self) -> bool:
         """Whether worker and transport are well."""
         return self.worker.healthy() and self._transport.healthy()
 
-    def stop(self, grace_seconds: float = 20.0) -> None:
+    def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Take nothing new, finish what ends soon, hand back the rest."""
         self._stopping.set()
-        self._transport.stop()
+        leaving = threading.Thread(target=self._transport.stop, name="leaving", daemon=True)
+        leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
         self.worker.stop(grace_seconds)
+        leaving.join(LEAVING_SECONDS)
+        for thread in (self._late, self._tidy):  # a process that ends while a model computes is aborted
+            if thread.is_alive():
+                thread.join(LEAVING_SECONDS)
         if self._health:
             self._health.stop()
         self.state.close()
@@ -120,7 +135,28 @@ class Bot:
         if not settings.health:
             return None
         host, port = split_address(settings.health, "FIRSTFAULT_HEALTH")
-        return HealthServer(host, port, self.metrics, {"worker": self.worker.healthy, "slack": self._transport.healthy})
+        checks = {"worker": self.worker.healthy, "slack": self._transport.healthy, "state": self.state.writable}
+        return HealthServer(host, port, self.metrics, checks)
+
+    def _keep_posted(self) -> None:
+        """Give runs the message, or the newest edit of it, that Slack did not take when it was new."""
+        while not self._stopping.wait(LATE_EVERY):
+            try:
+                late = {run.id for run in self.state.runs.unposted(self.state.clock() - LATE)}
+                for run_id in sorted(late | self._posting.behind()):
+                    self._post_late(run_id)
+            except FirstfaultError as trouble:
+                _LOG.warning("cannot look for runs without a message: %s", trouble.message)
+
+    def _post_late(self, run_id: str) -> None:
+        run = self.state.runs.get(run_id)
+        if run is None or self._stopping.is_set() or not (run.told or run.status.active):
+            return  # one that is over, and not told, is the worker's
+        try:
+            if not self._telling.show(run_id):
+                self.state.runs.cancel(run_id, run.asked_by)  # it may not write there any more
+        except (FirstfaultError, SlackClientError) as trouble:
+            _LOG.info("%s: Slack shows something old: %s", run_id, trouble, extra={"run": run_id})
 
     def _keep_tidy(self) -> None:
         """Warm the library, then drop what is old, now and again."""

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Protocol
 
 from slack_bolt import App
@@ -13,16 +14,22 @@ from slack_bolt.adapter.wsgi import SlackRequestHandler
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler, RateLimitErrorRetryHandler
 from slack_sdk.socket_mode.client import BaseSocketModeClient
+from waitress import wasyncore
 from waitress.server import create_server
 
+from bot.slack.client import TRIES, PatientClient
 from core.errors import FirstfaultError
 
-THREADS = 16  # of listeners; Bolt's own five starve with eight commands at once
-SILENCE = 60.0  # seconds without a word of Slack after which the socket counts as gone; it pings every few
+# Of listeners; Bolt's own five starve with eight commands at once. A listener acknowledges first and may then wait some
+# seconds for Slack's rate limit: with 16 threads the last of 50 commands at once were not acknowledged in time.
+LISTENERS = 64
+THREADS = 16  # that take requests over HTTP: each until it is acknowledged
+PING = 2.0  # seconds; slack_sdk gives a dead socket up after four of them (its own 10 s are 40 s of lost commands)
+GLANCE = 0.5  # seconds between two looks at whether a ping failed; slack_sdk waits for five failures: 10 s of commands
+HURRY = 0.2  # seconds; else the old connection is read for three more, and nobody reads the new one
+SILENCE = 20.0  # seconds without a word of Slack after which the socket counts as gone
 REQUEST_PATH = "/slack/events"
-_RATE_RETRIES = 3
 _LOG = logging.getLogger(__name__)
 
 
@@ -43,14 +50,9 @@ class Transport(Protocol):
         """Listen no more."""
 
 
-def make_client(token: str, api_url: str) -> WebClient:
-    """A client that waits when Slack says so, and tries a lost connection once again."""
-    client = WebClient(token=token, base_url=api_url, timeout=30)
-    client.retry_handlers = [
-        ConnectionErrorRetryHandler(max_retry_count=1),
-        RateLimitErrorRetryHandler(max_retry_count=_RATE_RETRIES),
-    ]
-    return client
+def make_client(token: str, api_url: str, *, tries: int = TRIES) -> WebClient:
+    """A client that waits when Slack says so, and tries again what may be done twice."""
+    return PatientClient(token, api_url, tries=tries)
 
 
 def who_am_i(client: WebClient) -> AuthorizeResult:
@@ -68,7 +70,7 @@ def who_am_i(client: WebClient) -> AuthorizeResult:
         ) from error
     except (SlackClientError, OSError) as error:
         raise SlackUnavailable(
-            f"Slack does not answer at {client.base_url}: {type(error).__name__}.", "Is there a way out to Slack?"
+            f"Slack does not answer at {client.base_url} ({error}).", "Is there a way out to Slack?"
         ) from error
     return AuthorizeResult(
         enterprise_id=answer.get("enterprise_id"),
@@ -85,7 +87,7 @@ def make_app(client: WebClient, identity: AuthorizeResult, signing_secret: str) 
         client=client,
         signing_secret=signing_secret or "not used by Socket Mode",
         authorize=lambda: identity,
-        listener_executor=ThreadPoolExecutor(THREADS, thread_name_prefix="listener"),
+        listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
         logger=logging.getLogger("bot.slack.bolt"),
     )
 
@@ -96,8 +98,13 @@ class Socket:
     def __init__(self, app: App, app_token: str, api_url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._heard = clock()
-        self._handler = SocketModeHandler(app, app_token=app_token, web_client=make_client(app_token, api_url))
+        self._handler = SocketModeHandler(
+            app, app_token=app_token, web_client=make_client(app_token, api_url), ping_interval=PING
+        )
         self._handler.client.message_listeners.append(self._hear)
+        self._handler.client.on_message_listeners.append(self._hurry)
+        self._stopping = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="socket", daemon=True)
 
     def start(self) -> None:
         """Connect; the client reconnects by itself."""
@@ -107,6 +114,7 @@ class Socket:
             raise SlackUnavailable(
                 f"Socket Mode does not start: {error}", "FIRSTFAULT_SLACK_APP_TOKEN is an xapp- token (docs/slack.md)."
             ) from error
+        self._watcher.start()
 
     def healthy(self) -> bool:
         """Whether Slack was heard lately."""
@@ -117,7 +125,22 @@ class Socket:
 
     def stop(self) -> None:
         """Disconnect."""
+        self._stopping.set()
         self._handler.close()  # type: ignore[no-untyped-call]  # as connect
+
+    def _watch(self) -> None:
+        """Drop a connection at its first failed ping; slack_sdk then makes another."""
+        while not self._stopping.wait(GLANCE):
+            session = self._handler.client.current_session
+            if session is not None and session.is_active() and session.consecutive_check_state_error_count:
+                session.disconnect()
+
+    def _hurry(self, text: str) -> None:
+        """Slack is about to renew the connection: let slack_sdk leave the old one at once."""
+        session = self._handler.client.current_session
+        sock = session.sock if session is not None and text.startswith('{"type":') and '"disconnect"' in text else None
+        if sock is not None:
+            sock.settimeout(HURRY)
 
     def _hear(self, _client: BaseSocketModeClient, _message: dict[str, object], _raw: str | None) -> None:
         self._heard = self._clock()
@@ -127,8 +150,14 @@ class Http:
     """Signed requests over HTTP, with threads of their own."""
 
     def __init__(self, app: App, host: str, port: int) -> None:
+        self._sockets: dict[int, object] = {}
         self._server = create_server(
-            SlackRequestHandler(app, path=REQUEST_PATH), host=host, port=port, threads=THREADS, ident=None
+            SlackRequestHandler(app, path=REQUEST_PATH),
+            host=host,
+            port=port,
+            threads=THREADS,
+            ident=None,
+            map=self._sockets,
         )
         self._thread = threading.Thread(target=self._server.run, name="http", daemon=True)
 
@@ -146,6 +175,7 @@ class Http:
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """Listen no more."""
-        self._server.close()
+        """Listen no more; closed by the thread that listens, which else fails on a socket that is gone."""
+        self._server.trigger.pull_trigger(partial(wasyncore.close_all, self._sockets))
         self._thread.join(5)
+        self._server.task_dispatcher.shutdown()

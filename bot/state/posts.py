@@ -7,7 +7,7 @@ token in the channel and posts again only when it is not there.
 
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from bot.state.database import Database
@@ -19,8 +19,9 @@ CREATE TABLE posts (
     ts TEXT, intended_at TEXT NOT NULL, mine_until TEXT NOT NULL, PRIMARY KEY (run, kind)
 ) WITHOUT ROWID;
 """
-POSTING = timedelta(seconds=60)  # slack_sdk waits 30 s for an answer, and once for a rate limit
+POSTING = timedelta(seconds=30)  # the client waits 10 s for an answer: one to look, one to post, some to spare
 _TOKEN_BYTES = 12
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Intention(StrEnum):
@@ -41,6 +42,7 @@ class Post:
     token: str
     intention: Intention
     ts: str | None = None
+    intended_at: datetime = _LONG_AGO  # the first time: it cannot be older than this
 
 
 class Posts:
@@ -53,22 +55,33 @@ class Posts:
     def intend(self, run: str, kind: str) -> Post:
         """Say that it will be posted; what the caller has to do is in ``intention``.
 
-        After NEW and DOUBTFUL it is the caller's alone for a minute; others get PENDING.
+        After NEW and DOUBTFUL it is the caller's alone for ``POSTING``; others get PENDING.
         """
         with self._database.transaction():
             now = self._clock()
-            rows = self._database.query("SELECT token, ts, mine_until FROM posts WHERE run = ? AND kind = ?", run, kind)
+            rows = self._database.query(
+                "SELECT token, ts, intended_at, mine_until FROM posts WHERE run = ? AND kind = ?", run, kind
+            )
             if not rows:
                 return self._insert(run, kind, now)
             token, ts = rows[0]["token"], rows[0]["ts"]
+            since = datetime.fromisoformat(rows[0]["intended_at"])
             if ts is not None:
-                return Post(run, kind, token, Intention.POSTED, ts)
+                return Post(run, kind, token, Intention.POSTED, ts, since)
             if datetime.fromisoformat(rows[0]["mine_until"]) > now:
-                return Post(run, kind, token, Intention.PENDING)
+                return Post(run, kind, token, Intention.PENDING, None, since)
             self._database.execute(
                 "UPDATE posts SET mine_until = ? WHERE run = ? AND kind = ?", now + POSTING, run, kind
             )
-            return Post(run, kind, token, Intention.DOUBTFUL)
+            return Post(run, kind, token, Intention.DOUBTFUL, None, since)
+
+    def renamed(self, run: str, kind: str, token: str, new: str) -> bool:
+        """It will be known by another token (files have ids of their own), and is the caller's alone anew.
+
+        False when somebody else has taken it over meanwhile.
+        """
+        sql = "UPDATE posts SET token = ?, mine_until = ? WHERE run = ? AND kind = ? AND token = ? AND ts IS NULL"
+        return self._database.execute(sql, new, self._clock() + POSTING, run, kind, token) == 1
 
     def posted(self, run: str, kind: str, ts: str) -> str:
         """It is there; the ts that counts, which is the first one that was told."""
@@ -78,7 +91,7 @@ class Posts:
             return str(rows[0]["ts"]) if rows else ts
 
     def refused(self, run: str, kind: str) -> None:
-        """Slack has said no (not_in_channel, say): it is not there, and may be tried anew."""
+        """Slack has said no (not_in_channel, ratelimited): it is not there, and may be tried anew."""
         self._database.execute("DELETE FROM posts WHERE run = ? AND kind = ? AND ts IS NULL", run, kind)
 
     def unsure(self, run: str, kind: str) -> None:
@@ -86,6 +99,11 @@ class Posts:
         self._database.execute(
             "UPDATE posts SET mine_until = ? WHERE run = ? AND kind = ? AND ts IS NULL", self._clock(), run, kind
         )
+
+    def is_outdated(self, run: str, revision: int) -> bool:
+        """Whether the run has changed since this revision of it."""
+        rows = self._database.query("SELECT revision FROM runs WHERE id = ?", run)
+        return bool(rows) and rows[0]["revision"] > revision
 
     def ts(self, run: str, kind: str) -> str | None:
         """Where it is, if it is known to be there."""
@@ -98,4 +116,4 @@ class Posts:
             "INSERT INTO posts (run, kind, token, intended_at, mine_until) VALUES (?, ?, ?, ?, ?)",
             run, kind, token, now, now + POSTING,
         )  # fmt: skip
-        return Post(run, kind, token, Intention.NEW)
+        return Post(run, kind, token, Intention.NEW, None, now)

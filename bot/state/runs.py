@@ -119,6 +119,11 @@ class Runs:
         found = self._select("status NOT IN ('queued', 'running') AND " + _PLACE, team, channel, channel, limit=limit)
         return tuple(found)
 
+    def unposted(self, before: datetime) -> tuple[Run, ...]:
+        """What waits or runs, was asked for before this time, and has no message yet; oldest first."""
+        found = self._select("status IN ('queued', 'running') AND message_ts = '' AND asked_at < ?", before)
+        return tuple(found)[::-1]
+
     def place(self, run_id: str) -> int:
         """Its place in the queue: 1 is the next, 0 does not wait (any more)."""
         rows = self._database.query(

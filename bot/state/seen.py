@@ -26,6 +26,11 @@ class Seen:
         sql = "INSERT INTO seen (key, at) VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
         return self._database.execute(sql, to_text(key), self._clock()) == 1
 
+    def touch(self, key: str) -> None:
+        """This was seen now, as often before as it may have been."""
+        sql = "INSERT INTO seen (key, at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at"
+        self._database.execute(sql, key, self._clock())
+
     def forget(self, before: datetime) -> int:
         """Drop what was seen before this time; how many."""
         return self._database.execute("DELETE FROM seen WHERE at < ?", before)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bot.state import audit, drafts, feedback, leases, posts, runs, seen, threads
 from bot.state.database import BUSY_SECONDS, Database
+from bot.state.errors import StateUnavailable
 from bot.state.values import Clock, utc_now
 
 # A released version is never edited: a change is one more entry.
@@ -48,6 +49,14 @@ class State:
         now = self.clock()
         self.seen.forget(now - SEEN_FOR)
         return self.runs.forget(now - older_than)
+
+    def writable(self) -> bool:
+        """Whether something can be stored now; asked by who watches the bot, so it really stores a word."""
+        try:
+            self.seen.touch("writable")
+        except StateUnavailable:
+            return False
+        return True
 
     def close(self) -> None:
         """Close the file."""

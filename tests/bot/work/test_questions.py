@@ -86,12 +86,14 @@ def test_a_question_before_the_answer_is_told(state: State, tmp_path: Path, reco
     assert "no answer yet" in failure.message
 
 
-def test_a_task_that_is_not_there_says_so(state: State, tmp_path: Path, recorder: Recorder) -> None:
-    """The table's own "ask" refuses plainly as long as nothing stands behind it."""
+def test_the_real_task_answers_from_what_was_diagnosed(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """The raw lines are read again, the verdict is the one that people see."""
     answered(state)
     question(state, "1.1", "why?")
 
     with working(state, tmp_path, recorder, tasks=TASKS):
-        _, _, failure = recorder.first("not replied")
+        _, _, reply = recorder.first("replied")
 
-    assert failure.message == "Follow-up questions are not answered yet."
+    diagnosis = answer("f07").diagnosis
+    assert diagnosis is not None
+    assert reply.startswith(diagnosis.headline.rstrip("."))

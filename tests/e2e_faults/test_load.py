@@ -1,0 +1,83 @@
+"""Many people at once, and many runs one after the other."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from slacksim import Outcome
+from tests.e2e_faults.conftest import make_stage
+from tests.e2e_faults.stage import ROOMS, Stage, assert_said_once, eventually, local_slack, metric
+
+CROWD = 50
+ACKNOWLEDGED = 3.0  # seconds: Slack's own limit, after which a person sees an error
+USUALLY = 1.0  # seconds, of most: this machine may be doing something else
+
+
+def test_a_crowd_asks_at_once(shared: Path, tmp_path: Path) -> None:
+    """Fifty commands in one moment, within Slack's limits and while jobs run: all acknowledged, and queued once."""
+    with local_slack(limits=True) as slack:
+        stage = make_stage(slack, shared, tmp_path)
+        jobs = [stage.job(f"gate-{number:02}") for number in range(CROWD)]
+        with stage.bot(transport="socket", runs=2) as bot, ThreadPoolExecutor(CROWD) as people:
+            slack.wait_for_connection()
+
+            def ask(number: int) -> Outcome:
+                return stage.alice.command(f"/diagnose {jobs[number]}", ROOMS[number % 10])
+
+            outcomes = list(people.map(ask, range(CROWD)))
+            runs = eventually_runs(stage, jobs)
+            for job in jobs:
+                stage.parent(job)
+            assert all(outcome.acknowledged for outcome in outcomes)
+            assert max(outcome.seconds for outcome in outcomes) < ACKNOWLEDGED
+            assert median(outcome.seconds for outcome in outcomes) < USUALLY
+            assert len(set(runs)) == CROWD
+            assert {job: len(stage.parents(job)) for job in jobs} == dict.fromkeys(jobs, 1)
+            eventually(lambda: metric(bot.health_port, 'firstfault_waiting{task="diagnose"}') == CROWD - 2, "the queue")
+
+
+@pytest.mark.slow
+def test_a_crowd_is_answered(shared: Path, tmp_path: Path) -> None:
+    """Every one of twelve commands in three channels gets its one answer, at the speed that Slack allows."""
+    with local_slack(limits=True) as slack:
+        stage = make_stage(slack, shared, tmp_path)
+        jobs = [stage.job(f"quick-{number:02}") for number in range(12)]
+        with stage.bot(runs=2), ThreadPoolExecutor(12) as people:
+            list(people.map(stage.alice.command, [f"/diagnose {job}" for job in jobs], ROOMS[:3] * 4))
+            stage.wait_told(*jobs)
+        assert_said_once(stage, *jobs)
+        assert [len(stage.starts(job)) for job in jobs] == [1] * 12
+
+
+@pytest.mark.slow
+def test_runs_leave_no_memory_behind(stage: Stage) -> None:
+    """Thirty runs after the first ten do not make the bot larger by more than a few megabytes."""
+    with stage.other_bot(runs=2) as process:
+        _diagnose(stage, range(10))
+        before = _resident(process.pid)
+        _diagnose(stage, range(10, 40))
+        grown = _resident(process.pid) - before
+        assert grown < 8 << 20
+
+
+def eventually_runs(stage: Stage, jobs: list[str]) -> list[str]:
+    def ids() -> list[str]:
+        runs = [stage.run(job) for job in jobs]
+        return [run.id for run in runs if run is not None]
+
+    eventually(lambda: len(ids()) == len(jobs), "all runs in the queue")
+    return ids()
+
+
+def _diagnose(stage: Stage, numbers: range) -> None:
+    jobs = [stage.job(f"quick-{number:03}") for number in numbers]
+    for number, job in enumerate(jobs):
+        stage.alice.command(f"/diagnose {job}", ROOMS[number % len(ROOMS)])
+    stage.wait_told(*jobs)
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory that a process has now."""
+    return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * 4096

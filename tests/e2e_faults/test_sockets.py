@@ -1,0 +1,72 @@
+"""The line to Slack breaks, dies silently, or is renewed."""
+
+import pytest
+
+from bot.slack.connect import SILENCE
+from slacksim import Slack
+from tests.e2e_faults.stage import Stage, eventually, health
+
+HEALS = 25.0  # seconds; a broken line is seen at the next ping (3 s), a dead one after four
+
+
+def test_refresh_of_a_socket(stage: Stage) -> None:
+    """When Slack renews the connection, no command is lost."""
+    with stage.bot(transport="socket"):
+        stage.slack.wait_for_connection()
+        stage.slack.disconnect("refresh_requested")
+        stage.slack.wait_for_connection(HEALS)
+        assert stage.alice.command(f"/diagnose {stage.job('quick-1')}").acknowledged
+        stage.parent("quick-1")
+
+
+def test_line_breaks(stage: Stage) -> None:
+    """After a broken line a command is answered or gets Slack's own error; a mention meanwhile is answered once."""
+    mentioned = stage.job("quick-1")
+    with stage.bot(transport="socket") as bot:
+        stage.slack.wait_for_connection()
+        stage.slack.drop_sockets(hard=True)
+        stage.alice.say(f"@firstfault diagnose {mentioned}")
+        outcome = stage.alice.command(f"/diagnose {stage.job('quick-2')}")
+        if not outcome.acknowledged:
+            stage.alice.wait_for_ephemeral("the app did not respond")
+        stage.slack.wait_for_connection(HEALS)
+        stage.parent(mentioned)
+        eventually(lambda: health(bot.health_port)[0] == 200, "health")
+        stage.wait_told(mentioned)
+    assert len(stage.parents(mentioned)) == 1
+    assert len(stage.starts(mentioned)) == 1
+
+
+@pytest.mark.slow
+def test_line_dies_silently(stage: Stage) -> None:
+    """A socket through which nothing comes any more is replaced within half a minute, without anybody's help."""
+    with stage.bot(transport="socket"):
+        stage.slack.wait_for_connection()
+        stage.slack.mute_sockets()
+        eventually(lambda: _acknowledged(stage), "a command that is acknowledged", HEALS + 5)
+
+
+@pytest.mark.slow
+def test_slack_is_gone(stage: Stage) -> None:
+    """While no connection can be had, health says so within half a minute, and that it is well again soon after."""
+    with stage.bot(transport="socket") as bot:
+        stage.slack.wait_for_connection()
+        assert health(bot.health_port) == (200, {"worker": True, "slack": True, "state": True})
+        stage.slack.faults.call("apps.connections.open", "error", times=1000)
+        stage.slack.drop_sockets(hard=True)
+        eventually(lambda: health(bot.health_port)[0] == 503, "a bad health", SILENCE + 10)
+        assert health(bot.health_port)[1] == {"worker": True, "slack": False, "state": True}
+        stage.slack.faults.clear()
+        eventually(lambda: health(bot.health_port)[0] == 200, "a good health", HEALS)
+
+
+def _acknowledged(stage: Stage) -> bool:
+    return stage.alice.command("/diagnose help").acknowledged
+
+
+def test_slack_is_not_there_at_the_start(stage: Stage, slack: Slack) -> None:
+    """A bot that cannot say hello at first tries again before it gives up."""
+    slack.faults.call("auth.test", "error")
+    slack.faults.call("apps.connections.open", "drop")
+    with stage.bot(transport="socket"):
+        slack.wait_for_connection()
