@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.cache import ByteCache
 from core.crossjob import find_candidates
+from core.dumps.signs import find_dump_evidence
 from core.job import Job
 from core.l4 import diagnose_l4
 from core.model import Diagnosis
@@ -51,11 +52,12 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain
     candidates = assign_roles(parsed, candidates)  # beyond the paper: who is at fault, who only tells of it
     candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
-    stage = stage_of_failure(parsed, candidates)  # 4.4 temporal, by stages
+    dumps = find_dump_evidence(parsed)  # beyond the paper: stacks and flight recorders of hung processes
+    stage = stage_of_failure(parsed, candidates, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
-    suspicions = suspects(find_signs(parsed, candidates))  # 4.3 spatial: nodes against each other
+    suspicions = suspects((*find_signs(parsed, candidates), *dumps.signs))  # 4.3 spatial: nodes against each other
     verdict = decide(parsed, candidates, suspicions, stage)  # scope and confidence, in code
-    return present(parsed, candidates, verdict, stage, odd)
+    return present(parsed, candidates, verdict, stage, odd, dumps.problems)
 
 
 @dataclass(frozen=True, slots=True)

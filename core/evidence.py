@@ -49,7 +49,8 @@ def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, s
         score=one.score,
         because=" ".join(_sentence(sign.because, _names(parsed)) for sign in one.signs),
         node=one.node,
-        ranks=_ranks(parsed, one.node),
+        lines=tuple(line for sign in one.signs for line in sign.lines),
+        ranks=tuple(sorted({*_ranks(parsed, one.node), *(rank for sign in one.signs for rank in sign.ranks)})),
         events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event is not None and sign.event in ids})),
     )
 

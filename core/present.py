@@ -15,9 +15,17 @@ MAX_TOLD = 6  # a reader looks at few
 
 
 def present(
-    parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict, stage: Stage, odd: Sequence[Odd]
+    parsed: Parsed,
+    candidates: Sequence[Candidate],
+    verdict: Verdict,
+    stage: Stage,
+    odd: Sequence[Odd],
+    unread: Sequence[str] = (),
 ) -> Diagnosis:
-    """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
+    """Put verdict and evidence together, each piece with its sentence, numbers and lines.
+
+    unread: sentences about dumps that could not be read.
+    """
     telling = shown(candidates, verdict)
     events = tuple(event_evidence(f"E{n}", parsed, one) for n, one in enumerate(telling, start=1))
     ids = {one.event: event.id for one, event in zip(telling, events, strict=True)}
@@ -35,7 +43,7 @@ def present(
         nodes=nodes if verdict.scope is Scope.NODE else (),
         stage=stage,
         iterations=iteration_evidence(parsed, telling, ids, odd) if failed else (),
-        skipped=skipped(parsed),
+        skipped=(*skipped(parsed), *(Skipped("dumps", problem) for problem in unread)),
         coverage=coverage(parsed),
         pictures=pictures(parsed, telling, ids, verdict.suspects),
         facts=facts(parsed),

@@ -61,12 +61,17 @@ def first_time(table: EventTable, candidate: Candidate) -> int:
     return int(table.time[candidate.rows].min())
 
 
-def stage_of_failure(parsed: Parsed, candidates: Sequence[Candidate]) -> Stage:
-    """Stage in which the job failed: of the leading root, else of what peers told, else where the log ends."""
+def stage_of_failure(parsed: Parsed, candidates: Sequence[Candidate], standing: Stage | None = None) -> Stage:
+    """Stage in which the job failed: of the leading root, else of what peers told, else where the log ends.
+
+    standing: where the processes stood when they were dumped, which is later than the end of any log.
+    """
     for role in (Role.ROOT, Role.PROPAGATED):
         told = [one for one in candidates if one.role is role and one.stage is not Stage.UNKNOWN]
         if told:
             return _best_placed(parsed.table, told)
+    if standing is not None:
+        return standing
     if parsed.iterations.last is not None:
         return Stage.TRAINING
     known = parsed.stages[parsed.stages != STAGES.index(Stage.UNKNOWN)]

@@ -20,7 +20,7 @@ from core.crossjob import Candidate
 from core.facts import Blame
 from core.iterations import Iterations
 from core.logs.origins import Program
-from core.model import Role
+from core.model import Line, Role
 from core.table import EventTable, rows_by
 
 MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (docs/how-it-works.md)
@@ -37,13 +37,20 @@ MIN_COMPLAINERS = 2  # of one peer alone nothing follows about the silent ones
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """One thing that points to a node. weight: 0..1, chance that a node with this sign is the faulty one."""
+    """One thing that points to a node. weight: 0..1, chance that a node with this sign is the faulty one.
+
+    says, check: what broke and what to look at, for the answer, where no event says it; ranks, lines: as in evidence.
+    """
 
     node: str
     channel: str
     weight: float
     because: str
     event: int | None = None
+    says: str = ""
+    check: str = ""
+    ranks: tuple[int, ...] = ()
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

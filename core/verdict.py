@@ -72,14 +72,17 @@ def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], place: str) 
         (root for root in roots if first.node in root.nodes or any(sign.event == root.event for sign in first.signs)),
         None,
     )
-    said = _said(root) if root else "it went silent while the others waited for it"
+    said = _said(root) if root else first.signs[0].says or "it went silent while the others waited for it"
     confidence = (
         Confidence.ESTABLISHED if root and root.fact.known and first.score >= ESTABLISHED else _by_score(first.score)
     )
     checks = (
         (root.fact.check,)
         if root
-        else (f"Look at {names} itself: process state, kernel log, power, network; take it out and restart.",)
+        else (
+            first.signs[0].check
+            or f"Look at {names} itself: process state, kernel log, power, network; take it out and restart.",
+        )
     )
     return Verdict(
         Scope.NODE,

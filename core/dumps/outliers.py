@@ -1,0 +1,206 @@
+"""Stacks of all processes merged into one tree, and those that few share (ByteRobust, SOSP 2025: stack aggregation).
+
+In a hang the healthy processes stand in communication, each kind of pipeline stage in its own, and the one that they
+wait for stands elsewhere. So two questions, in this order: who is not in communication while most are; who stands
+where few do while most stand in one place. File paths are cut and line numbers left out, so that versions may differ.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.dumps.ranges import folded
+from core.dumps.stacks import Frame, Process, Thread
+
+MIN_PROCESSES = 3  # of two that differ, either may be the odd one
+MAJORITY = 0.5  # of the processes; without more than half in one place nobody is special
+FEW = 0.25  # of the processes; a place that more share is another part of the program, such as a pipeline stage
+NEAR = 8  # innermost frames that tell what a thread does: a call into communication goes through five wrappers
+PATH_PARTS = 3  # parts of a file's path that tell it; what is before them is where Python was installed
+
+_IN_COMMUNICATION = re.compile(
+    r"(?:^|/)(?:distributed_c10d|c10d_logger|_functional_collectives|p2p|p2p_communication)\.py$"
+)
+_LIBRARY = re.compile(r"nccl|rccl|hccl|gloo|mscclpp", re.IGNORECASE)  # in a function's name, or in a library's
+_WAITS_FOR_DEVICE = re.compile(r"_engine_run_backward|(?:cuda|npu)\w*(?:Stream|Device|Event)?Synchronize|synchronize")
+_WATCHERS = re.compile(r"watchdog|heartbeat|monitor|watchdg|flight|pt_nccl", re.IGNORECASE)
+_NO_RANK = re.compile(r"^(?:_worker_loop|_invoke_run|launch_agent|_pin_memory_loop|_fork_server|_serve_one)$")
+_NO_RANK_FILE = re.compile(r"distributed/(?:run|launch|launcher/api)\.py$|compile_worker|resource_tracker|forkserver")
+_PLUMBING = re.compile(
+    r"(?:^|/)(?:threading|queue|selectors|socket|ssl|subprocess|connection|popen_fork|synchronize)\.py$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Processes that stand in one place; stack: innermost first."""
+
+    stack: tuple[Frame, ...]
+    processes: tuple[Process, ...]
+    waits: bool
+    threads: tuple[Thread, ...] = ()  # the one of each process that stands there
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A node of the merged tree: a frame, outermost first, with all processes below it."""
+
+    frame: Frame
+    processes: tuple[Process, ...]
+    below: tuple["Branch", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """A process that stands where few do. waits: it is in communication itself, and so may wait for yet another."""
+
+    process: Process
+    at: int
+    text: str
+    because: str
+    waits: bool
+    frame: Frame
+
+
+def places(processes: Sequence[Process]) -> tuple[Place, ...]:
+    """Where the training processes stand, the place of most first; launchers and workers are left out."""
+    found: dict[tuple[bool, tuple[tuple[str, str], ...]], list[tuple[Process, Thread]]] = defaultdict(list)
+    for process in training(processes):
+        thread, waits = _telling(process)
+        key = tuple((frame.function, _short(frame.file)) for frame in thread.frames)
+        found[waits, key].append((process, thread))
+    return tuple(
+        Place(members[0][1].frames, tuple(one for one, _ in members), waits, tuple(thread for _, thread in members))
+        for (waits, key), members in sorted(found.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    )
+
+
+def training(processes: Sequence[Process]) -> tuple[Process, ...]:
+    """Processes that train, one a rank, in a fixed order."""
+    chosen: dict[object, Process] = {}
+    ordered = sorted(
+        processes, key=lambda one: (one.node or "", -1 if one.rank is None else one.rank, one.file, one.pid or 0)
+    )
+    for place, one in enumerate(ordered):
+        if one.threads and not any(_is_other(frame) for thread in one.threads for frame in thread.frames):
+            chosen.setdefault(one.rank if one.rank is not None else ("process", place), one)
+    return tuple(chosen.values())
+
+
+def outliers(processes: Sequence[Process]) -> tuple[Outlier, ...]:
+    """Processes that stand where few do; nobody when all agree or when there is no majority."""
+    standing = places(processes)
+    total = sum(len(place.processes) for place in standing)
+    if total < MIN_PROCESSES:
+        return ()
+    waiting = [place for place in standing if place.waits]
+    elsewhere = [place for place in standing if not place.waits]
+    count = sum(len(place.processes) for place in waiting)
+    if count > total * MAJORITY:
+        usual = f"{count} of {total} processes wait for others or for the device ({_waits(waiting)})"
+        return _as_outliers(elsewhere, usual)
+    most = standing[0]
+    others = standing[1:]
+    beside = total - len(most.processes)
+    if len(most.processes) <= total * MAJORITY or any(len(one.processes) > total * FEW for one in others) or not beside:
+        return ()
+    usual = f"{len(most.processes)} of {total} processes stand in {telling_frame(most.stack).where}"
+    return _as_outliers(others, usual)
+
+
+def tree(processes: Sequence[Process]) -> tuple[Branch, ...]:
+    """All telling stacks merged from the outside in."""
+    stacks = [(process, tuple(reversed(place.stack))) for place in places(processes) for process in place.processes]
+    return _branches(stacks, 0)
+
+
+def drawn(branches: Sequence[Branch], depth: int = 0) -> Iterator[str]:
+    """The tree as text, a frame a line with who stands below it; frames that all share their way are folded."""
+    for branch in branches:
+        yield f"{'  ' * depth}{branch.frame.where}  [{who(branch.processes)}]"
+        while (
+            len(branch.below) == 1 and len(branch.below[0].processes) == len(branch.processes) and branch.below[0].below
+        ):
+            branch = branch.below[0]  # noqa: PLW2901 - the fold goes down
+        yield from drawn(branch.below, depth + 1)
+
+
+def who(processes: Sequence[Process]) -> str:
+    """Processes in few words: their ranks, else how many of each node."""
+    ranks = [one.rank for one in processes if one.rank is not None]
+    by_node: dict[str, int] = defaultdict(int)
+    for one in processes:
+        if one.rank is None:
+            by_node[one.node or "an unknown node"] += 1
+    told = [f"rank{'s' * (len(ranks) != 1)} {folded(ranks)}"] if ranks else []
+    told += [f"{count} on {node}" for node, count in sorted(by_node.items())]
+    return ", ".join(told)
+
+
+def telling_frame(frames: Sequence[Frame]) -> Frame:
+    """The innermost frame that is no plumbing of Python's own."""
+    return next((one for one in frames if not _PLUMBING.search(one.file) and one.file != "?"), frames[0])
+
+
+def _as_outliers(standing: Sequence[Place], usual: str) -> tuple[Outlier, ...]:
+    found = []
+    for place in standing:
+        frame = telling_frame(place.stack)
+        for process, thread in zip(place.processes, place.threads, strict=True):
+            alone = "alone" if len(place.processes) == 1 else f"with {len(place.processes) - 1} more"
+            because = f"{_name(process)} stands {alone} in {frame.where}; {usual}."
+            found.append(Outlier(process, thread.at, thread.text, because, place.waits, frame))
+    return tuple(found)
+
+
+def _name(process: Process) -> str:
+    home = f" on {process.node}" if process.node else ""
+    if process.rank is not None:
+        return f"rank {process.rank}{home}"
+    return (f"process {process.pid}" if process.pid is not None else "a process") + home
+
+
+def _waits(waiting: Sequence[Place]) -> str:
+    names = dict.fromkeys(_wait_frame(place.stack).function for place in waiting)
+    return ", ".join(list(names)[:3]) + (", \u2026" if len(names) > 3 else "")
+
+
+def _wait_frame(frames: Sequence[Frame]) -> Frame:
+    return next((one for one in frames[:NEAR] if _communicates(one)), frames[0])
+
+
+def _telling(process: Process) -> tuple[Thread, bool]:
+    """The thread that tells where a process stands, and whether it waits: its main thread, unless another waits."""
+    named = [one for one in process.threads if not _WATCHERS.search(one.name)] or list(process.threads)
+    main = next((one for one in named if one.name == "MainThread"), named[0])
+    if any(_communicates(frame) for frame in main.frames[:NEAR]):
+        return main, True
+    other = next((one for one in named if any(_communicates(frame) for frame in one.frames[:NEAR])), None)
+    if other is not None and any(_WAITS_FOR_DEVICE.fullmatch(frame.function) for frame in main.frames[:NEAR]):
+        return other, True
+    return main, any(_WAITS_FOR_DEVICE.fullmatch(frame.function) for frame in main.frames[:NEAR])
+
+
+def _communicates(frame: Frame) -> bool:
+    library = "" if frame.file.endswith(".py") else frame.file.rpartition("/")[2]
+    return bool(_IN_COMMUNICATION.search(frame.file) or _LIBRARY.search(f"{frame.function} {library}"))
+
+
+def _is_other(frame: Frame) -> bool:
+    return bool(_NO_RANK.match(frame.function) or _NO_RANK_FILE.search(frame.file))
+
+
+def _short(path: str) -> str:
+    return "/".join(path.replace("\\", "/").split("/")[-PATH_PARTS:])
+
+
+def _branches(stacks: Sequence[tuple[Process, tuple[Frame, ...]]], depth: int) -> tuple[Branch, ...]:
+    below: dict[tuple[str, str], list[tuple[Process, tuple[Frame, ...]]]] = defaultdict(list)
+    for process, frames in stacks:
+        if depth < len(frames):
+            below[frames[depth].function, _short(frames[depth].file)].append((process, frames))
+    return tuple(
+        Branch(members[0][1][depth], tuple(one for one, _ in members), _branches(members, depth + 1))
+        for _, members in sorted(below.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    )

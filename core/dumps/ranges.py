@@ -1,0 +1,105 @@
+"""Ranks in few words, and the group of ranks that is worth taking out together."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from core.job import Manifest
+
+MAX_RUNS = 6  # runs of ranks that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Ranks that work together: a node, or a parallel group."""
+
+    name: str
+    ranks: tuple[int, ...]
+
+
+def folded(ranks: Iterable[int]) -> str:
+    """Ranks as a reader likes them: "0-6, 8-15"."""
+    runs: list[list[int]] = []
+    for rank in sorted(set(ranks)):
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    told = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:MAX_RUNS]]
+    return ", ".join(told) + (", \u2026" if len(runs) > MAX_RUNS else "")
+
+
+def called(ranks: Collection[int]) -> str:
+    """The same with its noun: "rank 9", "ranks 9, 14"."""
+    return f"rank{'s' * (len(set(ranks)) != 1)} {folded(ranks)}"
+
+
+def parallel_groups(manifest: Manifest) -> tuple[Group, ...]:
+    """Tensor, data and pipeline groups by rank arithmetic, as Megatron lays them out: tensor, then data, then pipeline.
+
+    Only when the sizes are known from job.json and their product is the number of ranks.
+    """
+    sizes = _sizes(manifest)
+    world = manifest.world_size or 0
+    tensor, pipeline = sizes.get("tensor", 1), sizes.get("pipeline", 1)
+    if not sizes or world < 2 or tensor < 1 or pipeline < 1 or world % (tensor * pipeline):
+        return ()
+    data = world // (tensor * pipeline)
+    if sizes.get("data", data) != data:
+        return ()
+    strides = {"tensor": (tensor, 1), "data": (data, tensor), "pipeline": (pipeline, tensor * data)}
+    return tuple(
+        Group(f"{kind} parallel group", tuple(range(first, first + size * stride, stride)))
+        for kind, (size, stride) in strides.items()
+        if 1 < size < world
+        for first in range(world)
+        if first // stride % size == 0
+    )
+
+
+def smallest_around(ranks: Collection[int], groups: Iterable[Group]) -> Group | None:
+    """The smallest group that holds all of these ranks."""
+    holding = [group for group in groups if set(ranks) <= set(group.ranks)]
+    return min(holding, key=lambda group: (len(group.ranks), group.name, group.ranks), default=None)
+
+
+_KEYS = {
+    "tensor": re.compile(r"(?:tp|tensor(?:_model)?_parallel(?:_size)?|tp_size)"),
+    "pipeline": re.compile(r"(?:pp|pipeline(?:_model)?_parallel(?:_size)?|pp_size)"),
+    "data": re.compile(r"(?:dp|data_parallel(?:_size)?|dp_size)"),
+}
+_SHORT = re.compile(r"tp(\d{1,5})[-_]?pp(\d{1,5})[-_]?dp(\d{1,6})")
+
+
+def _sizes(manifest: Manifest) -> dict[str, int]:
+    """Sizes of the parallel groups: from keys and arguments of job.json, else from settings called tp2pp4dp2."""
+    found: dict[str, int] = {}
+    for key, value in _pairs(manifest.extra):
+        name = key.lstrip("-").replace("-", "_").lower()
+        for kind, pattern in _KEYS.items():
+            if pattern.fullmatch(name) and re.fullmatch(r"[1-9]\d{0,5}", str(value)):
+                found.setdefault(kind, int(value))
+    match = _SHORT.search(manifest.settings_id or "")
+    if not found and match:
+        found = dict(zip(("tensor", "pipeline", "data"), map(int, match.groups()), strict=True))
+    return found
+
+
+def _pairs(value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Keys with their values, and neighbours in lists of arguments."""
+    if depth > 4:  # launch commands stand three deep
+        return
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield str(key), one
+            yield from _pairs(one, depth + 1)
+    elif isinstance(value, list | tuple):
+        for one, following in pairwise(value):
+            if isinstance(one, str):
+                yield one, following
+        for one in value:
+            if isinstance(one, str) and "=" in one:
+                yield tuple(one.split("=", 1))  # type: ignore[misc]  # two parts by the split
+            yield from _pairs(one, depth + 1) if not isinstance(one, str) else ()

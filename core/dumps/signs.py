@@ -1,0 +1,171 @@
+"""What dumps say of nodes, as signs like those of the logs; and the stage in which the processes stand."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from core.blame import Names
+from core.dumps.outliers import Outlier, outliers, training
+from core.dumps.ranges import Group, called, parallel_groups, smallest_around
+from core.dumps.read import Dumps, read_dumps
+from core.dumps.recorder import Recording
+from core.dumps.stacks import Process
+from core.dumps.stalls import Kind, Stall, find_stalls, groups_of
+from core.model import Line, Stage
+from core.parsed import Parsed
+from core.spatial import SILENT, Sign, ranks_of_nodes
+from core.stages import stage_of_frames
+
+RECORDER = 0.8  # numbers of all ranks against each other: surer than most peers' word (0.65), not a trace of the cause
+STACK = 0.7  # one look at one moment: less sure than numbers that stand still
+STACK_WAITS = 0.35  # stands apart, but waits itself: perhaps for yet another
+TRAINS_FROM = 1000  # collectives in one group: start-up takes some tens (26 to 145 in the groups that only it uses)
+MAX_LINES = 4  # cited places a node
+
+
+@dataclass(frozen=True, slots=True)
+class DumpEvidence:
+    """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read."""
+
+    signs: tuple[Sign, ...] = ()
+    stage: Stage | None = None
+    problems: tuple[str, ...] = ()
+
+
+def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
+    """Evidence of all dumps of a job; nothing for a job without."""
+    if not parsed.job.dumps:
+        return DumpEvidence()
+    dumps = read_dumps(parsed.job.dumps, parsed.job.manifest)
+    names = Names(parsed.table, parsed.job.manifest)
+
+    def home(rank: int) -> str:
+        return names.of_rank(rank) or f"rank {rank}"
+
+    groups = _groups(parsed, dumps)
+    return DumpEvidence(
+        signs=(
+            *stall_signs(find_stalls(dumps.recordings), groups, home),
+            *outlier_signs(outliers([_known(one, names) for one in dumps.processes]), groups, home),
+        ),
+        stage=_stage(dumps),
+        problems=dumps.problems,
+    )
+
+
+def stall_signs(stalls: Sequence[Stall], groups: Sequence[Group], home: Callable[[int], str]) -> list[Sign]:
+    """A sign for each node with ranks that the others wait for, by their flight recorders."""
+    by_node: dict[str, list[Stall]] = defaultdict(list)
+    for stall in stalls:
+        by_node[home(stall.rank)].append(stall)
+    around = _isolation([stall.rank for stall in stalls], groups, home)
+    signs = []
+    for node, own in sorted(by_node.items()):
+        first = own[0]
+        more = f" The same holds for {called([one.rank for one in own[1:]])}." if own[1:] else ""
+        weight = RECORDER if first.kind is not Kind.ABSENT else SILENT
+        signs.append(
+            Sign(
+                node,
+                "recorder",
+                weight if first.kind is not Kind.ABSENT or len(by_node) == 1 else weight / 2,
+                f"{first.because}{more}",
+                says=_SAYS[first.kind],
+                check=f"{_CHECKS[first.kind]}{around}",
+                ranks=tuple(sorted(one.rank for one in own)),
+            )
+        )
+    return signs
+
+
+def outlier_signs(found: Sequence[Outlier], groups: Sequence[Group], home: Callable[[int], str]) -> list[Sign]:
+    """A sign for each node with processes that stand where few do."""
+    by_node: dict[str, list[Outlier]] = defaultdict(list)
+    for one in found:
+        rank = one.process.rank
+        by_node[one.process.node or (home(rank) if rank is not None else f"process {one.process.pid}")].append(one)
+    ranks = [one.process.rank for one in found if one.process.rank is not None]
+    around = _isolation(ranks, groups, home) if len(ranks) == len(found) else ""
+    signs = []
+    for node, own in sorted(by_node.items()):
+        first = min(own, key=lambda one: one.waits)
+        signs.append(
+            Sign(
+                node,
+                "stack",
+                STACK_WAITS if first.waits else STACK,
+                first.because if len(own) == 1 else f"{first.because} So do {len(own) - 1} more on {node}.",
+                says=f"a process there stands in {first.frame.where} while the others wait",
+                check=f"See what {node} waits for in {first.frame.function}: its children, files and locks.{around}",
+                ranks=tuple(sorted({one.process.rank for one in own if one.process.rank is not None})),
+                lines=tuple(Line(one.process.file, one.at, one.text) for one in own[:MAX_LINES] if one.at),
+            )
+        )
+    return signs
+
+
+_SAYS = {
+    Kind.DEVICE: "the device there did not complete a collective that the others completed",
+    Kind.MISMATCH: "the program there entered another collective than the rest of its group",
+    Kind.HOST: "the program there never entered a collective that the others wait in",
+    Kind.ABSENT: "there is no flight recorder dump of it, and the others wait for it",
+}
+_CHECKS = {
+    Kind.DEVICE: "Look for device errors (Xid, ECC, NVLink) in the kernel log there and run the device diagnostics.",
+    Kind.MISMATCH: "Compare code, arguments and input shapes of this rank with those of its group.",
+    Kind.HOST: "Dump the stacks of this rank: its program is stuck, in a lock, a file or the data loader.",
+    Kind.ABSENT: "See whether the process there is alive or frozen, and whether its dump was only not copied.",
+}
+
+
+def _isolation(ranks: Collection[int], groups: Sequence[Group], home: Callable[[int], str]) -> str:
+    """What to take out if the suspects alone do not help, and what that costs (ByteRobust: the group, not the rank)."""
+    group = smallest_around(ranks, groups) if ranks else None
+    if group is None:
+        return ""
+    suspects, taken = {home(rank) for rank in ranks}, {home(rank) for rank in group.ranks}
+    healthy = len(taken - suspects)
+    if not healthy:
+        return ""  # taking out the suspects takes out all of it
+    unit = "rank" if all(node.startswith("rank ") for node in taken) else "node"
+    cost = f"{healthy} healthy {unit}{'s' * (healthy != 1)}"
+    return f" If it comes back, isolate all of {group.name} ({called(group.ranks)}): that costs {cost}."
+
+
+def _groups(parsed: Parsed, dumps: Dumps) -> tuple[Group, ...]:
+    """Groups that can be taken out: nodes, process groups of the recordings, groups by rank arithmetic; never all."""
+    nodes = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
+    recorded = tuple(Group(name, ranks) for name, ranks in groups_of(dumps.recordings))
+    known = (*(Group(node, ranks) for node, ranks in nodes.items()), *recorded, *parallel_groups(parsed.job.manifest))
+    everyone = {rank for group in known for rank in group.ranks}
+    return tuple(
+        group for group in known if 1 < len(group.ranks) < max(len(everyone), parsed.job.manifest.world_size or 0)
+    )
+
+
+def _stage(dumps: Dumps) -> Stage | None:
+    """Stage of most stacks; else training, once the recorders count as many collectives as only training makes."""
+    votes: dict[Stage, int] = defaultdict(int)
+    standing = training(dumps.processes)
+    for process in standing:
+        lines = [
+            f'File "{frame.file}", line {frame.line}, in {frame.function}'
+            for thread in process.threads
+            for frame in thread.frames
+        ]
+        stage = stage_of_frames(lines)
+        if stage is not None:
+            votes[stage] += 1
+    best = max(votes, key=lambda stage: (votes[stage], stage.value), default=None)
+    if best is not None and votes[best] * 2 > len(standing):
+        return best
+    return Stage.TRAINING if _reached(dumps.recordings) >= TRAINS_FROM else None
+
+
+def _reached(recordings: Sequence[Recording]) -> int:
+    return max((one.reached for one in recordings), default=-1)
+
+
+def _known(process: Process, names: Names) -> Process:
+    """The process on its node as the job calls it: dumps may use its full name or its address."""
+    return replace(process, node=names.node(process.node) or process.node) if process.node else process
