@@ -31,7 +31,8 @@ ONLY_IN = {
 }
 HEAVY = (
     "aiobotocore", "botocore", "chromadb", "dtaidistance", "drain3", "matplotlib", "moto", "numba", "numpy",
-    "onnxruntime", "openai", "pandas", "s3fs", "scipy", "sentence_transformers", "sklearn", "slack_bolt", "slack_sdk", "tokenizers", "torch",
+    "onnxruntime", "openai", "pandas", "prometheus_client", "s3fs", "scipy", "sentence_transformers", "sklearn",
+    "slack_bolt", "slack_sdk", "tokenizers", "torch",
 )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ def test_the_same_question_has_the_same_answer_in_another_process(tmp_path: Path
     }
 
     assert len(answers) == 1
-    around = {"matches": [], "note": None}  # the library's part and the note are not the core's
+    around: dict[str, object] = {"matches": [], "note": None}  # the library's part and the note are not the core's
     assert json.loads(answers.pop()) | around == json.loads(as_bytes(answer("f07")))
 
 
