@@ -13,6 +13,7 @@ from bot.cache import FolderCache
 from bot.chat.choose import model_from
 from bot.chat.model import OnText
 from bot.known import KnownFault
+from bot.note.clean import cleaned, cleaned_excerpts
 from bot.note.note import Note
 from bot.note.write import write_note
 from bot.report.citations import cited_places
@@ -131,12 +132,19 @@ def list_events(
     return job, events(job, baseline, cache=cache, workers=workers, progress=progress)
 
 
-def page(answer: Answer, *, version: str) -> str:
-    """The answer as one self-contained HTML page, with the raw lines around each cited one."""
+def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
+    """The answer as one self-contained HTML page, with the raw lines around each cited one.
+
+    Args:
+        redacted: take secrets out of it, for a page that leaves the machine.
+    """
     from bot.report.page import render_report  # noqa: PLC0415 matplotlib takes half a second, and only pages need it
 
     excerpts = lines_around(answer.job, cited_places(answer.diagnosis))
-    return render_report(answer.diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
+    diagnosis = answer.diagnosis
+    if redacted:
+        diagnosis, excerpts = cleaned(diagnosis), cleaned_excerpts(excerpts)
+    return render_report(diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
 
 
 def fetch(request: Request, settings: Settings) -> tuple[Job, str]:

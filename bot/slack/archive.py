@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from bot.known import KnownFault
+from bot.note.clean import cleaned
 from bot.note.draft import Sentence
 from bot.note.note import Note
-from bot.slack.clean import cleaned
 from bot.slack.forms import Form, first_form
 from bot.state.runs import Run
 from core.model import Diagnosis, Role

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bot.note.clean import cleaned
 from bot.slack import actions as act
 from bot.slack import replies
 from bot.slack.blocks import Message
 from bot.slack.boundary import attempt, responding, whispering
-from bot.slack.clean import cleaned
 from bot.slack.modals import (
     Errors,
     edit_modal,

@@ -4,11 +4,11 @@ import logging
 from dataclasses import asdict, dataclass
 
 from bot.health import Metrics
+from bot.note.clean import cleaned
 from bot.slack import replies
 from bot.slack.actions import About
 from bot.slack.archive import OpenLibrary, archive, form_of, pattern_from, withdraw
 from bot.slack.blocks import Message
-from bot.slack.clean import cleaned
 from bot.slack.forms import Form
 from bot.slack.people import People
 from bot.slack.posting import Posting

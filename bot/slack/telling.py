@@ -10,10 +10,10 @@ from pathlib import Path
 from slack_sdk.errors import SlackClientError
 
 from bot.health import Metrics
+from bot.note.clean import cleaned
 from bot.note.note import Note
 from bot.slack.answer import Shown, Step, answer_message
 from bot.slack.archive import drafted_form, form_of
-from bot.slack.clean import cleaned
 from bot.slack.forms import Form
 from bot.slack.posting import MayNotPost, Posting
 from bot.slack.thread import faults_message, no_reply_message, note_message, reply_message, report_comment

@@ -42,7 +42,7 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
     answer = draft(answer, settings)
     voice.progress("drawing the report", 0, 1)
     report = Path(order.folder, REPORT)
-    report.write_text(page(answer, version=order.version), encoding="utf-8")
+    report.write_text(page(answer, version=order.version, redacted=True), encoding="utf-8")
     return replace(found, note=answer.note, report=str(report))
 
 
@@ -50,6 +50,7 @@ def ask(order: Ask, voice: Voice) -> str:
     """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
     from bot.ask.answer import Turn  # noqa: PLC0415
     from bot.investigate import Request, follow_up  # noqa: PLC0415
+    from bot.note.redact import Redactor  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
     found = order.answer
@@ -63,4 +64,5 @@ def ask(order: Ask, voice: Voice) -> str:
         thread=[Turn(turn.text, turn.reply) for turn in order.conversation],
         progress=voice.progress,
     )
-    return "\n".join(reply.lines)
+    redactor = Redactor()  # what a thread shows has left the house
+    return "\n".join(redactor.redact(line) for line in reply.lines)

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from bot.chat.model import ModelUnavailable, ScriptedModel
-from bot.investigate import Answer, Request, draft, follow_up, investigate
+from bot.investigate import Answer, Request, draft, follow_up, investigate, page
 from bot.note.note import Author
 from bot.settings import Settings
+from bot.state.answers import SavedAnswer
+from bot.work import tasks
+from bot.work.messages import Ask, Diagnose
 from tests.bot.test_cli import Run, jobs, run  # noqa: F401 fixtures
 
 SILENT = ModelUnavailable("The model gave no answer in 60 s.")
@@ -118,3 +121,44 @@ def _true_draft(settings: Settings) -> str:
     note = draft(_answer(settings), settings).note
     assert note is not None
     return note.draft().model_dump_json()
+
+
+SECRET = "hf_" + "Ab3dEf6hIj9lMn2pQr5tUv8x"
+
+
+@pytest.fixture
+def leaking(jobs: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:  # noqa: F811
+    """A job whose failing line and its neighbour hold a token, for a child that reads its settings."""
+    log = Path(jobs) / "bad" / "logs" / "node-1" / "rank_1.log"
+    log.write_text(log.read_text().replace("OSError:", f"token={SECRET}\nOSError: token={SECRET}"))
+    monkeypatch.setenv("FIRSTFAULT_JOBS", jobs)
+    monkeypatch.setenv("FIRSTFAULT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FIRSTFAULT_LIBRARY", str(tmp_path / "library"))
+    return jobs
+
+
+class _Voice:
+    """Hears what a task tells."""
+
+    def __init__(self) -> None:
+        self.told: list[SavedAnswer] = []
+
+    def progress(self, step: str, done: int, total: int) -> None:
+        """Not of interest."""
+
+    def tell(self, answer: SavedAnswer) -> None:
+        self.told.append(answer)
+
+
+def test_no_secret_leaves_in_the_report_or_in_a_reply(leaking: str, tmp_path: Path) -> None:
+    """The page that goes into a thread and the lines of an answer are redacted; the one at home is not."""
+    voice = _Voice()
+    found = tasks.diagnose(Diagnose("bad", str(tmp_path)), voice)
+    assert found.diagnosis is not None
+    assert any(SECRET in line.text for event in found.diagnosis.events for line in event.lines)
+    assert SECRET not in (tmp_path / tasks.REPORT).read_text()
+    reply = tasks.ask(Ask('"Input/output error"', found), voice)
+    assert "Input/output error" in reply
+    assert SECRET not in reply
+    settings = Settings(jobs=leaking, cache=tmp_path / "cache", library=tmp_path / "library")
+    assert SECRET in page(investigate(Request("bad"), settings), version="0")

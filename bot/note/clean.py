@@ -1,10 +1,12 @@
-"""A diagnosis as it may leave the process: no secret of a log stands in it, and no text that no file can hold."""
+"""What may leave the process: no secret of a log stands in it, and no text that no file can hold."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 from bot.harmless import storable
 from bot.note.redact import Redactor
+from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, EventEvidence, Evidence, Line
 
 E = TypeVar("E", bound=Evidence)
@@ -35,3 +37,12 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
         nodes=each(diagnosis.nodes),
         iterations=each(diagnosis.iterations),
     )
+
+
+def cleaned_excerpts(excerpts: Mapping[Place, Excerpt]) -> dict[Place, Excerpt]:
+    """Raw lines without secrets."""
+    redactor = Redactor()
+    return {
+        place: replace(one, lines=tuple(replace(line, text=redactor.redact(line.text)) for line in one.lines))
+        for place, one in excerpts.items()
+    }
