@@ -103,6 +103,8 @@ class Telling:
         run = self._state.runs.get(run_id)
         if run is None:
             return ""
+        if run.cancel_by and not run.message_ts:
+            return ""  # it was ended before anybody saw it: where the bot may not write, nothing is said later either
         message = answer_message(self.shown(run))
         self._edited[run_id] = self._clock()
         try:
