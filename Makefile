@@ -40,7 +40,7 @@ check: setup ## everything that CI holds: format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy $(TYPED)
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
 
 format: setup ## format the code and repair what ruff can
 	$(BIN)/ruff format .
