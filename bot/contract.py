@@ -141,6 +141,7 @@ class CoverageDocument(_Part):
     unreadable_files: tuple[str, ...]
     undecodable_lines: int
     baseline_ids: tuple[str, ...]
+    dumps: int
 
 
 class DiagnosisDocument(_Part):
@@ -195,6 +196,7 @@ def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), note: No
             unreadable_files=_texts(coverage.unreadable_files),
             undecodable_lines=coverage.undecodable_lines,
             baseline_ids=_texts(coverage.baseline_ids),
+            dumps=coverage.dumps,
         ),
         why=_texts(diagnosis.why),
         checks=_texts(diagnosis.checks),

@@ -200,9 +200,10 @@ def sentence(text: str) -> str:
 
 def read(coverage: Coverage) -> str:
     """How much was read: "25 files, 1,166 lines, 683 kB, 8 of 8 ranks"."""
+    dumps = [counted(coverage.dumps, "dump")] if coverage.dumps else []
     if not coverage.files:
-        return "no log at all"
-    parts = [counted(coverage.files, "file"), counted(coverage.lines, "line"), size(coverage.bytes)]
+        return ", ".join([*dumps, "no log"]) if dumps else "no log at all"
+    parts = [counted(coverage.files, "file"), counted(coverage.lines, "line"), size(coverage.bytes), *dumps]
     if coverage.ranks_expected:
         parts.append(f"{coverage.ranks:,} of {counted(coverage.ranks_expected, 'rank')}")
     elif coverage.ranks:

@@ -57,7 +57,7 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
     suspicions = suspects((*find_signs(parsed, candidates), *dumps.signs))  # 4.3 spatial: nodes against each other
     verdict = decide(parsed, candidates, suspicions, stage)  # scope and confidence, in code
-    return present(parsed, candidates, verdict, stage, odd, dumps.problems)
+    return present(parsed, candidates, verdict, stage, odd, dumps)
 
 
 @dataclass(frozen=True, slots=True)

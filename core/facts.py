@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files as package_files
 
-from core.model import Role
+from core.model import Role, Stage
 from core.templates import level
 
 
@@ -33,6 +33,7 @@ class Fact:
     hardware: bool = False  # a part of the machine speaks, whatever the other machines say
     known: bool = True  # False: nobody wrote this fact down, it was judged by level and words
     named: re.Pattern[str] | None = None
+    stage: Stage = Stage.UNKNOWN  # where it happens, for a line that stands in no known stage
 
 
 _UNKNOWN_EXCEPTION = Fact(
@@ -114,4 +115,5 @@ def _fact(rule: dict[str, object]) -> Fact:
         stop=stop,
         hardware=bool(rule.get("hardware", False)),
         named=re.compile(str(rule["named"]), re.IGNORECASE) if "named" in rule else None,
+        stage=Stage(str(rule.get("stage", Stage.UNKNOWN))),
     )

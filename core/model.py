@@ -118,6 +118,7 @@ class Coverage:
     undecodable_lines: int = 0
     baseline_jobs: int = 0
     baseline_ids: tuple[str, ...] = ()
+    dumps: int = 0  # files in dumps/
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +178,5 @@ class Diagnosis:
     skipped: tuple[Skipped, ...] = ()
     coverage: Coverage = field(default_factory=Coverage)
     pictures: Pictures = field(default_factory=Pictures)
+    stacks: tuple[str, ...] = ()  # where the dumped processes stand: a tree, a frame a line, with who is below it
     facts: Mapping[str, str] = field(default_factory=dict)  # model, framework, status, clock zone

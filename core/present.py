@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.crossjob import Candidate
+from core.dumps.signs import DumpEvidence
 from core.evidence import event_evidence, iteration_evidence, node_evidence
 from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
 from core.parsed import Parsed
@@ -20,12 +21,9 @@ def present(
     verdict: Verdict,
     stage: Stage,
     odd: Sequence[Odd],
-    unread: Sequence[str] = (),
+    dumps: DumpEvidence,
 ) -> Diagnosis:
-    """Put verdict and evidence together, each piece with its sentence, numbers and lines.
-
-    unread: sentences about dumps that could not be read.
-    """
+    """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
     telling = shown(candidates, verdict)
     events = tuple(event_evidence(f"E{n}", parsed, one) for n, one in enumerate(telling, start=1))
     ids = {one.event: event.id for one, event in zip(telling, events, strict=True)}
@@ -43,9 +41,10 @@ def present(
         nodes=nodes if verdict.scope is Scope.NODE else (),
         stage=stage,
         iterations=iteration_evidence(parsed, telling, ids, odd) if failed else (),
-        skipped=(*skipped(parsed), *(Skipped("dumps", problem) for problem in unread)),
+        skipped=(*skipped(parsed), *(Skipped("dumps", problem) for problem in dumps.problems)),
         coverage=coverage(parsed),
         pictures=pictures(parsed, telling, ids, verdict.suspects),
+        stacks=dumps.stacks,
         facts=facts(parsed),
     )
 
@@ -92,6 +91,7 @@ def coverage(parsed: Parsed) -> Coverage:
         undecodable_lines=sum(scan.columns.undecodable for scan in scans),
         baseline_jobs=len(parsed.profiles),
         baseline_ids=tuple(profile.job_id for profile in parsed.profiles),
+        dumps=len(parsed.job.dumps),
     )
 
 

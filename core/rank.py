@@ -11,7 +11,7 @@ from dataclasses import replace
 from core.crossjob import Candidate
 from core.model import Role, Stage
 from core.parsed import Parsed
-from core.stages import STAGES, stage_of_frames
+from core.stages import STAGES, stage_of_frames, stage_of_path
 from core.table import EventTable, key_rows, message_rows
 from core.text import read_rows
 
@@ -23,6 +23,8 @@ STRONG = 0.5  # strength from which on an event dates the failure: what peers re
 MIN_SHARE = 0.5  # of the leading root's score; what is weaker than that explains nothing that it does not
 MAX_ROOTS = 6  # a reader looks at few; the lab's faults leave at most six kinds of direct traces
 MAX_FRAMES = 400  # rows of a traceback that are read for its functions
+_BEFORE_DATA = (Stage.UNKNOWN, Stage.INITIALIZATION, Stage.MODEL_LOADING)
+_FILE_KINDS = ("missing file", "permission", "corrupt file")
 _ORDER = {Role.ROOT: 0, Role.PROPAGATED: 1, Role.TEARDOWN: 2, Role.BENIGN: 3}
 
 
@@ -35,10 +37,11 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
         replace(
             one,
             score=_score(table, one, onset),
-            stage=_stage(parsed, one),
-            quote=quote(firsts.get(key_rows(table, first_row(table, one))[0], one.text)),
+            stage=_stage(parsed, one, said),
+            quote=quote(said),
         )
         for one in candidates
+        for said in (firsts.get(key_rows(table, first_row(table, one))[0], one.text),)
     ]
     return tuple(sorted(ranked, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), one.text)))
 
@@ -106,14 +109,19 @@ def _score(table: EventTable, candidate: Candidate, onset: int) -> float:
     return score * (1 - LATE_SHARE) if late else score
 
 
-def _stage(parsed: Parsed, candidate: Candidate) -> Stage:
+def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
+    """Stage by the functions of a traceback, else by the clock; before any iteration by what the message is about."""
     row = first_row(parsed.table, candidate)
     if parsed.table.templates[candidate.event].block:
         lines = read_rows(parsed.files, parsed.table, message_rows(parsed.table, row)[:MAX_FRAMES])
         named = stage_of_frames([lines[at] for at in sorted(lines)])
         if named is not None:
             return named
-    return STAGES[int(parsed.stages[row])]
+    stage, fact = STAGES[int(parsed.stages[row])], candidate.fact
+    early = stage in _BEFORE_DATA or (stage is Stage.TRAINING and parsed.iterations.of_row[row] < 0)
+    if early and fact.kind in _FILE_KINDS and (named := stage_of_path(said)) is not None:
+        return named
+    return fact.stage if stage is Stage.UNKNOWN else stage
 
 
 _LABELS = re.compile(

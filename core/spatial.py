@@ -21,6 +21,7 @@ from core.facts import Blame
 from core.iterations import Iterations
 from core.logs.origins import Program
 from core.model import Line, Role
+from core.naming import natural
 from core.table import EventTable, rows_by
 
 MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (docs/how-it-works.md)
@@ -76,7 +77,7 @@ def suspects(signs: Sequence[Sign]) -> tuple[Suspicion, ...]:
         found.append(
             Suspicion(node, 1 - doubt, tuple(sorted(best.values(), key=lambda sign: (-sign.weight, sign.channel))))
         )
-    return tuple(sorted(found, key=lambda suspicion: (-suspicion.score, suspicion.node)))
+    return tuple(sorted(found, key=lambda suspicion: (-suspicion.score, natural(suspicion.node))))
 
 
 def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: str) -> list[Sign]:

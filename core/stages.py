@@ -21,6 +21,7 @@ from core.table import EventTable
 
 STAGES = tuple(Stage)
 _UNKNOWN = STAGES.index(Stage.UNKNOWN)
+_BEFORE_TRAINING = [STAGES.index(one) for one in (Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING)]
 _FRAME = re.compile(r'File "[^"]*", line \d+,? in (\S+)')
 
 
@@ -28,6 +29,7 @@ _FRAME = re.compile(r'File "[^"]*", line \d+,? in (\S+)')
 class _Rules:
     openers: tuple[tuple[Stage, re.Pattern[str]], ...]
     frames: tuple[tuple[Stage, re.Pattern[str]], ...]
+    data: re.Pattern[str]
 
 
 def find_stages(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.int8]:
@@ -39,8 +41,20 @@ def find_stages(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.int8]:
     opened = np.full(len(table), -1, np.int64)
     of_event = np.array([_opened_by(template.sample) for template in table.templates] or [-1], np.int64)
     opened[table.head] = of_event[table.event[table.head]]
+    opened[_begun(table, marks) & np.isin(opened, _BEFORE_TRAINING)] = -1
     opened[marks] = STAGES.index(Stage.TRAINING)
     return _carry(table, opened)
+
+
+def _begun(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Rows after the first iteration of the last run: what loaded before does not load again."""
+    if not len(marks):
+        return np.zeros(len(table), np.bool_)
+    first = marks[np.argmin(table.time[marks])]
+    later: NDArray[np.bool_] = (table.file == table.file[first]) & (np.arange(len(table)) > first)
+    if table.time[first] != NO_TIME:
+        later |= (table.file != table.file[first]) & (table.time > table.time[first])
+    return later
 
 
 def stage_of_frames(lines: Sequence[str]) -> Stage | None:
@@ -50,6 +64,11 @@ def stage_of_frames(lines: Sequence[str]) -> Stage | None:
         if any(pattern.fullmatch(function) for function in functions):
             return stage
     return None
+
+
+def stage_of_path(text: str) -> Stage | None:
+    """Stage that a quoted path in a message names: what asks for a data set loads data."""
+    return Stage.DATA_LOADING if _rules().data.search(text) else None
 
 
 @cache
@@ -65,7 +84,7 @@ def _rules() -> _Rules:
         (Stage(stage), re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
         for stage, patterns in rules["frames"].items()
     )
-    return _Rules(openers, frames)
+    return _Rules(openers, frames, re.compile(rules["paths"]["data loading"], re.IGNORECASE))
 
 
 def _opened_by(template: str) -> int:

@@ -5,8 +5,8 @@ The only module that imports drain3.
 Differs: L4 feeds every line in the order of the log. Here each distinct message comes once, the most frequent first,
 so that neither the order of files nor the number of workers can change a template (docs/how-it-works.md); grouping
 accuracy on the loghub sets is the same (docs/LOG.md). A guard token keeps messages apart that differ in a typed slot
-(errno, exit code, Xid ...), in how something ended, in their level or in being a block: plain Drain merges ``Xid 79``
-and ``Xid 94``, ``state UP`` and ``state DOWN``.
+(errno, exit code, Xid ...), in the name of a structured message, in how something ended, in their level or in being a
+block: plain Drain merges ``Xid 79`` and ``Xid 94``, ``state UP`` and ``state DOWN``.
 """
 
 import re
@@ -34,6 +34,8 @@ _OUTCOME = re.compile(
     r"|closed|denied|unreachable|corrupt\w*|invalid|error|exception|nan|inf)\b",
     re.IGNORECASE,
 )
+# What names the message in a structured log: two keys of MLPerf logging are two events.
+_NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|^\[?([EWIF])<TS>")
 
 
@@ -129,7 +131,8 @@ def level(text: str) -> str:
 
 def _guard(text: str) -> str:
     outcomes = sorted({match[0].lower() for match in _OUTCOME.finditer(text)})
-    guard = f"{'block' if is_block(text) else 'line'}|{level(text)}|{','.join(slots(text))}|{','.join(outcomes)}"
+    kind, names = "block" if is_block(text) else "line", _NAME.findall(text)
+    guard = "|".join((kind, level(text), ",".join(slots(text)), ",".join(outcomes), ",".join(names)))
     return guard.replace(" ", "_")  # one token
 
 

@@ -7,6 +7,7 @@ from core.crossjob import Candidate
 from core.iterations import Iterations
 from core.job import Status
 from core.model import Confidence, Role, Scope, Stage
+from core.naming import together
 from core.parsed import Parsed
 from core.spatial import Suspicion, is_local, short
 
@@ -66,7 +67,7 @@ def _stopped(root: Candidate, place: str) -> Verdict:
 
 
 def _node(accused: Sequence[Suspicion], roots: Sequence[Candidate], place: str) -> Verdict:
-    names = ", ".join(suspicion.node for suspicion in accused)
+    names = together([suspicion.node for suspicion in accused])
     first = accused[0]
     root = next(
         (root for root in roots if first.node in root.nodes or any(sign.event == root.event for sign in first.signs)),

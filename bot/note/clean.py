@@ -36,6 +36,7 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
         events=tuple(map(event, each(diagnosis.events))),
         nodes=each(diagnosis.nodes),
         iterations=each(diagnosis.iterations),
+        stacks=tuple(map(clean, diagnosis.stacks)),
     )
 
 

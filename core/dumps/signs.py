@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from core.blame import Names
-from core.dumps.outliers import Outlier, outliers, training
+from core.dumps.outliers import Outlier, drawn, outliers, training, tree
 from core.dumps.ranges import Group, called, parallel_groups, smallest_around
 from core.dumps.read import Dumps, read_dumps
 from core.dumps.recorder import Recording
@@ -21,14 +22,19 @@ STACK = 0.7  # one look at one moment: less sure than numbers that stand still
 STACK_WAITS = 0.35  # stands apart, but waits itself: perhaps for yet another
 TRAINS_FROM = 1000  # collectives in one group: start-up takes some tens (26 to 145 in the groups that only it uses)
 MAX_LINES = 4  # cited places a node
+MAX_STACK_LINES = 60  # of the merged tree: a screen; sixteen processes of BLOOM make 19
 
 
 @dataclass(frozen=True, slots=True)
 class DumpEvidence:
-    """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read."""
+    """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read.
+
+    stacks: the merged stacks as text, a frame a line.
+    """
 
     signs: tuple[Sign, ...] = ()
     stage: Stage | None = None
+    stacks: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -49,6 +55,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
             *outlier_signs(outliers([_known(one, names) for one in dumps.processes]), groups, home),
         ),
         stage=_stage(dumps),
+        stacks=tuple(islice(drawn(tree(dumps.processes)), MAX_STACK_LINES)),
         problems=dumps.problems,
     )
 

@@ -118,6 +118,15 @@ def test_a_completed_iteration_is_training_again() -> None:
     assert stages(job({"train.log": said})) == {"train.log": [SAVE, TRAIN, EVAL]}
 
 
+def test_what_loads_before_training_does_not_load_again_after_an_iteration() -> None:
+    """MLPerf counts its samples and libraries name themselves at any time; another run begins anew."""
+    said = lines(
+        "building GPT model ...", "iteration: 51 took 3.5 s", "NCCL version 2.27.3", "building GPT model ...", "x"
+    )
+
+    assert stages(job({"train.log": said})) == {"train.log": [MODEL, TRAIN, TRAIN, TRAIN, TRAIN]}
+
+
 def test_who_names_no_stage_follows_the_jobs_clock() -> None:
     """Rank 0 prints the markers; what another rank or a daemon says then was said in the same stage."""
     rank_0 = lines(

@@ -92,6 +92,7 @@ def test_every_message_has_a_template_with_its_own_id(texts: list[str]) -> None:
         ("netlink: eth0 <BROADCAST,MULTICAST> mtu 1500 qdisc state {}", "UP", "DOWN"),
         ("checkpoint of iteration 50 on this rank ended: {}", "success", "failure"),
         ("step 7 of the loop on this rank: the loss was {}", "3.5", "nan"),
+        (':::MLLOG {{"namespace": "", "time_ms": 17, "key": "{}", "value": 1, "a": 2, "b": 3}}', "run_start", "seed"),
     ],
 )
 def test_what_tells_faults_apart_is_never_merged(said: str, one: str, other: str) -> None:

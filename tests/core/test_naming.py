@@ -1,0 +1,25 @@
+"""Names in the order and the words that people use."""
+
+import pytest
+
+from core.naming import natural, together
+
+
+def test_numbers_in_names_are_ordered_as_numbers() -> None:
+    """Rank 9 comes before rank 14, and node-2 before node-10, whatever their text says."""
+    names = ["rank 14", "node-10", "rank 9", "node-2", "node-2b", "10.0.0.11", "10.0.0.2"]
+    assert sorted(names, key=natural) == ["10.0.0.2", "10.0.0.11", "node-2", "node-2b", "node-10", "rank 9", "rank 14"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["node-1"], "node-1"),
+        (["rank 9"], "rank 9"),
+        (["rank 9", "rank 14"], "ranks 9, 14"),
+        (["node-1", "rank 9"], "node-1, rank 9"),
+    ],
+)
+def test_several_ranks_share_their_noun(names: list[str], said: str) -> None:
+    """A headline says "ranks 9, 14", not "rank 9, rank 14"."""
+    assert together(names) == said

@@ -1,0 +1,45 @@
+"""The stage of a failure: by what broke, where neither a traceback nor a line names one."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.model import Stage
+from tests.core.jobs import four_nodes, job, lines, steps
+
+START = ("NCCL version 2.27.3", "***** Running training *****")
+NO_DATA = "FileNotFoundError: [Errno 2] No such file or directory: '{}'"
+
+
+@pytest.mark.parametrize(
+    ("path", "stage"),
+    [
+        ("/mnt/dataset/part-3.bin", Stage.DATA_LOADING),
+        ("/mnt/shared/data_phase2", Stage.DATA_LOADING),
+        ("/mnt/shared/corpus_text_document.idx", Stage.DATA_LOADING),
+        ("/opt/app/settings.yaml", Stage.TRAINING),
+    ],
+)
+def test_before_the_first_iteration_a_missing_data_set_fails_the_loading_of_data(path: str, stage: Stage) -> None:
+    """MLPerf says that the run begins before it opens its data."""
+    said = lines(*START, NO_DATA.format(path))
+
+    assert diagnose(job({"train.log": said}), []).stage is stage
+
+
+def test_after_an_iteration_a_missing_shard_fails_the_training() -> None:
+    """The loop was at work: when it failed says more than what it asked for."""
+    said = lines(*START, *steps(6), NO_DATA.format("/mnt/dataset/part-3.bin"))
+
+    assert diagnose(job({"train.log": said}), []).stage is Stage.TRAINING
+
+
+@pytest.mark.parametrize(
+    ("said", "stage"),
+    [
+        ("[ERROR] HCCL: error cqe status[12], retry exceeded", Stage.TRAINING),
+        ("ModuleNotFoundError: No module named 'apex'", Stage.INITIALIZATION),
+    ],
+)
+def test_where_no_line_names_a_stage_the_fault_tells(said: str, stage: Stage) -> None:
+    """A transfer fails while ranks talk, an import before they do."""
+    assert diagnose(four_nodes({1: [said]}), []).stage is stage
