@@ -35,7 +35,8 @@ class _Choice(BaseModel):
 
 def choose(question: str, subject: Subject, model: ChatModel) -> tuple[tuple[Look, ...], Usage]:
     """The look-ups that a model chooses; none when it does not answer, or names what is not there."""
-    listed = "\n".join(f"{name}: {about}" for name, about in LOOKS.items())
+    offered = {name: about for name, about in LOOKS.items() if name != "stacks" or subject.diagnosis.stacks}
+    listed = "\n".join(f"{name}: {about}" for name, about in offered.items())
     prompt = prompts.render("choose", looks=listed, job=_about(subject), question=Redactor().redact(question))
     try:
         reply = model.answer([Message("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from bot import wording
 from bot.ask.plan import Look
@@ -11,6 +11,9 @@ from core import look as looking
 from core.look import Found
 from core.model import Diagnosis, Evidence
 from core.parsed import Parsed
+
+
+MAX_PLACES = 6  # of a hang most processes stand in two or three
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +41,7 @@ _LOOKS: Mapping[str, Callable[[Subject, Look], Found]] = {
     "compare": lambda subject, look: looking.compare(subject.parsed, look.node, look.other),
     "ends": lambda subject, _: looking.ends(subject.parsed),
     "numbers": lambda subject, look: looking.numbers(subject.parsed, _word(look)),
+    "stacks": lambda subject, _: _stacks(subject.diagnosis),
     "search": lambda subject, look: _search(subject.parsed, look),
 }
 
@@ -93,6 +97,17 @@ def _known(known: Sequence[KnownFault]) -> Found:
 
 def _fault(fault: KnownFault) -> str:
     return f"{fault.id}: {fault.title} ({wording.vouched(fault)}). Cause: {fault.cause} Fix: {fault.fix}"
+
+
+def _stacks(diagnosis: Diagnosis) -> Found:
+    """The innermost frames of the merged stacks, with who stands there."""
+    indents = [len(line) - len(line.lstrip()) for line in (*diagnosis.stacks, "")]
+    below = zip(diagnosis.stacks, pairwise(indents), strict=True)
+    ends = [" ".join(line.split()) for line, (own, following) in below if following <= own]
+    if not ends:
+        return Found("There is no stack dump of this job.")
+    more = f"; and {len(ends) - MAX_PLACES} more places" if len(ends) > MAX_PLACES else ""
+    return Found(f"The dumped processes stand in {'; '.join(ends[:MAX_PLACES])}{more}.")
 
 
 def _coverage(diagnosis: Diagnosis) -> Found:

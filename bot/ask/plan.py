@@ -29,6 +29,7 @@ LOOKS = {
     "compare": "two nodes beside each other",
     "ends": "when each node wrote its last line",
     "numbers": "values of a number that the logs carry: loss, grad norm, iteration time",
+    "stacks": "where the dumped processes stand",
     "search": "lines that hold some words; of one node or rank, if that is named",
 }
 

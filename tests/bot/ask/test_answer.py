@@ -1,6 +1,7 @@
 """Answers to questions: from the lines, or by a model that may only say what they hold."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -139,6 +140,16 @@ def test_known_faults_and_evidence_are_answered_by_id(subject: Subject) -> None:
     assert "Clean it." in gather(known, [Look("known")])[0].says
     assert gather(known, [Look("evidence", words=("E9",))])[0].says == "This diagnosis has no evidence E9."
     assert gather(subject, [Look("known")])[0].says == "Nothing in the fault library looks like this."
+
+
+def test_where_dumped_processes_stand_is_told_by_their_innermost_frames(subject: Subject) -> None:
+    """Each place once, with who stands there; without dumps the answer says so."""
+    tree = ("main (a.py:1)  [ranks 0-3]", "  recv (b.py:2)  [ranks 0-2]", "  load (c.py:3)  [rank 3]")
+    dumped = replace(subject, diagnosis=replace(subject.diagnosis, stacks=tree))
+    assert ask("where do the stacks stand?", dumped).lines == (
+        "The dumped processes stand in recv (b.py:2) [ranks 0-2]; load (c.py:3) [rank 3].",
+    )
+    assert ask("show me the stack", subject).lines == ("There is no stack dump of this job.",)
 
 
 def test_words_that_no_line_holds_together_are_looked_for_apart(subject: Subject) -> None:
