@@ -12,7 +12,6 @@ from core.look import Found
 from core.model import Diagnosis, Evidence
 from core.parsed import Parsed
 
-
 MAX_PLACES = 6  # of a hang most processes stand in two or three
 
 
