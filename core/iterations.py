@@ -131,8 +131,8 @@ def _read_markers(
         match = dialect.read.search(text)
         if match:
             groups = match.groupdict()
-            number = groups.get("iteration") or groups.get("step")
-            total = groups.get("total")
+            number = groups.get("iteration") or groups.get("step") or groups.get("number")
+            total = groups.get("total") or groups.get("planned")
             if number is not None and len(number) <= _MAX_DIGITS:
                 planned_here = int(total) if total and len(total) <= _MAX_DIGITS else None
                 found.append((row, int(number), planned_here, dialect.weight))
@@ -225,7 +225,7 @@ def _series(texts: Mapping[int, str], marks: NDArray[np.intp], numbers: NDArray[
         for measure in measures:
             match = measure.read.search(texts.get(row, ""))
             if match:
-                values[measure.name][number] = float(match[1]) * measure.scale
+                values[measure.name][number] = float(match[match.lastindex or 0]) * measure.scale
     return tuple(
         Series(name, tuple(sorted(by_iteration)), tuple(by_iteration[at] for at in sorted(by_iteration)))
         for name, by_iteration in sorted(values.items())

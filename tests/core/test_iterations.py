@@ -40,6 +40,38 @@ def bar(last: int, total: int, label: str = "") -> str:
         ("step: {n}, loss: 5.5", None),
         ("iteration: {n} took 3.5 s", None),
         ("iteration={n}, loss=5.5", None),
+        (
+            "[titan] 2026-11-21 04:00:00,123 - root - INFO - step: {n:2d}  loss:  8.2432  grad_norm:  1.2  tps: 3,012",
+            None,
+        ),
+        (
+            "I1121 04:00:00.123456 139 metric_logger.py:196] completed step: {n}, seconds: 1.2, TFLOP/s/device: 3.4",
+            None,
+        ),
+        ("11/21/2026 04:00:00 [INFO|DP=0|PP=0|node-0]: iteration: {n} / 500 | consumed_tokens: 4M | lm_loss: 9.1", 500),
+        ("[batch={n}/4800]:", 4800),
+        ("     Train time/batch: {n}", None),
+        ("rank0[139][MainThread]: INFO: composer.loggers: [batch={n}/500]: Train loss/train/total: 9.12", 500),
+        ("[2026-11-21 04:00:00,123] [    INFO] - global step {n}, epoch: 0, batch: 9, loss: 9.123, speed: 1.2", None),
+        (
+            "- mindformers - INFO - {{ Epoch:[  1/  1], step:[  {n}/  500], loss: 9.123, per_step_time: 530ms, lr: 1",
+            500,
+        ),
+        ("{{'loss': 9.12, 'grad_norm': 1.2, 'epoch': 0.1, 'global_step/max_steps': '{n}/500'}}", 500),
+        ("(TaskRunner pid=1234) step:{n} - global_seqlen/min:1234 - actor/entropy:0.5 - perf/time_per_step:1", None),
+        ("Train Epoch: 1 [{n}/60000 (1%)]\tLoss: 2.300000", 60000),
+        ("Epoch [1/10], Step [{n}/500], Loss: 1.2345", 500),
+        ("step {n}/500 | loss 2.3456 | lr 1e-4 | 530 ms", 500),
+        ("2026-11-21 04:00:00 INFO Step {n}: train loss 2.3456", None),
+        ("Epoch 1 | iter {n} step {n} | loss train: 2.345, val: n/a | iter time: 530.12 ms (step)", None),
+        (
+            "| INFO | train_inner | epoch 001:     {n} / 500 loss=9.12, ppl=123, wps=123, num_updates={n}, lr=1e-05",
+            None,
+        ),
+        ('{{"time": "2026-11-21T04:00:00Z", "level": "info", "step": {n}, "loss": 2.345}}', None),
+        ("level=info step={n} loss=2.345 grad_norm=1.2", None),
+        ("[2026-11-21 04:00:00] INFO     [olmo.train:968, rank=0] [step={n}/500]", 500),
+        ("{n}/500 [=====>........................] - ETA: 1:00 - loss: 2.34", 500),
     ],
 )
 def test_every_dialect_counts(line: str, total: int | None) -> None:
@@ -172,6 +204,12 @@ def test_numbers_that_lines_carry_become_series() -> None:
         ("Training epoch 0, iteration {n}/9 | train_step_timing in s: 0.25", "time per iteration (ms)"),
         ("epoch: 1 step: {n}, loss is 250", "loss"),
         ("iter {n}: loss 250.0, time 1ms", "loss"),
+        ("iter {n}: loss 2.5, time 250.0ms", "time per iteration (ms)"),
+        ("completed step: {n}, seconds: 0.25, TFLOP/s/device: 1, loss: 9.1", "time per iteration (ms)"),
+        ("step:[  {n}/  500], loss: 9.123, per_step_time: 250ms, lr: 1e-5", "time per iteration (ms)"),
+        ("[batch={n}/500]: Train loss/train/total: 250", "loss"),
+        ('{{"step": {n}, "loss": "250.0"}}', "loss"),
+        ("level=info step={n} loss=1.5 grad_norm=250", "gradient norm"),
     ],
 )
 def test_series_are_read_in_every_dialect(line: str, name: str) -> None:
@@ -222,6 +260,15 @@ def test_numbers_that_make_no_sense_crash_nothing(line: str) -> None:
         "3 of 4 nodes are up",
         "epoch 3",
         "Evaluating iter 7/10",
+        "step 3: download the tokenizer",
+        "validation step 10 loss 2.3",
+        "max_steps: 500, lr: 0.0001",
+        "total training steps = 500, learning_rate = 0.0001",
+        "Resuming from step 40, loss scale 1",
+        "loading the checkpoint of step 40 with lr 0.0001",
+        "saving at step 40, loss 2.3",
+        "warmup steps: 40, lr: 0.0001",
+        "global_batch_size: 8, lr: 0.0001",
     ],
 )
 def test_without_a_marker_nothing_is_counted(text: str) -> None:

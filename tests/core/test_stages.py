@@ -65,6 +65,25 @@ OPENERS = [
     (TRAIN, "iter 12: loss 5.5, time 211ms"),
     (SAVE, "Start to save checkpoint 12"),
     (LOAD, "load checkpoint from x.ckpt"),
+    # torchtitan, MaxText, Composer, scripts
+    (INIT, "[titan] - root - INFO - Building 1-D device mesh with ['dp_shard'], [8]"),
+    (INIT, "Initializing distributed environment"),
+    (MODEL, "[titan] - root - INFO - Building llama3 debugmodel with TransformerModelArgs(dim=256)"),
+    (MODEL, "[titan] - root - INFO - Applied FSDP to the model"),
+    (MODEL, "Loading model weights from /models/llama"),
+    (DATA, "[titan] - root - INFO - Preparing c4_test dataset from tests/assets/c4_test"),
+    (DATA, "Building dataloader"),
+    (DATA, "Loading dataset from /mnt/train"),
+    (TRAIN, "[titan] - root - INFO - Training starts at step 1"),
+    (TRAIN, "Start training"),
+    (TRAIN, "Train Epoch: 1 [640/60000 (1%)]   Loss: 2.3"),
+    (EVAL, "Running validation"),
+    (EVAL, "Start evaluation at step 100"),
+    (SAVE, "Saving the checkpoint (or staging if async is enabled)."),
+    (SAVE, "writing checkpoint step-100 to /mnt"),
+    (LOAD, "Loading the checkpoint at step 500."),
+    (LOAD, "Resuming training from /ckpt/step_100"),
+    (LOAD, "restoring optimizer state"),
 ]
 
 
@@ -107,6 +126,13 @@ def test_what_stands_above_a_stage_is_not_in_it(clock: bool) -> None:
 def test_what_goes_wrong_opens_no_stage(line: str) -> None:
     """An error names what it could not do; it happened in the stage that was going on."""
     assert stages(job({"train.log": lines("training ...", line, "x")})) == {"train.log": [TRAIN] * 3}
+
+
+def test_a_checkpoint_that_was_saved_is_training_again() -> None:
+    """What fails after it is no failure of saving."""
+    said = lines("saving checkpoint at iteration 50 to /opt/ckpt", "successfully saved checkpoint at iteration 50", "x")
+
+    assert stages(job({"train.log": said})) == {"train.log": [SAVE, TRAIN, TRAIN]}
 
 
 def test_a_completed_iteration_is_training_again() -> None:
