@@ -25,6 +25,7 @@ $(INSTALLED): pyproject.toml requirements.lock
 	  || $(BIN)/python -m pip install -r requirements.lock
 	{ test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python --no-deps --no-build-isolation -e .; } \
 	  || $(BIN)/python -m pip install --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m core.logs.kernel || echo "The log scanner will be compiled when it is first needed." >&2
 	@touch $@
 
 demo: setup ## diagnose a failed example job; then, on a terminal, offer the bot in a local Slack

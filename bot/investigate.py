@@ -43,6 +43,7 @@ class Request:
     jobs: str | None = None
     method: str = "firstfault"
     workers: int | None = None
+    memory: int | None = None
     use_cache: bool = True
     use_baseline: bool = True
     paths: bool = False
@@ -67,10 +68,10 @@ def investigate(
         on_match: is told at once, before anything is judged, which faults of the library have all their events here.
     """
     cache = FolderCache(settings.cache) if request.use_cache else None
-    workers = request.workers or settings.workers
+    workers, memory = request.workers or settings.workers, _memory(request, settings)
     job, neighbours = fetch(request, settings)
     baseline, skipped = fetch_baseline(request, job, neighbours, progress)
-    parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)
+    parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
     with shelf(settings) as library:
         matches = library.match(parsed)
         if matches and on_match:
@@ -111,7 +112,14 @@ def follow_up(
     cache = FolderCache(settings.cache) if request.use_cache else None
     job, neighbours = fetch(request, settings)
     baseline, _ = fetch_baseline(request, job, neighbours, progress)
-    parsed = parse_job(job, baseline, cache=cache, workers=request.workers or settings.workers, progress=progress)
+    parsed = parse_job(
+        job,
+        baseline,
+        cache=cache,
+        workers=request.workers or settings.workers,
+        memory=_memory(request, settings),
+        progress=progress,
+    )
     if found is None:
         with shelf(settings) as library:
             matches = library.match(parsed)
@@ -126,10 +134,10 @@ def list_events(
 ) -> tuple[Job, Iterator[EventRow]]:
     """The job and every line of it with its event, by the same steps."""
     cache = FolderCache(settings.cache) if request.use_cache else None
-    workers = request.workers or settings.workers
+    workers, memory = request.workers or settings.workers, _memory(request, settings)
     job, neighbours = fetch(request, settings)
     baseline, _ = fetch_baseline(request, job, neighbours, progress)
-    return job, events(job, baseline, cache=cache, workers=workers, progress=progress)
+    return job, events(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
 
 
 def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
@@ -145,6 +153,10 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
     if redacted:
         diagnosis, excerpts = cleaned(diagnosis), cleaned_excerpts(excerpts)
     return render_report(diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
+
+
+def _memory(request: Request, settings: Settings) -> int:
+    return settings.memory if request.memory is None else request.memory
 
 
 def fetch(request: Request, settings: Settings) -> tuple[Job, str]:

@@ -1,6 +1,7 @@
 """All settings in one frozen object: FIRSTFAULT_* environment variables, then ``.env``, then defaults that work."""
 
 import os
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -50,6 +51,9 @@ class Settings(BaseSettings):
     )
     embeddings: str = Field(
         "minilm", description="model that compares faults: `minilm`, or a sentence-transformers model by name or folder"
+    )
+    memory: int = Field(
+        256 << 20, ge=0, description="bytes of parsed logs that are held in memory, like `500MB`; more goes to disk"
     )
     workers: int = Field(default_factory=_cores, ge=1, le=1024, description="threads that read logs")
     model: str = Field("", description="language model that drafts notes, as its endpoint calls it; without one, none")
@@ -101,7 +105,13 @@ class Settings(BaseSettings):
         description="folder of what the bot must not forget: queue, threads, decisions, audit, reports",
     )
     runs: int = Field(1, ge=1, le=64, description="diagnoses that the bot makes at the same time")
+    watches: int = Field(10, ge=0, le=256, description="running jobs that the bot watches at the same time; 0: none")
     deadline: float = Field(900, gt=0, description="seconds after which a diagnosis answers with what it has")
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _in_bytes(cls, size: object) -> object:
+        return in_bytes(size) if isinstance(size, str) else size
 
     @field_validator("model_url")
     @classmethod
@@ -109,6 +119,21 @@ class Settings(BaseSettings):
         if url and not url.startswith(("http://", "https://")):
             raise ValueError("it begins with http:// or https://")
         return url
+
+
+def in_bytes(size: str) -> int:
+    """Bytes of a size such as 500MB, 2 GB or 1000000.
+
+    Raises:
+        ValueError: it is none.
+    """
+    match = _SIZE.fullmatch(size.strip())
+    if match is None:
+        raise ValueError("it is a size like 500MB or 2GB")
+    return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))
+
+
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE)
 
 
 def load_settings() -> Settings:

@@ -9,19 +9,16 @@ import json
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from hashlib import blake2b
-
-import numpy as np
 
 from core.cache import ByteCache
 from core.job import Job, Manifest, Status
 from core.logs.origins import Origin
-from core.parse import Progress, Reading, read_job
+from core.parse import Progress, Reading, read_job, reading_key
 from core.templates import Template
 
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
-_PARSER_VERSION = 2  # part of cache keys: raise when masks, messages or origins change
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +72,20 @@ def choose_baseline(manifest: Manifest, others: Iterable[Manifest]) -> tuple[str
     return tuple(other.job_id for other in alike[:MAX_BASELINE])
 
 
-def profile_job(job: Job, *, cache: ByteCache | None, workers: int, progress: Progress | None) -> Profile:
+def profile_job(
+    job: Job,
+    *,
+    cache: ByteCache | None,
+    workers: int | Executor,
+    memory: int | None = None,
+    progress: Progress | None,
+) -> Profile:
     """The profile of a successful job, from the cache when its files have not changed since."""
-    key = _key(job)
+    key = reading_key(job)
     held = cache.get(key) if cache else None
     if held is not None and (profile := _decode(held)) is not None:
         return profile
-    profile = _profile(read_job(job, workers=workers, progress=progress))
+    profile = _profile(read_job(job, workers=workers, memory=memory, progress=progress))
     if cache:
         cache.put(key, _encode(profile))
     return profile
@@ -130,14 +134,13 @@ def _same_settings(one: Manifest, other: Manifest) -> bool:
 def _profile(reading: Reading) -> Profile:
     last_attempt = max((origin.attempt for origin in reading.origins.values()), default=0)
     by_speaker: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for scan, said in zip(reading.scans, reading.messages, strict=True):
-        origins = [reading.origins[scan.name, prefix] for prefix in scan.columns.prefixes]
-        pairs = np.stack([scan.columns.prefix[said.head], said.message[said.head]], axis=1)
-        distinct, counts = np.unique(pairs, axis=0, return_counts=True)
-        for (voice, text), count in zip(distinct.tolist(), counts.tolist(), strict=True):
+    for scan in reading.scans:
+        origins = [reading.origins[scan.name, prefix] for prefix in scan.prefixes]
+        columns = (scan.tally.prefix.tolist(), scan.tally.message.tolist(), scan.tally.heads.tolist())
+        for voice, text, count in zip(*columns, strict=True):
             origin = origins[voice]
             if origin.attempt == last_attempt or "attempt_" not in scan.name:
-                by_speaker[origin.cohort, speaker(origin, scan.name)][said.texts[text]] += count
+                by_speaker[origin.cohort, speaker(origin, scan.name)][scan.texts[text]] += count
     totals: dict[tuple[str, str], list[int]] = defaultdict(list)
     for (cohort, _), who in by_speaker.items():
         for text, count in who.items():
@@ -147,16 +150,8 @@ def _profile(reading: Reading) -> Profile:
         speakers=dict(Counter(cohort for cohort, _ in by_speaker)),
         counts={key: Count(len(counts), sum(counts), max(counts)) for key, counts in totals.items()},
         ranks=len({origin.rank for origin in reading.origins.values() if origin.rank is not None}),
-        lines=sum(scan.columns.lines for scan in reading.scans),
+        lines=sum(scan.lines for scan in reading.scans),
     )
-
-
-def _key(job: Job) -> str:
-    said = job.manifest
-    parts = [str(_PARSER_VERSION), job.id, repr(said.nodes), repr(said.world_size)]  # all that decides who spoke
-    parts += [repr(sorted(said.node_ranks.items())), repr(sorted(said.node_addresses.items()))]
-    parts += [f"{file.name}\0{file.size}\0{file.stamp}" for file in job.logs]
-    return blake2b("\n".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
 
 
 def _encode(profile: Profile) -> bytes:

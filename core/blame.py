@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.crossjob import Candidate
-from core.facts import Blame
 from core.job import Manifest
 from core.model import Role
 from core.table import EventTable
@@ -60,8 +59,6 @@ def blame_edges(
     """Who names whom in messages that blame somebody."""
     edges = set()
     for candidate in candidates:
-        if candidate.fact.blame is not Blame.NAMED or candidate.role in (Role.TEARDOWN, Role.BENIGN):
-            continue
         for row in (row for row in candidate.rows.tolist() if row in texts):
             reporter = table.origins[table.voice[row]].node or ""
             blamed = _blamed(candidate, texts[row], names)

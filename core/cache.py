@@ -1,10 +1,18 @@
 """What ``core`` asks of a store for things that it has computed: bytes under a key, and it may always forget."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
 from typing import Protocol
 
 
 class ByteCache(Protocol):
     """Bytes under a key of hexadecimal digits; forgetting is allowed, wrong bytes are not."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where files may be made that ``keep`` then only gives a name; None where there is no such folder."""
 
     def get(self, key: str) -> bytes | None:
         """The bytes that were put under this key, or None."""
@@ -12,9 +20,34 @@ class ByteCache(Protocol):
     def put(self, key: str, value: bytes) -> None:
         """Keep the bytes if that is possible; never fails."""
 
+    def open(self, key: str) -> int | None:
+        """Open the file that was kept under this key: its descriptor, or None."""
+
+    def keep(self, key: str, descriptor: int) -> None:
+        """Keep an open file as it is if that is possible; never fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Remembers what was computed from one thing, which is told by its key."""
+
+    cache: ByteCache
+    key: str
+
+    def of(self, question: str, compute: Callable[[], bytes]) -> bytes:
+        """The answer to a question about that thing, computed but once."""
+        key = blake2b(f"{self.key}\n{question}".encode(), digest_size=20).hexdigest()
+        held = self.cache.get(key)
+        if held is None:
+            held = compute()
+            self.cache.put(key, held)
+        return held
+
 
 class MemoryCache:
-    """The shipped fake: keeps everything until it is dropped."""
+    """The shipped fake: keeps everything until it is dropped, but no files."""
+
+    folder: Path | None = None
 
     def __init__(self) -> None:
         self._kept: dict[str, bytes] = {}
@@ -26,3 +59,10 @@ class MemoryCache:
     def put(self, key: str, value: bytes) -> None:
         """Keep the bytes."""
         self._kept[key] = bytes(value)
+
+    def open(self, key: str) -> int | None:  # noqa: ARG002 as the protocol has it
+        """No file."""
+        return None
+
+    def keep(self, key: str, descriptor: int) -> None:
+        """Forget it at once."""

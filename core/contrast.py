@@ -50,17 +50,12 @@ def contrast_signs(table: EventTable, usual: Normal | None, nodes: Sequence[str]
 def _said_by_cohort(table: EventTable) -> Mapping[str, Mapping[int, set[int]]]:
     """For each cohort and event the nodes (places) that said it; without cohorts that one node alone can have."""
     said: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
-    heads = np.flatnonzero(table.head & (table.node >= 0))
-    pairs = np.unique(np.stack([table.voice[heads], table.event[heads]], axis=1), axis=0) if len(heads) else _NO_PAIRS
-    places = {name: place for place, name in enumerate(table.nodes)}
-    for voice, event in pairs.tolist():
+    places = table.node_of_voice.tolist()
+    for voice, event in zip(table.said.voice.tolist(), table.said.event.tolist(), strict=True):
         origin = table.origins[voice]
-        if origin.node is not None and not origin.cohort.endswith(("|first", "|last")):
-            said[origin.cohort][event].add(places[origin.node])
+        if origin.node and not origin.cohort.endswith(("|first", "|last")):
+            said[origin.cohort][event].add(places[voice])
     return said
-
-
-_NO_PAIRS: NDArray[np.uint32] = np.zeros((0, 2), np.uint32)
 
 
 def _is_usual(usual: Normal, cohort: str, event: str) -> bool:

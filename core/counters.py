@@ -82,6 +82,6 @@ def _texts(parsed: Parsed, wanted: re.Pattern[str]) -> Iterator[tuple[int, str]]
     """Raw text of the last rows of each speaker whose messages may hold what is wanted."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if wanted.search(template.sample)]
-    rows = np.flatnonzero(np.isin(table.event, events) & table.head) if events else np.zeros(0, np.intp)
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))
     chosen = [said[-MAX_ROWS:] for _, said in rows_by(table.voice, rows)]
     yield from sorted(read_rows(parsed.files, table, np.concatenate(chosen)).items()) if chosen else ()

@@ -18,11 +18,14 @@ from core.job import Manifest
 from core.model import Role, Stage
 from core.parsed import Parsed
 from core.table import EventTable, rows_by
+from core.templates import level
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance
 RECOVERY = 3  # iterations after which an error was survived; docs/logs.md allows for prefetch and asynchronous saving
 MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
+NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
+GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 
 
@@ -58,12 +61,10 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     table, iterations = parsed.table, parsed.iterations
     facts = [fact_of(template.sample, block=template.block) for template in table.templates]
     found = []
-    for event, rows in table.rows_of.items():
-        fact = facts[event]
-        if fact is None:
-            continue
-        # good jobs hold stops too, after their own end; a job that failed was not at its end
-        kept, excess = (rows, 1.0) if fact.stop else beyond_normal(table, event, rows, parsed.usual)
+    telling = {event: fact for event, fact in enumerate(facts) if fact is not None}
+    for event, rows in table.rows_of(telling).items():
+        fact = telling[event]
+        kept, excess = _unexplained(parsed, event, rows, fact)
         if len(kept):
             found.append(
                 _candidate(
@@ -76,6 +77,17 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
                 )
             )
     return tuple(sorted(found, key=lambda candidate: candidate.event))
+
+
+def _unexplained(parsed: Parsed, event: int, rows: NDArray[np.intp], fact: Fact) -> tuple[NDArray[np.intp], float]:
+    """Rows of an event with a fact that neither good jobs nor the start of a program explain, and their excess."""
+    table = parsed.table
+    if fact.again:
+        spoken = _by_speaker(table, rows)
+        return np.concatenate([said[np.argsort(table.time[said], kind="stable")][1:] for said in spoken]), 1.0
+    if fact.stop:  # good jobs hold stops too, after their own end; a job that failed was not at its end
+        return rows, 1.0
+    return beyond_normal(table, event, rows, parsed.usual)
 
 
 def _crowd(manifest: Manifest) -> int:
@@ -139,33 +151,52 @@ def survived(
     """Whether the job went on after each row: later iterations, or much more from the same speaker.
 
     An exception ends a process; one that comes again at the end was not survived the times before either (several
-    attempts in one file). Errors of the job's script do not stop what its ranks say later.
+    attempts in one file). Errors of the job's script do not stop what its ranks say later. Fast iterations go on until
+    a stop takes hold, or the others notice that one has died.
 
     Args:
         crowd: ranks that share a voice without rank; after the failure of one the others go on for a while.
     """
     if iterations.last is not None:
-        later = iterations.of_row[rows] + RECOVERY <= iterations.last
+        later = (iterations.of_row[rows] + RECOVERY <= iterations.last) & ~_soon(table, rows, iterations, facts)
         if iterations.began is not None:
-            later |= table.time[rows] < iterations.began
+            later = later | (table.time[rows] < iterations.began)
     else:
         later = _went_on(table, rows, facts, crowd)
     latest = np.lexsort((rows, table.time[rows]))[-1]
-    if table.templates[table.event[rows[0]]].block and not later[latest]:
+    template, fact = table.templates[table.event[rows[0]]], facts[table.event[rows[0]]]
+    # an error that was retried until the end, before any iteration; of a warning that proves nothing
+    given_up = iterations.last is None and fact is not None and fact.known and level(template.sample) != "W"
+    if (template.block or given_up) and not later[latest]:
         return np.zeros(len(rows), np.bool_)
-    return later
+    return np.asarray(later, np.bool_)
+
+
+def _soon(
+    table: EventTable, rows: NDArray[np.intp], iterations: Iterations, facts: Sequence[Fact | None]
+) -> NDArray[np.bool_]:
+    """Which rows came so shortly before the last iteration that nobody needs to have noticed them yet."""
+    fact, block = facts[table.event[rows[0]]], table.templates[table.event[rows[0]]].block
+    patience = GRACE if fact is not None and fact.stop else NOTICE if block else 0
+    ended = iterations.ended
+    return np.asarray((table.time[rows] >= 0) & (ended >= 0) & (ended - table.time[rows] < patience), np.bool_)
 
 
 def _went_on(table: EventTable, rows: NDArray[np.intp], facts: Sequence[Fact | None], crowd: int) -> NDArray[np.bool_]:
     """Whether much that points to no failure was said after each row."""
-    quiet = table.head & np.array([fact is None for fact in facts], dtype=np.bool_)[table.event]
-    later = np.zeros(len(table), np.bool_)
-    for voice, said in rows_by(table.voice, rows):
-        same = np.flatnonzero(quiet & (table.voice == voice))
-        alone = table.origins[voice].rank is not None
-        later[said] = len(same) - np.searchsorted(same, said) > WENT_ON * (1 if alone else crowd)
-        if not alone:
-            others = np.flatnonzero(quiet & (table.file == table.file[said[0]]) & (table.voice != voice))
-            if len(others) > WENT_ON:
-                later[said] |= np.searchsorted(others, said) < len(others) * (1 - MOST)
-    return later[rows]
+    is_quiet = np.array([fact is None for fact in facts], dtype=np.bool_)
+    later = np.zeros(len(rows), np.bool_)
+    for file, places in rows_by(table.file[rows], np.arange(len(rows))):
+        beside = table.rows_of_file(file)
+        here = slice(beside.start, beside.stop)
+        quiet = np.flatnonzero(table.head[here] & is_quiet[table.event[here]]) + beside.start
+        speaker = table.voice[quiet]
+        for voice, mine in rows_by(table.voice[rows], places):
+            said, same = rows[mine], quiet[speaker == voice]
+            alone = table.origins[voice].rank is not None
+            later[mine] = len(same) - np.searchsorted(same, said) > WENT_ON * (1 if alone else crowd)
+            if not alone:
+                others = quiet[speaker != voice]
+                if len(others) > WENT_ON:
+                    later[mine] |= np.searchsorted(others, said) < len(others) * (1 - MOST)
+    return later

@@ -1,7 +1,9 @@
 """The method, one line a step (L4, FSE-Companion 2025; its sections beside the steps). No step calls the next."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import chain
 
 from core.cache import ByteCache
 from core.crossjob import find_candidates
@@ -17,6 +19,7 @@ from core.roles import assign_roles
 from core.spatial import suspects
 from core.stages import STAGES
 from core.suspicion import find_signs
+from core.table import EventTable
 from core.temporal import find_odd_iterations
 from core.verdict import decide
 
@@ -27,7 +30,8 @@ def diagnose(
     *,
     method: str = "firstfault",
     cache: ByteCache | None = None,
-    workers: int = 1,
+    workers: int | Executor = 1,
+    memory: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Read a job and find its failure-indicating events, nodes, stage and iteration.
@@ -36,12 +40,16 @@ def diagnose(
         job: the job in question.
         baseline: successful jobs with the same settings; without any, the comparison is skipped and the answer says so.
         method: ``firstfault`` or ``l4``, the paper as it stands.
-        cache: keeps what successful jobs say between diagnoses.
+        cache: keeps what was read between diagnoses.
+        workers: number of threads that read, or whatever runs functions elsewhere.
+        memory: bytes of rows that are held in memory; None for all.
 
     Raises:
         NoLogs: the job has no log files.
     """
-    parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)  # 4.2 parse; 4.4 stages
+    parsed = parse_job(
+        job, baseline, cache=cache, workers=workers, memory=memory, progress=progress
+    )  # 4.2 parse; 4.4 stages
     return diagnose_parsed(parsed, method=method)
 
 
@@ -79,20 +87,29 @@ def events(
     baseline: Sequence[Job],
     *,
     cache: ByteCache | None = None,
-    workers: int = 1,
+    workers: int | Executor = 1,
+    memory: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[EventRow]:
     """Every line of a job with its event, file after file; ids are those of ``diagnose`` with the same baseline."""
-    parsed = parse_job(job, baseline, cache=cache, workers=workers, progress=progress)
+    parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
     yield from _rows(parsed)
 
 
 def _rows(parsed: Parsed) -> Iterator[EventRow]:
     table = parsed.table
     columns = (table.file, table.line, table.event, table.voice, table.time, parsed.stages)
-    for file, line, event, voice, time, stage in zip(*(column.tolist() for column in columns), strict=True):
+    rows = (zip(*(column[at : at + _AT_ONCE].tolist() for column in columns), strict=True) for at in _starts(table))
+    for file, line, event, voice, time, stage in chain.from_iterable(rows):
         template, origin = table.templates[event], table.origins[voice]
         known = time if time >= 0 else None
         name = table.files[file]
         node = origin.node if parsed.unit == "node" else None
         yield EventRow(name, line, template.id, template.text, node, origin.rank, known, STAGES[stage].value)
+
+
+_AT_ONCE = 1 << 16  # rows
+
+
+def _starts(table: EventTable) -> range:
+    return range(0, len(table), _AT_ONCE)

@@ -31,6 +31,7 @@ class Fact:
     check: str
     stop: bool = False
     hardware: bool = False  # a part of the machine speaks, whatever the other machines say
+    again: bool = False  # said by everybody when it starts; only to say it again is a sign
     known: bool = True  # False: nobody wrote this fact down, it was judged by level and words
     named: re.Pattern[str] | None = None
     stage: Stage = Stage.UNKNOWN  # where it happens, for a line that stands in no known stage
@@ -114,6 +115,7 @@ def _fact(rule: dict[str, object]) -> Fact:
         check=str(rule.get("check", "")),
         stop=stop,
         hardware=bool(rule.get("hardware", False)),
+        again=bool(rule.get("again", False)),
         named=re.compile(str(rule["named"]), re.IGNORECASE) if "named" in rule else None,
         stage=Stage(str(rule.get("stage", Stage.UNKNOWN))),
     )

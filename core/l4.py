@@ -82,7 +82,11 @@ def cross_job(parsed: Parsed) -> tuple[int, ...]:
     """Events that are not frequently present in successful jobs (without any: all), sorted by their text."""
     table, present = parsed.table, _present_in(parsed)
     enough = FREQUENT * len(parsed.profiles)
-    kept = [event for event in table.rows_of if not parsed.profiles or present[table.templates[event].id] < enough]
+    kept = [
+        event
+        for event in np.unique(table.said.event).tolist()
+        if not parsed.profiles or present[table.templates[event].id] < enough
+    ]
     return tuple(sorted(kept, key=lambda event: (table.templates[event].text, table.templates[event].id)))
 
 
@@ -98,14 +102,16 @@ def _present_in(parsed: Parsed) -> Counter[str]:
 
 def count_vectors(table: EventTable, events: Sequence[int]) -> Vectors:
     """How often each node says each event."""
-    names, place = table.nodes, table.node
+    names, place = table.nodes, table.node_of_voice
     if not names:
-        names = tuple(f"rank {rank}" for rank in table.ranks)
-        place = np.where(table.rank >= 0, np.searchsorted(table.ranks, table.rank), -1).astype(np.int32)
+        names, rank = tuple(f"rank {rank}" for rank in table.ranks), table.rank_of_voice
+        place = np.where(rank >= 0, np.searchsorted(table.ranks, rank), -1).astype(np.int32)
     counts = np.zeros((len(names), len(events)), np.int64)
-    for column, event in enumerate(events):
-        said = place[table.rows_of[event]]
-        counts[:, column] = np.bincount(said[said >= 0], minlength=len(names))
+    columns = {event: column for column, event in enumerate(events)}
+    said = table.said
+    for node, event, heads in zip(place[said.voice].tolist(), said.event.tolist(), said.heads.tolist(), strict=True):
+        if node >= 0 and event in columns:
+            counts[node, columns[event]] += heads
     return Vectors(names, tuple(events), counts)
 
 
@@ -180,12 +186,17 @@ class _Alarm:
 
 def sequences(table: EventTable, iterations: Iterations) -> dict[str, Sequences]:
     """For each rank (or voice, where ranks are unknown) that counts iterations, its events in each of them."""
-    speaker = np.where(table.rank >= 0, table.rank, -1 - table.voice.astype(np.int64))
+    rank = table.rank_of_voice.astype(np.int64)
+    speaker = np.where(rank >= 0, rank, -1 - np.arange(len(rank)))
     found: dict[str, Sequences] = {}
-    for who in np.unique(speaker[iterations.marks]).tolist():
-        rows = np.flatnonzero((speaker == who) & table.head & (iterations.of_row > NO_ITERATION))
-        rows = rows[np.lexsort((table.time[rows], iterations.of_row[rows]))]
-        numbers, starts = np.unique(iterations.of_row[rows], return_index=True)
+    for who in np.unique(speaker[table.voice[iterations.marks]]).tolist():
+        rows = table.rows_of_voices(np.flatnonzero(speaker == who).tolist())
+        rows = rows[table.head[rows]]
+        reached = iterations.of_row[rows]
+        rows, reached = rows[reached > NO_ITERATION], reached[reached > NO_ITERATION]
+        order = np.lexsort((table.time[rows], reached))
+        rows, reached = rows[order], reached[order]
+        numbers, starts = np.unique(reached, return_index=True)
         groups = [tuple(group[:MAX_SEQUENCE].tolist()) for group in np.split(table.event[rows], starts[1:])]
         name = f"rank {who}" if who >= 0 else table.files[table.file[rows[0]]]
         found[name] = dict(zip(numbers.tolist(), groups, strict=True))

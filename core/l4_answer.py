@@ -82,7 +82,8 @@ def answer(
 
 def _events(parsed: Parsed, named: Sequence[Named]) -> tuple[EventEvidence, ...]:
     table = parsed.table
-    rows_of = {one.event: _by_time(table, table.rows_of[one.event]) for one in named}
+    said = table.rows_of([one.event for one in named])
+    rows_of = {one.event: _by_time(table, said[one.event]) for one in named}
     first = {event: int(table.time[rows[0]]) for event, rows in rows_of.items()}
     ordered = sorted(named, key=lambda one: (-one.score, first[one.event], table.templates[one.event].text))
     texts = read_rows(parsed.files, table, [row for rows in rows_of.values() for row in rows[:MAX_LINES].tolist()])
@@ -126,8 +127,13 @@ def _node(name: str, table: EventTable, suspect: Suspect, ids: Mapping[str, str]
 
 
 def _last_stage(parsed: Parsed) -> Stage:
-    time = parsed.table.time
-    return STAGES[int(parsed.stages[np.flatnonzero(time == time.max())[-1]])] if len(time) else Stage.UNKNOWN
+    """Stage of the last row with the latest time."""
+    latest, row = None, 0
+    for first, time in parsed.table.time.parts():
+        if len(time) and (latest is None or time.max() >= latest):
+            latest = time.max()
+            row = first + int(np.flatnonzero(time == latest)[-1])
+    return Stage.UNKNOWN if latest is None else STAGES[int(parsed.stages[row])]
 
 
 def _headline(scope: Scope, nodes: Sequence[NodeEvidence], events: int) -> str:

@@ -19,7 +19,7 @@ from core.job import LogFile
 from core.logs.lines import NO_TIME
 from core.model import Line, Role
 from core.parsed import Parsed
-from core.table import EventTable, key_rows
+from core.table import EventTable, key_rows, rows_by
 from core.templates import Template
 from core.text import read_rows
 
@@ -48,13 +48,13 @@ def of_node(parsed: Parsed, node: str) -> Found:
     table = parsed.table
     if node not in table.nodes:
         return Found(f"No log names {node}.")
-    rows = np.flatnonzero(table.node == table.nodes.index(node))
+    rows = _rows_of_node(table, node)
     return _told(parsed, rows, node, _progress(parsed, rows))
 
 
 def of_rank(parsed: Parsed, rank: int) -> Found:
     """What a rank wrote, as ``of_node``."""
-    rows = np.flatnonzero(parsed.table.rank == rank)
+    rows = parsed.table.rows_of_voices(np.flatnonzero(parsed.table.rank_of_voice == rank).tolist())
     if not len(rows):
         return Found(f"No log names rank {rank}.")
     return _told(parsed, rows, f"Rank {rank}", _progress(parsed, rows))
@@ -67,7 +67,9 @@ def of_iteration(parsed: Parsed, iteration: int) -> Found:
     if not len(marks):
         known = f" The logs count iterations up to {iterations.last}." if iterations.last is not None else ""
         return Found(f"No line says that iteration {iteration} was completed.{known}")
-    after = np.flatnonzero(table.head & (iterations.of_row == iteration))
+    reached = [first + np.flatnonzero(numbers == iteration) for first, numbers in iterations.of_row.parts()]
+    after = np.concatenate([np.zeros(0, np.intp), *reached])
+    after = after[table.head[after]]
     bad = _complaints(table, after)
     ranks = sorted({int(rank) for rank in table.rank[marks] if rank >= 0})
     who = f" by {len(ranks)} of {len(table.ranks)} ranks" if ranks else ""
@@ -78,7 +80,8 @@ def of_iteration(parsed: Parsed, iteration: int) -> Found:
 def of_event(parsed: Parsed, event: str) -> Found:
     """Where and when an event (template id) was said."""
     table = parsed.table
-    rows = next((rows for at, rows in table.rows_of.items() if table.templates[at].id == event), None)
+    events = [at for at, template in enumerate(table.templates) if template.id == event]
+    rows = next(iter(table.rows_of(events).values()), None)
     if rows is None:
         return Found("The job has no such event.")
     counts = Counter(_node(table, row) for row in rows.tolist())
@@ -94,7 +97,8 @@ def compare(parsed: Parsed, one: str, other: str) -> Found:
     missing = [node for node in (one, other) if node not in table.nodes]
     if missing:
         return Found(f"No log names {' or '.join(missing)}.")
-    rows = [np.flatnonzero(table.head & (table.node == table.nodes.index(node))) for node in (one, other)]
+    spoke = [_rows_of_node(table, node) for node in (one, other)]
+    rows = [of[table.head[of]] for of in spoke]
     said = [set(table.event[of].tolist()) for of in rows]
     sentences = [
         f"{node} wrote {len(of)} messages, {_span(table, of)}{_progress(parsed, of)}."
@@ -115,9 +119,9 @@ def compare(parsed: Parsed, one: str, other: str) -> Found:
 def ends(parsed: Parsed) -> Found:
     """The last line of every rank, where logs name ranks, else of every node; the earliest end first."""
     table = parsed.table
-    voices, known = (table.rank, table.ranks) if table.ranks else (table.node, range(len(table.nodes)))
-    spoke = table.head & (table.from_rank if table.ranks else np.ones(len(table), np.bool_))
-    rows = [found for one in known if len(found := np.flatnonzero(spoke & (voices == one)))]
+    speaker = np.where(table.is_rank, table.rank_of_voice, -1) if table.ranks else table.node_of_voice
+    spoke = [table.rows_of_voices(voices.tolist()) for _, voices in rows_by(speaker, np.flatnonzero(speaker >= 0))]
+    rows = [heads for of in spoke if len(heads := of[table.head[of]])]
     ordered = sorted((int(_by_time(table, of)[-1]) for of in rows), key=lambda row: (int(table.time[row]), row))
     if not ordered:
         return Found("The logs name no rank and no node.")
@@ -180,6 +184,10 @@ def _told(parsed: Parsed, rows: NDArray[np.intp], name: str, progress: str) -> F
     says = f"{name} wrote {_times(len(rows), 'line')}, {_span(table, rows)}{progress}; {_times(len(bad), 'complaint')}."
     tail = _by_time(table, rows[table.head[rows]])[-3:]
     return _found(parsed, says, [*_spread(table, bad)[: MAX_LINES - len(tail)], *tail.tolist()])
+
+
+def _rows_of_node(table: EventTable, node: str) -> NDArray[np.intp]:
+    return table.rows_of_voices(np.flatnonzero(table.node_of_voice == table.nodes.index(node)).tolist())
 
 
 def _progress(parsed: Parsed, rows: NDArray[np.intp]) -> str:
@@ -289,6 +297,7 @@ def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int) -> li
 
 def _rows_of(table: EventTable, file: int, lines: Sequence[int]) -> list[int]:
     """The last row of each of these lines of a file."""
-    start, end = np.searchsorted(table.file, [file, file + 1])
-    places = np.searchsorted(table.line[start:end], np.array(lines, dtype=np.uint32), side="right") - 1
-    return [int(start + place) for place, line in zip(places, lines, strict=True) if table.line[start + place] == line]
+    rows = table.rows_of_file(file)
+    of_row = table.line[rows.start : rows.stop]
+    places = np.searchsorted(of_row, np.array(lines, dtype=np.uint32), side="right") - 1
+    return [rows.start + place for place, line in zip(places.tolist(), lines, strict=True) if of_row[place] == line]

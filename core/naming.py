@@ -1,8 +1,9 @@
 """Names of nodes and ranks as people order and say them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+MAX_RUNS = 6  # runs of ranks that a sentence names
 _RANK = re.compile(r"rank (\d+)")
 
 
@@ -17,5 +18,22 @@ def together(names: Sequence[str]) -> str:
     ranks = [_RANK.fullmatch(name) for name in names]
     numbers = [match[1] for match in ranks if match]
     if len(numbers) > 1 and len(numbers) == len(names):
-        return f"ranks {', '.join(numbers)}"
+        return called([int(number) for number in numbers])
     return ", ".join(names)
+
+
+def folded(ranks: Iterable[int]) -> str:
+    """Ranks as a reader likes them: "0-6, 8-15"."""
+    runs: list[list[int]] = []
+    for rank in sorted(set(ranks)):
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    told = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:MAX_RUNS]]
+    return ", ".join(told) + (", \u2026" if len(runs) > MAX_RUNS else "")
+
+
+def called(ranks: Collection[int]) -> str:
+    """The same with its noun: "rank 9", "ranks 9, 14"."""
+    return f"rank{'s' * (len(set(ranks)) != 1)} {folded(ranks)}"

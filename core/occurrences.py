@@ -29,16 +29,17 @@ def find_occurrences(parsed: Parsed) -> tuple[Occurrence, ...]:
     """All events of a job, in the order of their template ids."""
     table = parsed.table
     texts: dict[str, set[str]] = {}
-    for said in parsed.reading.messages:
-        for text in said.texts:
+    for scan in parsed.reading.scans:
+        for text in scan.texts:
             texts.setdefault(parsed.templates[text].id, set()).add(plain(text))
     found = []
-    for event, rows in rows_by(table.event, np.flatnonzero(table.head)):
+    by_event = np.argsort(table.said.event, kind="stable")
+    for event, pairs in rows_by(table.said.event, by_event):
         template = table.templates[event]
-        voices = np.unique(table.voice[rows]).tolist()
-        nodes = {node for voice in voices if (node := table.origins[voice].node)}
+        nodes = {node for voice in table.said.voice[pairs].tolist() if (node := table.origins[voice].node)}
+        count = int(table.said.heads[pairs].sum())
         messages = sorted(texts.get(template.id, set()) - {template.text})
-        found.append(Occurrence(template.id, (template.text, *messages), tuple(sorted(nodes)), len(rows)))
+        found.append(Occurrence(template.id, (template.text, *messages), tuple(sorted(nodes)), count))
     return tuple(sorted(found, key=lambda one: one.event))
 
 

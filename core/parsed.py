@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from core.baseline import Normal, Profile, normal, profile_job
-from core.cache import ByteCache
+from core.cache import ByteCache, Memory
+from core.column import Column
 from core.iterations import Iterations, find_iterations
 from core.job import Job, LogFile
+from core.last_words import settle_last_words
 from core.parse import Progress, Reading, read_job
 from core.stages import find_stages
 from core.table import EventTable, with_ranks_as_nodes
@@ -29,7 +29,7 @@ class Parsed:
     reading: Reading
     table: EventTable
     iterations: Iterations
-    stages: NDArray[np.int8]
+    stages: Column
     profiles: tuple[Profile, ...]
     templates: Mapping[str, Template]  # of every message text, of the good jobs too
     usual: Normal | None
@@ -43,23 +43,32 @@ class Parsed:
 
 
 def parse_job(
-    job: Job, baseline: Sequence[Job], *, cache: ByteCache | None, workers: int, progress: Progress | None
+    job: Job,
+    baseline: Sequence[Job],
+    *,
+    cache: ByteCache | None,
+    workers: int | Executor,
+    memory: int | None = None,
+    progress: Progress | None,
 ) -> Parsed:
     """Read a job and the successful jobs beside it, and find their common templates (L4, section 4.2).
 
     One parse over all of them, so that the same message has the same event in each.
     """
-    reading = read_job(job, workers=workers, progress=progress)
-    profiles = tuple(profile_job(good, cache=cache, workers=workers, progress=progress) for good in baseline)
+    reading = read_job(job, workers=workers, memory=memory, cache=cache, progress=progress)
+    profiles = tuple(
+        profile_job(good, cache=cache, workers=workers, memory=memory, progress=progress) for good in baseline
+    )
     counts = Counter(reading.counts())
     for profile in profiles:
         counts.update(profile.texts())
     templates = find_templates(counts)
-    table = reading.table(templates)
+    table = settle_last_words(reading.table(templates))
     nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
     table = with_ranks_as_nodes(table) if nameless else table
     files = {file.name: file for file in job.logs}
-    iterations = find_iterations(table, files, job.manifest.total_iterations)
+    remember = Memory(cache, reading.key) if cache is not None and reading.is_large else None
+    iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
     return Parsed(
         job=job,
         reading=reading,

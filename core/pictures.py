@@ -30,17 +30,18 @@ def _bars(parsed: Parsed, suspects: Sequence[Suspicion]) -> tuple[NodeBar, ...]:
         if origin.node and origin.rank is not None:
             ranks_of[origin.node].add(origin.rank)
     bars = []
-    for place, rows in rows_by(table.node, np.flatnonzero(table.node >= 0)):
+    spoke = table.spoke
+    for place, voices in rows_by(table.node_of_voice, np.flatnonzero((table.node_of_voice >= 0) & (spoke.rows > 0))):
         node = table.nodes[place]
-        times = table.time[rows][table.time[rows] >= 0]
-        ends = [words[rank] for rank in sorted(ranks_of[node]) if rank in words] or times.tolist()
+        timed = voices[spoke.last[voices] >= 0]
+        ends = [words[rank] for rank in sorted(ranks_of[node]) if rank in words] or spoke.last[timed].tolist()
         bars.append(
             NodeBar(
                 node=node,
                 score=scores.get(node, 0.0),
-                first=int(times.min()) if len(times) else None,
+                first=int(spoke.first[timed].min()) if len(timed) else None,
                 last=max(ends, default=None),
-                lines=len(rows),
+                lines=int(spoke.rows[voices].sum()),
                 last_iteration=max((reached[rank] for rank in ranks_of[node] if rank in reached), default=None),
             )
         )

@@ -80,15 +80,15 @@ def coverage(parsed: Parsed) -> Coverage:
     expected = set(range(manifest.world_size)) if manifest.world_size else listed
     return Coverage(
         files=len(scans),
-        lines=sum(scan.columns.lines for scan in scans),
-        bytes=sum(scan.bytes for scan in scans),
+        lines=sum(scan.lines for scan in scans),
+        bytes=sum(scan.size for scan in scans),
         ranks=len(spoke),
         ranks_expected=len(expected) or None,
         ranks_missing=tuple(sorted(expected - spoke)) if spoke else (),
         nodes=len(parsed.table.nodes) if parsed.unit == "node" else 0,
         nodes_missing=tuple(node for node in manifest.nodes if node not in parsed.table.nodes),
         unreadable_files=tuple(scan.name for scan in scans if scan.problem),
-        undecodable_lines=sum(scan.columns.undecodable for scan in scans),
+        undecodable_lines=sum(scan.undecodable for scan in scans),
         baseline_jobs=len(parsed.profiles),
         baseline_ids=tuple(profile.job_id for profile in parsed.profiles),
         dumps=len(parsed.job.dumps),

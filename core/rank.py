@@ -77,11 +77,24 @@ def stage_of_failure(parsed: Parsed, candidates: Sequence[Candidate], standing: 
         return standing
     if parsed.iterations.last is not None:
         return Stage.TRAINING
-    known = parsed.stages[parsed.stages != STAGES.index(Stage.UNKNOWN)]
-    if len(known):
-        return STAGES[int(known[-1])]
+    known = _last_known(parsed)
+    if known is not None:
+        return known
     # a job that fails before any stage was named fails while it starts
     return Stage.INITIALIZATION if any(one.role is Role.ROOT for one in candidates) else Stage.UNKNOWN
+
+
+def _last_known(parsed: Parsed) -> Stage | None:
+    """Stage of the last row that has one."""
+    for end in range(len(parsed.table), 0, -_ROWS):
+        stages = parsed.stages[max(0, end - _ROWS) : end]
+        known = stages[stages != STAGES.index(Stage.UNKNOWN)]
+        if len(known):
+            return STAGES[int(known[-1])]
+    return None
+
+
+_ROWS = 1 << 16
 
 
 def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:

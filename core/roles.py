@@ -11,19 +11,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.crossjob import Candidate
+from core.crossjob import GRACE, Candidate
+from core.facts import Blame, Fact
 from core.logs.origins import Program
 from core.model import Role
 from core.parsed import Parsed
 from core.table import EventTable
 from core.text import read_rows
 
-STOP_WINDOW = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
 SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause
 WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
 TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
 MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
-_KILLED, _STORE, _TERMINATED = "killed", "store lost", "terminated"  # kinds in rules/facts.toml
+_KILLED, _STORE, _TERMINATED, _SILENT = "killed", "store lost", "terminated", "peer silent"  # kinds in rules/facts.toml
 _REQUESTS = re.compile(
     r"asked to terminate|-> terminating|did not stop within|sending SIGKILL|death signal|got signal: 15"
     r"|received SIGTERM",
@@ -32,6 +32,14 @@ _REQUESTS = re.compile(
 _TOLD = re.compile(r"death signal|got signal: 15|closing signal", re.IGNORECASE)
 _EXITED = re.compile(r"failed \(exitcode: (?!-)\d+\)")
 _LOCAL_RANK = re.compile(r"local_rank: (\d+)")
+_SILENT_EXIT = Fact(
+    Role.TEARDOWN,
+    Blame.SELF,
+    "silent exit",
+    0.2,
+    "a process there ended with an error and without a word",
+    "Look for its standard error elsewhere, for a core file, and into the kernel log of that node.",
+)
 _NEVER = np.iinfo(np.int64).max
 
 Rows = NDArray[np.intp]
@@ -99,13 +107,17 @@ def _is_trouble(one: Candidate) -> bool:
 
 
 def _weigh_stops(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """A stop from outside explains what comes after it, and explains nothing when something had failed before."""
+    """A stop from outside explains what comes after it, and explains nothing when something had failed before.
+
+    Who timed out before the stop had waited for long: what kept them waiting is older still.
+    """
     stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT]
     roots = [one for one in candidates if one.role is Role.ROOT and not one.fact.stop and one.fact.strength >= TROUBLE]
     if not stops:
         return candidates
     stopped = min(_onset(table, one) for one in stops)
-    if any(_onset(table, one) < stopped for one in roots):
+    waited = [one for one in candidates if one.role is Role.PROPAGATED and one.fact.kind == _SILENT]
+    if any(_came_before(table, one, stopped) for one in (*roots, *waited)):
         why, cleared = "something had failed before", stops
     else:
         why, cleared = "came after the stop", roots
@@ -122,8 +134,8 @@ def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> S
     places = [place for place, node in enumerate(table.nodes) if node in nodes]
 
     def elsewhere(rows: Rows) -> NDArray[np.bool_]:
-        soon = (table.time[rows] >= began) & (table.time[rows] <= began + STOP_WINDOW)
-        return ~(soon & np.isin(table.node[rows], places))
+        soon = (table.time[rows] >= began) & (table.time[rows] <= began + GRACE)
+        return np.asarray(~(soon & np.isin(table.node[rows], places)), np.bool_)
 
     def promote(one: Candidate) -> Candidate:
         if one.role is not Role.TEARDOWN or not _TOLD.search(one.text) or elsewhere(one.rows).all():
@@ -154,7 +166,8 @@ def _promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
     def promote(one: Candidate) -> Candidate:
         if one not in exits or explained(one.rows).all():
             return one
-        return _without(table, one, explained, "").with_role(Role.ROOT, "the process ended without a word")
+        silent = _without(table, one, explained, "").with_role(Role.ROOT, "the process ended without a word")
+        return replace(silent, fact=_SILENT_EXIT)
 
     return [promote(one) for one in candidates]
 
@@ -191,7 +204,19 @@ def _first_times(table: EventTable, candidates: Sequence[Candidate]) -> NDArray[
 def _after(table: EventTable, rows: Rows, since: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which rows come at or after the time of their node; those of no node never do."""
     known = table.node[rows] >= 0
-    return known & (since[table.node[rows]] <= table.time[rows])
+    return np.asarray(known & (since[table.node[rows]] <= table.time[rows]), np.bool_)
+
+
+def _came_before(table: EventTable, one: Candidate, stopped: tuple[int, int]) -> bool:
+    """Whether a candidate came before a stop; one without a clock came after the words above it, perhaps long after.
+
+    In the file of the stop the place tells.
+    """
+    beside = one.rows[table.file[one.rows] == table.file[stopped[1]]]
+    if len(beside):
+        return int(beside[0]) < stopped[1]
+    time, row = _onset(table, one)
+    return time < stopped[0] if table.timed[row] else 0 <= time < stopped[0] - GRACE
 
 
 def _onset(table: EventTable, one: Candidate) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from core.facts import Blame
 from core.iterations import Iterations
 from core.logs.origins import Program
 from core.model import Line, Role
-from core.naming import natural
+from core.naming import called, natural
 from core.table import EventTable, rows_by
 
 MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (docs/how-it-works.md)
@@ -32,6 +32,7 @@ NAMED_BY_MOST = (
 SILENT = 0.6
 BEHIND = 0.35
 STUBBORN = 0.4
+FEW = 0.05  # of the nodes: so few silent ones are as telling as one alone (amplified jobs, docs/LOG.md)
 TELLING_GAP = 500_000  # microseconds; loggers flush and clocks differ by less
 MIN_COMPLAINERS = 2  # of one peer alone nothing follows about the silent ones
 
@@ -95,7 +96,8 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: st
         for node in candidate.nodes:
             rest = f"the other {unit}" if others == 1 else f"the other {others} {unit}s"
             alone = f"; {rest} never did." if others else "."
-            because = f"{node} logged \u201c{short(candidate.quote)}\u201d{alone}"
+            again = " again" if candidate.fact.again else ""
+            because = f"{node} logged \u201c{short(candidate.quote)}\u201d{again}{alone}"
             signs.append(Sign(node, "direct", candidate.score, because, candidate.event))
     return signs
 
@@ -156,10 +158,10 @@ def silence_signs(
     for node, ranks in sorted(expected.items()):
         mute = sorted(set(ranks) & silent)
         if mute:
-            weight = SILENT if len(homes) == 1 else SILENT * 0.75
+            weight = SILENT if len(homes) <= max(1, len(expected) * FEW) else SILENT * 0.75
             when = _earlier(ended, mute, complained)
-            named = f"rank{'s' * (len(mute) != 1)} {_list(mute)}"
-            because = f"{named} on {node} never complained; {len(complained)} of {len(everyone)} ranks did{when}."
+            most = f"{len(complained)} of {len(everyone)} ranks did"
+            because = f"{called(mute)} on {node} never complained; {most}{when}."
             signs.append(Sign(node, "silence", weight, because))
     return signs
 
@@ -232,8 +234,8 @@ def missing_signs(expected: Mapping[str, Sequence[int]], ranks: Sequence[int]) -
 
 def last_words(table: EventTable) -> dict[int, int]:
     """Time of the last row of each rank."""
-    timed = np.flatnonzero(table.from_rank & (table.rank >= 0) & (table.time >= 0))
-    return {rank: int(table.time[rows].max()) for rank, rows in rows_by(table.rank, timed)}
+    spoke = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0) & (table.spoke.last >= 0))
+    return {rank: int(table.spoke.last[voices].max()) for rank, voices in rows_by(table.rank_of_voice, spoke)}
 
 
 def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
@@ -250,10 +252,6 @@ def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]
 def short(text: str, length: int = 90) -> str:
     """A template cut for a sentence."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "\u2026"
-
-
-def _list(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:6])) + (" \u2026" if len(numbers) > 6 else "")
 
 
 def _earlier(ended: Mapping[int, int], mute: Sequence[int], complained: set[int]) -> str:

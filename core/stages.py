@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.column import Column
 from core.facts import complains
 from core.logs.lines import NO_TIME
 from core.model import Stage
-from core.table import EventTable
+from core.table import EventTable, rows_by
 
 STAGES = tuple(Stage)
 _UNKNOWN = STAGES.index(Stage.UNKNOWN)
@@ -32,28 +34,37 @@ class _Rules:
     data: re.Pattern[str]
 
 
-def find_stages(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.int8]:
+def find_stages(table: EventTable, marks: NDArray[np.intp]) -> Column:
     """Stage of every row (place in STAGES).
 
     Args:
         marks: rows that say that an iteration is complete; training, whatever was said before.
     """
-    opened = np.full(len(table), -1, np.int64)
-    of_event = np.array([_opened_by(template.sample) for template in table.templates] or [-1], np.int64)
-    opened[table.head] = of_event[table.event[table.head]]
-    opened[_begun(table, marks) & np.isin(opened, _BEFORE_TRAINING)] = -1
-    opened[marks] = STAGES.index(Stage.TRAINING)
-    return _carry(table, opened)
+    of_event = np.array([_opened_by(template.sample) for template in table.templates], np.int8)
+    by_event = table.rows_of(np.flatnonzero(of_event >= 0).tolist())
+    rows = np.concatenate([marks, *by_event.values()]).astype(np.intp)
+    opened = np.concatenate(
+        [
+            np.full(len(marks), STAGES.index(Stage.TRAINING), np.int8),
+            *(np.full(len(said), of_event[event], np.int8) for event, said in by_event.items()),
+        ]
+    )
+    del by_event  # of large jobs most of these are iterations, by the million
+    rows, first = np.unique(rows, return_index=True)  # a mark before what its words say
+    opened = opened[first]
+    again = _begun(table, marks, rows) & np.isin(opened, _BEFORE_TRAINING)
+    return _carry(table, rows[~again], opened[~again])
 
 
-def _begun(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Rows after the first iteration of the last run: what loaded before does not load again."""
+def _begun(table: EventTable, marks: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which rows come after the first iteration of the last run: what loaded before does not load again."""
     if not len(marks):
-        return np.zeros(len(table), np.bool_)
+        return np.zeros(len(rows), np.bool_)
     first = marks[np.argmin(table.time[marks])]
-    later: NDArray[np.bool_] = (table.file == table.file[first]) & (np.arange(len(table)) > first)
+    beside = table.file[rows] == table.file[first]
+    later: NDArray[np.bool_] = beside & (rows > first)
     if table.time[first] != NO_TIME:
-        later |= (table.file != table.file[first]) & (table.time > table.time[first])
+        later |= ~beside & (table.time[rows] > table.time[first])
     return later
 
 
@@ -96,27 +107,38 @@ def _opened_by(template: str) -> int:
     return -1
 
 
-def _carry(table: EventTable, opened: NDArray[np.int64]) -> NDArray[np.int8]:
+def _carry(table: EventTable, openers: NDArray[np.intp], opened: NDArray[np.int8]) -> Column:
     """Each row has the stage that was opened last, by the clock of the job; in a file without clock by position."""
-    stage = np.full(len(table), _UNKNOWN, np.int8)
-    openers = np.flatnonzero(opened >= 0)
-    if not len(openers):
+    time = table.time[openers]
+    order = np.argsort(time, kind="stable")
+    turns = order[_turns(opened[order])]
+    clock, by_clock = time[turns], np.append(opened[turns], np.int8(_UNKNOWN))
+    del time, order
+    files = table.file[openers]
+    changes = _turns(opened) | _turns(files)
+    openers, opened, files = openers[changes], opened[changes], files[changes]
+    reach = {file: (int(mine[0]), int(mine[-1]) + 1) for file, mine in rows_by(files, np.arange(len(files)))}
+
+    def of_rows(file: int, rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        stage: NDArray[np.int8] = by_clock[np.searchsorted(clock, table.time[rows], side="right") - 1]
+        if file in reach:
+            begin, end = reach[file]
+            last = np.searchsorted(openers[begin:end], rows, side="right") - 1
+            names, has_clock = last >= 0, table.time[table.rows_of_file(file).start] != NO_TIME
+            if _speaks_often(opened[begin:end]) or not has_clock:
+                stage[names] = opened[begin:end][last[names]]
+            if not has_clock:
+                stage[~names] = _UNKNOWN
         return stage
-    timed = openers[np.argsort(table.time[openers], kind="stable")]
-    place = np.searchsorted(table.time[timed], table.time, side="right") - 1
-    stage[:] = np.where(place >= 0, opened[timed[np.maximum(place, 0)]], _UNKNOWN)
-    for file in np.unique(table.file[openers]).tolist():
-        rows = np.arange(*np.searchsorted(table.file, (file, file + 1)))
-        mine = np.where(opened[rows] >= 0, np.arange(len(rows)), -1)
-        last = np.maximum.accumulate(mine)
-        names, clock = last >= 0, table.time[rows[0]] != NO_TIME
-        if _speaks_often(opened[rows]) or not clock:
-            stage[rows[names]] = opened[rows[last[names]]]
-        if not clock:
-            stage[rows[~names]] = _UNKNOWN
-    return stage
+
+    return table.computed(np.int8, of_rows)
 
 
-def _speaks_often(opened: NDArray[np.int64]) -> bool:
+def _turns(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a value differs from the one before it."""
+    return np.append([True], values[1:] != values[:-1])[: len(values)]
+
+
+def _speaks_often(opened: NDArray[np.int8]) -> bool:
     """A file that names several stages keeps its own time; one that names a single stage follows the others."""
-    return len(set(opened[opened >= 0].tolist())) >= 3
+    return len(np.unique(opened)) >= 3

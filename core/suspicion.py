@@ -25,6 +25,7 @@ from core.spatial import (
 )
 from core.table import EventTable, key_rows
 from core.text import read_rows
+from core.waits import waiting_signs
 
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
@@ -46,6 +47,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
         *behind_signs(parsed.iterations, node_of_rank),
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, nodes),
+        *waiting_signs(parsed, candidates, expected),
         *missing_signs(expected, table.ranks),
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
@@ -53,10 +55,15 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
 
 
 def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
-    """Raw text of messages that may name somebody: of blocks the lines that say what happened, under their head row."""
+    """Raw text of messages that may name somebody: of blocks the lines that say what happened, under their head row.
+
+    What a scheduler says of a fault it says of a node of its own, if it names one.
+    """
     texts: dict[int, str] = {}
     for candidate in candidates:
-        if candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED):
+        named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
+        told = candidate.role is Role.ROOT and candidate.fact.known and not candidate.nodes and not candidate.ranks
+        if named or told:
             keys = {row: key_rows(table, row) for row in candidate.rows[:MAX_READ].tolist()}
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
             texts |= {row: "\n".join(raw.get(key, "") for key in rows) for row, rows in keys.items()}
@@ -70,7 +77,8 @@ def _identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[s
     addresses: dict[str, str] = {}
     ranks: dict[int, str] = {}
     if telling:
-        rows = np.flatnonzero(np.isin(table.event, telling) & table.head & (table.node >= 0))[:MAX_READ]
+        rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(telling).values()]))
+        rows = rows[table.node[rows] >= 0][:MAX_READ]
         for row, text in read_rows(files, table, rows).items():
             node = table.nodes[table.node[row]]
             if (address := own_address(text)) is not None:

@@ -36,7 +36,9 @@ _OUTCOME = re.compile(
 )
 # What names the message in a structured log: two keys of MLPerf logging are two events.
 _NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
-_LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|^\[?([EWIF])<TS>")
+_LEVEL = re.compile(
+    r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])"
+)
 
 
 @dataclass(frozen=True, slots=True)

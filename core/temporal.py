@@ -78,11 +78,12 @@ def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.
     """
     if not len(iterations.marks):
         return {}
-    voice = Counter(table.voice[iterations.marks].tolist()).most_common(1)[0][0]
-    mine = table.voice[iterations.marks] == voice
+    voices = table.voice[iterations.marks]
+    voice = Counter(voices.tolist()).most_common(1)[0][0]
+    mine = voices == voice
     marks, numbers = iterations.marks[mine], iterations.numbers[mine]
-    rows = np.flatnonzero((table.voice == voice) & table.head)
-    rows = rows[counted[table.event[rows]]]
+    rows = table.rows_of_voices([voice])
+    rows = rows[table.head[rows] & counted[table.event[rows]]]
     sequences: dict[int, tuple[int, ...]] = {}
     ends = np.searchsorted(rows, marks, side="right")
     for at in range(1, len(marks)):

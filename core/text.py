@@ -11,7 +11,8 @@ from core.job import LogFile
 from core.table import EventTable
 
 MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (docs/logs.md)
-_SKIP_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 17
+_FAR = 1 << 16  # bytes between two rows over which it is faster to seek than to read on
 
 
 def read_rows(
@@ -21,42 +22,66 @@ def read_rows(
 
     Rows of a file that can no longer be read are left out.
     """
-    wanted = np.unique(np.asarray(rows, dtype=np.intp))
-    texts: dict[int, str] = {}
-    bounds = np.flatnonzero(np.diff(table.file[wanted])) + 1
-    for group in np.split(wanted, bounds):
+    return dict(each_row(files, table, np.unique(np.asarray(rows, dtype=np.intp))))
+
+
+def each_row(files: Mapping[str, LogFile], table: EventTable, rows: NDArray[np.intp]) -> Iterator[tuple[int, str]]:
+    """As ``read_rows``, one after the other; the rows are sorted and distinct."""
+    for group in np.split(rows, np.flatnonzero(np.diff(table.file[rows])) + 1):
         if len(group):
-            texts.update(_read_file(files[table.files[table.file[group[0]]]], table, group))
-    return texts
+            offsets = table.offset[group].tolist()
+            yield from _read_file(files[table.files[table.file[group[0]]]], group.tolist(), offsets)
 
 
-def _read_file(file: LogFile, table: EventTable, rows: NDArray[np.intp]) -> Iterator[tuple[int, str]]:
+def _read_file(file: LogFile, rows: Sequence[int], offsets: Sequence[int]) -> Iterator[tuple[int, str]]:
     try:
         with file.open() as stream:
-            at = 0
-            for row in rows.tolist():
-                offset, length = int(table.offset[row]), min(int(table.length[row]), MAX_TEXT)
-                _skip(stream, offset - at)
-                data = _read_exactly(stream, length)
-                at = offset + len(data)
-                yield row, data.decode("utf-8", "replace")
+            window = _Window(stream)
+            for row, offset in zip(rows, offsets, strict=True):
+                segment = window.segment(offset)
+                if segment is None:
+                    return
+                yield row, segment.decode("utf-8", "replace")
     except UnreadableLog:
         return
 
 
-def _skip(stream: BinaryIO, count: int) -> None:
-    if count > _SKIP_BYTES and stream.seekable():
-        stream.seek(count, 1)
-        return
-    while count > 0:
-        chunk = stream.read(min(count, _SKIP_BYTES))
-        if not chunk:
-            return
-        count -= len(chunk)
+class _Window:
+    """The part of a stream that is held while it is read from its beginning to its end."""
 
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._seekable = stream, stream.seekable()
+        self._start, self._data = 0, b""
+        self._over = self._broken = False
 
-def _read_exactly(stream: BinaryIO, count: int) -> bytes:
-    data = b""
-    while len(data) < count and (chunk := stream.read(count - len(data))):
-        data += chunk
-    return data
+    def segment(self, offset: int) -> bytes | None:
+        """What stands there, up to its end or MAX_TEXT; None where the file can no longer be read."""
+        if offset + MAX_TEXT > self._start + len(self._data) and not self._over:
+            self._go_to(offset)
+        at = offset - self._start
+        if self._broken and at >= len(self._data):
+            return None
+        end = self._data.find(b"\n", at, at + MAX_TEXT)
+        end = min(at + MAX_TEXT, len(self._data)) if end < 0 else end
+        carriage_return = self._data.find(b"\r", at, end)
+        return self._data[at : end if carriage_return < 0 else carriage_return]
+
+    def _go_to(self, offset: int) -> None:
+        """Hold what stands there, and drop what stands before."""
+        ahead = offset - self._start - len(self._data)
+        if ahead > _FAR and self._seekable:
+            self._stream.seek(offset)
+            self._start, self._data = offset, b""
+        while not self._over and offset + MAX_TEXT > self._start + len(self._data):
+            if offset > self._start:
+                passed = min(offset - self._start, len(self._data))
+                self._start, self._data = self._start + passed, self._data[passed:]
+            self._data += self._pull()
+
+    def _pull(self) -> bytes:
+        try:
+            block = self._stream.read(_BLOCK_BYTES)
+        except UnreadableLog:
+            block, self._broken = b"", True
+        self._over = not block
+        return block

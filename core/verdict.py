@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.crossjob import Candidate
+from core.facts import Blame
 from core.iterations import Iterations
 from core.job import Status
 from core.model import Confidence, Role, Scope, Stage
@@ -32,26 +33,40 @@ class Verdict:
 
 def decide(parsed: Parsed, candidates: Sequence[Candidate], suspicions: Sequence[Suspicion], stage: Stage) -> Verdict:
     """Weigh ranked candidates (most telling first) and suspicions."""
-    status, nodes = parsed.job.status, parsed.nodes
+    nodes, place = parsed.nodes, _place(stage, parsed.iterations)
     roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
-    place = _place(stage, parsed.iterations)
-    if status is Status.COMPLETED:
-        return Verdict(
-            Scope.NONE,
-            Confidence.ESTABLISHED,
-            "The job completed; nothing to diagnose.",
-            ("job.json says COMPLETED.",),
-            (),
-            (),
-        )
+    if (healthy := _ended_well(parsed, candidates)) is not None:
+        return healthy
     if roots and roots[0].fact.stop:
         return _stopped(roots[0], place)
-    accused = _accused(roots, suspicions, nodes)
-    if accused:
+    if accused := _accused(roots, suspicions, nodes):
         return _node(accused, roots, place)
     if roots:
-        return _job(roots[0], nodes, parsed.unit, place)
-    return _running(place) if status is Status.RUNNING else _unknown(parsed, candidates, place)
+        unnamed = _of_some_node(roots[0], nodes)
+        return _somewhere(roots[0], parsed.unit, place) if unnamed else _job(roots[0], nodes, parsed.unit, place)
+    return _running(place) if parsed.job.status is Status.RUNNING else _unknown(parsed, candidates, place)
+
+
+def _ended_well(parsed: Parsed, candidates: Sequence[Candidate]) -> Verdict | None:
+    """The verdict of a job that completed, by its status, or where nobody tells one by its logs."""
+    iterations = parsed.iterations
+    if parsed.job.status is Status.COMPLETED:
+        headline, why = "The job completed; nothing to diagnose.", "job.json says COMPLETED."
+        return Verdict(Scope.NONE, Confidence.ESTABLISHED, headline, (why,), (), ())
+    if parsed.job.status is Status.UNKNOWN and _reached_end(iterations, candidates):
+        headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
+        why = "All planned iterations are complete, and no line speaks of a fault."
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, (why,), (), ())
+    return None
+
+
+def _reached_end(iterations: Iterations, candidates: Sequence[Candidate]) -> bool:
+    """Whether all planned iterations are complete and nothing but guesses and clearing up speaks of a failure."""
+    if iterations.last is None or iterations.total is None or iterations.last < iterations.total:
+        return False
+    return not any(
+        one.role in (Role.ROOT, Role.PROPAGATED) and (one.fact.known or one.score >= SUPPORTED) for one in candidates
+    )
 
 
 def _stopped(root: Candidate, place: str) -> Verdict:
@@ -110,6 +125,22 @@ def _job(root: Candidate, nodes: Sequence[str], unit: str, place: str) -> Verdic
     )
 
 
+def _of_some_node(root: Candidate, nodes: Sequence[str]) -> bool:
+    """Whether a part of one machine broke, and nobody says of which."""
+    return root.fact.hardware and not root.nodes and len(nodes) > 1
+
+
+def _somewhere(root: Candidate, unit: str, place: str) -> Verdict:
+    return Verdict(
+        Scope.UNKNOWN,
+        _by_score(root.score),
+        f"No log says on which {unit}: {_said(root)}{place}.",
+        (f"\u201c{short(root.quote)}\u201d names no {unit} that is known.",),
+        (),
+        (root.fact.check,),
+    )
+
+
 def _running(place: str) -> Verdict:
     return Verdict(
         Scope.UNKNOWN,
@@ -151,6 +182,8 @@ def _accused(
         return ()
     if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
         return ()
+    if roots and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes:
+        return ()  # who reports that somebody is missing is not the one who is
     top = suspicions[0]
     rivals = [
         other for other in suspicions[1:MAX_SUSPECTS] if other.score >= RIVAL * top.score and _same_ground(top, other)

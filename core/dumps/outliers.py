@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.dumps.ranges import folded
 from core.dumps.stacks import Frame, Process, Thread
+from core.naming import folded
 
 MIN_PROCESSES = 3  # of two that differ, either may be the odd one
 MAJORITY = 0.5  # of the processes; without more than half in one place nobody is special

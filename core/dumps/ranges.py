@@ -1,4 +1,4 @@
-"""Ranks in few words, and the group of ranks that is worth taking out together."""
+"""Ranks that work together, and the group of them that is worth taking out together."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -8,8 +8,6 @@ from typing import Any
 
 from core.job import Manifest
 
-MAX_RUNS = 6  # runs of ranks that a sentence names
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -17,23 +15,6 @@ class Group:
 
     name: str
     ranks: tuple[int, ...]
-
-
-def folded(ranks: Iterable[int]) -> str:
-    """Ranks as a reader likes them: "0-6, 8-15"."""
-    runs: list[list[int]] = []
-    for rank in sorted(set(ranks)):
-        if runs and rank == runs[-1][1] + 1:
-            runs[-1][1] = rank
-        else:
-            runs.append([rank, rank])
-    told = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:MAX_RUNS]]
-    return ", ".join(told) + (", \u2026" if len(runs) > MAX_RUNS else "")
-
-
-def called(ranks: Collection[int]) -> str:
-    """The same with its noun: "rank 9", "ranks 9, 14"."""
-    return f"rank{'s' * (len(set(ranks)) != 1)} {folded(ranks)}"
 
 
 def parallel_groups(manifest: Manifest) -> tuple[Group, ...]:

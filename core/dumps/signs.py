@@ -7,12 +7,13 @@ from itertools import islice
 
 from core.blame import Names
 from core.dumps.outliers import Outlier, drawn, outliers, training, tree
-from core.dumps.ranges import Group, called, parallel_groups, smallest_around
+from core.dumps.ranges import Group, parallel_groups, smallest_around
 from core.dumps.read import Dumps, read_dumps
 from core.dumps.recorder import Recording
 from core.dumps.stacks import Process
 from core.dumps.stalls import Kind, Stall, find_stalls, groups_of
 from core.model import Line, Stage
+from core.naming import called
 from core.parsed import Parsed
 from core.spatial import SILENT, Sign, ranks_of_nodes
 from core.stages import stage_of_frames

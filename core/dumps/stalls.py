@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.dumps.ranges import called
 from core.dumps.recorder import Operation, Progress, Recording
+from core.naming import called
 
 MIN_DUMPS = 2  # of one rank alone nothing follows about the others
 MAJORITY = 0.5  # of the dumps that are there; fewer ranks may be missing, and an odd shape must be rarer

@@ -9,10 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from core.logs.refine import refine
+from core.logs.said import Said
 
 BLOCK_MARK = "\u00b6 "  # opens the text of a block, so that no single line can have the same text
 _MAX_REPORT_ROWS = 20_000  # a report of 1,024 failed ranks has 9 rows a rank
@@ -33,22 +31,6 @@ class Found:
     end: int
     keys: tuple[int, ...]
     text: str | None
-
-
-class Said(list[str]):
-    """What one voice said, and on which rows of the file."""
-
-    def __init__(self, texts: Sequence[str], rows: NDArray[np.intp]) -> None:
-        super().__init__(texts)
-        self._rows = rows
-
-    def adjacent(self, at: int) -> bool:
-        """Whether the text before ``at`` stands in the row just above it."""
-        return at > 0 and int(self._rows[at]) - int(self._rows[at - 1]) == 1
-
-    def has_row_above(self, at: int) -> bool:
-        """Whether the file has a row above ``at`` at all."""
-        return int(self._rows[at]) > 0
 
 
 # --- what opens, continues and ends a block --------------------------------------------------------------------------
@@ -126,6 +108,8 @@ def _read_traceback(said: Said, start: int, _: int) -> Found | None:
             break
         at = joint
     at = _skip_stack(said, at)
+    if not keys and "%|" in lead:
+        return None  # glued to a progress bar: the frames are in the voice of the rank whose label stands between
     verdict = _verdict(said, keys)
     if "ChildFailedError" in verdict and at < len(said) and _FENCE.match(said[at]):
         report = _read_report(said, at, at)
@@ -147,7 +131,7 @@ def _one_traceback(said: Said, start: int) -> tuple[int, list[int]]:
         if _TRACEBACK.search(text) and not keys:
             opened += 1
         elif text and not text.startswith("  ") and not _FRAME.match(text):
-            if _EXCEPTION.search(text) or not any(row.startswith(_FILE) for row in said[at + 1 : at + 4]):
+            if _EXCEPTION.search(text) or not any(row.startswith(_FILE) for row in said.between(at + 1, at + 4)):
                 keys.append(at)
                 opened -= 1
         elif not text and keys:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.logs.lines import Format
+from core.logs.narrow import Narrow, Put, narrow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,64 @@ class Columns:
     bodies: tuple[bytes, ...]
     lines: int
     undecodable: int
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def wide(self) -> "Columns":
+        """These columns."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NarrowChunk:
+    """A chunk that waits for the rest of its file, in few bytes."""
+
+    line: Narrow
+    offset: Narrow
+    prefix: Narrow
+    body: Narrow
+    time: Narrow
+    prefixes: tuple[bytes, ...]
+    bodies: tuple[bytes, ...]
+    lines: int
+    undecodable: int
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def wide(self) -> Columns:
+        """The columns as arrays in memory."""
+        return Columns(
+            line=self.line[:].astype(np.uint32),
+            offset=self.offset[:],
+            length=np.zeros(len(self), np.uint32),  # nobody asks for it: a segment ends where the text says so
+            prefix=self.prefix[:].astype(np.uint32),
+            body=self.body[:].astype(np.uint32),
+            time=self.time[:],
+            prefixes=self.prefixes,
+            bodies=self.bodies,
+            lines=self.lines,
+            undecodable=self.undecodable,
+        )
+
+
+def narrow_chunk(columns: Columns, put: Put) -> NarrowChunk:
+    """The chunk in few bytes."""
+    return NarrowChunk(
+        line=narrow(columns.line, put, slope=1),
+        offset=narrow(columns.offset, put),
+        prefix=narrow(columns.prefix, put),
+        body=narrow(columns.body, put),
+        time=narrow(columns.time, put),
+        prefixes=columns.prefixes,
+        bodies=columns.bodies,
+        lines=columns.lines,
+        undecodable=columns.undecodable,
+    )
+
+
+Chunk = Columns | NarrowChunk  # a part of a file, of whole physical lines; ``line`` counts from 1 in it
 
 
 @dataclass(frozen=True, slots=True)

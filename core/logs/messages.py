@@ -4,22 +4,27 @@ A message's text depends on nothing but the message itself, so it is the same in
 Blocks are found within one voice (a file and a prefix), because ranks interleave in shared files.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from core.logs.blocks import BLOCK_MARK, Said, find_blocks, may_open
+from core.logs.blocks import BLOCK_MARK, find_blocks, may_open
 from core.logs.refine import refine
+from core.logs.said import Said
 
 NO_TEXT = "<BINARY>"
 MAX_ODD = 0.3  # share of bytes that are no text; of random ones three in five
 
+# Numbers of body and prefix of the rows of a chunk: files are grouped chunk by chunk, however long they are.
+ReadChunk = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Messages:
-    """Rows of a file grouped into messages.
+    """Rows grouped into messages.
 
     message: uint32 a row, place in ``texts``. head: bool a row, True where a message starts.
     key: bool a row, True on the rows that say what happened (the line itself, or the verdict lines of a block).
@@ -31,6 +36,30 @@ class Messages:
     texts: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """How the rows of a file make messages: each row stands for itself, but for the rows of blocks.
+
+    of_body: the message of each body. rows: those of blocks, sorted, and message, head and key of each of them.
+    """
+
+    texts: tuple[str, ...]
+    of_body: NDArray[np.uint32]
+    rows: NDArray[np.intp]
+    message: NDArray[np.uint32]
+    head: NDArray[np.bool_]
+    key: NDArray[np.bool_]
+
+    def messages(self, body: NDArray[np.uint32], first: int = 0) -> Messages:
+        """The messages of some rows in a row, from the row ``first`` on."""
+        message = self.of_body[body] if len(body) else np.zeros(0, np.uint32)
+        head, key = np.ones(len(body), np.bool_), np.ones(len(body), np.bool_)
+        here = slice(*np.searchsorted(self.rows, (first, first + len(body))).tolist())
+        rows = self.rows[here] - first
+        message[rows], head[rows], key[rows] = self.message[here], self.head[here], self.key[here]
+        return Messages(message, head, key, self.texts)
+
+
 def group(body: NDArray[np.uint32], prefix: NDArray[np.uint32], bodies: Sequence[bytes]) -> Messages:
     """Group the rows of one file into messages.
 
@@ -39,27 +68,30 @@ def group(body: NDArray[np.uint32], prefix: NDArray[np.uint32], bodies: Sequence
         prefix: uint32 a row; rows of one prefix are one voice.
         bodies: the distinct masked bodies of the file.
     """
+    return find_messages([len(body)], lambda _: (body, prefix), bodies).messages(body)
+
+
+def find_messages(sizes: Sequence[int], read: ReadChunk, bodies: Sequence[bytes]) -> Grouping:
+    """Find the messages of a file that is given chunk by chunk.
+
+    Args:
+        sizes: rows of each chunk.
+        read: gives body and prefix of the rows of a chunk; asked for the same one several times.
+        bodies: the distinct masked bodies of the file.
+    """
     raw = [_readable(text) for text in bodies]
     texts: dict[str, int] = {}
     of_body = np.array([texts.setdefault(refine(text), len(texts)) for text in raw], dtype=np.uint32)
-    message = of_body[body] if len(body) else np.zeros(0, np.uint32)
-    head, key = np.ones(len(body), np.bool_), np.ones(len(body), np.bool_)
     opens = np.array([may_open(text) for text in raw], dtype=np.bool_)
-    headless: list[NDArray[np.intp]] = []
-    for voice in _voices(prefix, opens[body] if len(body) else np.zeros(0, np.bool_)):
-        said = Said([raw[at] for at in body[voice]], voice)
-        for found in find_blocks(said, np.flatnonzero(opens[body[voice]]).tolist()):
-            rows = voice[found.start : found.end]
-            if found.text is None:
-                headless.append(rows)
-            else:
-                message[rows] = texts.setdefault(found.text, len(texts))
-                head[rows[1:]] = False
-            key[rows] = False
-            key[voice[list(found.keys)]] = True
-    for rows in sorted(headless, key=lambda rows: int(rows[0])):  # when it is known what the row above belongs to
-        message[rows], head[rows] = message[int(rows[0]) - 1], False
-    return Messages(message=message, head=head, key=key, texts=tuple(texts))
+    bodies_of = _bodies_of(sizes, read)
+    blocks: list[_Block] = []
+    for voice, starts in _voices(sizes, read, opens) if opens.any() else ():
+        said = Said(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
+        for found in find_blocks(said, starts.tolist()):
+            number = None if found.text is None else texts.setdefault(found.text, len(texts))
+            keys = [int(voice.rows(key, key + 1)[0]) for key in found.keys]
+            blocks.append(_Block(voice.rows(found.start, found.end), number, np.array(keys, np.intp)))
+    return _grouping(tuple(texts), of_body, blocks, bodies_of)
 
 
 def is_block(text: str) -> bool:
@@ -81,8 +113,122 @@ def _readable(body: bytes) -> str:
     return NO_TEXT if odd > len(text) * MAX_ODD else text
 
 
-def _voices(prefix: NDArray[np.uint32], opens: NDArray[np.bool_]) -> Iterable[NDArray[np.intp]]:
-    """Rows of each prefix that holds a block, in file order."""
-    order = np.argsort(prefix, kind="stable")
-    bounds = np.flatnonzero(np.diff(prefix[order])) + 1
-    return [rows for rows in np.split(order, bounds) if opens[rows].any()]
+# --- blocks -------------------------------------------------------------------------------------------------------
+
+Rows = NDArray[np.intp]
+BodiesOf = Callable[[Rows], NDArray[np.uint32]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Rows of a block, its message (None: that of the row above it), and the rows that say what happened."""
+
+    rows: Rows
+    message: int | None
+    keys: Rows
+
+
+def _grouping(
+    texts: tuple[str, ...], of_body: NDArray[np.uint32], blocks: Sequence[_Block], bodies_of: BodiesOf
+) -> Grouping:
+    known = [block for block in blocks if block.message is not None]
+    rows, message = _rows_and_messages([(block.rows, block.message or 0) for block in known])
+    late: dict[int, int] = {}
+    headless = sorted((block for block in blocks if block.message is None), key=lambda block: int(block.rows[0]))
+    for block in headless:  # when it is known what the row above belongs to
+        above = int(block.rows[0]) - 1
+        at = int(np.searchsorted(rows, above))
+        if above in late:
+            of_above = late[above]
+        elif at < len(rows) and rows[at] == above:
+            of_above = int(message[at])
+        else:
+            of_above = int(of_body[bodies_of(np.array([above]))][0])
+        late |= dict.fromkeys(block.rows.tolist(), of_above)
+    if late:
+        rows, message = _rows_and_messages([(rows, message), (np.array(list(late), np.intp), list(late.values()))])
+    head, key = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.bool_)
+    head[np.searchsorted(rows, [int(block.rows[0]) for block in known])] = True
+    for block in blocks:
+        key[np.searchsorted(rows, block.keys)] = True
+    return Grouping(texts, of_body, rows, message, head, key)
+
+
+def _rows_and_messages(parts: Sequence[tuple[Rows, ArrayLike]]) -> tuple[Rows, NDArray[np.uint32]]:
+    """Rows, sorted, and the message of each."""
+    rows = np.concatenate([np.zeros(0, np.intp), *(rows for rows, _ in parts)])
+    messages = [np.broadcast_to(np.asarray(message, np.uint32), rows.shape) for rows, message in parts]
+    order = np.argsort(rows, kind="stable")
+    return rows[order], np.concatenate([np.zeros(0, np.uint32), *messages])[order]
+
+
+class _Voice:
+    """The rows of a voice in its file; of one that has the file for itself they are not written down."""
+
+    def __init__(self, rows: Rows | None, size: int) -> None:
+        self._rows, self._size = rows, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Rows of the places from start to stop."""
+        return np.arange(start, min(stop, self._size)) if self._rows is None else self._rows[start:stop]
+
+    def places(self, rows: Rows) -> Rows:
+        """Where these rows stand among those of the voice."""
+        return rows if self._rows is None else np.searchsorted(self._rows, rows)
+
+
+def _voices(sizes: Sequence[int], read: ReadChunk, opens: NDArray[np.bool_]) -> Iterator[tuple[_Voice, Rows]]:
+    """Each voice that says what may open a block, and the places of that among its rows."""
+    opening, openers, voices = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)], np.zeros(0, np.uint32)
+    for number, first in enumerate(_firsts(sizes)):
+        body, prefix = read(number)
+        rows = np.flatnonzero(opens[body])
+        opening.append(rows + first)
+        openers.append(prefix[rows])
+        voices = np.union1d(voices, prefix)
+    opening_rows, who = np.concatenate(opening), np.concatenate(openers)
+    alone = len(voices) == 1
+    rows_of = {} if alone else _rows_of_voices(np.unique(who), voices, sizes, read)
+    for speaker in np.unique(who).tolist():
+        voice = _Voice(None, sum(sizes)) if alone else _Voice(rows_of[speaker], len(rows_of[speaker]))
+        yield voice, voice.places(opening_rows[who == speaker])
+
+
+def _rows_of_voices(
+    wanted: NDArray[np.uint32], voices: NDArray[np.uint32], sizes: Sequence[int], read: ReadChunk
+) -> dict[int, Rows]:
+    found: dict[int, list[Rows]] = {voice: [] for voice in wanted.tolist()}
+    is_wanted = np.zeros(int(voices[-1]) + 1, np.bool_)
+    is_wanted[wanted] = True
+    for number, first in enumerate(_firsts(sizes)):
+        prefix = read(number)[1]
+        rows = np.flatnonzero(is_wanted[prefix])
+        rows = rows[np.argsort(prefix[rows], kind="stable")]
+        for part in np.split(rows, np.flatnonzero(np.diff(prefix[rows])) + 1):
+            if len(part):
+                found[int(prefix[part[0]])].append(part + first)
+    return {voice: np.concatenate(parts) for voice, parts in found.items()}
+
+
+def _firsts(sizes: Sequence[int]) -> list[int]:
+    """The first row of each chunk."""
+    return [0, *accumulate(sizes)][:-1]
+
+
+def _bodies_of(sizes: Sequence[int], read: ReadChunk) -> BodiesOf:
+    """Bodies of rows of the file, sorted."""
+    firsts = np.array([*_firsts(sizes), sum(sizes)], np.intp)
+
+    def bodies_of(rows: Rows) -> NDArray[np.uint32]:
+        parts, at = [np.zeros(0, np.uint32)], 0
+        while at < len(rows):
+            number = int(np.searchsorted(firsts, rows[at], side="right")) - 1
+            stop = int(np.searchsorted(rows, firsts[number + 1]))
+            parts.append(read(number)[0][rows[at:stop] - firsts[number]])
+            at = stop
+        return np.concatenate(parts)
+
+    return bodies_of

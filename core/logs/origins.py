@@ -120,8 +120,8 @@ def _read_stem(origin: Origin, stem: str, manifest: Manifest, hosts: Sequence[st
     rank = _RANK_NAME.search(stem)
     if rank:
         origin = replace(origin, rank=int(rank[1]))
-    elif stem in manifest.nodes:
-        origin = replace(origin, node=stem)
+    elif origin.node is None and (named := _node_in(stem, manifest.nodes)):
+        origin = replace(origin, node=named)
     elif (host := _NUMBERED_HOST.fullmatch(stem)) and host[1] in hosts:
         origin = replace(origin, node=host[1], rank=int(host[2]))
     elif origin.node is None and not manifest.nodes and _NODE_NAME.fullmatch(stem):
@@ -131,6 +131,14 @@ def _read_stem(origin: Origin, stem: str, manifest: Manifest, hosts: Sequence[st
     if origin.node is None:
         return origin
     return replace(origin, program=Program.LAUNCHER if _LAUNCHER.search(stem) else Program.DAEMON)
+
+
+def _node_in(stem: str, nodes: Sequence[str]) -> str | None:
+    """The node that a file is called after, whatever stands around its name: job-77-worker-2.log."""
+    if stem in nodes:
+        return stem
+    found = [node for node in nodes if re.search(rf"(?<![A-Za-z0-9]){re.escape(node)}(?![A-Za-z0-9])", stem)]
+    return max(found, key=lambda node: (len(node), node), default=None)
 
 
 def _strip(name: str) -> str:

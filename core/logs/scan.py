@@ -1,12 +1,11 @@
-"""One pass over one log file: bytes in, columns out; nothing is held but the columns and the distinct bodies.
+"""One pass over a log file: bytes in, columns out; nothing is held but the columns and the distinct bodies of a chunk.
 
 A scan is a pure function of the file's bytes and its format, so files can be scanned by threads, processes or machines
-in any order. ``scan_blocks`` here is the reference engine on top of ``core.logs.lines``; ``core.logs.kernel`` holds the
-fast one with the same contract, and a fuzz test holds them together.
+in any order, and a large one in spans. ``scan_blocks`` here is the reference engine on top of ``core.logs.lines``;
+``core.logs.kernel`` holds the fast one with the same contract, and a fuzz test holds them together.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import BinaryIO
@@ -15,25 +14,34 @@ import numpy as np
 
 from core.errors import UnreadableLog
 from core.job import LogFile
-from core.logs.columns import Block, Columns, Engine
+from core.logs.columns import Block, Chunk, Columns, Engine
 from core.logs.lines import MAX_SEGMENT, Format, learn, segments, take_apart
 
 BLOCK_BYTES = 1 << 20  # measured from 64 KiB to 8 MiB: smaller blocks cost calls, larger ones leave the cache
+CHUNK_BYTES = 1 << 26  # of half a million lines, 20 MB as columns: two workers hold little, and a call costs nothing
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
 # To import numba and load the kernel takes 0.8 s, 2 s where Python may keep no .pyc; scan_blocks reads 3 MB/s.
 KERNEL_BYTES = 4 << 20
-# A line costs 120 bytes of memory while a job is diagnosed, an empty one too; no log holds millions of lines so short.
+# A line costs a dozen bytes while a job is diagnosed, an empty one too; no log holds millions of lines so short.
 MAX_SHORT, SHORT = 1 << 22, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileScan:
-    """A scanned file: its columns, unpacked size, and what kept the rest of it from being read."""
+    """A scanned file, or a span of one: its chunks, unpacked size, and what kept the rest of it from being read."""
 
     name: str
     bytes: int
-    columns: Columns
+    chunks: tuple[Chunk, ...]
     problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The lines of a file that begin from ``start`` on and before ``stop`` (None: all that follow)."""
+
+    start: int = 0
+    stop: int | None = None
 
 
 def choose_engine(total_bytes: int) -> Engine:
@@ -47,38 +55,62 @@ def choose_engine(total_bytes: int) -> Engine:
     return scan_blocks_fast
 
 
-def scan_files(
-    files: Sequence[LogFile],
+def spans(file: LogFile) -> tuple[Span, ...]:
+    """The spans that a file can be scanned in at the same time; a packed one has to be read from its beginning."""
+    if file.size <= CHUNK_BYTES or not _is_seekable(file):
+        return (Span(),)
+    starts = range(0, file.size, CHUNK_BYTES)
+    return tuple(Span(start, start + CHUNK_BYTES if start != starts[-1] else None) for start in starts)
+
+
+def scan_file(
+    file: LogFile,
     known_hosts: Iterable[bytes],
     year: int,
-    *,
-    workers: int,
     engine: Engine,
-    progress: Callable[[FileScan], None] | None = None,
-) -> list[FileScan]:
-    """Scan files by threads; the scans are in the order of the files, whatever the number of workers.
+    span: Span = Span(),
+    keep: Callable[[Columns], Chunk] = Columns.wide,
+) -> FileScan:
+    """Scan a file or a span of it to its end, or to where it stops being readable.
 
-    progress is told each scan when it is there, in this thread; what it raises ends the work.
+    Args:
+        keep: what becomes of a chunk when another one follows it.
     """
-    hosts = tuple(known_hosts)
-    largest_first = sorted(range(len(files)), key=lambda place: -files[place].size)  # lest one worker is left with it
-    with ThreadPoolExecutor(workers) as pool:
-        scans = {place: pool.submit(scan_file, files[place], hosts, year, engine) for place in largest_first}
-        try:
-            for scan in as_completed(scans.values()):
-                if progress is not None:
-                    progress(scan.result())
-        finally:
-            pool.shutdown(cancel_futures=True)
-    return [scans[place].result() for place in range(len(files))]
+    reader = _Reader(file, span)
+    file_format = learn(reader.sample(SAMPLE_BYTES), known_hosts, year)
+    chunks: list[Chunk] = []
+    for number, file_blocks in enumerate(_chunks(blocks(reader, offset=reader.begins))):
+        if number:
+            chunks[-1] = keep(chunks[-1].wide())
+        chunks.append(_scan(file_blocks, file_format, engine))
+    return FileScan(name=file.name, bytes=reader.delivered, chunks=tuple(chunks), problem=reader.problem)
 
 
-def scan_file(file: LogFile, known_hosts: Iterable[bytes], year: int, engine: Engine) -> FileScan:
-    """Scan a file to its end, or to where it stops being readable."""
-    reader = _Reader(file)
-    sample = reader.peek(SAMPLE_BYTES)
-    columns = _scan(blocks(reader), learn(sample, known_hosts, year), engine)
-    return FileScan(name=file.name, bytes=reader.delivered, columns=columns, problem=reader.problem)
+def _is_seekable(file: LogFile) -> bool:
+    try:
+        with file.open() as stream:
+            return stream.seekable()
+    except UnreadableLog:
+        return False
+
+
+def _chunks(file_blocks: Iterator[Block]) -> Iterator[Iterator[Block]]:
+    """The blocks of a file chunk by chunk, each to be taken before the next; an empty file is an empty chunk."""
+
+    def chunk(first: Block) -> Iterator[Block]:
+        size = 0
+        for block in chain((first,), file_blocks):
+            yield block
+            size += len(block.data)
+            if size >= CHUNK_BYTES and block.data.endswith(b"\n"):
+                return
+
+    first = next(file_blocks, None)
+    if first is None:
+        yield iter(())
+    while first is not None:
+        yield chunk(first)
+        first = next(file_blocks, None)
 
 
 def _scan(file_blocks: Iterator[Block], file_format: Format, engine: Engine) -> Columns:
@@ -94,9 +126,9 @@ def _scan(file_blocks: Iterator[Block], file_format: Format, engine: Engine) -> 
     return engine(ahead, file_format)
 
 
-def blocks(stream: "BinaryIO | _Reader", size: int = BLOCK_BYTES) -> Iterator[Block]:
+def blocks(stream: "BinaryIO | _Reader", size: int = BLOCK_BYTES, offset: int = 0) -> Iterator[Block]:
     """Cut a stream into blocks of whole segments; of an overlong segment only the first MAX_SEGMENT bytes are kept."""
-    offset, carry, chunk = 0, b"", stream.read(size)
+    carry, chunk = b"", stream.read(size)
     while chunk:
         newline = chunk.rfind(b"\n")
         cut = max(newline, chunk.rfind(b"\r", newline + 1)) + 1
@@ -193,13 +225,16 @@ def _skip_segment(stream: "BinaryIO | _Reader", size: int) -> tuple[bytes, int, 
 
 
 class _Reader:
-    """A file's stream that remembers how much it gave and turns a broken archive into an early, noted end."""
+    """The stream of a span that remembers how much it gave and turns a broken archive into an early, noted end."""
 
-    def __init__(self, file: LogFile) -> None:
+    def __init__(self, file: LogFile, span: Span = Span()) -> None:
         self.delivered = 0
+        self.begins = 0  # where in the file that starts
         self.problem: str | None = None
         self._name = file.name
+        self._span = span
         self._ends = 0
+        self._at = 0  # bytes of the file that were read
         self._held = b""
         self._stream: BinaryIO | None = None
         try:
@@ -207,24 +242,60 @@ class _Reader:
         except UnreadableLog as error:
             self.problem = error.message
 
-    def peek(self, size: int) -> bytes:
+    def sample(self, size: int) -> bytes:
+        """The first bytes of the file; then the span is what is read."""
         while len(self._held) < size and (chunk := self._pull(size)):
             self._held += chunk
-        return self._held
+        sample, start = self._held, self._span.start
+        if start and self._stream is not None:
+            self._stream.seek(start - 1)
+            self._at, self._held = start - 1, b""
+        if start:
+            self._held = self._held[start - 1 :]  # of a file that ended within the sample
+            self._find_line()
+        return sample
 
     def read(self, size: int) -> bytes:
+        """Some more bytes; none at the end."""
         held, self._held = self._held[:size], self._held[size:]
-        chunk = held or self._pull(size)
+        start = self._at - len(held) - len(self._held)
+        chunk = self._up_to_the_stop(held or self._pull(size), start)
         self.delivered += len(chunk)
         self._ends += chunk.count(b"\n") + chunk.count(b"\r")
         if self._ends > MAX_SHORT and self.delivered < self._ends * SHORT:
-            self._stop(
+            self._end(
                 f"{self._name} holds more than {MAX_SHORT:,} lines of less than {SHORT} bytes: its rest is left out."
             )
         return chunk
 
-    def _stop(self, problem: str) -> None:
-        self.problem, self._held = problem, b""
+    def _find_line(self) -> None:
+        """Hold what follows the next line end, when it is before the stop."""
+        chunk = self._held or self._pull(BLOCK_BYTES)
+        self._held = b""
+        while chunk:
+            found = chunk.find(b"\n") + 1
+            if found:
+                self._held = chunk[found:]
+                self.begins = self._at - len(self._held)
+                if self._span.stop is not None and self.begins >= self._span.stop:
+                    self._end()
+                return
+            if self._span.stop is not None and self._at >= self._span.stop:
+                self._end()
+            chunk = self._pull(BLOCK_BYTES)
+
+    def _up_to_the_stop(self, chunk: bytes, start: int) -> bytes:
+        """The part of it that belongs to the span: the line that begins before the stop is its last."""
+        stop = self._span.stop
+        if stop is None or start + len(chunk) < stop:
+            return chunk
+        end = chunk.find(b"\n", max(0, stop - 1 - start)) + 1
+        if end:
+            self._end()
+        return chunk[:end] if end else chunk
+
+    def _end(self, problem: str | None = None) -> None:
+        self.problem, self._held = problem or self.problem, b""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -236,6 +307,7 @@ class _Reader:
             chunk = self._stream.read(size)
         except UnreadableLog as error:
             self.problem, chunk = error.message, b""
+        self._at += len(chunk)
         if not chunk:
             self._stream.close()
             self._stream = None

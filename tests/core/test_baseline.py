@@ -145,6 +145,7 @@ class CountingCache:
         self.kept = MemoryCache()
         self.keys: list[str] = []
         self.puts = 0
+        self.folder = None
 
     def get(self, key: str) -> bytes | None:
         self.keys.append(key)
@@ -153,6 +154,12 @@ class CountingCache:
     def put(self, key: str, value: bytes) -> None:
         self.puts += 1
         self.kept.put(key, value)
+
+    def open(self, key: str) -> int | None:
+        return self.kept.open(key)
+
+    def keep(self, key: str, descriptor: int) -> None:
+        self.kept.keep(key, descriptor)
 
 
 def profile(one: Job, cache: ByteCache) -> object:

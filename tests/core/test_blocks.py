@@ -26,7 +26,7 @@ def said(*texts: str, newline_at_end: bool = True) -> list[Said]:
     """The messages of a file of these lines, in the order of their first lines."""
     whole = lines(*texts)
     scan = scan_file(log_file("a.log", whole if newline_at_end else whole[:-1]), (), 2026, scan_blocks)
-    rows = scan.columns
+    rows = scan.chunks[0].wide()
     found = group(rows.body, rows.prefix, rows.bodies)
     message, head, key = found.message.tolist(), found.head.tolist(), found.key.tolist()
     heads = [row for row in range(len(message)) if head[row]]
@@ -363,7 +363,7 @@ LABELS = st.sampled_from(["", "[rank0]:", "[rank1]: "])
 def test_any_lines_are_messages(texts: list[tuple[str, str]]) -> None:
     """Whatever stands in a file, each of its lines belongs to one message, which begins with its first line."""
     whole = lines(*(label + text for label, text in texts))
-    rows = scan_file(log_file("a.log", whole), (), 2026, scan_blocks).columns
+    rows = scan_file(log_file("a.log", whole), (), 2026, scan_blocks).chunks[0].wide()
 
     found = group(rows.body, rows.prefix, rows.bodies)
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from core.job import LogFile
 from core.logs.columns import Columns
 from core.logs.kernel import scan_blocks_fast
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
-from core.logs.scan import BLOCK_BYTES, SAMPLE_BYTES, blocks, scan_blocks, scan_files
+from core.logs.scan import BLOCK_BYTES, SAMPLE_BYTES, blocks, scan_blocks, scan_file
 
 ROOT = Path(__file__).parents[2]
 
@@ -156,11 +157,12 @@ def test_threads_do_not_disturb_each_other() -> None:
     texts = [b"".join(PIECES[number:] + PIECES[:number]) * 20 for number in range(12)]
     files = [LogFile(f"{number}.log", len(text), "", partial(io.BytesIO, text)) for number, text in enumerate(texts)]
 
-    scans = scan_files(files, (), 2026, workers=4, engine=scan_blocks_fast)
+    with ThreadPoolExecutor(4) as threads:
+        scans = list(threads.map(lambda file: scan_file(file, (), 2026, scan_blocks_fast), files))
 
     for scan, text in zip(scans, texts, strict=True):
         expected = scan_blocks(blocks(io.BytesIO(text)), learn(text[:SAMPLE_BYTES], (), 2026))
-        assert everything(scan.columns) == everything(expected)
+        assert everything(scan.chunks[0].wide()) == everything(expected)
 
 
 def test_nothing_but_empty_lines() -> None:

@@ -108,7 +108,7 @@ def test_a_search_crosses_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_event_is_told_by_its_places() -> None:
     """Of a real job: the time-outs of all but the frozen rank."""
     parsed = parse_job(example("f02"), (), cache=None, workers=1, progress=None)
-    templates = [parsed.table.templates[event] for event in parsed.table.rows_of]
+    templates = [parsed.table.templates[event] for event in parsed.table.said.event.tolist()]
     event = next(template.id for template in templates if "Timed out waiting" in template.text)
     found = look.of_event(parsed, event)
     assert found.says.startswith("It was said 7 times, ")

@@ -10,9 +10,9 @@ from core.baseline import normal, profile_job
 from core.crossjob import beyond_normal
 from core.job import Status
 from core.logs.lines import NO_TIME
+from core.logs.rows import carry_time
 from core.model import Series
 from core.spatial import Sign, suspects
-from core.table import carry_time
 from tests import naive
 from tests.core.jobs import job, lines, parse
 
@@ -101,7 +101,7 @@ def test_what_goes_beyond_good_jobs(said: list[str], good: list[list[str]]) -> N
     parsed = parse(job({"rank_0.log": lines(*said)}), *(job({"rank_0.log": lines(*texts)}) for texts in good))
     usual = normal(profiles, parsed.templates)
 
-    for event, rows in parsed.table.rows_of.items():
+    for event, rows in parsed.table.rows_of(range(len(parsed.table.templates))).items():
         text = parsed.table.templates[event].text
         allowed = max(texts.count(text) for texts in good)
         kept, _ = beyond_normal(parsed.table, event, rows, usual)

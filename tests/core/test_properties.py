@@ -200,7 +200,7 @@ def test_a_log_that_outgrows_its_size_is_read_the_same(monkeypatch: pytest.Monke
     expected = scan.scan_blocks(scan.blocks(log.open()), Format(year=2026))
     monkeypatch.setattr(scan, "KERNEL_BYTES", 20_000)
 
-    found = scan.scan_file(log, (), 2026, scan.scan_blocks).columns
+    found = scan.scan_file(log, (), 2026, scan.scan_blocks).chunks[0].wide()
 
     assert found.bodies == expected.bodies
     assert found.line.tolist() == expected.line.tolist()

@@ -180,10 +180,11 @@ def test_a_process_that_ended_without_a_word_is_the_only_trace() -> None:
     """``sys.exit(1)`` somewhere in a library: the launcher's report is all there is."""
     silent, loud = torchrun(1, []), torchrun(1, raised("ValueError: boom"))
 
-    end = of_kind("end of the job", silent)
+    end = of_kind("silent exit", silent)
 
     assert (end.role, end.why, end.nodes) == (Role.ROOT, "the process ended without a word", ("node-0",))
     assert of_kind("end of the job", loud).role is Role.TEARDOWN
+    assert diagnose(silent, []).headline.startswith("Look at node-0: a process there ended with an error")
 
 
 def test_sigterm_is_a_fault_only_when_nothing_came_before_it() -> None:

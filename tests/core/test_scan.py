@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.columns import Block, Columns
+from core.logs.heap import Heap
 from core.logs.lines import MAX_SEGMENT, Format
+from core.logs.read import read_files
+from core.logs.rows import FileRows
 from core.logs.scan import (
     KERNEL_BYTES,
     SAMPLE_BYTES,
@@ -24,7 +27,6 @@ from core.logs.scan import (
     choose_engine,
     scan_blocks,
     scan_file,
-    scan_files,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +44,12 @@ class BrokenStream(io.BytesIO):
 
 def log(text: bytes, name: str = "a.log") -> LogFile:
     return LogFile(name, len(text), "", lambda: io.BytesIO(text))
+
+
+def only(scan: FileScan) -> Columns:
+    """The columns of a file that is one chunk."""
+    (chunk,) = scan.chunks
+    return chunk.wide()
 
 
 def lines_of(columns: Columns) -> list[bytes]:
@@ -100,8 +108,8 @@ def test_an_empty_file_has_empty_columns() -> None:
     """No rows, no lines, and the types of any other file."""
     scan = scan_file(log(b""), (), 2026, scan_blocks)
 
-    assert (scan.bytes, scan.problem, scan.columns.lines, scan.columns.bodies) == (0, None, 0, ())
-    assert scan.columns.offset.dtype == np.int64
+    assert (scan.bytes, scan.problem, only(scan).lines, only(scan).bodies) == (0, None, 0, ())
+    assert only(scan).offset.dtype == np.int64
 
 
 def test_a_truncated_archive_keeps_what_came_before() -> None:
@@ -111,7 +119,7 @@ def test_a_truncated_archive_keeps_what_came_before() -> None:
 
     scan = scan_file(file, (), 2026, scan_blocks)
 
-    assert lines_of(scan.columns) == [b"step <NUM>", b"step <NUM>", b"hal"]
+    assert lines_of(only(scan)) == [b"step <NUM>", b"step <NUM>", b"hal"]
     assert (scan.bytes, scan.problem) == (len(text), "The archive ends early.")
 
 
@@ -123,7 +131,7 @@ def test_a_file_that_does_not_open_is_an_empty_scan_with_a_problem() -> None:
 
     scan = scan_file(LogFile("a.log", 9, "", refuse), (), 2026, scan_blocks)
 
-    assert (scan.columns.lines, scan.problem) == (0, "Permission denied.")
+    assert (only(scan).lines, scan.problem) == (0, "Permission denied.")
 
 
 def test_the_format_is_learned_from_the_beginning_of_each_file() -> None:
@@ -132,9 +140,9 @@ def test_the_format_is_learned_from_the_beginning_of_each_file() -> None:
 
     scan = scan_file(labelled, (), 2026, scan_blocks)
 
-    assert scan.columns.prefixes == (b"gpu-01: ",)
-    assert scan_file(log(b"gpu-01: 0: step 7\n"), (), 2026, scan_blocks).columns.prefixes == (b"",)
-    assert scan_file(log(b"gpu-01: a\n"), (b"gpu-01",), 2026, scan_blocks).columns.prefixes == (b"gpu-01: ",)
+    assert only(scan).prefixes == (b"gpu-01: ",)
+    assert only(scan_file(log(b"gpu-01: 0: step 7\n"), (), 2026, scan_blocks)).prefixes == (b"",)
+    assert only(scan_file(log(b"gpu-01: a\n"), (b"gpu-01",), 2026, scan_blocks)).prefixes == (b"gpu-01: ",)
 
 
 # --- many files ---------------------------------------------------------------------------------------------------
@@ -149,17 +157,17 @@ def test_scans_come_in_the_order_of_the_files(workers: int) -> None:
     """Whatever the number of workers, and whichever file is done first."""
     files = many(20)
 
-    scans = scan_files(files, iter((b"known",)), 2026, workers=workers, engine=scan_blocks)
+    scans = read_files(files, iter((b"known",)), 2026, workers=workers, engine=scan_blocks, heap=Heap())
 
-    assert [(scan.name, scan.columns.lines) for scan in scans] == [(file.name, file.size // 7) for file in files]
+    assert [(scan.name, scan.lines) for scan in scans] == [(file.name, file.size // 7) for file in files]
 
 
 def test_progress_hears_of_every_file_in_the_thread_that_asked() -> None:
     """Who shows progress needs no lock."""
     heard: list[tuple[str, int]] = []
 
-    scan_files(
-        many(9), (), 2026, workers=3, engine=scan_blocks,
+    read_files(
+        many(9), (), 2026, workers=3, engine=scan_blocks, heap=Heap(),
         progress=lambda scan: heard.append((scan.name, threading.get_ident())),
     )  # fmt: skip
 
@@ -174,18 +182,18 @@ def test_what_progress_raises_ends_the_work() -> None:
         begun.append(1)
         return scan_blocks(file_blocks, file_format)
 
-    def cancel(scan: FileScan) -> None:
+    def cancel(scan: FileRows) -> None:
         raise KeyboardInterrupt(scan.name)
 
     with pytest.raises(KeyboardInterrupt):
-        scan_files(many(2000), (), 2026, workers=1, engine=engine, progress=cancel)
+        read_files(many(2000), (), 2026, workers=1, engine=engine, heap=Heap(), progress=cancel)
 
     assert len(begun) < 2000
 
 
 def test_no_files_are_no_scans() -> None:
     """A job may have no logs."""
-    assert scan_files([], (), 2026, workers=2, engine=scan_blocks) == []
+    assert read_files([], (), 2026, workers=2, engine=scan_blocks, heap=Heap()) == []
 
 
 # --- engines ------------------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
-from core.dumps.ranges import Group, called, folded, parallel_groups, smallest_around
+from core.dumps.ranges import Group, parallel_groups, smallest_around
 from core.job import Job, Manifest, Status
 from core.model import Confidence, Diagnosis, Scope, Stage
+from core.naming import called, folded
 from tests.core.dumps.recorded import Layout, files, hang
 from tests.core.jobs import four_nodes, lines, log_file, steps
 

@@ -1,0 +1,92 @@
+"""A column of the rows of a job that nobody holds: what is asked of it is read from the files that hold these rows."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Places = slice | NDArray[np.intp]
+ReadPart = Callable[[int, Places], NDArray[Any]]  # number of a part, and which of its rows
+
+
+class Column(np.lib.mixins.NDArrayOperatorsMixin):
+    """One value a row. ``column[row]``, ``column[rows]`` and slices read what they name; arithmetic reads it all."""
+
+    def __init__(self, starts: NDArray[np.int64], kind: type[np.generic], read: ReadPart) -> None:
+        """Make a column of parts.
+
+        Args:
+            starts: first row of each part, and the number of all rows.
+            kind: of the values.
+            read: gives rows of a part.
+        """
+        self._starts, self._kind, self._read = starts, np.dtype(kind), read
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Kind of the values."""
+        return self._kind
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return self._run(*key.indices(len(self)))
+        rows = np.asarray(key)
+        if rows.dtype == np.bool_:
+            return self._picked(np.flatnonzero(rows))
+        picked = self._picked(np.where(rows < 0, rows + len(self), rows).reshape(-1).astype(np.intp))
+        return picked.reshape(rows.shape) if rows.ndim else picked[0]
+
+    def parts(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """First row and values of each part, in order: all of the column, but never at once."""
+        for number in range(len(self._starts) - 1):
+            yield int(self._starts[number]), self._read(number, slice(None)).astype(self._kind, copy=False)
+
+    def tolist(self) -> list[Any]:
+        """All values."""
+        values: list[Any] = self[:].tolist()
+        return values
+
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self[:], dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        arrays = [one[:] if isinstance(one, Column) else one for one in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
+
+    def _run(self, start: int, stop: int, step: int) -> NDArray[Any]:
+        if step != 1:
+            return self._picked(np.arange(start, stop, step))
+        values = np.empty(max(0, stop - start), self._kind)
+        at = start
+        while at < stop:
+            number = int(np.searchsorted(self._starts, at, side="right")) - 1
+            first, end = int(self._starts[number]), min(stop, int(self._starts[number + 1]))
+            values[at - start : end - start] = self._read(number, slice(at - first, end - first))
+            at = end
+        return values
+
+    def _picked(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        values = np.empty(len(rows), self._kind)
+        if not len(rows):
+            return values
+        number = np.searchsorted(self._starts, rows, side="right") - 1
+        if number[0] == number[-1] and (number == number[0]).all():
+            places = rows - self._starts[number[0]]
+            values[:] = self._read(int(number[0]), _as_slice(places))
+            return values
+        order = np.argsort(number, kind="stable")
+        for places in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
+            part = int(number[places[0]])
+            values[places] = self._read(part, rows[places] - self._starts[part])
+        return values
+
+
+def _as_slice(places: NDArray[np.intp]) -> Places:
+    """The places, as a slice where they follow each other: it is read at once."""
+    first, last = int(places[0]), int(places[-1])
+    in_a_row = last - first == len(places) - 1 and bool((np.diff(places) == 1).all())
+    return slice(first, last + 1) if in_a_row else places

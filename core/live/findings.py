@@ -1,0 +1,80 @@
+"""What is said of a job that runs: findings, and how it stands."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+JOB = "job"  # subject of what is true of all of it
+
+
+class Kind(StrEnum):
+    """What a finding says."""
+
+    SILENT = "silent"  # a rank or node says nothing more, and its peers go on
+    HUNG = "hung"  # the whole job makes no progress
+    RESUMED = "resumed"  # what was silent or hung goes on
+    NUMBERS = "numbers"  # a loss that is none any more, a level that at least doubled
+    FAILED = "failed"
+    STOPPED = "stopped"  # ended from outside: cancelled, time limit, preemption
+    COMPLETED = "completed"
+
+    @property
+    def final(self) -> bool:
+        """Whether the job is over."""
+        return self in (Kind.FAILED, Kind.STOPPED, Kind.COMPLETED)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a job: file, number from 1 (0: not known), raw text."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One claim about a running job, with the sentence that holds its numbers.
+
+    at: when it was found, in the caller's seconds. quiet, usual: seconds of silence, and of the longest pause that was
+    usual before; None where no silence is meant. line: what says so.
+    """
+
+    kind: Kind
+    at: float
+    subject: str
+    says: str
+    quiet: float | None = None
+    usual: float | None = None
+    line: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a job stands: for one quiet line of status.
+
+    quiet: seconds since its last line, None before the first. last: what that was.
+    """
+
+    iteration: int | None = None
+    total: int | None = None
+    seconds_per_iteration: float | None = None
+    ranks: int = 0
+    ranks_expected: int | None = None
+    lines: int = 0
+    quiet: float | None = None
+    last: Place | None = None
+
+
+def duration(seconds: float) -> str:
+    """Seconds for a sentence: "0.25 s", "14 s", "3 min 20 s", "2 h 05 min"."""
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"

@@ -1,0 +1,180 @@
+"""Who speaks in a running job, how often, and who has gone silent while the others go on.
+
+Nothing here is an absolute time-out. What somebody says again and again is a beat: an iteration line, a telemetry line,
+the statistics of a node daemon. Somebody is silent when it says nothing at all, for far longer than it ever paused
+between two of one of its beats, and than its peers pause in the same beat meanwhile. When all pause alike (a
+checkpoint, an evaluation, a hang), nobody is silent; who has no beat, or one of its own, never is.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from core.job import Manifest
+from core.live.findings import Finding, Kind, duration
+from core.live.pace import Pace
+from core.logs.origins import Origin, Program, Voice, find_origins
+from core.naming import natural, together
+
+# Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/watching.md
+SILENCE = 2.5  # times its own longest pause, and the longest one of its peers meanwhile. Above 2: while less than a
+# period has gone by, the longest pause of a peer with the same beat is half of it at least
+SILENCE_SECONDS = 5.0  # less is no silence
+MIN_WORDS, MIN_OWN = 4, 3  # of a beat among the peers, and of one's own, before it is known
+MAX_BEATS = 64  # of one speaker; of more, those that were heard least are forgotten
+BEATS_KEPT = 16  # words of a beat whose times are kept
+MAX_VOICES = 50_000  # prefixes hold thread ids: more of them are not told apart
+
+
+class Speaker:
+    """A rank, a launcher, a daemon of a node: whatever files it writes to."""
+
+    def __init__(self, name: str, origin: Origin) -> None:
+        self.name = name
+        self.node = origin.node
+        self.rank = origin.rank
+        self.program = origin.program
+        self.last: float | None = None
+        self.beats: dict[bytes, Pace] = {}
+        self.told = False  # that it is silent
+
+    def speak(self, body: bytes, at: float) -> None:
+        """It says something, and perhaps the same as before."""
+        self.last = at
+        pace = self.beats.get(body)
+        if pace is None:
+            if len(self.beats) >= MAX_BEATS:
+                self._forget()
+            pace = self.beats[body] = Pace(BEATS_KEPT)
+        pace.speak(at)
+
+    def _forget(self) -> None:
+        by_words = sorted(self.beats, key=lambda body: (self.beats[body].words, self.beats[body].last or 0.0))
+        for body in by_words[: MAX_BEATS // 2]:
+            del self.beats[body]
+
+
+@dataclass(frozen=True, slots=True)
+class _Silence:
+    """Somebody's silence: its own longest pause in a beat, and that of its peers meanwhile."""
+
+    speaker: Speaker
+    quiet: float
+    own: float
+    peers: float
+
+
+class Speakers:
+    """All speakers of a job."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._voices: dict[tuple[str, bytes], Speaker] = {}
+        self._speakers: dict[str, Speaker] = {}
+        self._known: list[Voice] = []
+
+    def meet(self, voices: Iterable[tuple[str, bytes]]) -> None:
+        """Find out who is behind voices that are new; what one tells about another counts (core.logs.origins)."""
+        new = [Voice(*voice) for voice in dict.fromkeys(voices) if voice not in self._voices]
+        if not new or len(self._known) > MAX_VOICES:
+            return
+        self._known += new
+        for voice, origin in zip(self._known, find_origins(self._known, self._manifest), strict=True):
+            speaker = self._speaker(voice, origin)
+            self._voices[voice.file, voice.prefix] = speaker
+
+    def of(self, file: str, prefix: bytes) -> Speaker | None:
+        """Who speaks there."""
+        return self._voices.get((file, prefix))
+
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks that have spoken."""
+        found = {one.rank for one in self._speakers.values() if one.rank is not None and one.last is not None}
+        return tuple(sorted(found))
+
+    def look(self, now: float) -> list[Finding]:
+        """Who has gone silent since the last look, and who speaks again."""
+        findings = []
+        silent = self._find_silent(now)
+        for group in _by_node([one for one in silent if not one.speaker.told]):
+            findings.append(_finding(group, now))
+            for silence in group:
+                silence.speaker.told = True
+        quiet = {one.speaker.name for one in silent}
+        again = [one for one in self._speakers.values() if one.told and one.name not in quiet]
+        for speaker in again:
+            speaker.told = False
+        return [*findings, *_resumed(again, now)]
+
+    def _find_silent(self, now: float) -> list[_Silence]:
+        """Who says nothing while its peers go on, by the beat that tells it most clearly."""
+        quiet = [one for one in self._speakers.values() if one.last is not None and now - one.last >= SILENCE_SECONDS]
+        found = [_silence(one, self._speakers.values(), now) for one in quiet]
+        return [one for one in found if one is not None]
+
+    def _speaker(self, voice: Voice, origin: Origin) -> Speaker:
+        name = _name(voice, origin)
+        known = self._voices.get((voice.file, voice.prefix))
+        if known is not None and known.name == name:
+            return known
+        if name not in self._speakers:
+            self._speakers[name] = Speaker(name, origin)
+        speaker = self._speakers[name]
+        speaker.node = speaker.node or origin.node
+        return speaker
+
+
+def _name(voice: Voice, origin: Origin) -> str:
+    if origin.rank is not None:
+        return f"rank {origin.rank}"
+    if origin.program is Program.RANK:
+        place = f"local rank {origin.local_rank}" if origin.local_rank is not None else voice.file
+        return f"{place} of {origin.node}" if origin.node else place
+    return voice.file.removeprefix("logs/")
+
+
+def _silence(one: Speaker, everybody: Iterable[Speaker], now: float) -> _Silence | None:
+    last = one.last if one.last is not None else now
+    quiet, found = now - last, None
+    for body, beat in one.beats.items():
+        own = beat.longest()
+        if beat.words < MIN_OWN or quiet < SILENCE * own:
+            continue
+        peers = [peer.beats[body] for peer in everybody if peer is not one and body in peer.beats]
+        paused = [peer.longest_between(last, now) for peer in peers if peer.words >= MIN_WORDS]
+        if paused and quiet >= SILENCE * median(paused) and (found is None or own > found.own):
+            found = _Silence(one, quiet, own, median(paused))
+    return found
+
+
+def _finding(group: Sequence[_Silence], now: float) -> Finding:
+    """One finding for those of one node."""
+    node = group[0].speaker.node
+    names = together(sorted((one.speaker.name for one in group), key=natural))
+    quiet, own = min(one.quiet for one in group), max(one.own for one in group)
+    where = f" on {node}" if node and not all(node in one.speaker.name for one in group) else ""
+    paused = duration(max(one.peers for one in group))
+    says = (
+        f"{names}{where}: no word for {duration(quiet)}; {'their' if len(group) > 1 else 'its'} longest pause before"
+        f" was {duration(own)}, and the peers paused {paused} at most meanwhile"
+    )
+    return Finding(Kind.SILENT, now, node or names, says, quiet, own)
+
+
+def _resumed(again: Sequence[Speaker], now: float) -> list[Finding]:
+    """The alarm about a node is taken back by those of it that speak again."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for one in again:
+        groups[one.node or one.name].append(one.name)
+    return [
+        Finding(Kind.RESUMED, now, place, f"{together(sorted(names, key=natural))} can be heard again")
+        for place, names in sorted(groups.items())
+    ]
+
+
+def _by_node(silent: Sequence[_Silence]) -> list[list[_Silence]]:
+    groups: dict[str, list[_Silence]] = defaultdict(list)
+    for one in silent:
+        groups[one.speaker.node or one.speaker.name].append(one)
+    return [groups[node] for node in sorted(groups, key=natural)]

@@ -1,0 +1,81 @@
+"""Columns in few bytes: of each block of rows the least value, of each row how far it is above that.
+
+Neighbours are alike: of 39 bytes a row 9 are left, and a column that holds one value costs next to nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.logs.heap import Cells
+
+BLOCK_ROWS = 1 << 8  # the bytes of so many usual lines are counted in 16 bits
+_SHIFT = BLOCK_ROWS.bit_length() - 1
+_KINDS = (np.uint8, np.uint16, np.uint32, np.int64)
+
+Put = Callable[[NDArray[Any]], Cells]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Narrow:
+    """A column of whole numbers.
+
+    slope: what is added a row; line numbers rise by one. least: int64 a block. above: an unsigned number a row; None
+    where all are zero.
+    """
+
+    size: int
+    slope: int
+    least: NDArray[np.int64]
+    above: Cells | None
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, key: slice) -> NDArray[np.int64]: ...
+    @overload
+    def __getitem__(self, key: NDArray[Any]) -> NDArray[np.int64]: ...
+    def __getitem__(self, key: slice | NDArray[Any]) -> NDArray[np.int64]:
+        values = self._run(*key.indices(self.size)[:2]) if isinstance(key, slice) else self.least[key >> _SHIFT]
+        if self.above is not None:
+            values += self.above[key]
+        if self.slope:
+            values += self.slope * (np.arange(*key.indices(self.size)[:2]) if isinstance(key, slice) else key)
+        return values
+
+    def _run(self, start: int, stop: int) -> NDArray[np.int64]:
+        if stop <= start:
+            return np.zeros(0, np.int64)
+        first = start >> _SHIFT
+        runs = np.repeat(self.least[first : ((stop - 1) >> _SHIFT) + 1], BLOCK_ROWS)
+        return runs[start - (first << _SHIFT) : stop - (first << _SHIFT)]
+
+    def raised(self, by: int) -> "Narrow":
+        """The column with the same number added to every value."""
+        return replace(self, least=self.least + by)
+
+
+def narrow(values: NDArray[Any], put: Put, *, slope: int = 0) -> Narrow:
+    """The column of these values.
+
+    Args:
+        put: where its array goes.
+        slope: what to take off a row.
+    """
+    size = len(values)
+    if not size:
+        return Narrow(0, slope, np.zeros(0, np.int64), None)
+    wide = values.astype(np.int64)
+    if slope:
+        wide -= slope * np.arange(size)
+    least = np.minimum.reduceat(wide, np.arange(0, size, BLOCK_ROWS))
+    wide -= np.repeat(least, BLOCK_ROWS)[:size]
+    highest = int(wide.max())
+    if not highest:
+        return Narrow(size, slope, least, None)
+    kind = next(kind for kind in _KINDS if highest <= np.iinfo(kind).max)
+    return Narrow(size, slope, least, put(wide.astype(kind)))

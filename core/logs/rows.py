@@ -1,0 +1,242 @@
+"""A log file that was read: its rows in few bytes, and who said what how often, so that few ask for the rows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.logs.columns import Chunk
+from core.logs.lines import NO_TIME
+from core.logs.messages import Messages, find_messages
+from core.logs.narrow import Narrow, Put, narrow
+from core.logs.scan import FileScan
+
+HEAD, KEY, TIMED = 1, 2, 4  # bits of a row's marks
+COLUMNS = ("line", "offset", "time", "prefix", "message", "marks")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows of a file in a row.
+
+    line: physical line from 1. offset: in the unpacked file. time: microseconds, carried on from the rows above where a
+    row has no clock (NO_TIME where a file has none). prefix, message: places among those of the file. marks: HEAD where
+    a message starts, KEY on rows that say what happened, TIMED where the clock reading is the row's own.
+    """
+
+    line: Narrow
+    offset: Narrow
+    time: Narrow
+    prefix: Narrow
+    message: Narrow
+    marks: Narrow
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """How often each prefix of a file starts each message, and how many rows each prefix has, from when to when.
+
+    prefix, message: uint32, sorted, with heads: int64. rows, first, last: int64 a prefix; times in microseconds of the
+    rows with a time of at least 0, NO_TIME where there is none.
+    """
+
+    prefix: NDArray[np.uint32]
+    message: NDArray[np.uint32]
+    heads: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileRows:
+    """A file that was read.
+
+    size: unpacked bytes. lines: physical ones. undecodable: segments that are not UTF-8. problem: what kept the rest of
+    it from being read. texts: of its messages.
+    """
+
+    name: str
+    size: int
+    lines: int
+    undecodable: int
+    problem: str | None
+    prefixes: tuple[bytes, ...]
+    texts: tuple[str, ...]
+    parts: tuple[Rows, ...]
+    tally: Tally
+
+    def moved(self, put: Put) -> "FileRows":
+        """The same file with its rows somewhere else."""
+        return replace(self, parts=tuple(_moved(part, put) for part in self.parts))
+
+
+def join(scans: Sequence[FileScan], put: Put) -> FileRows:
+    """The rows of a file from the scans of its spans, in order; what follows a problem is left out.
+
+    Args:
+        put: where the columns go.
+    """
+    broken = next((number for number, scan in enumerate(scans) if scan.problem), len(scans) - 1)
+    read = scans[: broken + 1]
+    chunks = [chunk for scan in read for chunk in scan.chunks]
+    file = _Numbers(chunks)
+    found = find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies)
+    counts = _Counts(len(file.prefixes), len(found.texts))
+    parts, row, line = [], 0, 0
+    clock = _Clock(chunks)
+    for number, chunk in enumerate(chunks):
+        columns = chunk.wide()
+        body, prefix = file.body_and_prefix(number)
+        said = found.messages(body, row)
+        time = clock.carry(columns.time)
+        counts.add(prefix, said, time)
+        marks = said.head * np.uint8(HEAD) | said.key * np.uint8(KEY) | (columns.time != NO_TIME) * np.uint8(TIMED)
+        parts.append(
+            Rows(
+                line=narrow(columns.line, put, slope=1).raised(line),
+                offset=narrow(columns.offset, put),
+                time=narrow(time, put),
+                prefix=narrow(prefix, put),
+                message=narrow(said.message, put),
+                marks=narrow(marks, put),
+            )
+        )
+        row, line = row + len(columns), line + chunk.lines
+    return FileRows(
+        name=scans[0].name,
+        size=sum(scan.bytes for scan in read),
+        lines=line,
+        undecodable=sum(chunk.undecodable for chunk in chunks),
+        problem=read[-1].problem,
+        prefixes=file.prefixes,
+        texts=found.texts,
+        parts=tuple(parts),
+        tally=counts.tally(),
+    )
+
+
+def carry_time(time: NDArray[np.int64], before: int = NO_TIME) -> NDArray[np.int64]:
+    """Give rows without a clock the reading above them, and those at the start the one before them all.
+
+    Args:
+        before: the reading above the first row; NO_TIME: the first one below.
+    """
+    known = time != NO_TIME
+    if known.all():
+        return time
+    if not known.any():
+        return np.full(len(time), before, np.int64)
+    last = np.maximum.accumulate(np.where(known, np.arange(len(time)), -1))
+    first = before if before != NO_TIME else time[known.argmax()]
+    return np.where(last < 0, first, time[np.maximum(last, 0)])
+
+
+class _Numbers:
+    """One numbering of prefixes and bodies for all chunks of a file, in the order in which they come."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+        self._alone = len(chunks) == 1
+        self.prefixes, self._prefix_of = _numbered(chunk.prefixes for chunk in chunks)
+        self.bodies, self._body_of = _numbered(chunk.bodies for chunk in chunks)
+        self._read: tuple[int, tuple[NDArray[np.uint32], NDArray[np.uint32]]] | None = None
+
+    def body_and_prefix(self, number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Bodies and prefixes of the rows of a chunk; the last ones are remembered."""
+        if self._read is None or self._read[0] != number:
+            columns = self._chunks[number].wide()
+            body, prefix = columns.body, columns.prefix
+            if not self._alone:
+                body, prefix = self._body_of[number][body], self._prefix_of[number][prefix]
+            self._read = number, (body, prefix)
+        return self._read[1]
+
+
+def _numbered(lists: Iterable[tuple[bytes, ...]]) -> tuple[tuple[bytes, ...], list[NDArray[np.uint32]]]:
+    places: dict[bytes, int] = {}
+    numbers = [np.array([places.setdefault(text, len(places)) for text in texts], np.uint32) for texts in lists]
+    return tuple(places), numbers
+
+
+class _Clock:
+    """Carries times on over the chunks of a file."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._before = NO_TIME
+        if len(chunks) > 1:
+            self._before = next((int(time[0]) for chunk in chunks if len(time := _known(chunk.wide().time))), NO_TIME)
+
+    def carry(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
+        carried = carry_time(time, self._before)
+        if len(carried):
+            self._before = int(carried[-1])
+        return carried
+
+
+def _known(time: NDArray[np.int64]) -> NDArray[np.int64]:
+    known: NDArray[np.int64] = time[time != NO_TIME]
+    return known
+
+
+class _Counts:
+    """The tally of a file, added up chunk by chunk."""
+
+    def __init__(self, prefixes: int, texts: int) -> None:
+        self._texts = max(1, texts)
+        self._pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._rows = np.zeros(prefixes, np.int64)
+        self._first = np.full(prefixes, np.iinfo(np.int64).max)
+        self._last = np.full(prefixes, NO_TIME, np.int64)
+
+    def add(self, prefix: NDArray[np.uint32], said: Messages, time: NDArray[np.int64]) -> None:
+        alone = len(self._rows) == 1
+        pairs = said.message[said.head].astype(np.int64)
+        if not alone:
+            pairs += prefix[said.head] * np.int64(self._texts)
+        self._pairs.append(_counted(pairs, self._texts * len(self._rows)))
+        self._rows += np.bincount(prefix, minlength=len(self._rows)) if not alone else len(prefix)
+        timed = time >= 0
+        if alone and timed.any():
+            self._first[0] = min(self._first[0], time[timed].min())
+            self._last[0] = max(self._last[0], time[timed].max())
+        elif timed.any():
+            np.minimum.at(self._first, prefix[timed], time[timed])
+            np.maximum.at(self._last, prefix[timed], time[timed])
+
+    def tally(self) -> Tally:
+        pairs, counts = (np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*self._pairs, strict=True))
+        distinct, place = np.unique(pairs, return_inverse=True)
+        heads = np.bincount(place, counts, minlength=len(distinct)).astype(np.int64)
+        return Tally(
+            prefix=(distinct // self._texts).astype(np.uint32),
+            message=(distinct % self._texts).astype(np.uint32),
+            heads=heads,
+            rows=self._rows,
+            first=np.where(self._last >= 0, self._first, NO_TIME),
+            last=self._last,
+        )
+
+
+def _counted(values: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct values and how often each comes; all are below ``most``."""
+    if most > 4 * len(values) + 1024:
+        distinct, counts = np.unique(values, return_counts=True)
+        return distinct, counts.astype(np.int64)
+    counts = np.bincount(values, minlength=1)
+    distinct = np.flatnonzero(counts)
+    return distinct, counts[distinct].astype(np.int64)
+
+
+def _moved(part: Rows, put: Put) -> Rows:
+    columns = {name: getattr(part, name) for name in COLUMNS}
+    return Rows(
+        **{
+            name: column if column.above is None else replace(column, above=put(column.above[:]))
+            for name, column in columns.items()
+        }
+    )

@@ -1,0 +1,430 @@
+"""A running job: what is said of it, and above all what is not."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.watching import in_time, replay
+from core.job import Status
+from core.live.findings import Kind
+from core.live.job import LiveJob
+from sources.jobs import open_path
+from tests.core.live.jobs import START, Story, manifest, step
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+TRACEBACK = (
+    b"Traceback (most recent call last):\n"
+    b'  File "/opt/train/pretrain.py", line 7, in <module>\n'
+    b"    main()\n"
+    b"ValueError: the tokenizer has no padding token\n"
+)
+
+
+# --- recorded jobs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("job_id", ["s01", "s03", "s15"])
+def test_a_job_that_succeeds_is_never_called_anything_else(job_id: str) -> None:
+    """Telemetry errors, evaluations, checkpoints and the noise of the end raise no alarm."""
+    job = open_path(str(EXAMPLES / job_id))
+
+    told = replay(job, in_time(job))
+
+    assert [finding.kind for finding in told.findings] == [Kind.COMPLETED]
+
+
+@pytest.mark.parametrize("job_id", ["f01", "f02", "f07", "f15", "f42"])
+def test_a_job_that_fails_is_told_before_its_last_line(job_id: str) -> None:
+    """The first alarm comes while the launchers still wind the job up."""
+    job = open_path(str(EXAMPLES / job_id))
+
+    told = replay(job, in_time(job))
+
+    first = told.findings[0]
+    assert first.kind in (Kind.HUNG, Kind.SILENT, Kind.FAILED)
+    assert first.at < told.last
+    assert told.when(Kind.FAILED)
+
+
+def test_a_frozen_rank_is_told_as_a_hang_before_its_peers_time_out() -> None:
+    """f02: the ranks time out after 25 s; the watch says after half of it that there is no progress."""
+    job = open_path(str(EXAMPLES / "f02"))
+
+    told = replay(job, in_time(job))
+
+    hung = told.when(Kind.HUNG)
+    assert hung is not None
+    assert told.iteration is not None
+    assert hung.at - told.iteration < 15
+    assert "since iteration 45; its iterations took 0.25 s" in hung.says
+
+
+# --- silence --------------------------------------------------------------------------------------------------------
+
+
+def test_a_rank_that_stops_talking_while_its_peers_go_on_is_silent() -> None:
+    """The finding names rank and node, the gap and the gap that was usual."""
+    story = Story()
+    story.train(30)
+
+    story.train(12, ranks=(0, 1, 3))
+
+    (silent,) = story.findings
+    assert silent.kind is Kind.SILENT
+    assert silent.subject == "node-01"
+    assert silent.says == (
+        "rank 2 on node-01: no word for 5.0 s; its longest pause before was 1.0 s,"
+        " and the peers paused 1.0 s at most meanwhile"
+    )
+
+
+def test_a_node_whose_ranks_stop_together_is_one_finding() -> None:
+    """Power loss is told once, not once a rank."""
+    story = Story()
+    story.train(30)
+
+    story.train(12, ranks=(0, 1))
+
+    assert [finding.says.split(":")[0] for finding in story.findings] == ["ranks 2-3 on node-01"]
+
+
+def test_who_was_silent_and_speaks_again_is_told() -> None:
+    """An alarm that was none is taken back."""
+    story = Story()
+    story.train(30)
+    story.train(12, ranks=(0, 1, 3))
+
+    story.train(5)
+
+    assert story.kinds() == ["silent", "resumed"]
+
+
+def test_a_rank_that_never_logs_iterations_is_never_silent() -> None:
+    """Only the last rank prints iterations: the others started, and have nothing to say."""
+    story = Story()
+    story.say(r0=b"starting\n", r1=b"starting\n", r2=b"starting\n", r3=b"starting\n")
+
+    story.train(200, ranks=(3,))
+
+    assert story.findings == []
+
+
+def test_a_beat_that_all_have_is_waited_for() -> None:
+    """Telemetry every seven seconds, each rank at its own time: within one period nobody is silent."""
+    story = Story()
+    story.train(30)
+
+    def beats(now: Story) -> dict[str, bytes]:
+        second = round(now.now - START)
+        return {f"r{rank}": b"telemetry: push failed\n" for rank in range(4) if (second + 2 * rank) % 7 == 0}
+
+    story.wait(60, beats)
+
+    assert story.kinds() == ["hung"]
+
+
+# --- hangs ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_without_progress_hangs_and_says_how_long_its_iterations_took() -> None:
+    """Nobody is singled out when all have stopped."""
+    story = Story(total_iterations=1_000)
+    story.train(30)
+
+    story.wait(60)
+
+    (hung,) = story.findings
+    assert hung.kind is Kind.HUNG
+    assert hung.says == (
+        "the whole job has made no progress for 41 s, since iteration 30; its iterations took 1.0 s,"
+        " its longest pause of late was 1.0 s"
+    )
+
+
+def test_a_hang_names_who_did_not_finish_the_iteration() -> None:
+    """Most ranks say iteration 31, one does not."""
+    story = Story()
+    story.train(30)
+    story.train(1, ranks=(0, 1, 3))
+
+    story.wait(60)
+
+    assert story.findings[0].says.endswith("; rank 2 did not finish it")
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        b"saving checkpoint at iteration 30\n",
+        b"Evaluating on 512 samples\n",
+        b"loading checkpoint from /ckpt\n",
+        b"(before save_checkpoint for iteration 30)\n",
+    ],
+)
+def test_a_pause_that_was_announced_may_take_its_time(announced: bytes) -> None:
+    """Checkpoints and evaluations take minutes where an iteration takes a second."""
+    story = Story()
+    story.train(30)
+    story.say(r0=announced)
+
+    story.wait(300)
+    story.train(30)
+
+    assert story.findings == []
+
+
+def test_a_second_checkpoint_is_measured_by_the_first() -> None:
+    """Once the job has shown that a checkpoint takes a minute, ten minutes are a hang."""
+    story = Story()
+    for _ in range(2):
+        story.train(30)
+        story.say(r0=b"saving checkpoint at iteration %d\n" % story.iteration)
+        story.wait(60)
+    story.train(30)
+    story.say(r0=b"saving checkpoint at iteration %d\n" % story.iteration)
+
+    story.wait(600)
+
+    assert story.kinds() == ["hung"]
+    assert story.findings[0].quiet == pytest.approx(123, abs=2)
+
+
+def test_a_hang_that_ends_is_told() -> None:
+    """The alarm is taken back, with the length of the pause."""
+    story = Story()
+    story.train(30)
+    story.wait(60)
+
+    story.train(10)
+
+    assert story.kinds() == ["hung", "resumed"]
+    assert story.findings[1].says == "the job goes on after 61 s with iteration 31"
+
+
+def test_nothing_hangs_before_there_is_a_pace() -> None:
+    """Start-up and compilation take as long as they take."""
+    story = Story()
+    story.say(r0=b"compiling\n")
+
+    story.wait(3_000)
+
+    assert story.findings == []
+
+
+def test_a_job_that_did_all_its_iterations_does_not_hang() -> None:
+    """The planned number is reached: what comes now is the end."""
+    story = Story(total_iterations=30)
+    story.train(30)
+
+    story.wait(300)
+
+    assert story.findings == []
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def say_each_second(story: Story, lines: Iterable[bytes]) -> None:
+    for line in lines:
+        story.wait(1, lambda _, said=line: {"r3": said})  # type: ignore[misc] # one argument, the other is bound
+
+
+def losses(*values: str) -> list[bytes]:
+    return [b"iteration %d/ 900 | lm loss: %s |\n" % (n, value.encode()) for n, value in enumerate(values, 1)]
+
+
+def test_a_loss_that_is_no_number_any_more_is_told_once() -> None:
+    """Hours before anybody looks at the curve."""
+    story = Story()
+
+    say_each_second(story, losses(*["2.5"] * 19, *["nan"] * 10))
+
+    assert [finding.says for finding in story.findings] == ["loss is nan since iteration 20"]
+
+
+@pytest.mark.parametrize("odd", [("inf",), ("9.9",) * 8, ("nan", "2.5", "nan")])
+def test_odd_numbers_that_pass_are_not_told(odd: tuple[str, ...]) -> None:
+    """Loss scaling skips an iteration, a bad batch is one batch."""
+    story = Story()
+
+    say_each_second(story, losses(*["2.5"] * 20, *odd, *["2.5"] * 20))
+
+    assert story.findings == []
+
+
+def test_a_level_that_doubled_and_stays_is_told() -> None:
+    """A straggler makes every iteration slower."""
+    story = Story()
+    took = [250.0] * 29 + [900.0] * 30
+
+    say_each_second(
+        story,
+        [b"iteration %d/ 900 | elapsed time per iteration (ms): %.1f |\n" % said for said in enumerate(took, 1)],
+    )
+
+    assert [finding.says for finding in story.findings] == [
+        "time per iteration (ms) rose from 250 to 900 at iteration 30 and stayed there"
+    ]
+
+
+# --- the end --------------------------------------------------------------------------------------------------------
+
+
+def test_a_traceback_at_top_level_is_a_failure_when_nothing_goes_on() -> None:
+    """Within seconds, without any launcher, and with the line that says so."""
+    story = Story()
+    story.train(30)
+    story.say(r2=TRACEBACK)
+
+    story.wait(20)
+
+    (failed,) = story.findings
+    assert failed.kind is Kind.FAILED
+    assert failed.at - START == pytest.approx(39, abs=1)
+    assert failed.line is not None
+    assert failed.line.text == "ValueError: the tokenizer has no padding token"
+    assert failed.line.line == 34
+
+
+def test_a_traceback_that_the_job_survives_is_no_failure() -> None:
+    """Import probes and failed writes that are tried again print tracebacks too."""
+    story = Story()
+    story.train(30)
+    story.say(r2=TRACEBACK)
+
+    story.train(60)
+
+    assert story.findings == []
+
+
+def test_a_traceback_that_somebody_caught_is_no_failure() -> None:
+    """It begins in the function that caught it."""
+    story = Story()
+    story.say(r0=TRACEBACK.replace(b"in <module>", b"in load_plugin"))
+
+    story.wait(60)
+
+    assert story.findings == []
+
+
+def test_a_job_script_that_tries_something_out_ends_nothing() -> None:
+    """Its traceback is followed by the start of the ranks."""
+    story = Story()
+    story.say(slurm=TRACEBACK)
+    story.wait(10)
+    story.say(r0=b"initializing torch distributed ...\n")
+
+    story.wait(300)
+
+    assert story.findings == []
+
+
+def test_the_launchers_report_ends_the_job_at_once() -> None:
+    """Two seconds are left for a restart."""
+    story = Story()
+    story.train(30)
+    story.say(torchrun=b"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n")
+
+    story.wait(5)
+
+    assert story.kinds() == ["failed"]
+    assert story.findings[0].at - story.now == pytest.approx(-3)
+
+
+def test_a_launcher_that_starts_anew_is_no_end() -> None:
+    """The next attempt may succeed."""
+    story = Story()
+    story.train(30)
+    story.say(torchrun=b"failed (exitcode: -9) local_rank: 0\n[default] restarting worker group\n")
+
+    story.wait(20)
+
+    assert story.findings == []
+
+
+def test_a_cancelled_job_was_stopped_and_did_not_fail() -> None:
+    """The scheduler's word for it."""
+    story = Story()
+    story.train(30)
+    story.say(slurm=b"slurmstepd: error: *** STEP 40.14 ON dell CANCELLED AT 2026-10-08T00:32:36 ***\n")
+
+    story.wait(5)
+
+    assert story.kinds() == ["stopped"]
+
+
+def test_what_goes_wrong_after_the_work_is_done_is_no_failure() -> None:
+    """Exit codes of srun and broken stores belong to the end of good jobs."""
+    story = Story()
+    story.train(30)
+    story.say(r0=b"training finished\n")
+    story.say(slurm=b"srun: error: node-01: task 3: Exited with exit code 1\n")
+
+    story.wait(60)
+
+    assert story.findings == []
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(Status.COMPLETED, Kind.COMPLETED), (Status.FAILED, Kind.FAILED), (Status.CANCELLED, Kind.STOPPED)],
+)
+def test_the_status_in_job_json_ends_the_watch(status: Status, kind: Kind) -> None:
+    """Once, whatever the logs say or do not say."""
+    story = Story()
+    story.train(30)
+
+    said = [*story.live.status(Status.RUNNING, story.now), *story.live.status(status, story.now)]
+    said += story.live.status(status, story.now)
+
+    assert [finding.kind for finding in said] == [kind]
+    assert story.live.over is not None
+
+
+def test_after_the_end_the_last_words_are_waited_for() -> None:
+    """Peers time out one after the other; daemons that never stop are not waited for."""
+    story = Story()
+    story.train(30)
+    story.say(torchrun=b"ChildFailedError: \n")
+    story.wait(3)
+    settled = []
+
+    def stack(_: Story) -> dict[str, bytes]:
+        settled.append(story.live.settled(story.now))
+        return {"r0": b"  frame #1: c10::Error\n"}
+
+    story.wait(30, stack)
+    story.wait(11)
+
+    assert not any(settled)
+    assert story.live.settled(story.now)
+
+
+# --- catching up ----------------------------------------------------------------------------------------------------
+
+
+def test_what_was_said_before_the_watch_teaches_the_pace() -> None:
+    """A job that has run for an hour is known at once, by the clocks of its lines."""
+    live = LiveJob(manifest(), year=2026)
+    lines = b"".join(b"2026-11-21 03:%02d:%02d,000 " % divmod(n, 60) + step(0, n) for n in range(1, 600))
+
+    live.catch_up({"logs/rank_0.log": lines}, START)
+
+    standing = live.standing(START)
+    assert standing.iteration == 599
+    assert standing.seconds_per_iteration == pytest.approx(1.0)
+    assert [finding.kind for now in range(60) for finding in live.look(START + now)] == [Kind.HUNG]
+
+
+def test_the_standing_says_who_was_heard_and_the_last_word() -> None:
+    """For one quiet line of status."""
+    story = Story()
+    story.train(3)
+
+    standing = story.live.standing(story.now + 2)
+
+    assert (standing.iteration, standing.ranks, standing.ranks_expected) == (3, 4, 4)
+    assert standing.quiet == 2
+    assert standing.last is not None
+    assert standing.last.text.startswith("[rank3] iteration 3 timers")
