@@ -1,0 +1,1 @@
+"""Kinds of faults, a file a family."""

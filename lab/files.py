@@ -1,0 +1,76 @@
+"""The files of a job: code and data on every node before it starts, and logs that name no machine of ours after it."""
+
+import json
+import os
+import random
+import shutil
+import socket
+import sys
+from pathlib import Path
+
+from lab.errors import LabError
+from lab.model import Site
+
+PROGRAMS = Path(__file__).parent / "programs"
+SHARDS, DOCUMENTS = 16, 60
+VOCABULARY = {letter: index + 1 for index, letter in enumerate("abcdefghijklmnopqrstuvwxyz .,;'-éüñ")}
+WORDS = "the model of a rank node step loss token data layer and in to with café über señor train".split()  # noqa: SIM905
+
+
+def lay_out(site: Site, scratch: Path) -> None:
+    """Make the work folder; the data are the same in all jobs of a lab."""
+    site.logs.mkdir(parents=True)
+    site.checkpoints.mkdir(parents=True)
+    (site.work / "ctl").mkdir()
+    for node in site.settings.nodes:
+        home = site.home(node)
+        shutil.copytree(PROGRAMS, home / "code", ignore=shutil.ignore_patterns("__pycache__"))
+        config = json.dumps(site.settings.program.config, indent=1)
+        (home / "code" / "config.json").write_text(config, encoding="utf-8")
+        shutil.copytree(scratch / "corpus", home / "data")
+        (home / "ckpt").symlink_to(site.checkpoints)
+        (home / "dev").mkdir()
+        for local in range(site.settings.per_node):
+            (home / "dev" / f"accel{local}").touch()
+        if site.cluster.netns:
+            known = [f"{other.address} {other.name}\n" for other in site.cluster.nodes]
+            (home / "hosts").write_text("".join(["127.0.0.1 localhost\n", *known]), encoding="utf-8")
+            site.at(node).mounts.append(f"mount --bind {home / 'hosts'} /etc/hosts")
+    if site.plan.resume:
+        kept = scratch / "checkpoints" / site.settings.name
+        if not kept.exists():
+            raise LabError(f"{site.plan.job_id} resumes, and no job of {site.settings.name} has left a checkpoint")
+        shutil.copytree(kept, site.checkpoints, dirs_exist_ok=True)
+
+
+def write_corpus(folder: Path) -> None:
+    """Shards of text, a manifest, and the tokenizer's vocabulary."""
+    folder.mkdir(parents=True)
+    chance = random.Random(11)  # noqa: S311 - text, no secret
+    manifest: dict[str, list[str]] = {"train": [], "valid": []}
+    for split, count in (("train", SHARDS), ("valid", SHARDS // 2)):
+        for index in range(count):
+            name = f"{split}-{index:05d}.jsonl"
+            lines = [
+                json.dumps({"text": " ".join(chance.choices(WORDS, k=chance.randint(10, 40)))}, ensure_ascii=False)
+                for _ in range(DOCUMENTS)
+            ]
+            (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+            manifest[split].append(name)
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    (folder / "tokenizer.json").write_text(json.dumps(VOCABULARY, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def scrub(site: Site, python: Path) -> None:
+    """Paths and names of this machine leave the logs: /job, /shared, /opt/venv and localhost stand for them."""
+    swaps = [(str(site.home(node)), "/job") for node in site.settings.nodes]
+    swaps += [(str(site.work / "shared"), "/shared"), (str(site.logs), "/job/logs"), (str(site.work), "/job")]
+    swaps += [(sys.base_prefix, "/usr/local"), (str(python.parent.parent), "/opt/venv")]
+    swaps += [(f"{site.cluster.token}-", "job-"), (site.cluster.bridge or socket.gethostname(), "localhost")]
+    swaps += [(os.path.realpath(old), new) for old, new in swaps if old.startswith("/")]
+    for path in [path for path in site.logs.rglob("*") if path.is_file()]:
+        text = path.read_bytes()
+        for old, new in sorted(swaps, key=lambda swap: -len(swap[0])):
+            text = text.replace(old.encode(), new.encode())
+        path.write_bytes(text)
+        path.chmod(0o644)

@@ -1,0 +1,156 @@
+"""Makes a set: runs the planned jobs, labels them, and makes those again whose fault did not take effect."""
+# ruff: noqa: T201 - tells how far it is
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.cgroups import open_group
+from lab.cluster import may_use_namespaces, sweep
+from lab.errors import LabError
+from lab.files import write_corpus
+from lab.kinds import FAULTS, HEALTHY, RESUMED
+from lab.labels import truth_of
+from lab.model import COMPILER, CPU, MEMORY, MOUNT, NETNS, Fault, PlannedJob
+from lab.plan import plan_jobs
+from lab.run import STOPPING, run_job
+from lab.settings import SETTINGS, TRAINER
+
+ATTEMPTS = 2  # a fault that left no trace is made once more
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What set to make, where, and with what."""
+
+    out: Path
+    seed: int
+    jobs: int
+    kinds: tuple[str, ...]
+    settings: tuple[str, ...]
+    python: Path
+    parallel: int
+    loopback: bool
+
+
+def abilities() -> frozenset[str]:
+    """What this machine lets the lab do."""
+    able = {COMPILER} if shutil.which("cc") else set[str]()
+    if may_use_namespaces():
+        able |= {NETNS, MOUNT}
+        group = open_group(f"lab{os.getpid()}x0-probe")
+        if group is not None:
+            group.close()
+            able |= {MEMORY, CPU}
+    return frozenset(able)
+
+
+def fault_of(plan: PlannedJob) -> Fault:
+    """The kind of a planned job."""
+    return FAULTS.get(plan.kind, RESUMED if plan.resume else HEALTHY)
+
+
+def make(order: Order) -> int:
+    """Make a set; the exit code is 1 when jobs had to be given up."""
+    able = abilities() - ({NETNS, MOUNT, MEMORY, CPU} if order.loopback else set())
+    if NETNS not in able:
+        gone = ", ".join(sorted(fault.kind for fault in FAULTS.values() if fault.needs - able))
+        print(f"No network namespaces (they need root): all nodes share the loopback device. Left out: {gone}.")
+    sweep()
+    groups = order.settings or _groups(order.python)
+    plans = plan_jobs(order.seed, order.jobs, kinds=order.kinds, settings=groups, able=able)
+    scratch = Path(tempfile.mkdtemp(prefix="lab-"))
+    write_corpus(scratch / "corpus")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    pool = ThreadPoolExecutor(order.parallel)
+    dropped: list[str] = []
+    try:
+        for batch in (plans[: len(groups)], plans[len(groups) :]):  # the first of each group leaves a checkpoint
+            futures = [pool.submit(_one, plan, order, scratch, plans.index(plan), NETNS in able) for plan in batch]
+            dropped += [name for future in futures if (name := future.result())]
+    finally:
+        STOPPING.set()
+        pool.shutdown(cancel_futures=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+    print(f"{len(plans) - len(dropped)} jobs made, {len(dropped)} given up. {'; '.join(dropped)}")
+    return 1 if dropped else 0
+
+
+def _groups(python: Path) -> Sequence[str]:
+    """All groups of settings whose programs can run."""
+    if not _has(python, "torch"):
+        raise LabError(f"{python} has no torch.", "Name an interpreter that has it: --python (docs/lab.md).")
+    if _has(python, "transformers"):
+        return tuple(SETTINGS)
+    print("No transformers: the Trainer's group is left out.")
+    return tuple(name for name, settings in SETTINGS.items() if settings.program is not TRAINER)
+
+
+def _has(python: Path, module: str) -> bool:
+    script = f"import importlib.util as u, sys; sys.exit(u.find_spec('{module}') is None)"
+    return subprocess.run([python, "-c", script], check=False).returncode == 0  # noqa: S603 - the user's interpreter
+
+
+def _one(plan: PlannedJob, order: Order, scratch: Path, index: int, netns: bool) -> str:  # noqa: FBT001 - a pool calls
+    """Make one job; what to say if it had to be given up."""
+    complaint = ""
+    for attempt in range(ATTEMPTS):
+        if STOPPING.is_set():
+            complaint = complaint or "The lab was interrupted."
+            break
+        number = ATTEMPTS * index + attempt
+        shown, status = f"{plan.job_id} {plan.settings_id:16}{plan.kind:26}", ""
+        try:
+            outcome = run_job(
+                plan, fault_of(plan), python=order.python, out=order.out, scratch=scratch, number=number, netns=netns
+            )
+            status = f"{outcome.status:10}{outcome.seconds:4.0f} s  "
+            complaint = label(order.out, _recorded(order.out, {"plan": asdict(plan), "outcome": asdict(outcome)}))
+        except (LabError, OSError) as error:
+            complaint = str(error)
+        print(shown, status, complaint, sep="", flush=True)
+        if not complaint:
+            return ""
+    shutil.rmtree(order.out / "jobs" / plan.job_id, ignore_errors=True)
+    for folder in ("truth", "runs"):
+        (order.out / folder / f"{plan.job_id}.json").unlink(missing_ok=True)
+    return f"{plan.job_id} ({plan.kind}): {complaint}"
+
+
+def _recorded(out: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Keep what was planned and how it ended, so that labels can be made again."""
+    _write(out / "runs" / f"{record['plan']['job_id']}.json", record)
+    return record
+
+
+def label(out: Path, record: dict[str, Any]) -> str:
+    """Write a job's truth; the complaint if its fault did not take effect."""
+    plan = PlannedJob(**{**record["plan"], "noise": tuple(record["plan"]["noise"])})
+    truth, complaint = truth_of(plan, fault_of(plan), record["outcome"], out / "jobs" / plan.job_id)
+    _write(out / "truth" / f"{plan.job_id}.json", truth)
+    return complaint
+
+
+def label_all(out: Path) -> tuple[str, ...]:
+    """Label every job of a set again; complaints."""
+    complaints = []
+    for path in sorted((out / "runs").glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        complaint = label(out, record) if (out / "jobs" / path.stem).is_dir() else ""
+        if complaint:
+            complaints.append(f"{path.stem} ({record['plan']['kind']}): {complaint}")
+    return tuple(complaints)
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
