@@ -1,12 +1,23 @@
-"""How good the answers are: methods over labelled jobs, scored, as a table.
+"""How good the answers are, on labelled jobs: ``python -m benchmarks.quality`` measures and writes the tables.
 
-    methods    every method that is measured, by name
-    rivals     the trivial ones: first error, most frequent error, first to fall silent
-    labels     what really happened to a job
-    run        each method on each job
-    score      one diagnosis against the truth
-    measures   scores of many jobs as numbers
-    report     the numbers as markdown, and into documents
+One job at a time:
 
-``python -m benchmarks.quality --help`` tells how to run it.
+    labels       what really happened to a job
+    case         the job, read once
+    methods      every method that is measured, by name; rivals: the trivial ones
+    score        one diagnosis against the truth
+    variations   the same job under worse conditions; clocks: its times set forward
+    robustness   our answer under each of them
+    ablation     our answer without each part
+    findings     all of that for a job, and for many at once
+
+Many jobs:
+
+    measures     scores as numbers; intervals: how sure they are
+    calibration  whether the confidence is earned
+    targets      what was to be reached
+    sameness     the same bytes in every run
+    sections     the tables; report: markdown, and into documents
+
+``recall`` measures the fault library, ``liar`` the check of notes.
 """

@@ -1,7 +1,8 @@
-"""Measure all methods on labelled jobs.
+"""Measure all methods on labelled jobs, and ours from every side.
 
 The labelled jobs of the project are in lab.tar.xz beside this file: real small training jobs with injected faults.
---jobs and --truth take larger sets. Jobs whose id begins with "pub-" are the set `public`, all others the set `lab`.
+--jobs and --truth take larger sets: jobs whose id begins with "pub-" are the set `public`, all others the set `lab`.
+--also takes further sets under names of their own.
 """
 
 import argparse
@@ -11,15 +12,15 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.quality.findings import METHODS_PART, PARTS, SAMENESS, examine_all
 from benchmarks.quality.labels import Truth, read_truths
-from benchmarks.quality.measures import measure
-from benchmarks.quality.methods import METHODS
-from benchmarks.quality.report import NoMarkers, report, write
-from benchmarks.quality.run import run
+from benchmarks.quality.report import NoMarkers, marks, write
+from benchmarks.quality.sameness import unlike
+from benchmarks.quality.sections import sections
 from core.errors import FirstfaultError
-from sources.jobs import open_source
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = Path(__file__).parent / "lab.tar.xz"  # folders jobs/ and truth/
@@ -27,11 +28,27 @@ DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "quality.md")
 SETS = ("lab", "public")
 
 
+@dataclass(frozen=True, slots=True)
+class LabelledSet:
+    """Jobs under one name, at one place."""
+
+    name: str
+    jobs: str
+    truths: tuple[Truth, ...]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables, and write them into the documents when asked to."""
     options = _parser().parse_args(arguments)
     with labelled_jobs(options.jobs, options.truth) as (jobs, truth):
-        return _measure(options, jobs, truth)
+        truths = read_truths(truth)
+        chosen = [LabelledSet(name, jobs, _of_set(name, truths)) for name in options.set or SETS]
+        chosen += [LabelledSet(name, place, read_truths(Path(labels))) for name, place, labels in options.also]
+        chosen = [one for one in chosen if one.truths]
+        if not chosen:
+            print(f"No truth in {truth} for: {', '.join(options.set or SETS)}.", file=sys.stderr)
+            return 2
+        return _measure(chosen, options)
 
 
 @contextmanager
@@ -45,24 +62,38 @@ def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, P
         yield jobs or f"{folder}/jobs", truth or Path(folder, "truth")
 
 
-def _measure(options: argparse.Namespace, jobs: str, truth: Path) -> int:
-    truths = read_truths(truth)
-    chosen = {name: [truth for truth in truths if set_of(truth) == name] for name in options.set or SETS}
-    if not any(chosen.values()):
-        print(f"No truth in {truth} for: {', '.join(chosen)}.", file=sys.stderr)
-        return 2
+def _measure(chosen: Sequence[LabelledSet], options: argparse.Namespace) -> int:
+    parts = options.part or PARTS
     try:
-        source = open_source(jobs)
-        scores = {name: run(source, members, METHODS) for name, members in chosen.items() if members}
-        sets = {name: {method: measure(own) for method, own in of.items()} for name, of in scores.items()}
-        text = report(sets, _commit())
-        print(text)
+        with tempfile.TemporaryDirectory() as folder:
+            cache = Path(folder)
+            same = {one.name: unlike(one.jobs, _ids(one), cache) for one in chosen} if SAMENESS in parts else None
+            found = {one.name: examine_all(one.jobs, one.truths, cache, parts=parts) for one in chosen}
+        told = sections(found, same, _commit())
+        print("\n\n".join(f"## {name}\n\n{text}" for name, text in told.items()))
         for document in DOCUMENTS if options.write == [] else options.write or ():
-            write(document, text)
+            _write(document, told)
     except (FirstfaultError, NoMarkers) as error:
         print(error, file=sys.stderr)
         return 2
     return 0
+
+
+def _write(document: Path, told: dict[str, str]) -> None:
+    """Write those parts for which the document has a place; the tables of all methods every document has to have."""
+    content = document.read_text(encoding="utf-8") if document.exists() else ""
+    for name, text in told.items():
+        begin, end = marks(name)
+        if name == "quality" or begin in content:
+            write(document, text, begin, end)
+
+
+def _of_set(name: str, truths: Sequence[Truth]) -> tuple[Truth, ...]:
+    return tuple(truth for truth in truths if set_of(truth) == name)
+
+
+def _ids(chosen: LabelledSet) -> list[str]:
+    return [truth.job_id for truth in chosen.truths]
 
 
 def set_of(truth: Truth) -> str:
@@ -76,6 +107,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--truth", type=Path, metavar="DIR", help="folder with one ID.json a job")
     parser.add_argument("--set", action="append", choices=SETS, help="only these jobs")
     parser.add_argument(
+        "--also", action="append", nargs=3, default=[], metavar=("NAME", "JOBS", "TRUTH"), help="a set of that name too"
+    )
+    parser.add_argument(
+        "--part",
+        action="append",
+        choices=PARTS,
+        help=f"measure only this (and {METHODS_PART}, which is always measured); the rest takes some minutes",
+    )
+    parser.add_argument(
         "--write",
         nargs="*",
         type=Path,
@@ -86,11 +126,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _commit() -> str:
-    """The commit that was measured, as text."""
-    done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() if done.returncode == 0 else "unknown"
+    """The commit that was measured, as text, and whether what is measured has changed since."""
+    head = _git("rev-parse", "--short", "HEAD")
+    changed = _git("status", "--porcelain", "--", "core", "sources")
+    return f"{head} with changes" if changed else head or "unknown"
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """What really happened to a labelled job: one JSON file a job (docs/quality.md describes it)."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,11 @@ class Label:
     text: str
     lines: frozenset[Place]
 
+    @property
+    def files(self) -> frozenset[str]:
+        """Where it stands: one file."""
+        return frozenset(file for file, _ in self.lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Truth:
@@ -28,8 +33,10 @@ class Truth:
     job_id: str
     failed: bool
     kind: str | None
+    category: str
     scopes: frozenset[str]
     faulty_nodes: frozenset[str]
+    faulty_ranks: frozenset[int]
     stage: str | None
     iteration: int | None
     labels: tuple[Label, ...]
@@ -38,6 +45,17 @@ class Truth:
     def healthy(self) -> bool:
         """Whether the job did what it should, to its end."""
         return not self.failed and self.kind in HEALTHY
+
+    def without(self, files: Collection[str]) -> "Truth":
+        """What is left to be found when these files are lost."""
+        return replace(self, labels=tuple(label for label in self.labels if not label.files & set(files)))
+
+    def renamed(self, rename: Callable[[str], str]) -> "Truth":
+        """The same, when nodes have other names."""
+        labels = tuple(
+            replace(label, lines=frozenset((rename(file), line) for file, line in label.lines)) for label in self.labels
+        )
+        return replace(self, faulty_nodes=frozenset(map(rename, self.faulty_nodes)), labels=labels)
 
 
 def read_truths(folder: Path) -> tuple[Truth, ...]:
@@ -51,8 +69,10 @@ def parse_truth(document: dict[str, Any]) -> Truth:
         job_id=document["job_id"],
         failed=document["failed"],
         kind=document["kind"],
+        category=document.get("category") or "none",
         scopes=_right_scopes(document),
         faulty_nodes=frozenset(document["faulty_nodes"]),
+        faulty_ranks=frozenset(document.get("faulty_ranks") or ()),
         stage=document.get("stage") or None,
         iteration=document.get("iteration"),
         labels=tuple(_label(label) for label in document["labels"]),

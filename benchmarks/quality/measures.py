@@ -14,8 +14,8 @@ class Measures:
     macro_f1: mean F1 over the failed jobs. precision, recall: right / (right + wrong) events, found / labelled groups,
     over all failed jobs together. useful: right / all reported events. shown: events a failed job. first, root3: a root
     is found by the first, by the first three events. top1, top3: a faulty node is among the first suspects. accused:
-    suspects a job with faulty nodes. quiet: nobody is accused where no node is to blame. scope, stage,
-    iteration: right.
+    suspects a job with faulty nodes. quiet: nobody is accused where no node is to blame; accuses: jobs where somebody
+    is. scope, stage, iteration: right.
     """
 
     jobs: int
@@ -33,6 +33,7 @@ class Measures:
     top3: float | None
     accused: float | None
     quiet: float | None
+    accuses: int
     scope: float | None
     stage: float | None
     iteration: float | None
@@ -50,7 +51,7 @@ def measure(scores: Sequence[Score]) -> Measures:
         jobs=len(scores),
         failed=len(failed),
         unanswered=sum(not score.answered for score in scores),
-        macro_f1=_mean(_f1_of(score) for score in failed if score.groups),
+        macro_f1=_mean(f1_of(score) for score in failed if score.groups),
         f1=_f1(precision, recall),
         precision=precision,
         recall=recall,
@@ -62,6 +63,7 @@ def measure(scores: Sequence[Score]) -> Measures:
         top3=_mean(score.top3 for score in scores),
         accused=_mean(score.accused for score in scores if score.faulty),
         quiet=_mean(score.quiet for score in scores),
+        accuses=sum(score.accuses_wrongly for score in scores),
         scope=_mean(score.scope for score in scores),
         stage=_mean(score.stage for score in scores),
         iteration=_mean(score.iteration for score in scores),
@@ -73,7 +75,8 @@ def _total(scores: Iterable[Score], verdict: Verdict) -> int:
     return sum(score.count(verdict) for score in scores)
 
 
-def _f1_of(score: Score) -> float:
+def f1_of(score: Score) -> float:
+    """F1 of the events that are reported of one job."""
     right = score.count(Verdict.RIGHT)
     return _f1(_share(right, right + score.count(Verdict.WRONG)), _share(score.found, score.groups))
 

@@ -1,30 +1,25 @@
-"""Every method that is measured, under the name that the table shows: a job and its baseline in, a diagnosis out."""
+"""Every method that is measured, under the name that the table shows: a job that was read in, a diagnosis out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from benchmarks.quality.rivals import error_count, error_time, silence
-from core.cache import ByteCache
-from core.diagnose import diagnose
-from core.job import Job
+from core.diagnose import diagnose_parsed
 from core.model import Diagnosis
+from core.parsed import Parsed
 
-Method = Callable[[Job, Sequence[Job], ByteCache], Diagnosis]
+Method = Callable[[Parsed], Diagnosis]
+OURS, PAPER = "firstfault", "l4"
 
 
-def l4(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Diagnosis:
+def l4(parsed: Parsed) -> Diagnosis:
     """The paper as it stands."""
-    return diagnose(job, baseline, method="l4", cache=cache)
-
-
-def firstfault(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Diagnosis:
-    """Ours."""
-    return diagnose(job, baseline, cache=cache)
+    return diagnose_parsed(parsed, method="l4")
 
 
 METHODS: Mapping[str, Method] = {
     "Error_time": error_time,
     "Error_count": error_count,
     "silence": silence,
-    "l4": l4,
-    "firstfault": firstfault,
+    PAPER: l4,
+    OURS: diagnose_parsed,
 }

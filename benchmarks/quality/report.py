@@ -1,11 +1,17 @@
 """The numbers as markdown tables, and into documents between two markers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.quality.measures import Measures
 
-BEGIN, END = "<!-- quality:begin -->", "<!-- quality:end -->"
+
+def marks(name: str) -> tuple[str, str]:
+    """The lines between which a part of this name stands in a document."""
+    return f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+
+
+BEGIN, END = marks("quality")
 _COLUMNS = {
     "macro F1": "macro_f1",
     "precision": "precision",
@@ -30,18 +36,23 @@ class NoMarkers(ValueError):
     """A document has no place for the table."""
 
 
-def report(sets: Mapping[str, Mapping[str, Measures]], commit: str) -> str:
+def methods(sets: Mapping[str, Mapping[str, Measures]]) -> str:
     """One table for each set of jobs, methods as rows."""
-    tables = [f"{_title(name, by_method)}\n\n{table(by_method)}" for name, by_method in sets.items()]
-    return "\n\n".join((*tables, f"Measured at commit {commit}."))
+    return "\n\n".join(f"{_title(name, by_method)}\n\n{_by_method(by_method)}" for name, by_method in sets.items())
 
 
-def table(by_method: Mapping[str, Measures]) -> str:
-    """A markdown table of one set."""
-    head = ["method", *_COLUMNS]
-    rows = [[name, *(_cell(measures, field) for field in _COLUMNS.values())] for name, measures in by_method.items()]
-    lines = [head, ["---", *("--:" for _ in _COLUMNS)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: Collection[int] = (0,)) -> str:
+    """A markdown table; texts: columns that hold words, the others are numbers."""
+    ruler = ["---" if place in texts else "--:" for place in range(len(head))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ruler, *rows))
+
+
+def cell(measures: Measures, field: str) -> str:
+    """A measure as a table shows it."""
+    value = getattr(measures, field)
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if field in _COUNTS else f"{value:.2f}"
 
 
 def write(path: Path, text: str, begin_mark: str = BEGIN, end_mark: str = END) -> None:
@@ -66,8 +77,6 @@ def _title(name: str, by_method: Mapping[str, Measures]) -> str:
     return f"**{name}**: {jobs}, {counts.failed} of them failed or stopped.{unanswered}"
 
 
-def _cell(measures: Measures, field: str) -> str:
-    value = getattr(measures, field)
-    if value is None:
-        return "-"
-    return f"{value:.1f}" if field in _COUNTS else f"{value:.2f}"
+def _by_method(by_method: Mapping[str, Measures]) -> str:
+    rows = [[name, *(cell(measures, field) for field in _COLUMNS.values())] for name, measures in by_method.items()]
+    return table(["method", *_COLUMNS], rows)

@@ -5,87 +5,96 @@ parsing is ours, so a traceback counts as one event; with lines as events they a
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
-from core.cache import ByteCache
-from core.diagnose import EventRow, events
-from core.job import Job
+import numpy as np
+from numpy.typing import NDArray
+
 from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
+from core.parsed import Parsed
+from core.table import rows_by
 
 MAX_SUSPECTS = 8  # as many as L4 shows (section 4.3)
 MAX_LINES = 3  # cited lines an event
 # within words too: "RuntimeError" is one
 _ERROR = re.compile(r"error|exception|fatal|critical|fail|panic|abort|traceback", re.IGNORECASE)
-_NEVER = 1 << 63  # microseconds: later than any clock
+_NEVER = 1 << 62  # microseconds: later than any clock
+
+Rows = NDArray[np.intp]
 
 
-def error_time(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Diagnosis:
+def error_time(parsed: Parsed) -> Diagnosis:
     """Events with error words, the earliest first; the suspect is who said the earliest."""
-    errors = _errors(events(job, baseline, cache=cache))
-    ordered = sorted(errors, key=lambda event: min(map(_time, errors[event])))
-    earliest = sorted((row for rows in errors.values() for row in rows), key=_time)
-    nodes = list(dict.fromkeys(row.node for row in earliest if row.node))
-    return _diagnosis(job, "Error_time", [errors[event] for event in ordered], nodes)
+    errors, times = _errors(parsed), _times(parsed)
+    rows = np.concatenate([*errors, np.zeros(0, np.intp)]).astype(np.intp)
+    earliest = rows[np.argsort(times[rows], kind="stable")]
+    nodes = list(dict.fromkeys(_nodes(parsed, earliest)))
+    return _diagnosis(parsed, "Error_time", sorted(errors, key=lambda own: times[own].min()), nodes)
 
 
-def error_count(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Diagnosis:
+def error_count(parsed: Parsed) -> Diagnosis:
     """Events with error words, the most frequent first; the suspect is who says most of them."""
-    errors = _errors(events(job, baseline, cache=cache))
-    ordered = sorted(errors, key=lambda event: -len(errors[event]))
-    said = Counter(row.node for rows in errors.values() for row in rows if row.node)
-    return _diagnosis(
-        job, "Error_count", [errors[event] for event in ordered], sorted(said, key=lambda node: -said[node])
-    )
+    errors = _errors(parsed)
+    said = Counter(node for rows in errors for node in _nodes(parsed, rows))
+    nodes = sorted(said, key=lambda node: -said[node])
+    return _diagnosis(parsed, "Error_count", sorted(errors, key=lambda rows: -len(rows)), nodes)
 
 
-def silence(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Diagnosis:
+def silence(parsed: Parsed) -> Diagnosis:
     """No events; the suspect is the node whose last line comes first, whichever of its programs says it.
 
     Of its ranks alone is weaker: top-1 of 17 lab jobs 7 instead of 13.
     """
-    last: dict[str, int] = {}
-    for row in events(job, baseline, cache=cache):
-        if row.node and row.time is not None:
-            last[row.node] = max(last.get(row.node, row.time), row.time)
-    return _diagnosis(job, "silence", [], sorted(sorted(last), key=lambda node: last[node]))
+    table, last = parsed.table, dict[str, int]()
+    if parsed.unit == "node":
+        spoke = np.flatnonzero((table.node >= 0) & (table.time >= 0))
+        last = {table.nodes[node]: int(table.time[rows].max()) for node, rows in rows_by(table.node, spoke)}
+    return _diagnosis(parsed, "silence", [], sorted(sorted(last), key=lambda node: last[node]))
 
 
-def _errors(rows: Iterable[EventRow]) -> dict[str, list[EventRow]]:
+def _errors(parsed: Parsed) -> list[Rows]:
     """Rows of each event with an error word, in the order of the log."""
-    errors: dict[str, list[EventRow]] = defaultdict(list)
-    for row in rows:
-        if _ERROR.search(row.template):
-            errors[row.event].append(row)
-    return errors
+    table = parsed.table
+    telling = [event for event, template in enumerate(table.templates) if _ERROR.search(template.text)]
+    groups = [rows for _, rows in rows_by(table.event, np.flatnonzero(np.isin(table.event, telling)))]
+    return sorted(groups, key=lambda rows: int(rows[0]))
 
 
-def _time(row: EventRow) -> int:
-    return _NEVER if row.time is None else row.time
+def _times(parsed: Parsed) -> NDArray[np.int64]:
+    return np.where(parsed.table.time < 0, _NEVER, parsed.table.time)
 
 
-def _diagnosis(job: Job, method: str, ordered: Sequence[Sequence[EventRow]], nodes: Sequence[str]) -> Diagnosis:
+def _nodes(parsed: Parsed, rows: Rows) -> Sequence[str]:
+    """Who says these rows, where nodes are known."""
+    table = parsed.table
+    return [table.nodes[node] for node in table.node[rows].tolist() if node >= 0] if parsed.unit == "node" else []
+
+
+def _diagnosis(parsed: Parsed, method: str, ordered: Sequence[Rows], nodes: Sequence[str]) -> Diagnosis:
     suspects = nodes[:MAX_SUSPECTS]
     scope = Scope.NODE if suspects else Scope.JOB if ordered else Scope.UNKNOWN
     return Diagnosis(
-        job=job.id,
+        job=parsed.job.id,
         method=method,
         scope=scope,
         confidence=Confidence.WEAK,
         headline=f"{method}: {', '.join(suspects) or scope}",
-        events=tuple(_event(f"E{n}", rows) for n, rows in enumerate(ordered, start=1)),
+        events=tuple(_event(f"E{n}", parsed, rows) for n, rows in enumerate(ordered, start=1)),
         nodes=tuple(_node(f"N{n}", node, n) for n, node in enumerate(suspects, start=1)),
     )
 
 
-def _event(name: str, rows: Sequence[EventRow]) -> EventEvidence:
+def _event(name: str, parsed: Parsed, rows: Rows) -> EventEvidence:
+    table = parsed.table
+    template = table.templates[table.event[rows[0]]]
     return EventEvidence(
         id=name,
         score=1.0,
         because=f"An error word, on {len(rows)} lines.",
-        lines=tuple(Line(row.file, row.line, "") for row in rows[:MAX_LINES]),
-        event=rows[0].event,
-        template=rows[0].template,
+        lines=tuple(Line(table.files[table.file[row]], int(table.line[row]), "") for row in rows[:MAX_LINES].tolist()),
+        event=template.id,
+        template=template.text,
         role=Role.ROOT,
         count=len(rows),
     )

@@ -55,6 +55,11 @@ class Score:
     answered: bool = True
     seconds: float = 0.0
 
+    @property
+    def accuses_wrongly(self) -> bool:
+        """Whether nodes are named although none is to blame."""
+        return self.accused > 0 and not self.faulty
+
     def count(self, verdict: Verdict) -> int:
         """Reported events with this verdict."""
         return self.verdicts.count(verdict)

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
+from benchmarks.quality import report
 from benchmarks.quality.__main__ import main
+from benchmarks.quality.case import Shelf
+from benchmarks.quality.findings import examine
 from benchmarks.quality.labels import Truth, parse_truth
 from benchmarks.quality.measures import measure
 from benchmarks.quality.methods import METHODS
-from benchmarks.quality.report import BEGIN, END, NoMarkers, report, write
-from benchmarks.quality.run import run
+from benchmarks.quality.report import BEGIN, END, NoMarkers, write
 from benchmarks.quality.score import Score, Verdict, score_job
+from core.cache import MemoryCache
 from core.errors import FirstfaultError
 from core.model import (
     Confidence,
@@ -207,21 +210,20 @@ def jobs(*ids: str) -> FakeJobs:
 
 def test_a_job_without_an_answer_counts() -> None:
     """Neither a method that fails nor a job that is not there shortens the table."""
-    truths = [truth(), truth(job_id="j2"), truth(job_id="not there")]
+    shelf, methods = Shelf(jobs("j1"), MemoryCache()), {"stub": stub, "failing": failing}
 
-    scores = run(jobs("j1", "j2"), truths, {"stub": stub, "failing": failing})
+    read, missing = (examine(shelf, truth(job_id=job_id), methods).scores for job_id in ("j1", "not there"))
 
-    assert [score.answered for score in scores["stub"]] == [True, True, False]
-    assert [score.answered for score in scores["failing"]] == [False] * 3
-    assert [score.top1 for score in scores["stub"]] == [True, True, False]
+    assert (read["stub"].answered, read["stub"].top1) == (True, True)
+    assert [score.answered for score in (read["failing"], *missing.values())] == [False] * 3
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_answers(name: str) -> None:
     """All that the table shows can be run on any job."""
-    (score,) = run(jobs("j1"), [truth()], {name: METHODS[name]})[name]
+    finding = examine(Shelf(jobs("j1"), MemoryCache()), truth(), {name: METHODS[name]})
 
-    assert score.answered
+    assert finding.scores[name].answered
 
 
 def test_the_report_is_written_between_its_markers(tmp_path: Path) -> None:
@@ -230,12 +232,12 @@ def test_the_report_is_written_between_its_markers(tmp_path: Path) -> None:
     document.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     scores: list[Score] = [score_job(truth(), diagnosis("raised"), LINES, seconds=0.25)]
 
-    write(document, report({"lab": {"stub": measure(scores)}}, "abc1234"))
+    write(document, report.methods({"lab": {"stub": measure(scores)}}))
 
     text = document.read_text(encoding="utf-8")
     assert text.startswith(f"before\n{BEGIN}\n**lab**: 1 job, 1 of them failed or stopped.\n")
     assert "| stub | 0.67 | 1.00 | 0.50 |" in text
-    assert text.endswith(f"Measured at commit abc1234.\n{END}\nafter\n")
+    assert text.endswith(f"\n{END}\nafter\n")
 
 
 @pytest.mark.parametrize("content", [None, "no markers", f"only {BEGIN}", f"{END} {BEGIN}"])

@@ -1,0 +1,161 @@
+"""The parts of the report: what was found, as text under the name of its markers in a document."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from benchmarks.quality.ablation import NO_CHANNEL, STEPS
+from benchmarks.quality.calibration import accused_wrongly, degrees
+from benchmarks.quality.findings import Finding
+from benchmarks.quality.intervals import LEVEL, RESAMPLES, Interval, intervals
+from benchmarks.quality.measures import Measures, measure
+from benchmarks.quality.methods import METHODS
+from benchmarks.quality.report import cell, methods, table
+from benchmarks.quality.robustness import Row, rows
+from benchmarks.quality.sameness import RUNS
+from benchmarks.quality.score import Score
+from benchmarks.quality.targets import Reached, reached
+
+Sets = Mapping[str, Sequence[Finding]]
+MAIN = {"macro F1": "macro_f1", "first": "first", "top-1": "top1", "quiet": "quiet", "scope": "scope"}
+_MAX_IDS = 12  # of jobs that a table names
+
+
+def sections(sets: Sets, unlike: Mapping[str, Sequence[str]] | None, commit: str) -> dict[str, str]:
+    """Every part for which something was measured, by the name of its markers."""
+    by_method = {
+        name: {method: measure([one.scores[method] for one in own]) for method in METHODS} for name, own in sets.items()
+    }
+    parts = {
+        "quality": methods(by_method),
+        "intervals": _titled(sets, _intervals),
+        "families": _titled(sets, _families),
+        "targets": _titled(sets, _targets),
+        "calibration": _titled(sets, _calibration),
+    }
+    if any(one.without for own in sets.values() for one in own):
+        parts["ablation"] = _titled(sets, _ablation)
+    if any(one.varied for own in sets.values() for one in own) or unlike is not None:
+        parts["robustness"] = _titled(sets, lambda name, own: _robustness(own, (unlike or {}).get(name)))
+    return {name: f"{text}\n\nMeasured at commit {commit}." for name, text in parts.items()}
+
+
+def _intervals(_: str, findings: Sequence[Finding]) -> str:
+    """The main measures with their bounds."""
+    lines = []
+    for method in METHODS:
+        found = intervals([one.scores[method] for one in findings])
+        lines.append([method, *(_bounds(found.get(field)) for field in MAIN.values())])
+    asked = intervals([one.ours for one in findings])
+    counts = ["jobs", *(str(asked[field].jobs) if field in asked else "0" for field in MAIN.values())]
+    note = f"{LEVEL} % intervals: percentile bootstrap by job, {RESAMPLES:,} resamples, fixed seed."
+    return f"{table(['method', *MAIN], [*lines, counts])}\n\n{note}"
+
+
+def _families(_: str, findings: Sequence[Finding]) -> str:
+    """Our method by what had happened."""
+    families: dict[tuple[str, str], list[Score]] = defaultdict(list)
+    for one in findings:
+        if one.truth.failed:
+            families[one.truth.category, one.truth.kind or "unknown"].append(one.ours)
+    lines = []
+    for (category, kind), scores in sorted(families.items()):
+        measures = measure(scores)
+        told = (cell(measures, field) for field in ("first", "top1", "scope", "macro_f1"))
+        lines.append([kind, category, str(len(scores)), *told])
+    return table(["family", "category", "jobs", "first", "top-1", "scope", "macro F1"], lines, texts=(0, 1))
+
+
+def _targets(name: str, findings: Sequence[Finding]) -> str:
+    head = ["measure", "target", "reached", f"{LEVEL} %", "jobs", "", "not all that they could be"]
+    return table(head, [_target(one) for one in reached(name, findings)], texts=(0, 5, 6))
+
+
+def _target(one: Reached) -> list[str]:
+    value = one.reached
+    sure = f"{value.low:.2f} to {value.high:.2f}" if value.low < value.high else "-"
+    bound = f"{one.target.sign} {one.target.bound:g}"
+    met = "met" if one.met else "**missed**"
+    return [one.target.measure, bound, f"{value.value:.2f}", sure, str(value.jobs), met, _ids(one.misses)]
+
+
+def _calibration(_: str, findings: Sequence[Finding]) -> str:
+    told = degrees(findings)
+    lines = [
+        [one.confidence.value, str(one.jobs), str(one.jobs - len(one.wrong)), f"{one.right:.2f}" if one.jobs else "-"]
+        for one in told
+    ]
+    wrong = [f"- {job_id} ({one.confidence}): {why}" for one in told for job_id, why in one.wrong.items()]
+    wronged = accused_wrongly(findings)
+    innocent = sum(not one.ours.faulty for one in findings)
+    named = "".join(f" {job_id}: {nodes}." for job_id, nodes in wronged.items())
+    note = f"Nodes accused though none is to blame: in {len(wronged)} of {innocent} jobs.{named}"
+    return "\n\n".join(
+        filter(None, (table(["confidence", "failed jobs", "right", "share"], lines), "\n".join(wrong), note))
+    )
+
+
+def _ablation(_: str, findings: Sequence[Finding]) -> str:
+    """What is lost (or won) without each part; of a job in which a channel says nothing, nothing is."""
+    asked = [one for one in findings if one.without]
+    whole = measure([one.ours for one in asked])
+    lines = [["nothing", "", *(cell(whole, field) for field in MAIN.values()), cell(whole, "top1"), "", ""]]
+    for part in (*STEPS, *sorted({part for one in asked for part in one.without} - set(STEPS))):
+        speaks, alone = "", ""
+        if part not in STEPS:
+            speaks = str(sum(part in one.without for one in asked))
+            alone = cell(measure([one.alone.get(part, one.alone[NO_CHANNEL]) for one in asked]), "top1")
+        left = measure([one.without.get(part, one.ours) for one in asked])
+        changed = [one.truth.job_id for one in asked if _answers(one.without.get(part, one.ours)) != _answers(one.ours)]
+        costs = (_change(whole, left, field) for field in MAIN.values())
+        lines.append([part, speaks, *costs, alone, str(len(changed)), _ids(changed)])
+    return table(["without", "speaks in", *MAIN, "alone: top-1", "changed", "which"], lines, texts=(0, 9))
+
+
+def _answers(score: Score) -> tuple[object, ...]:
+    told = (score.first, score.root3, score.top1, score.top3, score.quiet, score.scope, score.stage, score.iteration)
+    return (score.verdicts, score.found, score.accused, *told)
+
+
+def _robustness(findings: Sequence[Finding], unlike: Sequence[str] | None) -> str:
+    lines = [_row(row) for row in rows({one.truth.job_id: one.varied for one in findings if one.varied})]
+    parts = []
+    if lines:
+        parts.append(table(["change", "jobs", *MAIN, "accuse wrongly", "which lose something"], lines, texts=(0, 8)))
+    if unlike is not None:
+        same = "the same bytes for every job" if not unlike else f"other bytes for {_ids(unlike)}"
+        parts.append(
+            f"{len(RUNS)} runs in fresh processes, each with another hash seed, with one worker and with two, with and"
+            f" without what is known from before: {same} ({len(findings)} jobs)."
+        )
+    return "\n\n".join(parts)
+
+
+def _row(row: Row) -> list[str]:
+    both = [
+        told if (told := cell(row.after, field)) == (was := cell(row.before, field)) else f"{was} → {told}"
+        for field in MAIN.values()
+    ]
+    lost = [f"{job_id} ({', '.join(what)})" for job_id, what in row.worse.items()]
+    other = [f"{job_id} (other {', '.join(what)})" for job_id, what in row.differs.items() if job_id not in row.worse]
+    return [row.name, str(row.after.jobs), *both, str(row.after.accuses), _ids([*lost, *other])]
+
+
+def _change(whole: Measures, part: Measures, field: str) -> str:
+    was, told = getattr(whole, field), getattr(part, field)
+    if was is None or told is None:
+        return "-"
+    return f"{told - was:+.2f}" if abs(told - was) >= 0.005 else "0"
+
+
+def _bounds(interval: Interval | None) -> str:
+    return f"{interval.value:.2f} ({interval.low:.2f} to {interval.high:.2f})" if interval else "-"
+
+
+def _ids(ids: Iterable[str]) -> str:
+    known = list(ids)
+    more = f" and {len(known) - _MAX_IDS} more" if len(known) > _MAX_IDS else ""
+    return f"{', '.join(known[:_MAX_IDS])}{more}"
+
+
+def _titled(sets: Sets, text: Callable[[str, Sequence[Finding]], str]) -> str:
+    return "\n\n".join(f"**{name}**\n\n{text(name, own)}" for name, own in sets.items())
