@@ -1,0 +1,202 @@
+"""The keeper: what its process finds is stored and told once, whatever dies."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.state.runs import Asking, Run, Trigger
+from bot.state.state import State, open_state
+from bot.state.watches import Watch, WatchFinding
+from bot.watching import keeper
+from bot.watching.keeper import Keeper
+from bot.watching.protocol import BadLine, Command, Found, Heard, Trouble, command_of, to_line, told_of
+from core.live.findings import Kind
+
+_PATIENCE = 60.0
+
+
+class Told:
+    """An announcer that remembers; it takes nothing as long as ``deaf``."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.runs: list[str] = []
+        self.deaf = False
+
+    def announce(self, watch: Watch, finding: WatchFinding) -> bool:  # noqa: ARG002 the protocol's
+        if not self.deaf:
+            self.kinds.append(finding.kind)
+        return not self.deaf
+
+    def diagnosed(self, run: Run) -> None:
+        self.runs.append(run.job)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[State]:
+    opened = open_state(tmp_path / "state.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "jobs" / "j"
+    (folder / "logs").mkdir(parents=True)
+    (folder / "job.json").write_text('{"status": "RUNNING"}')
+    (folder / "logs" / "a.log").write_text("hello\n")
+    return folder
+
+
+@pytest.fixture
+def start(state: State, told: Told, home: Path) -> Iterator[Callable[..., Keeper]]:
+    running: list[Keeper] = []
+
+    def begin(quiet: timedelta = keeper.QUIET) -> Keeper:
+        environment = {**os.environ, "FIRSTFAULT_JOBS": str(home.parent)}
+        running.append(Keeper(state, told, environment=environment, quiet=quiet))
+        running[-1].start()
+        return running[-1]
+
+    yield begin
+    for one in running:
+        one.stop()
+
+
+def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + _PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def watched(state: State) -> Watch:
+    watch, _ = state.watches.add(Asking("j", "T1", "C1", "U1", Trigger.COMMAND), limit=1)
+    assert watch is not None
+    return watch
+
+
+def test_nothing_is_followed_while_nothing_is_watched(start: Callable[..., Keeper]) -> None:
+    """A bot that watches nothing pays nothing."""
+    running = start()
+    until(running.healthy)
+
+    assert running._process is None
+
+
+def test_a_failed_job_is_told_and_its_diagnosis_is_queued(
+    state: State, told: Told, home: Path, start: Callable[..., Keeper]
+) -> None:
+    """Once, and the watch is over; nothing is followed any more."""
+    watched(state)
+    running = start()
+    until(lambda: running._process)
+    (home / "job.json").write_text('{"status": "FAILED"}')
+
+    until(lambda: told.runs and not running._process)
+
+    assert (told.kinds, told.runs) == (["failed"], ["j"])
+    assert [run.trigger for run in state.runs.active("T1")] == [Trigger.WATCH]
+    assert state.watches.open() == ()
+
+
+def test_what_slack_does_not_take_is_told_later(
+    state: State, told: Told, home: Path, start: Callable[..., Keeper]
+) -> None:
+    """Nothing found is lost; the diagnosis does not wait for it."""
+    told.deaf = True
+    watched(state)
+    start()
+    (home / "job.json").write_text('{"status": "FAILED"}')
+    until(lambda: told.runs)
+
+    told.deaf = False
+    until(lambda: told.kinds)
+
+    assert told.kinds == ["failed"]
+
+
+def test_a_process_that_dies_is_started_again(
+    state: State, told: Told, home: Path, start: Callable[..., Keeper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Out of memory, or killed by somebody: the watch goes on."""
+    monkeypatch.setattr(keeper, "AGAIN_SECONDS", 0.1)
+    watched(state)
+    running = start()
+    until(lambda: running._process)
+    first = running._process
+    assert first is not None
+    os.kill(first.pid, signal.SIGKILL)
+    until(lambda: running._process not in (None, first))
+    (home / "job.json").write_text('{"status": "FAILED"}')
+
+    until(lambda: told.runs)
+
+    assert told.kinds == ["failed"]
+
+
+def test_a_job_that_says_nothing_for_too_long_is_left(state: State, start: Callable[..., Keeper]) -> None:
+    """A job that nobody ends in job.json must not be followed for ever."""
+    watch = watched(state)
+
+    start(quiet=timedelta(0))
+    until(lambda: not state.watches.open())
+
+    left = state.watches.get(watch.id)
+    assert left is not None
+    assert left.ended == keeper.QUIET_ENDED
+
+
+def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., Keeper]) -> None:
+    """The other one takes over when the first ends."""
+    watched(state)
+    first = start()
+    until(lambda: first._process)
+    second = start()
+    until(second.healthy)
+    alone = second._process is None
+
+    first.stop()
+    until(lambda: second._process)
+
+    assert alone
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Found("w-1", Kind.HUNG, "job", "it hangs", "logs/a.log", 7, "last \x1b words \udcff"),
+        Heard("w-1", 7, settled=True),
+        Trouble("w-1", "gone"),
+    ],
+)
+def test_what_the_process_tells_comes_as_it_was_told(message: Found | Heard | Trouble) -> None:
+    """One line of ASCII each, whatever the logs hold."""
+    line = to_line(message)
+
+    assert line.isascii()
+    assert line.count(b"\n") == 1
+    assert told_of(line) == message
+
+
+@pytest.mark.parametrize("line", [b"", b"[]", b"{}", b'{"watch": "w-1"}', b'{"watch": 7, "lines": "x"}', b"\xff"])
+def test_what_is_no_message_is_refused(line: bytes) -> None:
+    """A process that reads hostile logs is believed nothing else."""
+    with pytest.raises(BadLine):
+        told_of(line)
+
+
+def test_a_command_comes_as_it_was_given() -> None:
+    """To follow, and to leave."""
+    for command in (Command("watch", "w-1", "j"), Command("leave", "w-1")):
+        assert command_of(to_line(command)) == command
