@@ -11,7 +11,7 @@ from bot.finding import Finding, missing, off, ok
 from bot.health import split_address
 from bot.settings import Settings
 from bot.slack.bot import DATABASE
-from bot.slack.connect import REQUEST_PATH, make_client, who_am_i
+from bot.slack.connect import REQUEST_PATH, make_client, no_socket, who_am_i
 from bot.slack.manifest import scopes
 from bot.slack.people import Approvers, read_approvers
 from bot.state.state import open_state
@@ -62,8 +62,7 @@ def _app_token(settings: Settings) -> Finding:
     try:
         make_client(token, settings.slack_api_url).apps_connections_open(app_token=token)
     except (SlackClientError, OSError) as error:
-        told = f"Socket Mode does not start: {_reason(error)}."
-        return missing(name, f"{told} It is an xapp- token with the scope connections:write (docs/slack.md, step 3).")
+        return missing(name, no_socket(token, settings.slack_api_url, error))
     return ok(name, "Socket Mode would connect")
 
 

@@ -41,6 +41,27 @@ JobsOption = Annotated[
 WorkersOption = Annotated[
     int | None, typer.Option("--workers", min=1, metavar="N", help="Threads that read logs; changes no answer.")
 ]
+
+
+def _in_bytes(size: str) -> int:
+    """Read --memory; loads what --help must not."""
+    from bot.settings import in_bytes  # noqa: PLC0415
+
+    try:
+        return in_bytes(size)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+MemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        parser=_in_bytes,
+        help="Parsed logs that are held in memory, like 500MB; more goes to disk and changes no answer.",
+    ),
+]
 NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Read everything anew and keep nothing.")]
 NoBaselineOption = Annotated[bool, typer.Option("--no-baseline", help="Do not compare with successful jobs.")]
 NoModelOption = Annotated[bool, typer.Option("--no-model", help="Let no language model draft the note.")]
@@ -64,6 +85,7 @@ def firstfault(
     firstfault diagnose train.log             one log file
     firstfault diagnose f07 --html f07.html   a page with plots
     firstfault ask f07 why did it die         a question about a job
+    firstfault watch 1437825                  a job that still runs
     firstfault events f07 | less              every line, with its event
     """  # noqa: D301 click reads the control byte
 
@@ -79,6 +101,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
         Method, typer.Option("--method", help="l4: the paper's own, to compare with.")
     ] = Method.FIRSTFAULT,
     workers: WorkersOption = None,
+    memory: MemoryOption = None,
     no_cache: NoCacheOption = False,
     no_baseline: NoBaselineOption = False,
     no_model: NoModelOption = False,
@@ -102,7 +125,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     from bot.investigate import Request  # noqa: PLC0415
 
     request = Request(
-        job, jobs, method.value, workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True
+        job, jobs, method.value, workers, memory, use_cache=not no_cache, use_baseline=not no_baseline, paths=True
     )
     code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=_version())
     raise typer.Exit(code)
@@ -135,12 +158,47 @@ def ask(
 
 
 @app.command()
+def watch(
+    job: JobArgument,
+    *,
+    jobs: JobsOption = None,
+    every: Annotated[
+        float, typer.Option("--every", min=0.1, max=3600, metavar="SECONDS", help="Between two looks, at least.")
+    ] = 1.0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a finding, and one for the diagnosis.")] = False,
+    workers: WorkersOption = None,
+    no_cache: NoCacheOption = False,
+    no_baseline: NoBaselineOption = False,
+    no_model: NoModelOption = False,
+) -> None:
+    """Follow a running job: say when it goes silent or fails, then diagnose it.
+
+    \b
+    firstfault watch 1437825 --jobs s3://training/jobs
+    firstfault watch ./1437825 --every 5
+    firstfault watch 1437825 --json | while read -r finding; do page-me "$finding"; done
+
+    What silence is, the job itself tells: the pace of its iterations, the usual pauses of each rank, what the others
+    do meanwhile (docs/watching.md). Ctrl-C ends the watch, never the job.
+
+    Exit codes: 0 the job completed, 1 it failed or was stopped, 2 wrong use or no such job, 130 Ctrl-C.
+    """  # noqa: D301 click reads the control byte
+    from bot.investigate import Request  # noqa: PLC0415 loads what --help must not
+    from bot.watching.command import Output  # noqa: PLC0415
+    from bot.watching.command import watch as run  # noqa: PLC0415
+
+    request = Request(job, jobs, workers=workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
+    raise typer.Exit(run(request, every=every, output=Output(json, use_model=not no_model, version=_version())))
+
+
+@app.command()
 def events(
     job: JobArgument,
     *,
     jobs: JobsOption = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a row.")] = False,
     workers: WorkersOption = None,
+    memory: MemoryOption = None,
     no_cache: NoCacheOption = False,
     no_baseline: NoBaselineOption = False,
 ) -> None:
@@ -155,7 +213,9 @@ def events(
     from bot import commands  # noqa: PLC0415 loads what --help must not
     from bot.investigate import Request  # noqa: PLC0415
 
-    request = Request(job, jobs, workers=workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
+    request = Request(
+        job, jobs, workers=workers, memory=memory, use_cache=not no_cache, use_baseline=not no_baseline, paths=True
+    )
     raise typer.Exit(commands.events(request, jsonl=jsonl))
 
 

@@ -6,41 +6,66 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from core.errors import BadSettings
 
 # Of a diagnosis: small ones take a second, 10 GB a minute, the deadline is at a quarter of an hour.
 _SECONDS = (0.5, 1, 2, 5, 10, 20, 60, 120, 300, 900)
-_ACKS = (0.05, 0.1, 0.25, 0.5, 1, 3)  # Slack gives three seconds
+_ACKS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3)  # Slack gives three seconds
+TASKS = ("diagnose", "ask")  # what the worker counts
+IMPATIENCE = 10  # seconds for whoever connects and says nothing
 
 
 class Metrics:
-    """Numbers for a dashboard; a ``Counters`` for the worker."""
+    """Numbers for a dashboard; a ``Counters`` for the worker. Every label has few values, known beforehand."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        self.registry = registry = CollectorRegistry()
         self._finished = Counter(
-            "firstfault_finished_total",
-            "Diagnoses and replies that are over",
+            "firstfault_tasks_finished_total",
+            "Diagnoses and replies that are over, by how they ended",
             ["task", "outcome"],
-            registry=self.registry,
+            registry=registry,
         )
         self._seconds = Histogram(
-            "firstfault_seconds", "From the question to the end", ["task"], buckets=_SECONDS, registry=self.registry
+            "firstfault_task_duration_seconds",
+            "From the question to the end of the work, with the time in the queue",
+            ["task"],
+            buckets=_SECONDS,
+            registry=registry,
         )
-        self._waiting = Gauge("firstfault_waiting", "Waiting for a worker", ["task"], registry=self.registry)
+        self._waiting = Gauge(
+            "firstfault_tasks_waiting", "Diagnoses and replies that wait for a worker", ["task"], registry=registry
+        )
         self._deaths = Counter(
-            "firstfault_child_deaths_total", "Child processes without a last word", ["task"], registry=self.registry
-        )
+            "firstfault_child_deaths_total", "Child processes that ended without a last word", ["task"],
+            registry=registry,
+        )  # fmt: skip
         self._acks = Histogram(
-            "firstfault_acknowledged_seconds", "Until Slack was answered", buckets=_ACKS, registry=self.registry
+            "firstfault_acknowledgement_duration_seconds",
+            "From a request of Slack to our acknowledgement",
+            buckets=_ACKS,
+            registry=registry,
         )
-        self._tokens = Counter("firstfault_model_tokens_total", "Of the model", ["kind"], registry=self.registry)
-        self._calls = Counter("firstfault_model_calls_total", "To the language model", registry=self.registry)
-        self._notes = Counter("firstfault_notes_total", "Notes by who wrote them", ["author"], registry=self.registry)
-        self._decisions = Counter("firstfault_decisions_total", "What approvers did", ["what"], registry=self.registry)
+        self._tokens = Counter(
+            "firstfault_model_tokens_total", "Tokens of the language model", ["kind"], registry=registry
+        )
+        self._calls = Counter("firstfault_model_calls_total", "Requests to the language model", registry=registry)
+        self._notes = Counter(
+            "firstfault_notes_total", "Notes, by who wrote them: model or code", ["author"], registry=registry
+        )
+        self._decisions = Counter(
+            "firstfault_decisions_total", "What approvers did with notes", ["what"], registry=registry
+        )
+        self._healthy = Gauge(
+            "firstfault_healthy", "1 when this part is well: the same as /healthz", ["part"], registry=registry
+        )
+        for task in TASKS:  # a counter that appears with its first event hides that event from rate()
+            self._waiting.labels(task)
+            self._deaths.labels(task)
+            self._seconds.labels(task)
 
     def finished(self, task: str, outcome: str, seconds: float) -> None:
         """A diagnosis or a reply is over."""
@@ -70,6 +95,11 @@ class Metrics:
         """An approver approved, rejected or undid."""
         self._decisions.labels(what).inc()
 
+    def healthy(self, parts: Mapping[str, bool]) -> None:
+        """Which parts are well now."""
+        for part, well in parts.items():
+            self._healthy.labels(part).set(well)
+
     def text(self) -> bytes:
         """All of it as Prometheus reads it."""
         return generate_latest(self.registry)
@@ -79,16 +109,23 @@ class HealthServer:
     """Serves both on an address of its own. checks: by name, whether that part is well."""
 
     def __init__(self, host: str, port: int, metrics: Metrics, checks: Mapping[str, Callable[[], bool]]) -> None:
+        ProcessCollector(registry=metrics.registry)  # memory, processor time and open files, where there is /proc
+
         class Handler(BaseHTTPRequestHandler):
+            timeout = IMPATIENCE
+
             def do_GET(self) -> None:
-                if self.path == "/metrics":
+                path = self.path.partition("?")[0]
+                if path not in ("/metrics", "/healthz"):
+                    self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"/healthz and /metrics\n")
+                    return
+                parts = {name: check() for name, check in checks.items()}
+                if path == "/metrics":
+                    metrics.healthy(parts)
                     self._answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, metrics.text())
-                elif self.path == "/healthz":
-                    parts = {name: check() for name, check in checks.items()}
+                else:
                     status = HTTPStatus.OK if all(parts.values()) else HTTPStatus.SERVICE_UNAVAILABLE
                     self._answer(status, "application/json", json.dumps(parts).encode() + b"\n")
-                else:
-                    self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"/healthz and /metrics\n")
 
             def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
                 self.send_response(status)

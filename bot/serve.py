@@ -11,7 +11,7 @@ from types import FrameType
 from bot.settings import Settings
 from bot.slack.bot import Bot
 
-_EXTRA = ("run", "reference", "outcome")  # fields of our log records
+_EXTRA = ("run", "job", "seconds", "reference", "outcome")  # fields of our log records
 _LOG = logging.getLogger(__name__)
 
 
@@ -51,7 +51,18 @@ def log_as_json() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("slack_bolt").setLevel(logging.WARNING)
+    logging.getLogger("waitress.queue").setLevel(
+        logging.ERROR
+    )  # a crowd is no trouble: the acknowledgements are counted
+    logging.captureWarnings(capture=True)
+    threading.excepthook = _log_thread
+
+
+def _log_thread(args: threading.ExceptHookArgs) -> None:
+    """A thread that ends by an error: a line of the log like all others."""
+    name = args.thread.name if args.thread else "?"
+    trace = (args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)
+    _LOG.critical("the thread %s has ended", name, exc_info=trace)
 
 
 class _Json(logging.Formatter):
@@ -63,7 +74,7 @@ class _Json(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        fields |= {name: getattr(record, name) for name in _EXTRA if hasattr(record, name)}
+        fields |= {name: value for name in _EXTRA if (value := getattr(record, name, "")) != ""}
         if record.exc_info:
             fields["trace"] = self.formatException(record.exc_info)
         return json.dumps(fields)

@@ -13,10 +13,11 @@ from bot.known import KnownFault
 from bot.settings import Settings
 from core.job import Status
 from core.model import Diagnosis, Role, Scope, Skipped
+from core.naming import natural
 from core.occurrences import find_occurrences
 from core.parsed import Parsed
 from faultlib import pattern as patterns
-from faultlib.embedding import EmbeddingUnavailable, embedder_for
+from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors, embedder_for
 from faultlib.errors import LibraryUnavailable
 from faultlib.library import Library, open_library
 from faultlib.pattern import Entry
@@ -30,14 +31,18 @@ STEP = "fault library"
 
 
 @contextmanager
-def open_fault_library(settings: Settings) -> Iterator[Library]:
+def open_fault_library(settings: Settings, *, embeds: bool = True) -> Iterator[Library]:
     """The fault library of the settings, with the seeds of this version in it.
+
+    Args:
+        embeds: False for a process that shall stay small: nothing is compared, and another one makes the vectors.
 
     Raises:
         LibraryUnavailable: it cannot be opened.
     """
-    embedder = embedder_for(settings.embeddings, cache=FolderCache(settings.cache))
-    with open_library(settings.library, embedder, index=settings.index, clock=now) as library:
+    embedder: Embedder = embedder_for(settings.embeddings, cache=FolderCache(settings.cache)) if embeds else _NoModel()
+    index = settings.index if embeds else "exact"
+    with open_library(settings.library, embedder, index=index, clock=now) as library:
         if not library.read_only:
             library.put_seeds(read_seeds())
         yield library
@@ -46,6 +51,16 @@ def open_fault_library(settings: Settings) -> Iterator[Library]:
 def now() -> datetime:
     """The clock of what people do; when a job did something is told by its logs."""
     return datetime.now(UTC)
+
+
+class _NoModel:
+    """In place of the embedding model where it shall not be loaded."""
+
+    name = digest = ""
+    dimensions = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 none is
+        raise EmbeddingUnavailable("The vectors are made by another process.")
 
 
 class Shelf:
@@ -70,11 +85,12 @@ class Shelf:
         if self._library is None or (diagnosis.scope is Scope.NONE and not diagnosis.events):
             return ()
         exact = exact_faults(diagnosis, matches)
-        known = [*exact, *self._similar(diagnosis, {fault.pattern for fault in exact})]
+        known = [*exact, *self._similar(diagnosis, exact)]
         self._note_sightings(diagnosis.job, [fault for fault in exact if fault.agrees])
         return tuple(numbered(known))
 
-    def _similar(self, diagnosis: Diagnosis, matched: set[str]) -> list[KnownFault]:
+    def _similar(self, diagnosis: Diagnosis, exact: Sequence[KnownFault]) -> list[KnownFault]:
+        """What looks alike beyond what matched; not the seed whose words a matched pattern of the team has."""
         library = self._library
         query = query_of(diagnosis)
         if library is None or not query.text:
@@ -85,11 +101,14 @@ class Shelf:
             meaning = library.likeness(query.text, contenders(query, entries))
         except EmbeddingUnavailable as trouble:
             self.skipped += (Skipped(STEP, f"Compared by words only: {trouble.message}"),)
-        found = rank(query, entries, meaning, limit=MAX_SIMILAR + len(matched))
+        matched = {fault.pattern for fault in exact}
+        own = [entry for entry in entries if entry.id in matched and entry.origin is not patterns.Origin.SEED]
+        found = rank(query, entries, meaning, limit=MAX_SIMILAR + len(matched) + len(own))
         return [
             _fault(one.entry, diagnosis.job, exact=False, score=one.score, because=one.because, events=one.shared)
             for one in found
             if one.entry.id not in matched
+            and not (one.entry.origin is patterns.Origin.SEED and any(says_the_same(one.entry, ours) for ours in own))
         ][:MAX_SIMILAR]
 
     def _note_sightings(self, job: str, faults: Sequence[KnownFault]) -> None:
@@ -136,7 +155,13 @@ def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFa
     if any(one.root for one in kept):
         kept = [one for one in kept if one.root or not one.events]
     ordered = sorted(kept, key=lambda one: (not one.events, one.seed, one.place))
-    return [one.fault() for one in ordered[:MAX_EXACT]]
+    own = [one for one in ordered if not one.seed]
+    return [one.fault() for one in ordered if not one.is_said_by(own)][:MAX_EXACT]
+
+
+def says_the_same(one: Entry, other: Entry) -> bool:
+    """Whether two patterns have the same cause or the same fix: a team's pattern often takes over those of a seed."""
+    return one.pattern.cause == other.pattern.cause or one.pattern.fix == other.pattern.fix
 
 
 class _Seen:
@@ -148,7 +173,14 @@ class _Seen:
         self.place = shown[0][0] if shown else 0
         self.root = any(event.role is Role.ROOT for _, event in shown)
         self.seed = match.entry.origin is patterns.Origin.SEED
+        self.entry = match.entry
         self._match, self._job = match, diagnosis.job
+
+    def is_said_by(self, own: Sequence["_Seen"]) -> bool:
+        """Whether it is a seed, and the team has a pattern of its own for these events, or with its very words."""
+        return self.seed and any(
+            (self.events and set(self.events) <= set(one.events)) or says_the_same(self.entry, one.entry) for one in own
+        )
 
     def fault(self) -> KnownFault:
         because = _why(self._match, self.events)
@@ -170,7 +202,7 @@ def _why(match: Match, events: Sequence[str]) -> str:
 
 
 def _on(match: Match) -> str:
-    return f", on {', '.join(match.nodes)}" if 0 < len(match.nodes) <= MAX_NAMED else ""
+    return f", on {', '.join(sorted(match.nodes, key=natural))}" if 0 < len(match.nodes) <= MAX_NAMED else ""
 
 
 def _fault(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from bot.harmless import harmless
 from bot.known import KnownFault
 from core.model import Confidence, Coverage, Diagnosis, EventEvidence, Line, Role, Scope, Stage
+from core.naming import natural
 
 CONFIDENCE = {
     Confidence.ESTABLISHED: "established: act on it",
@@ -98,7 +99,9 @@ def where(event: EventEvidence, nodes: int) -> str:
         return f"all {nodes:,} nodes"
     if len(event.nodes) > _BY_NAME:
         return f"{len(event.nodes):,} of {nodes:,} nodes" if nodes > len(event.nodes) else f"{len(event.nodes):,} nodes"
-    return names(event.nodes, _BY_NAME) or (event.lines[0].file.rpartition("/")[2] if event.lines else "no node")
+    return names(sorted(event.nodes, key=natural), _BY_NAME) or (
+        event.lines[0].file.rpartition("/")[2] if event.lines else "no node"
+    )
 
 
 def why(diagnosis: Diagnosis) -> list[str]:

@@ -161,6 +161,17 @@ class Library:
         self._embed_now(into)
         return kept
 
+    def separate(self, draft_id: str, *, who: str, why: str = "", revision: int) -> Entry:
+        """Take a merge back; the draft afterwards."""
+        act = self._act(who, why)
+        with self._database.writing():
+            draft = self.entry(draft_id)
+            target = self.entry(draft.superseded_by) if draft.superseded_by else draft
+            again, left = life.separated(draft, target, act, revision=revision)
+            records.save(self._database, draft, again)
+            records.save(self._database, target, left)
+        return again
+
     # --- what the program does ---
 
     def sighted(self, pattern_id: str, job: str) -> bool:

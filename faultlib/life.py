@@ -5,11 +5,13 @@
       │ └─────undo───────┘  │  │                   │
       │                  retire approve            │
       │                     ▼  │                   │
-      ├──retire──────────► retired                 │
-      └──merge─────────────────────────────────────┘
+      ├──retire──────────► retired ──merge─────────┤
+      ├──merge─────────────────────────────────────┤
+      └◄─separate──────────────────────────────────┘
 
-Whoever acts names the revision that was seen. A step that is not drawn is a ``WrongStep``; a revision that is no
-longer current is a ``StaleRevision``, which names who changed the pattern.
+Only a merge is separated again, and the jobs that came with it stay: a sighting is never taken back. Whoever acts names
+the revision that was seen. A step that is not drawn is a ``WrongStep``; a revision that is no longer current is a
+``StaleRevision``, which names who changed the pattern.
 """
 
 from collections.abc import Iterator
@@ -105,12 +107,23 @@ def merged(
 ) -> tuple[Entry, Entry]:
     """The draft gives way to an approved pattern, which takes its jobs, and new words if any."""
     _check_revision(draft, revision)
-    _check_status(draft, "merged into another", (Status.DRAFT,))
+    _check_status(draft, "merged into another", (Status.DRAFT, Status.RETIRED))
     _check_successor(draft, into)
     gone = _after(draft, act, "merge", status=Status.SUPERSEDED, superseded_by=into.id)
     told = Act(act.who, f"{draft.id}: {act.why}" if act.why else draft.id, act.at)
     words = into.pattern if pattern is None else pattern.model_copy(update={"id": into.id})
     return gone, with_sightings(_after(into, told, "merge", pattern=words), draft.sightings)
+
+
+def separated(draft: Entry, into: Entry, act: Act, *, revision: int) -> tuple[Entry, Entry]:
+    """A merge is taken back: the draft is one again, and the history of the approved pattern says so."""
+    _check_revision(draft, revision)
+    _check_status(draft, "separated", (Status.SUPERSEDED,))
+    if draft.history[-1].action != "merge":
+        raise WrongStep(f"{draft.id} was not merged ({last_step(draft)}).", "Only a merge can be taken back.")
+    again = _after(draft, act, "separate", status=Status.DRAFT).model_copy(update={"superseded_by": ""})
+    told = Act(act.who, f"{draft.id}: {act.why}" if act.why else draft.id, act.at)
+    return again, _after(into, told, "separate")
 
 
 def with_sightings(entry: Entry, sightings: tuple[Sighting, ...]) -> Entry:

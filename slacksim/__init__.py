@@ -5,13 +5,14 @@ from slacksim.driver import Slack, User, start
 from slacksim.errors import LocalSlackError, NotSeen
 from slacksim.limits import Limits, Timing
 from slacksim.state import Snapshot
-from slacksim.values import Message, View
+from slacksim.values import File, Message, View
 from slacksim.workspace import App, Channel, Command, Group, Member, Shortcut, Workspace
 
 __all__ = [
     "App",
     "Channel",
     "Command",
+    "File",
     "Group",
     "Limits",
     "LocalSlackError",

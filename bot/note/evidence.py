@@ -205,7 +205,7 @@ def _pattern(fault: KnownFault, clean: _Cleaner) -> Item:
         else f"{fault.id} looks alike, score {fault.score:.2f}; it need not be the same."
     )
     who = clean(fault.confirmed_by, 80)
-    when = f" on {clean(fault.confirmed_at, 40)}" if fault.confirmed_at else ""
+    when = f" on {clean(fault.confirmed_at[:10], 40)}" if fault.confirmed_at else ""  # who reads a note wants the day
     sure = (
         f"Confirmed by {who}{when}."
         if who

@@ -24,9 +24,9 @@ _DOTS = 3  # so few points make no line
 _LOGARITHMIC = 50  # largest value as a multiple of the least one
 
 
-def iterations_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
+def iterations_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_PANELS) -> Figure | None:
     """Time an iteration, loss and what else there is, over iterations; None without any number."""
-    series = shown(diagnosis)
+    series = shown(diagnosis, most)
     if not series:
         return None
     numbers = [number for one in series for number in one.iterations] + [mark.iteration for mark in marked(diagnosis)]
@@ -43,10 +43,10 @@ def iterations_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
     return figure
 
 
-def shown(diagnosis: Diagnosis) -> list[Series]:
-    """The series that hold anything to draw, at most MAX_PANELS: what every training has comes first."""
+def shown(diagnosis: Diagnosis, most: int = MAX_PANELS) -> list[Series]:
+    """The series that hold anything to draw, at most so many: what every training has comes first."""
     drawn = [series for series in diagnosis.pictures.series if series.iterations]
-    return sorted(drawn, key=lambda series: _place(series.name))[:MAX_PANELS]
+    return sorted(drawn, key=lambda series: _place(series.name))[:most]
 
 
 def marked(diagnosis: Diagnosis) -> list[IterationEvidence]:
@@ -55,10 +55,10 @@ def marked(diagnosis: Diagnosis) -> list[IterationEvidence]:
     return [evidence for evidence in diagnosis.iterations if evidence.score >= first / 2][:MAX_MARKS]
 
 
-def describe(diagnosis: Diagnosis) -> str:
+def describe(diagnosis: Diagnosis, most: int = MAX_PANELS) -> str:
     """The plot in words."""
     parts = []
-    for series in shown(diagnosis):
+    for series in shown(diagnosis, most):
         finite = [value for value in series.values if drawable(value)]
         broken = len(series.values) - len(finite)
         words = f"{harmless(series.name, 40)}"

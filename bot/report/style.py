@@ -1,4 +1,4 @@
-"""How plots look: one palette, named like the CSS variables of the page, and a figure as an element or a picture."""
+"""How plots look: one palette, named like the CSS variables of the page, and a figure as an element of a page."""
 
 import io
 import re
@@ -76,14 +76,6 @@ def panel(figure: Figure, left: float, bottom: float, right: float, top: float) 
 def text_width(text: str, size: float = TEXT) -> float:
     """About how many inches a text needs."""
     return len(text) * size * 0.6 / POINTS
-
-
-def as_png(figure: Figure) -> bytes:
-    """The figure as a picture on white, for places without CSS."""
-    buffer = io.BytesIO()
-    with drawing():
-        figure.savefig(buffer, format="png", dpi=200, facecolor="#ffffff", metadata={"Software": None})
-    return buffer.getvalue()
 
 
 def as_svg(figure: Figure, name: str, description: str) -> str:

@@ -9,19 +9,20 @@ from bot.harmless import harmless
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
 from bot.wording import counted
 from core.model import Diagnosis, NodeBar
+from core.naming import natural
 
 MAX_BARS = 12
 _ROW = 0.27  # inches
 _NAME = 22  # characters
 
 
-def suspects_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
-    """Scores by node, suspects first; None when no node has one or there is no second node to compare with."""
+def suspects_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_BARS) -> Figure | None:
+    """Scores by node, suspects first, in so many rows; None when no node has one or there is no second to compare."""
     bars = diagnosis.pictures.nodes
     if len(bars) <= 1 or all(bar.score <= 0 for bar in bars):
         return None
     accused = [suspect.node for suspect in diagnosis.nodes]
-    alone, others = split(bars, accused)
+    alone, others = split(bars, accused, most)
     labels = [harmless(bar.node, _NAME) for bar in alone] + ([f"{len(others):,} others"] if others else [])
     left = max(text_width(label) for label in labels) + 0.15
     with drawing():
@@ -36,13 +37,13 @@ def suspects_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
     return figure
 
 
-def split(bars: Sequence[NodeBar], accused: Sequence[str]) -> tuple[list[NodeBar], list[NodeBar]]:
+def split(bars: Sequence[NodeBar], accused: Sequence[str], most: int = MAX_BARS) -> tuple[list[NodeBar], list[NodeBar]]:
     """The nodes that get a bar of their own (suspects in their order, then by score), and the others."""
     order = {node: place for place, node in enumerate(accused)}
-    ranked = sorted(bars, key=lambda bar: (order.get(bar.node, len(order)), -bar.score, bar.node))
-    if len(ranked) <= MAX_BARS:
+    ranked = sorted(bars, key=lambda bar: (order.get(bar.node, len(order)), -bar.score, natural(bar.node)))
+    if len(ranked) <= most:
         return ranked, []
-    alone = max(min(len(order), MAX_BARS - 1), min(len(order) + 4, 8))
+    alone = max(min(len(order), most - 1), min(len(order) + 4, most * 2 // 3))
     return ranked[:alone], ranked[alone:]
 
 

@@ -12,6 +12,7 @@ from bot.report.clock import ticks
 from bot.report.style import PALETTE, ROLE_COLOUR, ROLE_MARKER, SMALL, TEXT, canvas, drawing, panel, text_width
 from bot.wording import clock_zone, counted, day
 from core.model import Diagnosis, Mark, NodeBar, Role
+from core.naming import natural
 
 MAX_LANES = 14
 _ROW = 0.29  # inches
@@ -63,7 +64,7 @@ def lanes(diagnosis: Diagnosis, marks: Sequence[Mark], roles: Mapping[str, Role]
     rooted = {mark.node for mark in marks if roles[mark.event] is Role.ROOT}
     every = (set(bars) | {mark.node for mark in marks}) - {""}
     order = {node: place for place, node in enumerate(accused)}
-    nodes = sorted(every, key=lambda node: (order.get(node, len(order)), node not in rooted, node))
+    nodes = sorted(every, key=lambda node: (order.get(node, len(order)), node not in rooted, natural(node)))
     elsewhere = [Lane("no node", frozenset({""}), (), suspect=False)] if any(not mark.node for mark in marks) else []
     room = MAX_LANES - len(elsewhere)
     alone = nodes if len(nodes) <= room else nodes[: max(min(len(order), room - 1), min(len(order) + 4, 8))]

@@ -15,6 +15,8 @@ DIAGNOSE_MESSAGE = "diagnose_message"  # the shortcut on a message
 # Buttons and menus; the value of each is `about`, of LINES and MORE_LINES it is `lines_of`.
 CANCEL = "ff_cancel"
 APPROVE = "ff_approve"
+JOIN = "ff_join"  # add the job to a pattern; the value is `joining`
+APPROVE_NEW = "ff_approve_new"  # a pattern of its own, although there is one that is nearly the same
 EDIT = "ff_edit"
 REJECT = "ff_reject"
 UNDO = "ff_undo"
@@ -32,6 +34,7 @@ LINES_FORM = "ff_lines_form"
 _RUN = r"(?P<run>r-[a-z0-9]{1,32})"
 _ABOUT = re.compile(rf"{_RUN}:(?P<revision>[0-9]{{1,9}})", re.ASCII)
 _LINES = re.compile(rf"{_RUN}:(?P<evidence>[ENI][1-9][0-9]{{0,3}})", re.ASCII)
+_JOINING = re.compile(rf"{_RUN}:(?P<revision>[0-9]{{1,9}}):(?P<pattern>[a-z0-9-]{{1,64}})", re.ASCII)
 _VOICE = re.compile(rf"{_RUN}:(?P<voice>yes|no)", re.ASCII)
 
 
@@ -45,6 +48,14 @@ class About:
 
     run: str
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """The note that somebody saw, and the fault pattern that its job shall be added to."""
+
+    about: About
+    pattern: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,11 @@ def about(run: str, revision: int) -> str:
     return f"{run}:{revision}"
 
 
+def joining(run: str, revision: int, pattern: str) -> str:
+    """The value of a button that adds the job to a pattern."""
+    return f"{run}:{revision}:{pattern}"
+
+
 def lines_of(run: str, evidence: str) -> str:
     """The value of a button that opens raw lines."""
     return f"{run}:{evidence}"
@@ -82,6 +98,12 @@ def read_about(value: object) -> About:
     """The run and revision of a button; raises BadButton."""
     found = _match(_ABOUT, value)
     return About(found["run"], int(found["revision"]))
+
+
+def read_joining(value: object) -> Joining:
+    """The note and the pattern of a button; raises BadButton."""
+    found = _match(_JOINING, value)
+    return Joining(About(found["run"], int(found["revision"])), found["pattern"])
 
 
 def read_lines_of(value: object) -> LinesOf:

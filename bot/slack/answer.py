@@ -23,7 +23,7 @@ from bot.slack.sections import (
     small_print,
     verdict,
 )
-from bot.slack.text import code, fallback, literal, person, prose
+from bot.slack.text import code, fallback, literal, moment, person, prose
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run
 from bot.state.values import Status
@@ -118,14 +118,15 @@ def _outcome(shown: Shown) -> Iterator[Part]:
 
 def _decided(shown: Shown, decision: Decision) -> tuple[dict[str, object], ...]:
     about = act.about(shown.run.id, decision.revision)
-    who = f"by {person(decision.by)}, {wording.minute(decision.at)}"
+    who = f"by {person(decision.by)}, {moment(decision.at)}"
     if decision.verdict is Verdict.REJECTED:
         undo = button("Undo", act.UNDO, about, spoken="Take the rejection back")
         return section(f"*Rejected* {who}", prose(decision.reason, 400), accessory=undo, expand=True)
     if not decision.pattern:
         return section(f"*Approved* {who}. It is being archived.")
     undo = button("Undo", act.UNDO, about, spoken="Take the approval back")
-    return section(f"*Approved* {who}. Fault pattern {code(decision.pattern, 80)}", accessory=undo, expand=True)
+    became = "Added to fault pattern" if decision.joins else "Fault pattern"
+    return section(f"*Approved* {who}. {became} {code(decision.pattern, 80)}", accessory=undo, expand=True)
 
 
 # --- what was found -----------------------------------------------------------------------------------------------
@@ -154,7 +155,8 @@ def _more_known(known: Sequence[KnownFault]) -> Iterator[Part]:
 
 def _note(shown: Shown) -> Iterator[Part]:
     if shown.note or shown.form:
-        yield from note_parts(shown.note, shown.diagnosis, form=shown.form, edited_by=shown.edited_by)
+        above = [fault for fault in shown.known if fault.exact][: MOST["known fault"]]
+        yield from note_parts(shown.note, shown.diagnosis, form=shown.form, edited_by=shown.edited_by, known=above)
     elif shown.run.status.active:
         yield Part(section("*Note* It is being written from the evidence below."))
 
@@ -201,6 +203,6 @@ def _has_fault(diagnosis: Diagnosis | None) -> bool:
 
 def _footer(shown: Shown) -> Iterator[Part]:
     run = shown.run
-    asked = f"asked by {person(run.asked_by)}, {wording.minute(run.asked_at)}"
+    asked = f"asked by {person(run.asked_by)}, {moment(run.asked_at)}"
     invitation = " · Ask in the thread" if shown.diagnosis else ""
     yield Part(context(f"Run {code(run.id, 40)} · {asked} · Firstfault {prose(shown.version, 40)}{invitation}"))

@@ -1,30 +1,20 @@
-"""From what a person has approved to a pattern of the fault library, and back."""
+"""From a drafted note to the form that a person edits, and from what was approved to a fault pattern."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from bot.known import KnownFault
 from bot.note.clean import cleaned
 from bot.note.draft import Sentence
 from bot.note.note import Note
 from bot.slack.forms import Form, first_form
-from bot.state.runs import Run
 from core.model import Diagnosis, Role
 from faultlib.draft import pattern_of, slug
-from faultlib.library import Library
-from faultlib.pattern import Category, Entry, Pattern, Status
+from faultlib.pattern import Category, Pattern
 
 _PATTERN_ID = re.compile(r"\bP[1-9][0-9]{0,3}\b")
-
-
-class OpenLibrary(Protocol):
-    """Opens the fault library for one deed, in the thread that does it."""
-
-    def __call__(self) -> AbstractContextManager[Library]:
-        """The library, or ``LibraryUnavailable``."""
 
 
 def drafted_form(diagnosis: Diagnosis, note: Note | None, known: Sequence[KnownFault]) -> Form:
@@ -62,22 +52,6 @@ def pattern_from(form: Form, diagnosis: Diagnosis) -> Pattern:
     signed = pattern_of(replace(clean, events=chosen), category=form.category, cause=form.cause, fix=fix)
     words = {"evidence": pattern_of(clean).evidence, "title": form.title, "confirmation": form.confirmation}
     return Pattern.model_validate({**dict(signed), **words, "id": slug(form.title)})
-
-
-def archive(open_library: OpenLibrary, run: Run, pattern: Pattern, *, who: str, why: str) -> Entry:
-    """Put the pattern into the library as confirmed by this person; done twice it is there once."""
-    with open_library() as library:
-        draft = library.draft(pattern, who=who, why=f"drafted from {run.job}", job=run.job)
-        entry, _ = library.approve(draft.id, who=who, why=why, revision=draft.revision)
-    return entry
-
-
-def withdraw(open_library: OpenLibrary, pattern: str, *, who: str, why: str) -> None:
-    """Take an approved pattern out of use again."""
-    with open_library() as library:
-        entry = library.entry(pattern)
-        if entry.status is Status.APPROVED:
-            library.retire(pattern, who=who, why=why, revision=entry.revision)
 
 
 def _lasting(sentences: Iterable[Sentence], words: Mapping[str, str]) -> tuple[Sentence, ...]:

@@ -36,7 +36,7 @@ class Asks:
             place=Place(command["team_id"], command["channel_id"]),
             user=command["user_id"],
             trigger=Trigger.COMMAND,
-            tell=responding(respond),
+            tell=self._private(respond, command["channel_id"], command["user_id"]),
         )
 
     def mention(self, event: Payload, body: Payload) -> None:
@@ -59,19 +59,21 @@ class Asks:
     def shortcut(self, ack: Callable[[], None], shortcut: Payload, respond: Callable[..., None]) -> None:
         """The shortcut on a message that names a job; the answer goes into its thread."""
         ack()
-        message = shortcut["message"]
+        message, channel, user = shortcut["message"], shortcut["channel"]["id"], shortcut["user"]["id"]
+        thread = str(message.get("thread_ts") or message["ts"])
         self._ask(
             text=job_in(str(message.get("text", ""))),
-            place=Place(
-                shortcut["team"]["id"], shortcut["channel"]["id"], str(message.get("thread_ts") or message["ts"])
-            ),
-            user=shortcut["user"]["id"],
+            place=Place(shortcut["team"]["id"], channel, thread),
+            user=user,
             trigger=Trigger.SHORTCUT,
-            tell=responding(respond),
+            tell=self._private(respond, channel, user, thread),
         )
 
     def _ask(self, *, text: str, place: Place, user: str, trigger: Trigger, tell: Tell) -> None:
         _serve(self._parts, read_command(text), place, user, trigger, tell)
+
+    def _private(self, respond: Callable[..., None], channel: str, user: str, thread: str = "") -> Tell:
+        return responding(respond, whispering(self._parts.client, channel, user, thread))
 
 
 class Messages:

@@ -2,18 +2,17 @@
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
-from functools import partial
 
-from slack_bolt import App, BoltRequest, BoltResponse
+from slack_bolt import App
 from slack_sdk.errors import SlackClientError
 
 from bot.health import HealthServer, Metrics, split_address
 from bot.settings import Settings
 from bot.shelf import open_fault_library
+from bot.slack.clerk import Clerk
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.deciding import Deciding
 from bot.slack.desk import Desk
@@ -22,11 +21,15 @@ from bot.slack.parts import Parts
 from bot.slack.people import People, read_approvers
 from bot.slack.posting import Posting
 from bot.slack.telling import Telling
+from bot.slack.watching import Watching
+from bot.state.drafts import Decision
 from bot.state.leases import LEASE
 from bot.state.state import State, open_state
+from bot.watching.keeper import Keeper
 from bot.work.files import RunFiles
 from bot.work.means import Limits
 from bot.work.tasks import TASKS
+from bot.work.vectors import Vectors
 from bot.work.worker import GRACE_SECONDS, Worker
 from core.errors import BadSettings, FirstfaultError
 from faultlib.library import Library
@@ -34,7 +37,7 @@ from faultlib.library import Library
 DATABASE, REPORTS = "state.db", "reports"
 KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
 TIDY_EVERY = 6 * 3600.0  # seconds
-LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old a run without a message is, and seconds between two looks
+LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old is what was left undone, and seconds between two looks
 LEAVING_SECONDS = 6.0  # slack_sdk takes four to close a socket
 _LOG = logging.getLogger(__name__)
 
@@ -59,11 +62,12 @@ class Bot:
         identity = who_am_i(self._client)
         self.state: State = open_state(settings.state / DATABASE, lease=lease)
         self._files = RunFiles(settings.state / REPORTS)
-        app = make_app(self._client, identity, settings.slack_signing_secret.get_secret_value())
-        app.use(partial(_timed, self.metrics))
+        secret = settings.slack_signing_secret.get_secret_value()
+        app = make_app(self._client, identity, secret, self.metrics.acknowledged)
         self._posting = posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
         self._telling = telling = Telling(posting, self.state, version=version, metrics=self.metrics)
         people = People(self._client, read_approvers(settings.approvers.split(",")))
+        self._clerk = Clerk(self.state, telling, posting, people, self._open_library, metrics=self.metrics)
         limits = Limits(runs=settings.runs, run_seconds=settings.deadline)
         self.worker = Worker(
             self.state,
@@ -74,17 +78,30 @@ class Bot:
             version=version,
             tasks=tasks,
         )
+        unhurried = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
+        watching = Watching(self.state, unhurried, telling, people, jobs=settings.jobs, limit=settings.watches)
+        self._keeper = Keeper(self.state, watching, wake=self.worker.wake)
+        watching.wake = self._keeper.wake
         register(
             app,
             Parts(
                 state=self.state,
-                desk=Desk(self.state, telling, people, self._client, jobs=settings.jobs, wake=self.worker.wake),
-                deciding=Deciding(self.state, telling, posting, people, self._open_library, metrics=self.metrics),
+                desk=Desk(
+                    self.state,
+                    telling,
+                    people,
+                    self._client,
+                    jobs=settings.jobs,
+                    wake=self.worker.wake,
+                    watching=watching,
+                ),
+                deciding=Deciding(self.state, telling, people, self._clerk),
                 client=self._client,
                 jobs=settings.jobs,
                 wake=self.worker.wake,
             ),
         )
+        self._vectors = Vectors(tasks=tasks)
         self._transport = _transport(settings, app)
         self._health = self._make_health(settings)
         self._stopping = threading.Event()
@@ -107,6 +124,8 @@ class Bot:
         if self._health:
             self._health.start()
         self._transport.start()
+        self._vectors.start()
+        self._keeper.start()
         self._tidy.start()
         self._late.start()
 
@@ -119,17 +138,22 @@ class Bot:
         self._stopping.set()
         leaving = threading.Thread(target=self._transport.stop, name="leaving", daemon=True)
         leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
+        self._vectors.stop()
+        self._keeper.stop()
         self.worker.stop(grace_seconds)
         leaving.join(LEAVING_SECONDS)
-        for thread in (self._late, self._tidy):  # a process that ends while a model computes is aborted
+        for thread in (self._late, self._tidy):
             if thread.is_alive():
                 thread.join(LEAVING_SECONDS)
         if self._health:
             self._health.stop()
         self.state.close()
 
-    def _open_library(self) -> AbstractContextManager[Library]:
-        return open_fault_library(self._settings)
+    @contextmanager
+    def _open_library(self) -> Iterator[Library]:
+        with open_fault_library(self._settings, embeds=False) as library:
+            yield library
+        self._vectors.wake()  # an approval is answered before its pattern has a vector
 
     def _make_health(self, settings: Settings) -> HealthServer | None:
         if not settings.health:
@@ -139,14 +163,16 @@ class Bot:
         return HealthServer(host, port, self.metrics, checks)
 
     def _keep_posted(self) -> None:
-        """Give runs the message, or the newest edit of it, that Slack did not take when it was new."""
+        """Give runs the message, or the newest edit of it, that Slack did not take, and approvals their patterns."""
         while not self._stopping.wait(LATE_EVERY):
             try:
                 late = {run.id for run in self.state.runs.unposted(self.state.clock() - LATE)}
                 for run_id in sorted(late | self._posting.behind()):
                     self._post_late(run_id)
+                for decision in self.state.drafts.pending(self.state.clock() - LATE):
+                    self._file_late(decision)
             except FirstfaultError as trouble:
-                _LOG.warning("cannot look for runs without a message: %s", trouble.message)
+                _LOG.warning("cannot look for what was left undone: %s", trouble.message)
 
     def _post_late(self, run_id: str) -> None:
         run = self.state.runs.get(run_id)
@@ -158,27 +184,20 @@ class Bot:
         except (FirstfaultError, SlackClientError) as trouble:
             _LOG.info("%s: Slack shows something old: %s", run_id, trouble, extra={"run": run_id})
 
-    def _keep_tidy(self) -> None:
-        """Warm the library, then drop what is old, now and again."""
+    def _file_late(self, decision: Decision) -> None:
+        """Archive what somebody approved when the bot died."""
         try:
-            with self._open_library() as library:
-                library.embed_missing()
-        except FirstfaultError as trouble:
-            _LOG.warning("the fault library is not ready: %s", trouble.message)
+            self._clerk.finish(decision)
+        except (FirstfaultError, SlackClientError) as trouble:
+            _LOG.error("%s: an approval is not archived: %s", decision.run, trouble, extra={"run": decision.run})
+
+    def _keep_tidy(self) -> None:
+        """Drop what is old, now and again."""
         while not self._stopping.wait(TIDY_EVERY):
             try:
                 self._files.remove(self.state.forget(KEPT))
             except FirstfaultError as trouble:
                 _LOG.warning("nothing was tidied: %s", trouble.message)
-
-
-def _timed(metrics: Metrics, req: BoltRequest, resp: BoltResponse, next: Callable[[], BoltResponse]) -> BoltResponse:  # noqa: A002, ARG001 Bolt's names
-    """How long Slack waits for an acknowledgement."""
-    started = time.monotonic()
-    try:
-        return next()
-    finally:
-        metrics.acknowledged(time.monotonic() - started)
 
 
 def _transport(settings: Settings, app: App) -> Transport:

@@ -4,44 +4,58 @@ One of the two places with a broad ``except``: an unknown error gets a reference
 """
 
 import logging
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from http.client import HTTPException
+from typing import Any
 
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackClientError
 
+from bot.discreet import discreet, failure_of, is_theirs
 from bot.slack.blocks import Message
-from bot.slack.replies import failure_reply, refused_reply
+from bot.slack.replies import failure_reply
 from bot.state.values import Failure, new_id
 from core.errors import FirstfaultError
 
 Tell = Callable[[Message], None]
+SEND_AGAIN = 1.0  # seconds after a response address gave no clear answer; it may be used five times
 _LOG = logging.getLogger(__name__)
 
 
 def attempt(work: Callable[[], Message | None], tell: Tell) -> None:
-    """Do the work, and tell what it answers."""
+    """Do the work, and tell what it answers; that it cannot be told ends nothing else."""
+    answer = _answer(work)
+    if answer is None:
+        return
     try:
-        answer = work()
-    except FirstfaultError as trouble:
-        answer = refused_reply(trouble)
-    except Exception as error:  # noqa: BLE001 the listener boundary
-        reference = new_id("e")
-        _LOG.exception("a listener met an unknown error (%s)", reference, extra={"reference": reference})
-        failure = Failure("Something went wrong on my side.", "Try again.", type(error).__name__, reference)
-        answer = failure_reply(failure)
-    if answer is not None:
         tell(answer)
+    except Exception:  # noqa: BLE001 the listener boundary
+        reference = new_id("e")
+        _LOG.exception("a listener could not answer (%s)", reference, extra={"reference": reference})
 
 
-def responding(respond: Callable[..., None]) -> Tell:
-    """To the person alone, through the address that came with the request."""
+def responding(respond: Callable[..., Any], otherwise: Tell, *, sleep: Callable[[float], None] = time.sleep) -> Tell:
+    """To the person alone, through the address that came with the request; ``otherwise`` when Slack does not take it.
+
+    Bolt's ``respond`` raises for a broken line only: that Slack has answered 500 or 404 stands in what it returns.
+    """
 
     def tell(message: Message) -> None:
-        respond(**message.arguments(), response_type="ephemeral", replace_original=False)
+        arguments = {**message.arguments(), "response_type": "ephemeral", "replace_original": False}
+        status = _sent(respond, arguments)
+        if status >= 500:
+            sleep(SEND_AGAIN)
+            status = _sent(respond, arguments)
+        if status != 200:
+            _LOG.warning("a response address answers %d: telling it in the channel", status)
+            otherwise(message)
 
     return tell
 
 
-def whispering(client: WebClient, channel: str, user: str, thread: str) -> Tell:
+def whispering(client: WebClient, channel: str, user: str, thread: str = "") -> Tell:
     """To the person alone, in the channel where it happened."""
 
     def tell(message: Message) -> None:
@@ -57,3 +71,34 @@ def answering(client: WebClient, channel: str, thread: str) -> Tell:
         client.chat_postMessage(channel=channel, thread_ts=thread or None, **message.to_post())
 
     return tell
+
+
+def _answer(work: Callable[[], Message | None]) -> Message | None:
+    try:
+        return work()
+    except FirstfaultError as trouble:
+        return failure_reply(_told(failure_of(trouble)))
+    except Exception as error:  # noqa: BLE001 the listener boundary
+        reference = new_id("e")
+        _LOG.exception("a listener met an unknown error (%s)", reference, extra={"reference": reference})
+        return failure_reply(Failure("Something went wrong on my side.", "Try again.", type(error).__name__, reference))
+
+
+def _told(failure: Failure) -> Failure:
+    """What the person may read; what is kept from them stands in our log, under the reference that they are told."""
+    if is_theirs(failure):
+        return failure
+    reference = new_id("e")
+    _LOG.warning(
+        "%s: %s %s (%s)", failure.kind, failure.message, failure.hint, reference, extra={"reference": reference}
+    )
+    return replace(discreet(failure), reference=reference)
+
+
+def _sent(respond: Callable[..., Any], arguments: dict[str, Any]) -> int:
+    """The status that came back; 599 when there was no answer."""
+    try:
+        return int(respond(**arguments).status_code)
+    except (SlackClientError, OSError, HTTPException) as error:
+        _LOG.info("a response address does not answer: %s", type(error).__name__)
+        return 599

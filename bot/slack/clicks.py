@@ -1,13 +1,17 @@
 """Buttons and forms: who may, what it is about as the state has it now, and forms within Slack's three seconds."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http.client import HTTPException
 from typing import Any
+
+from slack_sdk.errors import SlackClientError
 
 from bot.note.clean import cleaned
 from bot.slack import actions as act
 from bot.slack import replies
 from bot.slack.blocks import Message
-from bot.slack.boundary import attempt, responding, whispering
+from bot.slack.boundary import Tell, attempt, responding, whispering
 from bot.slack.modals import (
     Errors,
     edit_modal,
@@ -62,6 +66,28 @@ class Clicks:
         self._clicked(
             lambda value, user: self._parts.deciding.approve(act.read_about(value), user), action, body, respond
         )
+
+    def approve_new(
+        self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]
+    ) -> None:
+        """A pattern of its own, although there is one that is nearly the same."""
+        ack()
+        self._clicked(
+            lambda value, user: self._parts.deciding.approve(act.read_about(value), user, joins=""),
+            action, body, respond,
+        )  # fmt: skip
+        self._remove(respond)
+
+    def join(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
+        """Add the job to a pattern that there is."""
+        ack()
+
+        def add(value: object, user: str) -> Message | None:
+            wanted = act.read_joining(value)
+            return self._parts.deciding.approve(wanted.about, user, joins=wanted.pattern)
+
+        self._clicked(add, action, body, respond)
+        self._remove(respond)
 
     def undo(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
         """Take a decision back."""
@@ -158,7 +184,7 @@ class Clicks:
         self, do: Callable[[object, str], Message | None], action: Payload, body: Payload, respond: Callable[..., None]
     ) -> None:
         user, value = body["user"]["id"], act.value_of(action)
-        attempt(lambda: do(value, user), responding(respond))
+        attempt(lambda: do(value, user), self._private(body, respond))
 
     def _form(
         self,
@@ -176,7 +202,15 @@ class Clicks:
             opened = self._parts.client.views_open(trigger_id=body["trigger_id"], view=waiting)["view"]
             self._parts.client.views_update(view_id=opened["id"], hash=opened["hash"], view=view(value, user))
 
-        attempt(fill, responding(respond))
+        attempt(fill, self._private(body, respond))
+
+    def _remove(self, respond: Callable[..., None]) -> None:
+        """The private question whose answer was clicked; that it cannot be removed costs nothing."""
+        with suppress(SlackClientError, OSError, HTTPException):
+            respond(delete_original=True)
+
+    def _private(self, body: Payload, respond: Callable[..., None]) -> Tell:
+        return responding(respond, whispering(self._parts.client, body["channel"]["id"], body["user"]["id"]))
 
     def _submitted(self, about: act.About, user: str, work: Callable[[], Message | None]) -> None:
         run = self._parts.state.runs.get(about.run)

@@ -4,6 +4,7 @@ What may not (a post, a finished upload) comes out as ``Unclear``: slack_sdk's o
 again, and then it stands there twice.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from http.client import HTTPException
@@ -22,6 +23,7 @@ ONCE_ONLY = frozenset({"chat.postMessage", "chat.postEphemeral", "files.complete
 # docs.slack.dev/reference/methods/chat.postMessage: after these "some aspect of the operation" may have succeeded
 _NO_ANSWERS = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
 _NO_JSON = "Received a response in a non-JSON format"  # slack_sdk's words for a broken body
+_LOG = logging.getLogger(__name__)
 
 
 class Unclear(SlackRequestError):
@@ -34,7 +36,9 @@ class PatientClient(WebClient):
     def __init__(
         self, token: str, base_url: str, *, tries: int = TRIES, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        super().__init__(token=token, base_url=base_url, timeout=TIMEOUT, retry_handlers=[])
+        mute = logging.getLogger(f"{__name__}.mute")  # slack_sdk writes an error before anybody knows that it is one
+        mute.setLevel(logging.CRITICAL)
+        super().__init__(token=token, base_url=base_url, timeout=TIMEOUT, retry_handlers=[], logger=mute)
         self._tries = tries
         self._sleep = sleep
 
@@ -52,10 +56,12 @@ class PatientClient(WebClient):
                 pause = retry_after(error)
                 if pause is None or pause > LONGEST_WAIT or attempt >= self._tries:
                     raise
-            except Unclear:
+                _LOG.info("%s: Slack wants a pause of %g s", api_method, pause)
+            except Unclear as trouble:
                 if api_method in ONCE_ONLY or attempt >= self._tries:
                     raise
                 pause = FIRST_PAUSE * 2 ** (attempt - 1)
+                _LOG.info("%s; again in %g s", trouble, pause)
             self._sleep(pause)
         raise AssertionError("counting does not end")
 
@@ -67,7 +73,7 @@ class PatientClient(WebClient):
                 raise
             raise Unclear(f"{method}: {error_of(error)[:80]}") from error
         except (OSError, HTTPException, ValueError) as error:  # a broken connection, a broken body
-            raise Unclear(f"{method}: {type(error).__name__}") from error
+            raise Unclear(f"{method}: {_why(error)}") from error
 
 
 def error_of(error: SlackApiError) -> str:
@@ -84,6 +90,12 @@ def retry_after(error: SlackApiError) -> float | None:
         return float(headers["retry-after"])
     except (KeyError, ValueError):
         return 1.0
+
+
+def _why(error: Exception) -> str:
+    """The system's word for it; urllib hides that in a second error."""
+    cause = getattr(error, "reason", error)
+    return str(getattr(cause, "strerror", None) or type(cause).__name__)
 
 
 def _is_clear(error: SlackApiError) -> bool:

@@ -3,12 +3,13 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
-from slack_bolt import App
+from slack_bolt import App, BoltRequest, BoltResponse
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.adapter.wsgi import SlackRequestHandler
 from slack_bolt.authorization import AuthorizeResult
@@ -18,8 +19,8 @@ from slack_sdk.socket_mode.client import BaseSocketModeClient
 from waitress import wasyncore
 from waitress.server import create_server
 
-from bot.slack.client import TRIES, PatientClient
-from core.errors import FirstfaultError
+from bot.slack.client import TRIES, PatientClient, error_of
+from core.errors import BadSettings, FirstfaultError
 
 # Of listeners; Bolt's own five starve with eight commands at once. A listener acknowledges first and may then wait some
 # seconds for Slack's rate limit: with 16 threads the last of 50 commands at once were not acknowledged in time.
@@ -30,7 +31,10 @@ GLANCE = 0.5  # seconds between two looks at whether a ping failed; slack_sdk wa
 HURRY = 0.2  # seconds; else the old connection is read for three more, and nobody reads the new one
 SILENCE = 20.0  # seconds without a word of Slack after which the socket counts as gone
 REQUEST_PATH = "/slack/events"
-_LOG = logging.getLogger(__name__)
+SLACK = "https://slack.com/"
+BOT_TOKEN, APP_TOKEN = "xoxb-", "xapp-"  # what they begin with
+_SWAPPED = "The two tokens are swapped: xoxb- is the bot's, xapp- the app's (docs/slack.md, step 3)."
+_BOLT = logging.getLogger("bot.slack.bolt")
 
 
 class SlackUnavailable(FirstfaultError):
@@ -64,14 +68,11 @@ def who_am_i(client: WebClient) -> AuthorizeResult:
     try:
         answer = client.auth_test()
     except SlackApiError as error:
-        raise SlackUnavailable(
-            f"Slack does not take the bot token: {error.response.get('error')}.",
-            "FIRSTFAULT_SLACK_BOT_TOKEN is the xoxb- token of the installed app (docs/slack.md).",
-        ) from error
+        wanted = "FIRSTFAULT_SLACK_BOT_TOKEN is the xoxb- token of the installed app (docs/slack.md, step 3)."
+        hint = _SWAPPED if str(client.token).startswith(APP_TOKEN) else wanted
+        raise SlackUnavailable(f"Slack does not take the bot token: {error_of(error)}.", hint) from error
     except (SlackClientError, OSError) as error:
-        raise SlackUnavailable(
-            f"Slack does not answer at {client.base_url} ({error}).", "Is there a way out to Slack?"
-        ) from error
+        raise no_answer(client.base_url, error) from error
     return AuthorizeResult(
         enterprise_id=answer.get("enterprise_id"),
         team_id=answer["team_id"],
@@ -81,15 +82,55 @@ def who_am_i(client: WebClient) -> AuthorizeResult:
     )
 
 
-def make_app(client: WebClient, identity: AuthorizeResult, signing_secret: str) -> App:
-    """The Bolt app, without listeners yet; it asks Slack nothing by itself."""
-    return App(
-        client=client,
-        signing_secret=signing_secret or "not used by Socket Mode",
-        authorize=lambda: identity,
-        listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
-        logger=logging.getLogger("bot.slack.bolt"),
-    )
+def no_socket(token: str, api_url: str, error: Exception) -> SlackUnavailable:
+    """Why Socket Mode does not start with this token."""
+    if not isinstance(error, SlackApiError):
+        return no_answer(api_url, error)
+    wanted = "FIRSTFAULT_SLACK_APP_TOKEN is the xapp- token with the scope connections:write (docs/slack.md, step 3)."
+    hint = _SWAPPED if token.startswith(BOT_TOKEN) else wanted
+    return SlackUnavailable(f"Slack does not take the app token: {error_of(error)}.", hint)
+
+
+def no_answer(api_url: str, error: Exception) -> SlackUnavailable:
+    """Nobody is there, or somebody else."""
+    hint = "Is there a way out to Slack? A proxy is named by HTTPS_PROXY."
+    if not api_url.startswith(SLACK):
+        hint = "FIRSTFAULT_SLACK_API_URL names another address than Slack's own: is it meant?"
+    return SlackUnavailable(f"Slack does not answer at {api_url} ({error}).", hint)
+
+
+class _TimedApp(App):
+    """Tells how long Slack waits for an acknowledgement; middleware cannot, its ``next`` returns at once."""
+
+    def __init__(self, acknowledged: Callable[[float], None], **how: Any) -> None:
+        super().__init__(**how)
+        self._acknowledged = acknowledged
+
+    def dispatch(self, req: BoltRequest) -> BoltResponse:
+        started = time.monotonic()
+        try:
+            return super().dispatch(req)
+        finally:
+            self._acknowledged(time.monotonic() - started)
+
+
+def make_app(
+    client: WebClient, identity: AuthorizeResult, signing_secret: str, acknowledged: Callable[[float], None]
+) -> App:
+    """The Bolt app, without listeners yet; it asks Slack nothing by itself.
+
+    Args:
+        acknowledged: is told how many seconds each request took.
+    """
+    with _bolt_silent():  # it warns that SLACK_BOT_TOKEN is there too, under one of the names of our own setting
+        return _TimedApp(
+            acknowledged,
+            client=client,
+            signing_secret=signing_secret or "not used by Socket Mode",
+            authorize=lambda: identity,
+            listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
+            logger=_BOLT,
+        )
 
 
 class Socket:
@@ -97,6 +138,8 @@ class Socket:
 
     def __init__(self, app: App, app_token: str, api_url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self._token = app_token
+        self._api_url = api_url
         self._heard = clock()
         self._handler = SocketModeHandler(
             app, app_token=app_token, web_client=make_client(app_token, api_url), ping_interval=PING
@@ -109,11 +152,10 @@ class Socket:
     def start(self) -> None:
         """Connect; the client reconnects by itself."""
         try:
-            self._handler.connect()  # type: ignore[no-untyped-call]  # Bolt's adapters have no types
+            with _bolt_silent():  # what it would say is told below, with what to do
+                self._handler.connect()  # type: ignore[no-untyped-call]  # Bolt's adapters have no types
         except (SlackClientError, OSError) as error:
-            raise SlackUnavailable(
-                f"Socket Mode does not start: {error}", "FIRSTFAULT_SLACK_APP_TOKEN is an xapp- token (docs/slack.md)."
-            ) from error
+            raise no_socket(self._token, self._api_url, error) from error
         self._watcher.start()
 
     def healthy(self) -> bool:
@@ -151,14 +193,19 @@ class Http:
 
     def __init__(self, app: App, host: str, port: int) -> None:
         self._sockets: dict[int, object] = {}
-        self._server = create_server(
-            SlackRequestHandler(app, path=REQUEST_PATH),
-            host=host,
-            port=port,
-            threads=THREADS,
-            ident=None,
-            map=self._sockets,
-        )
+        try:
+            self._server = create_server(
+                SlackRequestHandler(app, path=REQUEST_PATH),
+                host=host,
+                port=port,
+                threads=THREADS,
+                ident=None,
+                map=self._sockets,
+            )
+        except (OSError, ValueError) as error:  # waitress' own word for a name that nobody knows is ValueError
+            wasyncore.close_all(self._sockets)  # what was made before it failed
+            reason = getattr(error, "strerror", None) or str(error)
+            raise BadSettings(f"Cannot listen on {host}:{port}: {reason}.", "Set FIRSTFAULT_LISTEN.") from error
         self._thread = threading.Thread(target=self._server.run, name="http", daemon=True)
 
     @property
@@ -176,6 +223,17 @@ class Http:
 
     def stop(self) -> None:
         """Listen no more; closed by the thread that listens, which else fails on a socket that is gone."""
-        self._server.trigger.pull_trigger(partial(wasyncore.close_all, self._sockets))
+        with suppress(OSError):  # pulled by somebody else in the same moment: it is closed before we pull
+            self._server.trigger.pull_trigger(partial(wasyncore.close_all, self._sockets))
         self._thread.join(5)
         self._server.task_dispatcher.shutdown()
+
+
+@contextmanager
+def _bolt_silent() -> Iterator[None]:
+    before = _BOLT.level
+    _BOLT.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        _BOLT.setLevel(before)

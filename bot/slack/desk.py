@@ -12,10 +12,11 @@ from bot.slack import replies
 from bot.slack.blocks import Message
 from bot.slack.people import People
 from bot.slack.telling import Telling
+from bot.slack.watching import Watching, with_watched
 from bot.slack.words import Verb, Wish
 from bot.state.runs import Asking, Run, Trigger
 from bot.state.state import State
-from core.errors import BadJobId, FirstfaultError, JobNotFound, SourceUnavailable, UnreadableLog
+from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
 from core.job import Status
 from sources.job_ids import check_job_id
 from sources.jobs import JobSource, open_source
@@ -38,6 +39,7 @@ class Desk:
         *,
         jobs: str,
         wake: Callable[[], None],
+        watching: Watching,
         bot_name: str = "Firstfault",
     ) -> None:
         self._state = state
@@ -46,9 +48,10 @@ class Desk:
         self._client = client
         self._jobs = jobs
         self._wake = wake
+        self._watching = watching
         self._bot_name = bot_name
 
-    def serve(self, wish: Wish, asking: Asking) -> Message | None:
+    def serve(self, wish: Wish, asking: Asking) -> Message | None:  # noqa: PLR0911 one a verb
         """Do what is wished; what only the asker is told."""
         match wish.verb:
             case Verb.DIAGNOSE:
@@ -61,6 +64,8 @@ class Desk:
                 return self._status(asking)
             case Verb.CANCEL:
                 return self._cancel_job(asking)
+            case Verb.WATCH | Verb.UNWATCH:
+                return self._watch(wish, asking)
             case Verb.NOTHING:
                 return replies.usage_reply(self._failed_jobs())
 
@@ -68,10 +73,8 @@ class Desk:
         """Queue a job; a job that is at work or was answered here is shown in place of a second run."""
         try:
             open_source(self._jobs).manifest(check_job_id(asking.job))
-        except BadJobId as error:
+        except (BadJobId, JobNotFound) as error:
             return replies.refused_reply(error, self._failed_jobs())
-        except (JobNotFound, SourceUnavailable, UnreadableLog) as error:
-            return replies.refused_reply(error, self._failed_jobs() if isinstance(error, JobNotFound) else ())
         asked = self._state.runs.ask(asking, forced=forced)
         run = asked.run
         if not asked.new:
@@ -121,6 +124,14 @@ class Desk:
         active = [run for run in self._state.runs.active(asking.team, asking.channel) if run.job == asking.job]
         return self.cancel(active[-1].id, asking.asked_by) if active else replies.nothing_to_cancel_reply(asking.job)
 
+    def _watch(self, wish: Wish, asking: Asking) -> Message | None:
+        if not asking.job:
+            return replies.usage_reply()
+        try:
+            return self._watching.watch(asking) if wish.verb is Verb.WATCH else self._watching.unwatch(asking)
+        except (BadJobId, JobNotFound) as error:
+            return replies.refused_reply(error)
+
     def _list(self, asking: Asking) -> Message:
         recent = self._state.runs.recent(asking.team, asking.channel)[: replies.MAX_RUNS]
         return replies.list_reply(recent, {run.id: self.address(run) for run in recent})
@@ -128,7 +139,7 @@ class Desk:
     def _status(self, asking: Asking) -> Message:
         active = self._state.runs.active(asking.team)
         places = {run.id: self._state.runs.place(run.id) for run in active}
-        return replies.status_reply(active, places)
+        return with_watched(replies.status_reply(active, places), self._watching.watched(asking.team))
 
     def _failed_jobs(self) -> tuple[str, ...]:
         """The latest failed jobs, by their ids, as far as they are found quickly."""

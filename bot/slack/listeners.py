@@ -20,6 +20,8 @@ def register(app: App, parts: Parts) -> None:
         (act.AGAIN, clicks.again),
         (act.DIAGNOSE, clicks.diagnose),
         (act.APPROVE, clicks.approve),
+        (act.APPROVE_NEW, clicks.approve_new),
+        (act.JOIN, clicks.join),
         (act.UNDO, clicks.undo),
         (act.EDIT, clicks.edit),
         (act.REJECT, clicks.reject),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bot import wording
+from bot.known import KnownFault
 from bot.note.draft import Sentence
 from bot.note.note import TITLES, Note
 from bot.slack.blocks import Blocks, section
@@ -14,14 +15,26 @@ from bot.wording import sentence
 from core.model import Diagnosis
 
 MAX_STORY, MAX_ADVICE = 3, 2  # sentences in the parent message; the thread has all
+_SAME = 60  # characters by which a fix of a pattern is known again; who vouches for it may stand behind it
 MAX_SAID = 400  # characters of a sentence, as bot.note.draft
 ALSO = "Check also"
 _CHECKS = (ALSO, TITLES["check_first"])
 MAX_EDITED = 1_000  # of a field that a person wrote; the form has all of it
 
 
-def note_parts(note: Note | None, diagnosis: Diagnosis | None, *, form: Form | None, edited_by: str) -> Iterator[Part]:
-    """The note as the parent message shows it: in short, or as a person has edited it."""
+def note_parts(
+    note: Note | None,
+    diagnosis: Diagnosis | None,
+    *,
+    form: Form | None,
+    edited_by: str,
+    known: Sequence[KnownFault] = (),
+) -> Iterator[Part]:
+    """The note as the parent message shows it: in short, or as a person has edited it.
+
+    Args:
+        known: what stands above it with its fix, which need not be read twice.
+    """
     if form:
         yield Part(_edited(form, edited_by), 96)
         return
@@ -30,7 +43,7 @@ def note_parts(note: Note | None, diagnosis: Diagnosis | None, *, form: Form | N
     yield Part(section(label(note), f"*Cause* {said(note.cause)}", expand=True), 96)
     new = [one for one in note.check_first if diagnosis is None or one.text not in diagnosis.checks]
     for place, (title, sentences) in enumerate(
-        (("What happened", _story(note, diagnosis)), (ALSO, new[:MAX_ADVICE]), ("Fix", note.fix[:MAX_ADVICE]))
+        (("What happened", _story(note, diagnosis)), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
     ):
         yield Part(_list(title, sentences), 75 - place)
 
@@ -69,6 +82,13 @@ def _story(note: Note, diagnosis: Diagnosis | None) -> tuple[Sentence, ...]:
         above.update(suspect.because for suspect in diagnosis.nodes)
         above.update(shown_why(diagnosis))
     return tuple(one for one in note.happened if one.text not in above)[:MAX_STORY]
+
+
+def _fixes(note: Note, known: Sequence[KnownFault]) -> list[Sentence]:
+    """What the note advises beyond the fixes of known faults."""
+    told = {fault.id: fault.fix[:_SAME] for fault in known}
+    new = [one for one in note.fix if not any(told.get(name) == one.text[:_SAME] for name in one.cites)]
+    return new[:MAX_ADVICE]
 
 
 def _list(title: str, sentences: Sequence[Sentence]) -> Blocks:

@@ -1,8 +1,8 @@
 """Who may approve: users, e-mail addresses and user groups of the settings; an empty list means nobody."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slack_sdk import WebClient
@@ -56,6 +56,12 @@ class People:
             return True
         return any(user in self._members(group) for group in sorted(self.approvers.groups))
 
+    def listed(self) -> str:
+        """The list as people know it: a group that is listed by its id by its handle."""
+        handles = {str(one.get("id")): str(one.get("handle")) for one in self._groups()}
+        groups = frozenset(handles.get(group, group) for group in self.approvers.groups)
+        return str(replace(self.approvers, groups=groups))
+
     def name(self, user: str) -> str:
         """The name that people know the user by; the id when Slack does not tell."""
         profile = self._profile(user)
@@ -69,9 +75,13 @@ class People:
         return found if isinstance(found, dict) else {}
 
     def _members(self, group: str) -> frozenset[str]:
-        known = self._once("groups", lambda: self._client.usergroups_list()["usergroups"]) or ()
-        ids = [str(one["id"]) for one in known if group in (one.get("id"), one.get("handle"))]
+        ids = [str(one["id"]) for one in self._groups() if group in (one.get("id"), one.get("handle"))]
         return frozenset(user for one in ids for user in self._users(one))
+
+    def _groups(self) -> Sequence[Mapping[str, Any]]:
+        if not self.approvers.groups:
+            return ()
+        return self._once("groups", lambda: self._client.usergroups_list()["usergroups"]) or ()
 
     def _users(self, group: str) -> list[str]:
         return self._once(f"group {group}", lambda: self._client.usergroups_users_list(usergroup=group)["users"]) or []

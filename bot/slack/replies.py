@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 
 from bot import wording
+from bot.discreet import discreet, failure_of
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
-from bot.slack.text import code, fallback, link, literal, person, prose
+from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
 from bot.slack.thread import MAX_TELLING, failure_lines
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
 from bot.state.values import Failure, Status
 from core.errors import FirstfaultError
+from faultlib.pattern import Entry
 from sources.job_ids import is_job_id
 
 MAX_JOBS, MAX_RUNS, MAX_NAMED = 25, 10, 8  # of a menu and of lists; longer ones are not read
@@ -19,7 +21,9 @@ _ASK = f"`{act.COMMAND} JOB` finds the first fault of a failed job."
 _HELP = (
     f"`{act.COMMAND} JOB` diagnoses a job here, such as `{act.COMMAND} 1437825`",
     f"`{act.COMMAND} list` shows the latest diagnoses of this channel",
-    f"`{act.COMMAND} status` shows what waits and what runs",
+    f"`{act.COMMAND} watch JOB` follows a running job and posts here when it goes silent or fails",
+    f"`{act.COMMAND} unwatch JOB` ends that",
+    f"`{act.COMMAND} status` shows what waits, what runs and what is watched",
     f"`{act.COMMAND} cancel JOB` ends a diagnosis that waits or runs",
     f"`{act.COMMAND} help` shows this",
 )
@@ -48,9 +52,9 @@ def usage_reply(failed_jobs: Sequence[str] = ()) -> Message:
 
 
 def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = ()) -> Message:
-    """A bad id, an unknown job, a job without logs, a source that is down: what happened, and what to try."""
-    lines = section(prose(error.message, 600), prose(error.hint, 400))
-    return Message(fallback(error.message, MAX_TELLING), (*lines, *_pick(failed_jobs)))
+    """A bad id, an unknown job, a job without logs: what happened, and what somebody in Slack can try."""
+    told = discreet(failure_of(error))
+    return Message(fallback(told.message, MAX_TELLING), (*section(*failure_lines(told)), *_pick(failed_jobs)))
 
 
 def failure_reply(failure: Failure) -> Message:
@@ -74,7 +78,7 @@ def already_reply(run: Run, address: str) -> Message:
 
 def answered_reply(run: Run, address: str) -> Message:
     """The job was diagnosed here before; it can be done again."""
-    when = f", {wording.minute(run.finished_at)}" if run.finished_at else ""
+    when = f", {moment(run.finished_at)}" if run.finished_at else ""
     where = link(address, "Here is the answer") or "The answer is in this channel"
     told = f"{code(run.job, 128)} was diagnosed before, for {person(run.asked_by)}{when}. {where}."
     again = actions(button("Run again", act.AGAIN, act.about(run.id, run.revision)))
@@ -143,14 +147,24 @@ def decided_reply(decision: Decision) -> Message:
     """Somebody was faster."""
     what = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
     told = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
-    return _plain(
-        f"{person(decision.by)} has {what} it{told}, {wording.minute(decision.at)}.", f"It was {what} already."
-    )
+    return _plain(f"{person(decision.by)} has {what} it{told}, {moment(decision.at)}.", f"It was {what} already.")
+
+
+def join_reply(run: Run, revision: int, near: Entry) -> Message:
+    """The team knows this kind of fault: is the job one more of it?"""
+    step, pattern = near.confirmed, near.pattern
+    who = f", confirmed by {prose(step.who, 60)}, {day(step.at)}" if step else ""
+    jobs = [sighting.job for sighting in near.sightings if sighting.job != run.job]
+    seen = f", seen in {prose(wording.names(jobs, 3), 120)}" if jobs else ""
+    told = f"Your team knows this kind of fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
+    join = button(f"Add this job to {near.id}", act.JOIN, act.joining(run.id, revision, near.id), style="primary")
+    anew = button("Archive as new", act.APPROVE_NEW, act.about(run.id, revision))
+    return Message("Your team knows this kind of fault.", section(told) + actions(join, anew))
 
 
 def stale_reply(stale: StaleRevision) -> Message:
     """What was clicked is not what is there now."""
-    newer = f"revision {stale.revision:,} by {person(stale.by)}, {wording.minute(stale.at)}"
+    newer = f"revision {stale.revision:,} by {person(stale.by)}, {moment(stale.at)}"
     return _plain(f"The note has changed: {newer}. Read it and decide again.", "The note has changed meanwhile.")
 
 
@@ -181,6 +195,4 @@ def _pick(jobs: Sequence[str]) -> Blocks:
 
 def _run(run: Run, address: str) -> str:
     where = link(address, run.job) if address else ""
-    return (
-        f"• {where or code(run.job, 128)} {_BECAME[run.status]}, {wording.minute(run.asked_at)}, {person(run.asked_by)}"
-    )
+    return f"• {where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}, {person(run.asked_by)}"

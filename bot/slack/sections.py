@@ -1,13 +1,14 @@
 """What a diagnosis says in Slack, section by section in reading order, each with its worth when room is short."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from bot import wording
 from bot.known import KnownFault
 from bot.slack.actions import LINES, MORE_LINES, lines_of
 from bot.slack.blocks import Block, actions, button, context, menu, section
 from bot.slack.budget import Part
-from bot.slack.text import code, literal, prose
+from bot.slack.text import code, day, literal, prose
 from bot.wording import counted, sentence
 from core.model import Diagnosis, EventEvidence, Evidence, IterationEvidence, NodeEvidence, Role, Scope
 
@@ -19,7 +20,7 @@ MOST = {
     "similar fault": 2,
 }  # of a message; core names 3 suspects
 MAX_WHY, MAX_SKIPPED, MAX_MENU = 2, 3, 25
-MAX_SENTENCE, MAX_LINE, MAX_FIX = 260, 140, 400  # characters; a line of a phone has about 45
+MAX_SENTENCE, MAX_LINE, MAX_FIX = 400, 140, 400  # characters; a line of a phone has about 45
 MAX_NODE = 40
 LIBRARY_STEP = "fault library"  # as bot.shelf says what the library could not do
 _QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that the words "confidence" and "suspect" would be about
@@ -85,9 +86,16 @@ def known_fault(fault: KnownFault) -> list[str]:
     """Title, who vouches for it, the fix."""
     return [
         f"*Known fault* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
-        f"_{sentence(prose(wording.vouched(fault), 120))}._",
+        f"{vouched(fault, capital=True)}.",
         f"*Fix* {prose(fault.fix, MAX_FIX)}",
     ]
+
+
+def vouched(fault: KnownFault, *, capital: bool = False) -> str:
+    """Who vouches for it, and since when."""
+    when = "" if fault.seed else day(fault.confirmed_at)
+    told = prose(wording.vouched(replace(fault, confirmed_at="") if when else fault), 120)
+    return f"_{sentence(told) if capital else told}_" + (f", {when}" if when else "")
 
 
 def similar_faults(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Part]:
@@ -97,7 +105,7 @@ def similar_faults(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterato
     alike = [fault for fault in known if not fault.exact]
     for number, fault in enumerate(alike):
         title = f"{prose(fault.title, 120)} ({fault.id})"
-        told = f"{wording.likeness(fault)}, {prose(wording.vouched(fault), 120)}"
+        told = f"{wording.likeness(fault)}, {vouched(fault)}"
         yield Part(section("" if number else "*Similar faults*", f"{title}: {told}"), 40 - number, "similar fault")
     if known:
         return

@@ -105,19 +105,17 @@ class Telling:
             return ""
         if run.cancel_by and not run.message_ts:
             return ""  # it was ended before anybody saw it: where the bot may not write, nothing is said later either
-        message = answer_message(self.shown(run))
         self._edited[run_id] = self._clock()
-        try:
-            ts, new = self._posting.once(run, PARENT, message, thread=run.thread_ts)
-        except MayNotPost as trouble:
-            _LOG.warning("%s: %s", run.id, trouble.message, extra={"run": run.id})
-            return ""
-        if run.message_ts != ts:
-            with self._state.together():
-                self._state.runs.set_message(run.id, ts)
-                self._state.threads.own(run.team, run.channel, run.thread_ts or ts, run.id)
-        if not new:
-            self._posting.edit(run, ts, message)
+        ts, new = run.message_ts, False
+        if not ts:
+            try:
+                ts, new = self._post(run)
+            except MayNotPost as trouble:
+                _LOG.warning("%s: %s", run.id, trouble.message, extra={"run": run.id})
+                return ""
+        now = self._state.runs.get(run_id) or run  # Slack may have taken its time: what is true by now is said
+        if not new or now.revision > run.revision:
+            self._posting.edit(now, ts, answer_message(self.shown(now)))
         return ts
 
     def shown(self, run: Run) -> Shown:
@@ -142,6 +140,14 @@ class Telling:
 
     # --- details ---
 
+    def _post(self, run: Run) -> tuple[str, bool]:
+        """The ts of the parent message, and whether it was posted now."""
+        ts, new = self._posting.once(run, PARENT, answer_message(self.shown(run)), thread=run.thread_ts)
+        with self._state.together():
+            self._state.runs.set_message(run.id, ts)
+            self._state.threads.own(run.team, run.channel, run.thread_ts or ts, run.id)
+        return ts, new
+
     def _save_draft(self, run: Run, form: Form) -> None:
         with suppress(StaleRevision):  # another replica was faster
             self._state.drafts.save(run.id, asdict(form), by=DRAFTED_BY, seen=0)
@@ -159,9 +165,10 @@ class Telling:
             self._posting.once(run, NOTE, note_message(run.id, answer.note), thread=thread)
         if answer.known:
             self._posting.once(run, FAULTS, faults_message(answer.known), thread=thread)
+        plot, report = f"{run.job}: plot", f"{run.job}: report"
         files = [
-            {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": title}
-            for path, title in ((answer.plot, f"{run.job}: plot"), (answer.report, f"{run.job}: report"))
+            {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": words}
+            for path, title, words in ((answer.plot, plot, answer.plot_text or plot), (answer.report, report, report))
             if path and Path(path).is_file()
         ]
         if files:

@@ -5,10 +5,12 @@ is. Zero-width and direction marks go first (``harmless``): they could hide betw
 """
 
 import re
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 
 from bot.harmless import harmless
+from bot.wording import minute
 
 ELLIPSIS = "…"
 NO_LINKS = {"unfurl_links": False, "unfurl_media": False, "link_names": False, "parse": "none"}  # of chat.postMessage
@@ -24,6 +26,7 @@ _ODD = re.compile(
 )
 _ADDRESS = re.compile(r"https?://[^\s|<>]{1,2000}")
 _EDGES = re.compile(r"^([(\[]*)(.*?)([.,;:!?)\]]*)$", re.DOTALL)
+_LOOKED_AT = 4  # times the limit: what ``harmless`` removes is nearly always far less
 _HALF = re.compile(r"(?:&[a-z]{0,4}|<[^<>]*)$")
 
 
@@ -58,9 +61,37 @@ def code(text: str, limit: int) -> str:
 
 def prose(text: str, limit: int) -> str:
     """A sentence that may quote or name what is foreign: what it quotes, and words that Slack would obey, as code."""
-    parts = _QUOTE.split(harmless(text, limit).strip())
+    parts = _QUOTE.split(in_words(harmless(text[: limit * _LOOKED_AT]).strip(), limit))
     shown = (code(part, limit) if number % 2 else _words(part) for number, part in enumerate(parts))
     return "".join(shown)
+
+
+def in_words(text: str, limit: int) -> str:
+    """The text, or its beginning: whole sentences when they are most of what fits, else whole words."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - len(ELLIPSIS) - ("“" in text[:limit])]  # a quote may have to be closed
+    stop = max(head.rfind(". "), head.rfind("; "))
+    kept = f"{head[: stop + 1]} " if stop > limit // 2 else head.rpartition(" ")[0].rstrip(",;: ")
+    if len(kept) < limit // 2:
+        kept = head  # one word that is longer than a line
+    closing = "”" if kept.count("“") > kept.count("”") else ""
+    return kept + ELLIPSIS + closing
+
+
+def moment(at: datetime) -> str:
+    """A time of what people and the bot did: Slack shows it in the reader's own zone, and as "today"."""
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{minute(at)}>"
+
+
+def day(iso: str) -> str:
+    """The day of such a time, given as ISO 8601; empty when it is none."""
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return ""
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}}|{at:%Y-%m-%d}>"
 
 
 def fallback(text: str, limit: int) -> str:

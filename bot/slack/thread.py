@@ -10,15 +10,15 @@ from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, context, feedback, section
 from bot.slack.budget import Part, fit
 from bot.slack.notes import whole_note
-from bot.slack.sections import lines_button
+from bot.slack.sections import lines_button, vouched
 from bot.slack.text import code, fallback, literal, person, prose
 from bot.state.drafts import Decision, Verdict
 from bot.state.threads import Question
 from bot.state.values import Failure
-from bot.wording import counted, sentence
+from bot.wording import counted
 from core.model import Diagnosis, Evidence
 
-MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 500  # lines of a reply (bot.ask), characters of one
+MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 600  # lines of a reply (bot.ask), characters of one
 MAX_WORDS = 1_000  # of a fault's cause or fix
 MAX_TELLING = 200  # characters in a notification
 MAX_CITED = 3  # buttons below a reply
@@ -74,22 +74,32 @@ def report_comment(diagnosis: Diagnosis) -> str:
 
 
 def decided_message(decision: Decision, title: str = "") -> Message:
-    """Somebody approved or rejected."""
+    """Somebody approved or rejected; ``title``: of the note, which the pattern has as well when it is its own."""
     if decision.verdict is Verdict.REJECTED:
         reason = f": {prose(decision.reason, MAX_WORDS)}" if decision.reason else "."
         return _line(f"Rejected by {person(decision.by)}{reason}", "The note was rejected.")
+    if decision.joins:
+        told = f"Approved by {person(decision.by)}: this job is added to fault pattern {code(decision.joins, 80)}."
+        return _line(told, "The job was added to a fault pattern.")
     told = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
     named = f": {prose(title, 200)}" if title else "."
     later = "The next job that fails this way is answered at once."
     return _line(f"Approved by {person(decision.by)} and archived{told}{named}", "The note was approved.", later)
 
 
-def undone_message(decision: Decision, by: str) -> Message:
-    """Somebody took a decision back."""
+def undone_message(decision: Decision, by: str, *, kept: bool = False) -> Message:
+    """Somebody took a decision back; ``kept``: its pattern stands by another decision."""
     what = "approval" if decision.verdict is Verdict.APPROVED else "rejection"
     told = f"The {what} by {person(decision.by)} was taken back by {person(by)}."
-    retired = f"Fault pattern {code(decision.pattern, 80)} is retired." if decision.pattern else ""
-    return _line(told, f"The {what} was taken back.", retired)
+    named = f"Fault pattern {code(decision.pattern, 80)}"
+    became = f"{named} stays in use." if kept else f"{named} is retired."
+    return _line(told, f"The {what} was taken back.", became if decision.pattern else "")
+
+
+def unfiled_message(decision: Decision) -> Message:
+    """An approval could not be archived, and nobody was waiting for it any more."""
+    told = f"The approval by {person(decision.by)} did not get into the fault library, so it does not stand."
+    return _line(told, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why.")
 
 
 def edited_message(by: str, revision: int) -> Message:
@@ -108,10 +118,9 @@ def _line(text: str, telling: str, *more: str) -> Message:
 
 def _fault(fault: KnownFault) -> Blocks:
     seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
-    vouched = sentence(prose(wording.vouched(fault), 120))
     return section(
         f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
-        f"_{vouched}._ {prose(fault.because, 400)}",
+        f"{vouched(fault, capital=True)}. {prose(fault.because, 400)}",
         f"*Cause* {prose(fault.cause, MAX_WORDS)}",
         f"*Fix* {prose(fault.fix, MAX_WORDS)}",
         seen,
@@ -121,4 +130,6 @@ def _fault(fault: KnownFault) -> Blocks:
 
 
 def _kind(fault: KnownFault) -> str:
-    return "".join(f", {prose(one, 120)}" for one in (fault.category, fault.subtype) if literal(one, 120))
+    return "".join(
+        f", {prose(one, 120)}" for one in (fault.category, fault.subtype) if literal(one, 120) not in ("", "unknown")
+    )

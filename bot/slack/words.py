@@ -21,6 +21,8 @@ class Verb(StrEnum):
     LIST = "list"
     STATUS = "status"
     CANCEL = "cancel"
+    WATCH = "watch"
+    UNWATCH = "unwatch"
     NOTHING = ""  # no word that is understood
 
 
@@ -40,16 +42,19 @@ def read_command(text: str) -> Wish:
     verb, rest = words[0].lower(), words[1:]
     if verb in (Verb.HELP, Verb.LIST, Verb.STATUS) and not rest:
         return Wish(Verb(verb))
-    if verb in (Verb.CANCEL, Verb.DIAGNOSE):
+    if verb in (Verb.CANCEL, Verb.DIAGNOSE, Verb.WATCH, Verb.UNWATCH):
         return Wish(Verb(verb), rest[0] if rest else "")
     return Wish(Verb.DIAGNOSE, words[0]) if len(words) == 1 else Wish(Verb.NOTHING, words[0])
+
+
+_COMMANDS = (Verb.DIAGNOSE, Verb.CANCEL, Verb.HELP, Verb.WATCH, Verb.UNWATCH)
 
 
 def asks_for_diagnosis(text: str) -> Wish | None:
     """The wish of a message in a thread of the bot, where everything that is no command is a question."""
     wish = read_command(text)
     first = _MENTION.sub(" ", text[:_MAX_READ]).split()[:1]
-    typed = bool(first) and first[0].lower() in (Verb.DIAGNOSE, Verb.CANCEL, Verb.HELP)
+    typed = bool(first) and first[0].lower() in _COMMANDS
     return wish if typed else None
 
 

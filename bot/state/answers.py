@@ -18,6 +18,7 @@ class SavedAnswer:
 
     diagnosis: None while only the known faults are found, whose events are all in the job; never in a final answer.
     note: None while it is not drafted. report, plot: paths of files in the run's folder, empty when not made.
+    plot_text: what the plot shows, in words.
     """
 
     job: str
@@ -26,6 +27,7 @@ class SavedAnswer:
     note: Note | None = None
     report: str = ""
     plot: str = ""
+    plot_text: str = ""
 
 
 def answer_text(answer: SavedAnswer) -> str:

@@ -1,13 +1,14 @@
 """The draft note of a run, its revisions, and what people decided: approved, rejected, taken back.
 
 A decision stands until it is undone. Two clicks give one decision, and the second is told whose it is. A decision about
-a revision that is not the newest is refused.
+a revision that is not the newest is refused. An approval is pending until its pattern is written: whoever meets a
+pending one may write it, because that does no harm when it is done twice.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -28,7 +29,12 @@ CREATE TABLE decisions (
 );
 CREATE UNIQUE INDEX one_decision_stands ON decisions (run) WHERE undone_at IS NULL;
 """
-ARCHIVING = timedelta(seconds=60)  # writing a pattern takes about a second, with a cold embedding model three
+# The second version: which pattern the job shall join; nobody waits for a pending approval any more.
+JOINING = """
+ALTER TABLE decisions ADD COLUMN joins TEXT NOT NULL DEFAULT '';
+ALTER TABLE decisions DROP COLUMN archiving_until;
+CREATE INDEX pending_decisions ON decisions (at) WHERE verdict = 'approved' AND pattern = '' AND undone_at IS NULL;
+"""
 
 
 class Verdict(StrEnum):
@@ -51,9 +57,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What stands. ``new``: this call made it, or takes over an approval whose pattern was never written.
+    """What stands. ``new``: this call made it.
 
-    pattern: id in the fault library, empty for a rejection and until it is written.
+    pattern: id in the fault library, empty for a rejection and until it is written. joins: id of the pattern that the
+    job is added to, empty for a pattern of its own.
     """
 
     run: str
@@ -63,7 +70,13 @@ class Decision:
     at: datetime
     reason: str = ""
     pattern: str = ""
+    joins: str = ""
     new: bool = False
+
+    @property
+    def pending(self) -> bool:
+        """Whether it was approved, and is not in the fault library yet."""
+        return self.verdict is Verdict.APPROVED and not self.pattern
 
 
 class Drafts:
@@ -94,37 +107,46 @@ class Drafts:
         rows = self._database.query("SELECT * FROM drafts WHERE run = ? ORDER BY revision", run)
         return tuple(map(_draft, rows))
 
-    def decide(self, run: str, verdict: Verdict, *, by: str, seen: int, reason: str = "") -> Decision:
+    def decide(self, run: str, verdict: Verdict, *, by: str, seen: int, reason: str = "", joins: str = "") -> Decision:
         """Approve or reject what was seen; or the decision that stands already, with ``new`` False.
 
-        After a new approval the caller writes the pattern and calls ``archived``. When it died before that, the next
-        click takes the approval over: so the pattern's id must come from the run and not be drawn anew.
+        After an approval the caller writes the pattern and calls ``archived``.
         """
         with self._database.transaction():
             standing = self.decision(run)
             if standing is not None:
-                return self._taken_over(standing)
+                return standing
             self._check(run, seen)
             now = self._clock()
             self._database.execute(
-                "INSERT INTO decisions (run, revision, verdict, by, at, reason, archiving_until)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                run, seen, verdict, by, now, reason, now + ARCHIVING if verdict is Verdict.APPROVED else None,
+                "INSERT INTO decisions (run, revision, verdict, by, at, reason, joins) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                run, seen, verdict, by, now, reason, joins,
             )  # fmt: skip
-            return Decision(run, seen, verdict, by, now, reason, new=True)
+            return Decision(run, seen, verdict, by, now, reason, joins=joins, new=True)
 
-    def archived(self, run: str, pattern: str) -> None:
-        """The approved note is in the fault library under this id."""
-        self._database.execute(
-            "UPDATE decisions SET pattern = ?, archiving_until = NULL"
-            " WHERE run = ? AND undone_at IS NULL AND verdict = 'approved'",
-            pattern, run,
-        )  # fmt: skip
+    def archived(self, run: str, pattern: str) -> bool:
+        """The approved note is in the fault library under this id; False when somebody has said so before."""
+        sql = (
+            "UPDATE decisions SET pattern = ?"
+            " WHERE run = ? AND undone_at IS NULL AND verdict = 'approved' AND pattern = ''"
+        )
+        return self._database.execute(sql, pattern, run) == 1
 
     def decision(self, run: str) -> Decision | None:
         """The decision that stands."""
-        rows = self._database.query("SELECT * FROM decisions WHERE run = ? AND undone_at IS NULL", run)
-        return _decision(rows[0]) if rows else None
+        return next(iter(self._standing("run = ?", run)), None)
+
+    def pending(self, before: datetime) -> tuple[Decision, ...]:
+        """Approvals of before this time whose pattern is not written: whoever should have done it may have died."""
+        return self._standing("verdict = 'approved' AND pattern = '' AND at < ?", before)
+
+    def is_shared(self, run: str, pattern: str) -> bool:
+        """Whether another approval of the same job, in another channel, stands for the same pattern."""
+        sql = (
+            "SELECT 1 FROM decisions JOIN runs ON runs.id = decisions.run"
+            " WHERE undone_at IS NULL AND pattern = ? AND run != ? AND job = (SELECT job FROM runs WHERE id = ?)"
+        )
+        return bool(self._database.query(sql, pattern, run, run))
 
     def undo(self, run: str, *, by: str) -> Decision | None:
         """Take the standing decision back; it, or None when there is none (any more): two clicks undo once."""
@@ -145,14 +167,9 @@ class Drafts:
         if current is not None and current.revision != seen:
             raise StaleRevision(seen=seen, revision=current.revision, by=current.by, at=current.at)
 
-    def _taken_over(self, standing: Decision) -> Decision:
-        """An approval whose pattern is missing for too long is the caller's now."""
-        now = self._clock()
-        taken = self._database.execute(
-            "UPDATE decisions SET archiving_until = ? WHERE run = ? AND undone_at IS NULL AND archiving_until <= ?",
-            now + ARCHIVING, standing.run, now,
-        )  # fmt: skip
-        return replace(standing, new=bool(taken))
+    def _standing(self, where: str, *values: object) -> tuple[Decision, ...]:
+        sql = f"SELECT * FROM decisions WHERE undone_at IS NULL AND {where} ORDER BY seq"  # noqa: S608 our own conditions
+        return tuple(map(_decision, self._database.query(sql, *values)))
 
 
 def _draft(row: Row) -> Draft:
@@ -168,4 +185,5 @@ def _decision(row: Row) -> Decision:
         at=datetime.fromisoformat(row["at"]),
         reason=row["reason"],
         pattern=row["pattern"],
+        joins=row["joins"],
     )

@@ -5,6 +5,8 @@ stored when Slack has answered. An intention without a ts whose writer is gone i
 token in the channel and posts again only when it is not there.
 """
 
+# ruff: noqa: S608 the table's name is a constant of ours, values are bound
+
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -48,9 +50,11 @@ class Post:
 class Posts:
     """All posts, by run and kind."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, *, table: str = "posts") -> None:
+        """table: another one holds the posts of watches, in place of those of runs."""
         self._database = database
         self._clock = clock
+        self._table = table
 
     def intend(self, run: str, kind: str) -> Post:
         """Say that it will be posted; what the caller has to do is in ``intention``.
@@ -60,7 +64,7 @@ class Posts:
         with self._database.transaction():
             now = self._clock()
             rows = self._database.query(
-                "SELECT token, ts, intended_at, mine_until FROM posts WHERE run = ? AND kind = ?", run, kind
+                f"SELECT token, ts, intended_at, mine_until FROM {self._table} WHERE run = ? AND kind = ?", run, kind
             )
             if not rows:
                 return self._insert(run, kind, now)
@@ -71,7 +75,7 @@ class Posts:
             if datetime.fromisoformat(rows[0]["mine_until"]) > now:
                 return Post(run, kind, token, Intention.PENDING, None, since)
             self._database.execute(
-                "UPDATE posts SET mine_until = ? WHERE run = ? AND kind = ?", now + POSTING, run, kind
+                f"UPDATE {self._table} SET mine_until = ? WHERE run = ? AND kind = ?", now + POSTING, run, kind
             )
             return Post(run, kind, token, Intention.DOUBTFUL, None, since)
 
@@ -80,24 +84,32 @@ class Posts:
 
         False when somebody else has taken it over meanwhile.
         """
-        sql = "UPDATE posts SET token = ?, mine_until = ? WHERE run = ? AND kind = ? AND token = ? AND ts IS NULL"
+        sql = (
+            f"UPDATE {self._table} SET token = ?, mine_until = ?"
+            " WHERE run = ? AND kind = ? AND token = ? AND ts IS NULL"
+        )
         return self._database.execute(sql, new, self._clock() + POSTING, run, kind, token) == 1
 
     def posted(self, run: str, kind: str, ts: str) -> str:
         """It is there; the ts that counts, which is the first one that was told."""
         with self._database.transaction():
-            self._database.execute("UPDATE posts SET ts = ? WHERE run = ? AND kind = ? AND ts IS NULL", ts, run, kind)
-            rows = self._database.query("SELECT ts FROM posts WHERE run = ? AND kind = ?", run, kind)
+            self._database.execute(
+                f"UPDATE {self._table} SET ts = ? WHERE run = ? AND kind = ? AND ts IS NULL", ts, run, kind
+            )
+            rows = self._database.query(f"SELECT ts FROM {self._table} WHERE run = ? AND kind = ?", run, kind)
             return str(rows[0]["ts"]) if rows else ts
 
     def refused(self, run: str, kind: str) -> None:
         """Slack has said no (not_in_channel, ratelimited): it is not there, and may be tried anew."""
-        self._database.execute("DELETE FROM posts WHERE run = ? AND kind = ? AND ts IS NULL", run, kind)
+        self._database.execute(f"DELETE FROM {self._table} WHERE run = ? AND kind = ? AND ts IS NULL", run, kind)
 
     def unsure(self, run: str, kind: str) -> None:
         """Slack gave no clear answer, so it may be there: whoever tries next looks for it first, at once."""
         self._database.execute(
-            "UPDATE posts SET mine_until = ? WHERE run = ? AND kind = ? AND ts IS NULL", self._clock(), run, kind
+            f"UPDATE {self._table} SET mine_until = ? WHERE run = ? AND kind = ? AND ts IS NULL",
+            self._clock(),
+            run,
+            kind,
         )
 
     def is_outdated(self, run: str, revision: int) -> bool:
@@ -107,13 +119,13 @@ class Posts:
 
     def ts(self, run: str, kind: str) -> str | None:
         """Where it is, if it is known to be there."""
-        rows = self._database.query("SELECT ts FROM posts WHERE run = ? AND kind = ?", run, kind)
+        rows = self._database.query(f"SELECT ts FROM {self._table} WHERE run = ? AND kind = ?", run, kind)
         return rows[0]["ts"] if rows else None
 
     def _insert(self, run: str, kind: str, now: datetime) -> Post:
         token = secrets.token_hex(_TOKEN_BYTES)
         self._database.execute(
-            "INSERT INTO posts (run, kind, token, intended_at, mine_until) VALUES (?, ?, ?, ?, ?)",
+            f"INSERT INTO {self._table} (run, kind, token, intended_at, mine_until) VALUES (?, ?, ?, ?, ?)",
             run, kind, token, now, now + POSTING,
         )  # fmt: skip
         return Post(run, kind, token, Intention.NEW, None, now)

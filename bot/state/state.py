@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.state import audit, drafts, feedback, leases, posts, runs, seen, threads
+from bot.state import audit, drafts, feedback, leases, posts, runs, seen, threads, watches
 from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
 from bot.state.values import Clock, utc_now
@@ -19,6 +19,8 @@ MIGRATIONS = (
     + drafts.SCHEMA
     + audit.SCHEMA
     + feedback.SCHEMA,
+    drafts.JOINING,
+    watches.SCHEMA,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 
@@ -31,11 +33,13 @@ class State:
     clock: Clock
     runs: runs.Runs
     seen: seen.Seen
+    watch_posts: posts.Posts
     posts: posts.Posts
     threads: threads.Threads
     drafts: drafts.Drafts
     audit: audit.Audit
     feedback: feedback.Feedback
+    watches: watches.Watches
 
     def together(self) -> AbstractContextManager[None]:
         """All that happens inside is stored as one, or not at all."""
@@ -48,6 +52,7 @@ class State:
         """
         now = self.clock()
         self.seen.forget(now - SEEN_FOR)
+        self.watches.forget(now - older_than)
         return self.runs.forget(now - older_than)
 
     def writable(self) -> bool:
@@ -78,4 +83,6 @@ def open_state(
         drafts=drafts.Drafts(database, clock),
         audit=audit.Audit(database, clock),
         feedback=feedback.Feedback(database, clock),
+        watches=watches.Watches(database, clock),
+        watch_posts=posts.Posts(database, clock, table=watches.POSTS),
     )

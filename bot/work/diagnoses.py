@@ -7,7 +7,7 @@ from bot.state.answers import SavedAnswer
 from bot.state.leases import Leases
 from bot.state.runs import Run
 from bot.state.values import Failure, Status
-from bot.work.means import Means, died, logged, too_late
+from bot.work.means import Means, died, logged, shareable, too_late
 from bot.work.messages import Diagnose, Progress, Refused, Told
 from bot.work.process import ChildProcess
 from bot.work.watch import Held, Why
@@ -78,15 +78,19 @@ class Diagnoses:
             match message:
                 case Progress(step, done, total):
                     means.mention(held, lambda: means.listener.progress(run, step, done, total))
-                case Told(answer, final):
-                    heard = _Heard(answer, complete=final)
-                    if not means.state.runs.save_answer(run.id, means.owner, answer):
-                        held.end(Why.LOST)
-                    elif not final:
-                        means.mention(held, lambda: means.listener.answered(run, answer, final=False))
+                case Told(told, final):
+                    heard = self._kept(run, held, shareable(held, told, final=final), final=final)
                 case Refused(failure, trace):
                     heard = _Heard(heard.answer, failure=logged(held, failure, trace))
         return heard
+
+    def _kept(self, run: Run, held: Held, answer: SavedAnswer, *, final: bool) -> _Heard:
+        """Store the answer as far as it is known, and show it unless more is to come at once."""
+        if not self._means.state.runs.save_answer(run.id, self._means.owner, answer):
+            held.end(Why.LOST)
+        elif not final:
+            self._means.mention(held, lambda: self._means.listener.answered(run, answer, final=False))
+        return _Heard(answer, complete=final)
 
     def _end(self, run: Run, held: Held, heard: _Heard, process: ChildProcess) -> None:
         """What it comes to, in the order of what counts most."""

@@ -3,9 +3,11 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from bot.discreet import ASK, discreet, discreet_diagnosis, discreet_note, is_theirs
+from bot.state.answers import SavedAnswer
 from bot.state.state import State
 from bot.state.values import Failure, Status, new_id
 from bot.work.files import RunFiles
@@ -55,7 +57,8 @@ class Means:
         with self.files.temporary(held.id) as temporary:
             order = Order(self.tasks[task], body, self.limits.memory_bytes)
             process = ChildProcess(order, temporary=temporary, environment=self.environment)
-            _LOG.info("%s: %s in process %d", held.id, task, process.pid, extra={"run": held.id})
+            job = body.job if isinstance(body, Diagnose) else body.answer.job
+            _LOG.info("%s: %s %s in process %d", held.id, task, job, process.pid, extra={"run": held.id, "job": job})
             with held.running(process):
                 yield process
 
@@ -64,12 +67,13 @@ class Means:
     ) -> bool:
         """Write down how it ended; False when it is another's meanwhile."""
         mine = held.leases.conclude(held.id, self.owner, status, failure)
+        seconds = (self.state.clock() - asked_at).total_seconds()
         if mine:
-            self.counters.finished(task, str(status), (self.state.clock() - asked_at).total_seconds())
+            self.counters.finished(task, str(status), seconds)
         reference = failure.reference if failure else ""
         _LOG.info(
-            "%s: %s %s", held.id, status if mine else "lost", reference,
-            extra={"run": held.id, "outcome": str(status), "reference": reference},
+            "%s: %s%s", held.id, status if mine else "lost", f" ({reference})" if reference else "",
+            extra={"run": held.id, "outcome": str(status), "seconds": round(seconds, 3), "reference": reference},
         )  # fmt: skip
         return mine
 
@@ -102,10 +106,11 @@ def died(held: Held, process: ChildProcess, what: str) -> Failure:
     """A child that ended without a last word, for the asker; the log has what it wrote last."""
     reference, how = new_id("e"), process.how_it_ended()
     _LOG.error(
-        "%s: child %s (%s)\n%s", held.id, how, reference, process.last_lines(),
+        "%s: child %s (%s); after signal 9 the kernel's log tells whether memory ran out\n%s",
+        held.id, how, reference, process.last_lines(),
         extra={"run": held.id, "reference": reference},
     )  # fmt: skip
-    hint = "Most likely memory ran out: the kernel's log tells." if "signal 9" in how else "The bot's log has the rest."
+    hint = f"Most likely memory ran out. {ASK}" if "signal 9" in how else ASK
     return Failure(f"{what} ended twice without an answer ({how}).", hint, "ChildDied", reference)
 
 
@@ -115,9 +120,23 @@ def too_late(what: str, seconds: float) -> Failure:
 
 
 def logged(held: Held, failure: Failure, trace: str) -> Failure:
-    """An unknown error gets a reference that finds its trace in our log; a known one speaks for itself."""
-    if not trace:
+    """What the asker may read of it; the rest stands in our log, under the reference that they are told."""
+    if is_theirs(failure) and not trace:
         return failure
     reference = new_id("e")
-    _LOG.error("%s: %s (%s)\n%s", held.id, failure.kind, reference, trace, extra={"run": held.id})
-    return Failure(failure.message, failure.hint, failure.kind, reference)
+    _LOG.error(
+        "%s: %s: %s %s (%s)\n%s", held.id, failure.kind, failure.message, failure.hint, reference, trace,
+        extra={"run": held.id, "reference": reference},
+    )  # fmt: skip
+    return replace(discreet(failure), reference=reference)
+
+
+def shareable(held: Held, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
+    """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
+    if answer.diagnosis is None:
+        return answer
+    diagnosis, note = discreet_diagnosis(answer.diagnosis), answer.note and discreet_note(answer.note)
+    if final and (diagnosis != answer.diagnosis or note != answer.note):
+        kept = [*(one.reason for one in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
+        _LOG.warning("%s: %s", held.id, " ".join(filter(None, kept)), extra={"run": held.id})
+    return replace(answer, diagnosis=diagnosis, note=note)

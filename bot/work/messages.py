@@ -44,11 +44,16 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Embed:
+    """To the child: make the vectors that the fault library lacks."""
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """To the child: what to do (``package.module:function``), with how much memory (None: with what there is)."""
 
     target: str
-    body: Diagnose | Ask
+    body: Diagnose | Ask | Embed
     memory_bytes: int | None = None
 
 
@@ -71,7 +76,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """From the child: the reply to a question; the last message."""
+    """From the child: the reply to a question, or what was embedded; the last message."""
 
     text: str
 
@@ -86,7 +91,7 @@ class Refused:
 
 Message = Progress | Told | Replied | Refused
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Order, Diagnose, Ask, Progress, Told, Replied, Refused)
+    kind.__name__: kind for kind in (Order, Diagnose, Ask, Embed, Progress, Told, Replied, Refused)
 }
 
 

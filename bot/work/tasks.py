@@ -1,18 +1,24 @@
 """What a child process can do: the whole table. A task gets its order and a voice; what it returns is the end."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bot.known import KnownFault
 from bot.state.answers import SavedAnswer
-from bot.work.messages import Ask, Diagnose
+from bot.work.messages import Ask, Diagnose, Embed
 from core.errors import FirstfaultError
+from core.model import Diagnosis
 
-TASKS: Mapping[str, str] = MappingProxyType({"diagnose": "bot.work.tasks:diagnose", "ask": "bot.work.tasks:ask"})
-REPORT = "report.html"
+if TYPE_CHECKING:
+    from bot.investigate import Answer
+
+TASKS: Mapping[str, str] = MappingProxyType({name: f"bot.work.tasks:{name}" for name in ("diagnose", "ask", "embed")})
+UNHURRIED = 10  # niceness of what nobody waits for
+REPORT, PLOT = "report.html", "plot.png"
 
 
 class Voice(Protocol):
@@ -42,8 +48,29 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
     answer = draft(answer, settings)
     voice.progress("drawing the report", 0, 1)
     report = Path(order.folder, REPORT)
-    report.write_text(page(answer, version=order.version, redacted=True), encoding="utf-8")
-    return replace(found, note=answer.note, report=str(report))
+    report.write_text(page(_discreet(answer), version=order.version, redacted=True), encoding="utf-8")
+    plot, plot_text = _plot(answer.diagnosis, Path(order.folder, PLOT))
+    return replace(found, note=answer.note, report=str(report), plot=plot, plot_text=plot_text)
+
+
+def _discreet(answer: "Answer") -> "Answer":
+    """What people in a chat may read of it: the report is posted there."""
+    from bot.discreet import discreet_diagnosis, discreet_note  # noqa: PLC0415
+
+    note = answer.note and discreet_note(answer.note)
+    return replace(answer, diagnosis=discreet_diagnosis(answer.diagnosis), note=note)
+
+
+def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
+    """Where the plot is, and what it shows in words; two empty texts when there is nothing to plot."""
+    from bot.note.clean import cleaned  # noqa: PLC0415
+    from bot.report.picture import draw_picture  # noqa: PLC0415 matplotlib
+
+    picture = draw_picture(cleaned(diagnosis))
+    if picture is None:
+        return "", ""
+    file.write_bytes(picture.png)
+    return str(file), picture.text
 
 
 def ask(order: Ask, voice: Voice) -> str:
@@ -66,3 +93,14 @@ def ask(order: Ask, voice: Voice) -> str:
     )
     redactor = Redactor()  # what a thread shows has left the house
     return "\n".join(redactor.redact(line) for line in reply.lines)
+
+
+def embed(_order: Embed, _voice: Voice) -> str:
+    """Make the vectors that the fault library lacks; the model is loaded only when there are any to make."""
+    from bot.settings import load_settings  # noqa: PLC0415
+    from bot.shelf import open_fault_library  # noqa: PLC0415
+    from bot.wording import counted  # noqa: PLC0415
+
+    os.nice(UNHURRIED)
+    with open_fault_library(load_settings()) as library:
+        return f"{counted(library.embed_missing(), 'vector')} made"

@@ -73,10 +73,29 @@ function reference(entity, whole) {
   const [target, label] = [entity.split("|")[0], entity.split("|").slice(1).join("|")];
   if (target.startsWith("@")) return mention(`@${member(target.slice(1)).name}`);
   if (target.startsWith("#")) return mention(`#${channel(target.slice(1))?.name ?? (label || target.slice(1))}`);
-  if (target.startsWith("!date^")) return label || target;
+  if (target.startsWith("!date^")) return date(...target.split("^").slice(1, 3)) || label || target;
   if (target.startsWith("!")) return mention(`@${label || target.slice(1).split("^").at(-1)}`, "broadcast");
   if (/^(https?:|mailto:)/.test(target)) return link(unescape(target), unescape(label || target));
   return unescape(whole);
+}
+
+// A time in the reader's own zone, in the styles that Slack has; nothing for what is no time.
+function date(seconds, style) {
+  const at = new Date(Number(seconds) * 1000);
+  if (!style || Number.isNaN(at.getTime())) return "";
+  const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / 86_400_000);
+  const short = at.toLocaleDateString("en-US", { month: "short", day: "numeric", year: "numeric" });
+  const long = at.toLocaleDateString("en-US", { month: "long", day: "numeric", year: "numeric" });
+  const pretty = { 0: "today", 1: "yesterday" }[days];
+  const words = {
+    date_num: at.toISOString().slice(0, 10),
+    date: long,
+    date_short: short,
+    date_pretty: pretty ?? long,
+    date_short_pretty: pretty ?? short,
+    time: at.toLocaleTimeString("en-US", { hour: "numeric", minute: "2-digit" }),
+  };
+  return style.replace(/\{(\w+)\}/g, (whole, name) => words[name] ?? whole);
 }
 
 const mention = (text, more = "") => el("span", { class: `mention ${more}` }, text);

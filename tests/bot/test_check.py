@@ -126,11 +126,12 @@ def test_no_approvers_means_nobody(check: Check, slack: Slack, tmp_path: Path) -
     [
         ({"SLACK_BOT_TOKEN": "xoxb-wrong"}, "bot token", "missing: Slack does not take the bot token: invalid_auth."),
         ({"SLACK_BOT_TOKEN": ""}, "bot token", "missing: FIRSTFAULT_SLACK_BOT_TOKEN is not set"),
-        ({"SLACK_APP_TOKEN": "xapp-wrong"}, "app token", "missing: Socket Mode does not start: invalid_auth."),
+        ({"SLACK_APP_TOKEN": "xapp-wrong"}, "app token", "missing: Slack does not take the app token: invalid_auth."),
         ({"SLACK_APP_TOKEN": ""}, "app token", "missing: FIRSTFAULT_SLACK_APP_TOKEN is not set"),
         ({"FIRSTFAULT_SLACK_TRANSPORT": "http"}, "signed HTTP", "missing: FIRSTFAULT_SLACK_SIGNING_SECRET is not set"),
         ({"FIRSTFAULT_STATE": "/dev/null/state"}, "state", "missing: The state file /dev/null/state"),
         ({"SLACK_API_URL": "http://127.0.0.1:9/api/"}, "bot token", "missing: Slack does not answer at "),
+        ({"SLACK_API_URL": "http://127.0.0.1:9/api/"}, "app token", "missing: Slack does not answer at "),
     ],
     ids=lambda it: next(iter(it)) if isinstance(it, dict) else "",
 )
@@ -189,6 +190,15 @@ def test_job_source_and_library_are_opened(check: Check, setting: dict[str, str]
     assert found[part].startswith(line)
     assert code == int(line.startswith("missing"))
     assert "Slack" in found
+
+
+def test_swapped_tokens_are_told_as_such(check: Check, slack: Slack, tmp_path: Path) -> None:
+    """The most usual mistake, and Slack's word for it (not_allowed_token_type) helps nobody."""
+    app = slack.workspace.app
+    swapped = {"SLACK_BOT_TOKEN": app.app_token, "SLACK_APP_TOKEN": app.bot_token}
+    code, found = check(**{**settings_for(slack, tmp_path), **swapped})
+    assert code == 1
+    assert all("The two tokens are swapped: xoxb- is the bot's" in found[part] for part in ("bot token", "app token"))
 
 
 def test_wrong_use_is_exit_code_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

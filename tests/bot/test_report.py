@@ -11,7 +11,6 @@ from bot.report import iterations, suspects, timeline
 from bot.report.citations import MAX_LINES, cited_places
 from bot.report.clock import ticks
 from bot.report.page import render_report
-from bot.report.style import as_png
 from core.job import Job, Manifest
 from core.logs.context import Excerpt, lines_around
 from core.model import Diagnosis, Line, Pictures, Series
@@ -172,13 +171,6 @@ def test_plots_are_drawn_only_from_data() -> None:
     assert timeline.timeline_figure(nothing, 7) is None
     assert iterations.iterations_figure(nothing, 7) is None
     assert "<svg" not in render(nothing)
-
-
-def test_a_figure_is_a_picture_too() -> None:
-    """The same figure can be posted as PNG."""
-    figure = suspects.suspects_figure(diagnoses.node_fault(), 7)
-    assert figure is not None
-    assert as_png(figure).startswith(b"\x89PNG")
 
 
 def test_a_thousand_nodes_stay_readable() -> None:

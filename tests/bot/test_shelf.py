@@ -1,5 +1,6 @@
 """The fault library during a diagnosis: what matched, what agrees, what looks alike, and never in the way."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,15 +43,26 @@ def _shown(*matches: Match) -> list[KnownFault]:
 
 
 def test_the_pattern_of_the_most_telling_event_comes_first() -> None:
-    """Of patterns that the diagnosis agrees with, the one that knows E1; the team's before seeds."""
-    faults = _shown(
-        _match("seed", "e-root", origin="seed"), _match("peer", "e-peer", "e-root"), _match("team", "e-root")
-    )
-    assert [fault.pattern for fault in faults] == ["peer", "team", "seed"]
+    """Of patterns that the diagnosis agrees with, the one that knows E1; without one of the team a seed."""
+    faults = _shown(_match("peer", "e-peer", "e-root"), _match("team", "e-root"))
+    seeds = _shown(_match("seed", "e-root", origin="seed"))
+    assert [fault.pattern for fault in faults] == ["peer", "team"]
     assert faults[0].events == ("E1", "E2")
     assert faults[1].because == "All events of its signature are in this job (E1), on node-a."
     assert (faults[1].confirmed_by, faults[1].seed) == ("bob", False)
-    assert (faults[2].confirmed_by, faults[2].seed) == ("", True)
+    assert [(fault.confirmed_by, fault.seed) for fault in seeds] == [("", True)]
+
+
+def test_a_seed_is_not_shown_beside_what_the_team_made_of_it() -> None:
+    """One answer for one fault: the confirmed one. A seed of other events, in other words, is another answer."""
+    other = _match("other", "e-peer", "e-root", origin="seed")
+    words = other.entry.pattern.model_copy(update={"cause": "Another cause.", "fix": "Another fix."})
+    other = replace(other, entry=other.entry.model_copy(update={"pattern": words}))
+    copied = _match("copied", "e-peer", "e-root", origin="seed")
+    same = _match("same", "e-root", origin="seed")
+
+    assert [fault.pattern for fault in _shown(same, copied, _match("team", "e-root"))] == ["team"]
+    assert [fault.pattern for fault in _shown(other, _match("team", "e-root"))] == ["team", "other"]
 
 
 def test_patterns_of_victims_are_left_out_beside_one_of_the_fault() -> None:

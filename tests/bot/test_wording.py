@@ -106,3 +106,8 @@ def test_a_headline_that_is_missing_is_replaced() -> None:
     """Even an empty diagnosis has a first line."""
     empty = Diagnosis("j", "firstfault", diagnoses.inconclusive().scope, diagnoses.inconclusive().confidence, "")
     assert wording.first_line(empty) == "j: The logs do not tell what is at fault"
+
+
+def test_ranks_and_nodes_are_ordered_as_numbers() -> None:
+    """rank 9 comes before rank 14, whatever letters say."""
+    assert wording.where(EventEvidence("E1", 1.0, "", nodes=("rank 14", "rank 9")), 16) == "rank 9, rank 14"

@@ -1,6 +1,10 @@
 """The files of docs/deploy and the pages about the bot name what there is: settings, commands, paths."""
 
+import json
 import re
+import shutil
+import subprocess
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -51,6 +55,45 @@ def test_the_service_may_write_where_it_is_told_to() -> None:
     assert all(path.startswith(allowed) for path in written)
     assert service["ProtectSystem"] == "strict"
     assert service["ExecStart"].endswith("/firstfault serve")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+    """No option that systemd does not know, none in a wrong section, and no value that it cannot read."""
+    text = (DEPLOY / "firstfault.service").read_text(encoding="utf-8")
+    unit = tmp_path / "firstfault.service"
+    unit.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", text, flags=re.MULTILINE), encoding="utf-8")
+    verified = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert "firstfault.service" not in verified.stderr
+    assert verified.returncode == 0
+
+
+def test_the_commands_of_the_image_can_run() -> None:
+    """What it copies is there, what it starts is installed, and the folders that it writes to are in its volume."""
+    text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    copied = [name for line in re.findall(r"^COPY (?!--from)(.*) \S+$", text, re.MULTILINE) for name in line.split()]
+    assert {"pyproject.toml", "requirements.lock"} <= set(copied)
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    assert json.loads(re.findall(r"^ENTRYPOINT (.*)$", text, re.MULTILINE)[0]) == [
+        "/opt/firstfault/.venv/bin/firstfault"
+    ]
+    assert set(json.loads(re.findall(r"^CMD (.*)$", text, re.MULTILINE)[0])) <= COMMANDS
+    health = json.loads(re.findall(r"^\s+(\[.*urlopen.*\])$", text, re.MULTILINE)[0])
+    compile(health[2], "HEALTHCHECK", "exec")
+    volume = re.findall(r"^VOLUME (\S+)$", text, re.MULTILINE)[0]
+    folders = re.findall(r"FIRSTFAULT_(?:STATE|LIBRARY|CACHE)=(\S+)", text)
+    assert len(folders) == 3
+    assert all(folder.startswith(f"{volume}/") for folder in folders)
+    port = re.findall(r"FIRSTFAULT_HEALTH=\S+:(\d+)", text)[0]
+    assert f"EXPOSE {port}" in text
+    assert f":{port}/healthz" in health[2]
+
+
+def test_the_lock_can_build_the_program() -> None:
+    """The image installs without build isolation, so whatever builds must be pinned among what is installed."""
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    pinned = re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {re.split(r"[<>=]", name)[0] for name in built} <= set(pinned)
 
 
 def test_the_image_holds_every_package() -> None:

@@ -161,6 +161,11 @@ class Scene:
         server = self.slack._server
         return server.call(lambda: server.state.put(replace(message, ts=server.state.new_ts())))
 
+    @staticmethod
+    def for_all(message: Message) -> Message:
+        """What was for one person's eyes, as if everybody had it."""
+        return replace(message, only_for=None)
+
     def told(self, name: str, words: str) -> Message:
         """What only this person sees."""
         return self.user(name).wait_for_ephemeral(words, PATIENCE)

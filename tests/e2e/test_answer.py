@@ -1,10 +1,11 @@
 """What an answer says: where to look, what that stands on, what is missing, and nothing that log text could do."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from slacksim import Message
+from slacksim import File, Message
 from tests.e2e.jobs import HOSTILE, KEY, ORDER, QUIET, RUNNING
 from tests.e2e.scene import PATIENCE, Scene
 
@@ -23,6 +24,12 @@ def hostile(scene: Scene) -> Message:
 
 def everything(scene: Scene, message: Message) -> list[Message]:
     return [message, *(reply for reply in scene.slack.snapshot().thread(message) if reply.by_app)]
+
+
+def shared_files(scene: Scene, message: Message) -> dict[str, File]:
+    """What was uploaded below an answer, by name."""
+    comment = scene.in_thread(message, "The full report")
+    return {file.name: file for file in map(scene.slack.snapshot().file, comment.files)}
 
 
 def test_the_first_line_says_where_to_look_and_when(answer: Message) -> None:
@@ -47,6 +54,40 @@ def test_every_claim_cites_evidence_that_opens_its_raw_lines(scene: Scene, answe
     assert view.title == "E1: raw lines"
     assert re.search(r"logs/\S+.* line \d+", view.all_text)
     assert "▶" in view.all_text
+
+
+def test_every_piece_of_evidence_opens_its_own_lines(scene: Scene, answer: Message) -> None:
+    """16: each button, and each choice of the menu below them, shows what that id stands on, marked in its context."""
+    carol, seen = scene.user("carol"), []
+    buttons = [block for block in answer.blocks if block.get("accessory", {}).get("action_id") == "ff_lines"]
+    menus = [one for block in answer.blocks for one in block.get("elements", ()) if one.get("type") == "static_select"]
+    choices = [option["value"] for menu in menus for option in menu["options"]]
+
+    for block in buttons:
+        carol.click(scene.copied(replace(answer, blocks=(block,))), "ff_lines")
+        seen.append(carol.wait_for_modal("▶", PATIENCE))
+        carol.cancel()
+    for choice in choices:
+        carol.click(answer, "ff_more_lines", choice)
+        seen.append(carol.wait_for_modal("▶", PATIENCE))
+        carol.cancel()
+
+    opened = [view.title.partition(":")[0] for view in seen]
+    assert opened == [block["accessory"]["value"].partition(":")[2] for block in buttons] + [
+        choice.partition(":")[2] for choice in choices
+    ]
+    assert len(set(opened)) == len(opened) >= 4
+    assert all(re.search(r"`logs/\S+` line \d+", view.all_text) for view in seen)
+
+
+def test_every_notification_stands_alone(scene: Scene, answer: Message) -> None:
+    """24: what a phone shows of each message in channel and thread is one line of words, without markup."""
+    shown = [message.text for message in everything(scene, answer) if not message.files]
+
+    assert len(shown) >= 3
+    assert shown[1] == "Note: Look at node-01: a network link went down during training, after iteration 60."
+    assert all(text.strip() and "\n" not in text and len(text) <= 380 for text in shown)
+    assert not [text for text in shown if re.search(r"[*`]|<[@!h]|&lt;!date", text)]
 
 
 def test_confidence_and_coverage_are_those_of_the_core(scene: Scene, answer: Message) -> None:
@@ -81,14 +122,31 @@ def test_nothing_conclusive_is_said_with_what_to_get(scene: Scene, room: str) ->
 
 def test_the_full_report_is_in_the_thread(scene: Scene, answer: Message) -> None:
     """22: one self-contained page that names the job; its title stands as text for those who do not see it."""
-    comment = scene.in_thread(answer, "The full report")
-    [file] = [scene.slack.snapshot().file(name) for name in comment.files]
+    file = shared_files(scene, answer)["f07.html"]
 
-    assert file.name == "f07.html"
     assert file.alt_text == "f07: report"
     assert file.data is not None
     assert b"<svg" in file.data
     assert b"aria-label=" in file.data or b"<title>" in file.data
+
+
+def test_the_plot_is_in_the_thread_and_in_words(scene: Scene, answer: Message) -> None:
+    """22: a picture beside the report, whose alternative text says what it shows."""
+    plot = shared_files(scene, answer)["f07.png"]
+
+    assert plot.mimetype == "image/png"
+    assert plot.title == "f07: plot"
+    assert plot.alt_text.startswith("f07. Anomaly score of 4 nodes, 0 to 1. Suspects: node-01 ")
+    assert "Marked iterations: 60" in plot.alt_text
+    assert plot.data is not None
+    assert plot.data.startswith(b"\x89PNG")
+
+
+def test_where_nothing_points_anywhere_nothing_is_plotted(scene: Scene, room: str) -> None:
+    """20, 22: the report is there, a picture of nothing is not."""
+    quiet = scene.diagnosed(QUIET, room)
+
+    assert set(shared_files(scene, quiet)) == {f"{QUIET}.html"}
 
 
 def test_hostile_log_text_breaks_nothing_and_pings_nobody(scene: Scene, hostile: Message) -> None:
@@ -96,7 +154,7 @@ def test_hostile_log_text_breaks_nothing_and_pings_nobody(scene: Scene, hostile:
     said = "\n".join(message.all_text for message in everything(scene, hostile))
 
     assert "CUDA out of memory" in said
-    assert not re.search(r"<!|<@(?!U0ALICE>,|U0ALICE>\.)", said)
+    assert not re.search(r"<!(?!date\^\d+\^[^|<>]*\|[^<>]*>)|<@(?!U0ALICE>,|U0ALICE>\.)", said)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", said)
     assert not [
         call for call in scene.slack.journal.calls() if "invalid_blocks" in call.outcome or "too_long" in call.outcome

@@ -102,5 +102,5 @@ def test_health_and_metrics_are_there_for_operations(scene: Scene, room: str) ->
         well, numbers = health.status, metrics.read().decode()
 
     assert well == 200
-    assert 'firstfault_finished_total{outcome="done",task="diagnose"}' in numbers
+    assert 'firstfault_tasks_finished_total{outcome="done",task="diagnose"}' in numbers
     assert QUIET not in numbers

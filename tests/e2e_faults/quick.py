@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.state.answers import SavedAnswer, answer_of
-from bot.work.messages import Ask, Diagnose
+from bot.work.messages import Ask, Diagnose, Embed
 from bot.work.tasks import Voice
 
-TASKS = {"diagnose": "tests.e2e_faults.quick:diagnose", "ask": "tests.e2e_faults.quick:ask"}
+TASKS = {name: f"tests.e2e_faults.quick:{name}" for name in ("diagnose", "ask", "embed")}
 ANSWER, STARTS = "answer.json", "starts"
 PATIENCE = 90.0  # seconds until a job that nobody lets go ends by itself
 
@@ -41,6 +41,10 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
 
 def ask(order: Ask, _: Voice) -> str:
     return f"{order.text}: N1 of {order.answer.job}"
+
+
+def embed(_: Embed, __: Voice) -> str:
+    return "nothing to embed"
 
 
 def _wait_for(file: Path) -> None:

@@ -124,6 +124,24 @@ def test_a_job_is_sighted_once_and_disturbs_nobody(tmp_path: Path) -> None:
         assert library.approve("nic", who="ada", revision=1)[1]
 
 
+def test_a_merge_that_was_taken_back_can_be_done_again(tmp_path: Path) -> None:
+    """The draft stands beside the approved pattern as before; the jobs that were seen stay seen."""
+    with opened(tmp_path) as library:
+        library.draft(pattern("old"), who="ada", job="j1")
+        library.approve("old", who="ada", revision=1)
+        library.draft(pattern("nic"), who="ada", job="j2")
+        merged = library.merge("nic", "old", who="ada", revision=1)
+        library.separate("nic", who="bob", why="another cable", revision=2)
+        apart = library.entry("nic"), library.entry("old")
+        library.merge("nic", "old", who="ada", revision=3)
+        again = library.entry("old")
+
+    assert (apart[0].status, apart[0].superseded_by) == (Status.DRAFT, "")
+    assert apart[1].status is Status.APPROVED
+    assert [step.action for step in again.history[-3:]] == ["merge", "separate", "merge"]
+    assert again.sightings == merged.sightings
+
+
 def test_a_merged_draft_gives_its_jobs(tmp_path: Path) -> None:
     """The same fault drafted twice becomes one pattern that was seen in both jobs."""
     with opened(tmp_path) as library:

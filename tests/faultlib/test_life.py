@@ -49,7 +49,7 @@ STEPS: dict[str, tuple[Callable[[Entry, int], Entry], dict[Status, Status]]] = {
     ),
     "merge": (
         lambda entry, seen: life.merged(entry, life.approved(draft("new"), ADA, revision=1), ADA, revision=seen)[0],
-        {Status.DRAFT: Status.SUPERSEDED},
+        {Status.DRAFT: Status.SUPERSEDED, Status.RETIRED: Status.SUPERSEDED},
     ),
 }
 
@@ -117,6 +117,23 @@ def test_a_merge_gives_the_jobs_away() -> None:
     assert (gone.superseded_by, [sighting.job for sighting in gone.sightings]) == ("old", ["j2"])
     assert [sighting.job for sighting in kept.sightings] == ["j1", "j2"]
     assert (kept.id, kept.version, kept.pattern.cause, kept.history[-1].why) == ("old", 2, "Better words.", "nic")
+
+
+def test_a_merge_is_taken_back() -> None:
+    """The draft is one again and can be approved; both histories say who did it; another replacement stays."""
+    target = life.approved(draft("old"), ADA, revision=1)
+    gone, kept = life.merged(life.drafted(pattern("nic"), ADA, job="j2"), target, BOB, revision=1)
+    replaced = life.superseded(life.approved(draft("third"), ADA, revision=1), target, ADA, revision=2)
+
+    again, left = life.separated(gone, kept, ADA, revision=gone.revision)
+
+    assert (again.status, again.superseded_by, again.history[-1].action) == (Status.DRAFT, "", "separate")
+    assert (left.status, left.history[-1].who, left.history[-1].why[:3]) == (Status.APPROVED, "ada", "nic")
+    assert life.approved(again, ADA, revision=again.revision).status is Status.APPROVED
+    with pytest.raises(WrongStep, match="was not merged"):
+        life.separated(replaced, target, ADA, revision=replaced.revision)
+    with pytest.raises(WrongStep, match="cannot be separated"):
+        life.separated(draft(), target, ADA, revision=1)
 
 
 def test_nothing_gives_way_to_itself_or_to_a_draft() -> None:

@@ -104,7 +104,7 @@ class Lives(RuleBasedStateMachine):
     @rule(name=names, into=names, who=WHO)
     def merge(self, name: str, into: str, who: str) -> None:
         possible = name != into and self.model[into].status is A
-        if self.step(name, 0, (D,) if possible else (), who, "merge", into=into):
+        if self.step(name, 0, (D, R) if possible else (), who, "merge", into=into):
             self.model[name].status = S
             self.model[into].revision += 1
             self.model[into].by.append(who)

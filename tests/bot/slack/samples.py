@@ -1,5 +1,6 @@
 """Runs, notes, known faults and answers of every kind for the tests of what the bot says in Slack."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from core.model import Confidence, Coverage, Diagnosis, Scope, Skipped
 from tests.bot import diagnoses
 from tests.bot.hard_cases import HOSTILE_LINE
 
+_DATE = re.compile(r"<!date\^\d+\^\{date_short_pretty\}(?: at \{time\})?\|([\d: -]+(?:UTC)?)>")
 AT = datetime(2026, 11, 21, 4, 11, 30, tzinfo=UTC)
 EVIL = (
     "<!channel> <@U0ADA> <https://evil.example|ok> @here *b* _i_ `c` :fire: http://evil.example \u202e"
@@ -151,6 +153,16 @@ def every_shown() -> Iterator[tuple[str, Shown]]:
             ("evil", (evil_fault(), evil_fault(), seed_fault()), model_note(diagnosis)),
         ):
             yield f"{name}-{dress}", answered(diagnosis, known=known, note=note, revision=int(note is not None))
+
+
+def entities(text: str) -> set[str]:
+    """What Slack would take for a mention or a link; dates of ours ping nobody and lead nowhere."""
+    return {one for one in re.findall(r"<[^>]*>?", text) if not _DATE.fullmatch(one)}
+
+
+def as_read(text: str) -> str:
+    """The text with dates as a client without Slack's clock shows them."""
+    return _DATE.sub(r"\1", text)
 
 
 def strings(value: Any) -> Iterator[str]:

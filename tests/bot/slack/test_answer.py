@@ -18,7 +18,7 @@ from bot.state.values import Status
 from core.model import Line, Role, Skipped
 from slacksim.blocks import problems_of_message
 from tests.bot import diagnoses
-from tests.bot.slack.samples import KNOWN, answered, code_note, every_shown, run, states, strings
+from tests.bot.slack.samples import KNOWN, answered, as_read, code_note, entities, every_shown, run, states, strings
 
 GOLDEN = Path(__file__).parent / "golden"
 EVERY = dict(every_shown())
@@ -60,7 +60,7 @@ def test_nobody_is_pinged_by_foreign_text(name: str) -> None:
     marked += [one["text"] for block in message.blocks if block["type"] == "context" for one in block["elements"]]
 
     for text in (*marked, message.text):
-        assert set(re.findall(r"<[^>]*>?", text)) <= {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"}
+        assert entities(text) <= {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"}
     assert all(block["text"]["verbatim"] for block in message.blocks if block["type"] == "section")
 
 
@@ -109,7 +109,7 @@ def test_a_known_fault_is_told_before_the_analysis_is_done() -> None:
     """Title, who confirmed it and when, and the fix come at once."""
     shown = texts(states()["known_at_once"])
 
-    assert "Confirmed by ada, 2026-11-20" in shown
+    assert "_Confirmed by ada_, 2026-11-20" in as_read(shown)
     assert "*Fix* Drain the node" in shown
 
 
@@ -248,8 +248,8 @@ def test_a_partial_answer_says_so() -> None:
 
 def test_a_decision_names_person_time_and_pattern() -> None:
     """Approved: by whom, when, as which pattern; rejected: why."""
-    assert "*Approved* by <@U0ADA>, 2026-11-21 04:11 UTC. Fault pattern `network-link-down-2`" in texts(
-        states()["approved"]
+    assert "*Approved* by <@U0ADA>, 2026-11-21 04:11 UTC. Fault pattern `network-link-down-2`" in as_read(
+        texts(states()["approved"])
     )
     assert "The link was down for maintenance `&lt;!here&gt;`" in texts(states()["rejected"])
 

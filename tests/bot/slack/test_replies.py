@@ -1,7 +1,6 @@
 """Private answers: each says what happened and what to do, whatever was typed."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -9,19 +8,44 @@ from pathlib import Path
 
 import pytest
 
+from bot.harmless import storable
 from bot.slack import actions, replies
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.values import Failure, Status
 from core.errors import BadJobId, JobNotFound, NoLogs
+from faultlib.pattern import Category, Entry, Origin, Pattern, Sighting, Step
+from faultlib.pattern import Status as InLibrary
 from slacksim.blocks import problems_of_message
 from sources.job_ids import check_job_id
-from tests.bot.slack.samples import AT, EVIL, run, strings
+from tests.bot.slack.samples import AT, EVIL, as_read, entities, run, strings
 
 GOLDEN = Path(__file__).parent / "golden"
 ADDRESS = "https://example.slack.com/archives/C0/p1"
 APPROVED = Decision("r-7f3k2q", 1, Verdict.APPROVED, "U0ADA", AT, pattern="network-link-down-2")
+
+
+def known_kind(foreign: str) -> Entry:
+    """A pattern of the team whose words are somebody's."""
+    words = Pattern(
+        id="network-link-down",
+        title=storable(foreign).strip()[:150] or "?",
+        category=Category.HARDWARE,
+        cause="A",
+        fix="B",
+    )
+    step = Step(version=1, action="approve", who="ada", at="2026-11-20T16:02:11Z")
+    seen = Sighting(job=storable(foreign)[:60] or "f01", at=step.at)
+    return Entry(
+        pattern=words,
+        version=1,
+        revision=2,
+        status=InLibrary.APPROVED,
+        origin=Origin.TEAM,
+        history=(step,),
+        sightings=(seen,),
+    )
 
 
 def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
@@ -51,6 +75,7 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     yield "not_yours", replies.not_yours_reply(one)
     yield "not_approver", replies.not_approver_reply(f"<@U0ADA>, ada@example.org, @oncall, {foreign}")
     yield "no_approvers", replies.no_approvers_reply()
+    yield "join", replies.join_reply(one, 2, known_kind(foreign))
     yield "decided", replies.decided_reply(APPROVED)
     yield "stale", replies.stale_reply(StaleRevision(seen=1, revision=2, by="U0BOB", at=AT))
     yield "nothing_to_undo", replies.nothing_to_undo_reply()
@@ -65,7 +90,7 @@ def test_slack_takes_every_private_answer(name: str, message: Message) -> None:
     assert json_size(message.blocks) <= MAX_JSON
     assert message.text
     for text in (message.text, *strings(list(message.blocks))):
-        found = set(re.findall(r"<[^>]*>?", text))
+        found = entities(text)
         assert all(one in {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"} or one.startswith(f"<{ADDRESS}|") for one in found)
 
 
@@ -117,8 +142,8 @@ def test_every_status_has_a_word() -> None:
 
 def test_the_second_click_is_told_who_was_first() -> None:
     """Nobody wonders whether the own click counted."""
-    assert "<@U0ADA> has approved it as `network-link-down-2`, 2026-11-21 04:11 UTC." in "\n".join(
-        strings(list(replies.decided_reply(APPROVED).blocks))
+    assert "<@U0ADA> has approved it as `network-link-down-2`, 2026-11-21 04:11 UTC." in as_read(
+        "\n".join(strings(list(replies.decided_reply(APPROVED).blocks)))
     )
 
 

@@ -1,12 +1,13 @@
 """Foreign text in Slack formats nothing, links nowhere and pings nobody."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack.text import clip, code, escape, fallback, link, literal, person, prose
+from bot.slack.text import clip, code, day, escape, fallback, in_words, link, literal, moment, person, prose
 
 ATTACKS = (
     "<!channel> <!here> <!everyone>",
@@ -115,3 +116,24 @@ def test_a_notification_has_no_markup() -> None:
     """The text of a notification is escaped and holds no backticks."""
     assert fallback("`<!here>` & so", 99) == "'&lt;!here&gt;' &amp; so"
     assert escape("<&>") == "&lt;&amp;&gt;"
+
+
+def test_a_long_sentence_ends_with_a_whole_sentence_or_word() -> None:
+    """Nobody reads half a word; what was quoted is still closed, so that it stays code."""
+    long = "The cable of node-01 failed. " * 3 + "Its peers waited until their timeout."
+
+    assert in_words(long, 100) == "The cable of node-01 failed. " * 3 + "…"
+    assert in_words("one two three four five six", 20) == "one two three four…"
+    assert in_words("x" * 50, 20) == "x" * 19 + "…"
+    assert prose("node-01 logged “an error of the link <!here> that goes on and on”", 50).endswith(
+        "link &lt;!here&gt;…`"
+    )
+
+
+def test_a_time_is_shown_in_the_readers_zone() -> None:
+    """Slack writes it; who has no Slack clock reads UTC, and what is no time is nothing."""
+    at = datetime(2026, 11, 21, 4, 11, 30, tzinfo=UTC)
+
+    assert moment(at) == "<!date^1795234290^{date_short_pretty} at {time}|2026-11-21 04:11 UTC>"
+    assert day("2026-11-21T04:11:30Z") == "<!date^1795234290^{date_short_pretty}|2026-11-21>"
+    assert day("<!channel>") == ""

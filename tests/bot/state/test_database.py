@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.state.database import Database
 from bot.state.errors import StateUnavailable
 from bot.state.state import MIGRATIONS, State, open_state
 from tests.bot.state.states import Hands, ask, asking, now
@@ -66,10 +67,33 @@ def test_a_newer_state_is_refused(state: State) -> None:
     state.database.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     state.close()
 
-    with pytest.raises(StateUnavailable, match="version 2, and this Firstfault knows 1") as refused:
+    with pytest.raises(StateUnavailable, match="version 4, and this Firstfault knows 3") as refused:
         open_state(state.database.path)
 
     assert "upgrade" in refused.value.hint
+
+
+def test_a_state_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    """What people decided with the version before stays decided; an approval that it left half done is pending."""
+    path = tmp_path / "state.db"
+    old = Database(path, MIGRATIONS[:1])
+    old.execute(
+        "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, status)"
+        " VALUES ('r-1', 'T1', 'C1', 'f07', 'U1', '2026-11-21T04:11:30+00:00', 'command', '', 'done')"
+    )
+    old.execute(
+        "INSERT INTO decisions (run, revision, verdict, by, at, reason, archiving_until)"
+        " VALUES ('r-1', 1, 'approved', 'U1', '2026-11-21T04:12:00+00:00', '', '2026-11-21T04:13:00+00:00')"
+    )
+    old.close()
+
+    state = open_state(path)
+
+    decision = state.drafts.decision("r-1")
+    state.close()
+    assert decision is not None
+    assert decision.pending
+    assert (decision.by, decision.joins) == ("U1", "")
 
 
 def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:

@@ -89,20 +89,41 @@ def test_the_pattern_of_an_approval_is_named(state: State) -> None:
     assert (second.verdict, second.by, second.pattern, second.new) == (Verdict.APPROVED, "U1", "fp-12", False)
 
 
-def test_an_approval_whose_pattern_was_never_written_is_taken_over(state: State, clock: Hands) -> None:
-    """A crash between click and library is mended by the next click, and stays the first person's approval."""
-    run = ask(state)
-    state.drafts.save(run.id, NOTE, by="model", seen=0)
-    state.drafts.decide(run.id, Verdict.APPROVED, by="U1", seen=1)
-    assert not state.drafts.decide(run.id, Verdict.APPROVED, by="U2", seen=1).new
-    clock.forward(seconds=60)
-
+def test_an_approval_is_pending_until_its_pattern_is_written(state: State, clock: Hands) -> None:
+    """A crash between click and library leaves it to whoever looks; it stays the first person's approval."""
+    run, rejected = ask(state), ask(state, "f02")
+    for one in (run, rejected):
+        state.drafts.save(one.id, NOTE, by="model", seen=0)
+    state.drafts.decide(rejected.id, Verdict.REJECTED, by="U1", seen=1)
+    first = state.drafts.decide(run.id, Verdict.APPROVED, by="U1", seen=1, joins="fp-3")
     second = state.drafts.decide(run.id, Verdict.APPROVED, by="U2", seen=1)
+    young = state.drafts.pending(clock.now)
+    clock.forward(seconds=1)
 
-    assert (second.new, second.by) == (True, "U1")
-    state.drafts.archived(run.id, "fp-12")
-    clock.forward(seconds=60)
-    assert not state.drafts.decide(run.id, Verdict.APPROVED, by="U3", seen=1).new
+    pending = state.drafts.pending(clock.now)
+    written = [state.drafts.archived(run.id, pattern) for pattern in ("fp-12", "fp-13")]
+
+    assert (first.new, second.new, second.by, second.pending) == (True, False, "U1", True)
+    assert young == ()
+    assert [(one.run, one.by, one.joins) for one in pending] == [(run.id, "U1", "fp-3")]
+    assert written == [True, False]
+    assert state.drafts.pending(clock.now) == ()
+    assert not state.drafts.decide(run.id, Verdict.APPROVED, by="U3", seen=1).pending
+
+
+def test_a_pattern_is_shared_by_approvals_of_one_job(state: State) -> None:
+    """Whoever takes one of them back must leave it to the other; another job's approval is none of theirs."""
+    here, there, other = ask(state), ask(state, channel="C2"), ask(state, "f02")
+    for run in (here, there, other):
+        state.drafts.save(run.id, NOTE, by="model", seen=0)
+        state.drafts.decide(run.id, Verdict.APPROVED, by="U1", seen=1)
+        state.drafts.archived(run.id, "fp-12")
+
+    shared = state.drafts.is_shared(here.id, "fp-12")
+    state.drafts.undo(there.id, by="U2")
+
+    assert shared
+    assert not state.drafts.is_shared(here.id, "fp-12")
 
 
 def test_a_rejection_keeps_its_reason(state: State, clock: Hands) -> None:

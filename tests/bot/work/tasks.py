@@ -18,7 +18,8 @@ from bot.state.answers import SavedAnswer
 from bot.work import tasks
 from bot.work.messages import Ask, Diagnose
 from bot.work.tasks import Voice
-from core.errors import NoLogs
+from core.errors import NoLogs, SourceUnavailable
+from core.model import Skipped
 from tests.bot import diagnoses
 
 TASKS = {"diagnose": "tests.bot.work.tasks:diagnose", "ask": "tests.bot.work.tasks:ask"}
@@ -47,7 +48,11 @@ def ask(order: Ask, voice: Voice) -> str:
 
 
 def answer(job: str) -> SavedAnswer:
-    return SavedAnswer(job, replace(diagnoses.node_fault(), job=job))
+    found = replace(diagnoses.node_fault(), job=job)
+    if job == "partial":
+        skipped = Skipped("fault library", "The fault library /srv/library.db is damaged.")
+        found = replace(found, skipped=(skipped,))
+    return SavedAnswer(job, found)
 
 
 def _quick(_: SavedAnswer, __: Voice) -> None:
@@ -105,6 +110,10 @@ def _refuse(found: SavedAnswer, _: Voice) -> None:
     raise NoLogs(f"{found.job} has no logs.", "Look elsewhere.")
 
 
+def _down(_: SavedAnswer, __: Voice) -> None:
+    raise SourceUnavailable("The jobs folder /srv/jobs cannot be listed: gone.", "Name it with --jobs.")
+
+
 def _chatter(found: SavedAnswer, voice: Voice) -> None:
     voice.tell(found)
     for number in range(100_001):
@@ -146,6 +155,8 @@ JOBS: dict[str, Callable[[SavedAnswer, Voice], None]] = {
     "eat": _eat,
     "raise": _raise,
     "refuse": _refuse,
+    "down": _down,
+    "partial": _quick,
     "chatter": _chatter,
     "print": _print,
     "environment": _environment,

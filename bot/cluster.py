@@ -1,0 +1,165 @@
+"""Who reads the logs of a job: threads of this process, or the workers of a Dask cluster when there is much to read.
+
+A worker of the cluster runs the same functions on the same files, so the answer is the same, byte for byte. That it can
+(it has this version of the program and sees the files) is asked before it is given anything (docs/cluster.md).
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from core.errors import BadSettings, FirstfaultError, UnreadableLog
+from core.job import Job, LogFile
+from core.logs.version import reader_version
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# Measured: to load distributed, connect and look around takes 1.2 s, in which two threads here read 500 MB; a worker
+# that has just started loads the kernel for another second. What is smaller is read here sooner than it is sent away.
+CLUSTER_BYTES = 512 << 20
+PATIENCE = 8  # seconds for a scheduler, and again for its first worker: a person waits ten for an answer, not more
+_ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:@]+):[0-9]{1,5}")
+
+
+class ClusterFailed(FirstfaultError):
+    """The Dask cluster does not answer, or its workers cannot read the logs."""
+
+
+@contextmanager
+def readers(
+    scheduler: str, jobs: Sequence[Job], *, threads: int, least: int = CLUSTER_BYTES
+) -> Iterator[int | Executor]:
+    """Whoever is to read the logs of these jobs: what ``core`` takes for ``workers``.
+
+    Args:
+        scheduler: address of a Dask scheduler; empty: threads of this process read.
+        threads: how many of them.
+        least: bytes below which they read whatever the scheduler.
+
+    Raises:
+        BadSettings: the address makes no sense, or Dask is not installed.
+        ClusterFailed: there or while the logs are read.
+    """
+    if scheduler and not _ADDRESS.fullmatch(scheduler):
+        raise BadSettings(
+            f"{scheduler} is no address of a Dask scheduler.", "It is like tcp://10.0.0.5:8786 (or tls://...)."
+        )
+    files = [file for job in jobs for file in job.logs]
+    if not scheduler or not files or sum(file.size for file in files) < least:
+        yield threads
+        return
+    cluster = _Cluster(scheduler, max(files, key=lambda file: file.size))
+    try:
+        with _translated(scheduler):
+            yield cluster
+    finally:
+        cluster.shutdown()
+
+
+class _Cluster(Executor):
+    """The workers of a scheduler; it is asked for when there is something to read that no cache has."""
+
+    def __init__(self, address: str, sample: LogFile) -> None:
+        self._address, self._sample = address, sample
+        self._client: Client | None = None
+
+    def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have a function run by any worker; one that dies has it run by another."""
+        if self._client is None:
+            self._client = _connect(self._address)
+            _check_workers(self._client, self._sample)
+        # not pure: what was read for somebody else, of a file that has changed since, is no answer
+        future: Future[Any] = self._client.get_executor(pure=False).submit(task, *args, **kwargs)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+        """Leave the cluster; it goes on without us, and forgets what it still does for us."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+
+def _connect(address: str) -> "Client":
+    try:
+        import dask  # noqa: PLC0415 an extra that most do without, and half a second
+        import distributed  # noqa: PLC0415
+    except ImportError as error:
+        raise BadSettings(
+            f"{address} is a Dask scheduler, and Dask is not installed here.",
+            "Install it with: pip install 'firstfault[cluster]'. Or leave out --scheduler (FIRSTFAULT_SCHEDULER).",
+        ) from error
+    for name in ("distributed", "distributed.client", "distributed.comm"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what it would say is an error of ours, told once
+    # the spans of a large file go back to be put together: megabytes in one task, as they are meant to be
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="firstfault")
+    except (OSError, ValueError) as error:
+        raise ClusterFailed(
+            f"The Dask scheduler {address} does not answer within {PATIENCE} seconds.",
+            "Is it running, and can this machine reach its port? Look at --scheduler (FIRSTFAULT_SCHEDULER).",
+        ) from error
+    return client
+
+
+def _check_workers(client: "Client", sample: LogFile) -> None:
+    """Raise unless there are workers, and each would read what this process would."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as error:
+        client.close()
+        raise ClusterFailed(
+            "The Dask cluster has no workers.", "Start some; one that grows by itself needs minimum=1 (docs/cluster.md)."
+        ) from error
+    answers = client.run(_look, sample, on_error="return")
+    for worker, answer in answers.items():
+        trouble = _trouble(answer)
+        if trouble:
+            client.close()
+            raise ClusterFailed(f"The Dask worker {worker} {trouble[0]}", trouble[1])
+
+
+def _trouble(answer: object) -> tuple[str, str] | None:
+    """What keeps a worker from being of use, and what to do."""
+    if isinstance(answer, BaseException):
+        hint = "Workers need the same Firstfault installed, in the same Python (docs/cluster.md)."
+        return f"cannot load Firstfault: {type(answer).__name__}: {answer}", hint
+    version, problem = answer if isinstance(answer, tuple) else ("", "")
+    if version != reader_version():
+        return "has another version of Firstfault.", "Install the same one there: its answers may differ."
+    if problem:
+        return f"cannot read the logs: {problem}", "Workers read them where this machine does: share the folder or bucket."
+    return None
+
+
+def _look(sample: LogFile) -> tuple[str, str]:
+    """On a worker: its version, and why it cannot read a file."""
+    try:
+        with sample.open() as stream:
+            stream.read(1)
+    except UnreadableLog as error:
+        return reader_version(), error.message
+    return reader_version(), ""
+
+
+@contextmanager
+def _translated(address: str) -> Iterator[None]:
+    try:
+        yield
+    except CancelledError as error:
+        raise ClusterFailed(f"The Dask scheduler {address} has gone while the logs were read.", _AGAIN) from error
+    except FirstfaultError:
+        raise
+    except Exception as error:
+        if type(error).__module__.split(".")[0] != "distributed":
+            raise
+        raise ClusterFailed(
+            f"The Dask cluster {address} gave up reading the logs: {type(error).__name__}.", _AGAIN
+        ) from error
+
+
+_AGAIN = "Ask again, or leave out --scheduler (FIRSTFAULT_SCHEDULER): then this machine reads them."

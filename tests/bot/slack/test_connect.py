@@ -1,0 +1,62 @@
+"""Ways in: an app that says nothing needless, counts what Slack waits for, and closes once or twice."""
+
+import logging
+
+import pytest
+from slack_bolt.authorization import AuthorizeResult
+from waitress import wasyncore
+
+from bot.slack.connect import Http, make_app, make_client, no_socket
+from core.errors import BadSettings
+
+SLACK = "https://slack.com/api/"
+IDENTITY = AuthorizeResult(
+    enterprise_id=None, team_id="T1", bot_user_id="U1", bot_id="B1", bot_token="xoxb-1",
+)  # fmt: skip
+
+
+def http(port: int = 0) -> Http:
+    return Http(make_app(make_client("xoxb-1", SLACK), IDENTITY, "secret", lambda _: None), "127.0.0.1", port)
+
+
+def test_bolt_does_not_warn_of_the_tokens_that_it_is_not_given(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SLACK_BOT_TOKEN is one of the two names of our own setting; afterwards Bolt may speak again."""
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
+    make_app(make_client("xoxb-1", SLACK), IDENTITY, "secret", lambda _: None)
+    assert caplog.messages == []
+    logging.getLogger("bot.slack.bolt").warning("heard")
+    assert caplog.messages == ["heard"]
+
+
+def test_closing_a_server_that_is_closing_is_no_error() -> None:
+    """Its threads pull the same trigger: one of them may have closed it in the moment in which it is stopped."""
+    server = http()
+    server.start()
+    server._server.trigger.pull_trigger(lambda: wasyncore.close_all(server._sockets))
+    server._thread.join(10)
+    server.stop()
+    assert not server.healthy()
+
+
+def test_a_port_that_is_taken_is_told_by_its_setting() -> None:
+    """No trace, and what to set."""
+    server = http()
+    server.start()
+    try:
+        with pytest.raises(BadSettings, match=r"Cannot listen on 127.0.0.1:\d+: Address already in use") as told:
+            http(server.port)
+        assert "FIRSTFAULT_LISTEN" in told.value.hint
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    ("api_url", "hint"), [(SLACK, "HTTPS_PROXY"), ("http://127.0.0.1:9/api/", "FIRSTFAULT_SLACK_API_URL")]
+)
+def test_nobody_at_the_address_is_one_line_with_a_hint(api_url: str, hint: str) -> None:
+    """Slack's own address is right: then the way is wrong."""
+    trouble = no_socket("xapp-1", api_url, OSError("Connection refused"))
+    assert trouble.message == f"Slack does not answer at {api_url} (Connection refused)."
+    assert hint in trouble.hint

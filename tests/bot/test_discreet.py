@@ -1,0 +1,52 @@
+"""What is left of an error for people who only ask."""
+
+import pytest
+
+from bot.discreet import ASK, discreet, without_places
+from bot.state.values import Failure
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("The jobs folder /srv/jobs cannot be listed: gone.", "The jobs folder cannot be listed: gone."),
+        ("There is no job 7001 below /srv/jobs.", "There is no job 7001."),
+        ("Job 7001 has no log files under s3://training/jobs/7001.", "Job 7001 has no log files."),
+        ("The model toy at models.internal:8000 gave no answer.", "The model toy gave no answer."),
+        ("The model toy at 10.0.0.7 gave no answer.", "The model toy gave no answer."),
+        ("Slack does not answer at https://slack.com/api/ (reset).", "Slack does not answer (reset)."),
+        ('No answer from "http://minio:9000/b?x=1".', "No answer."),
+        ("Written to ~/.cache/firstfault, it is full", "Written to, it is full"),
+    ],
+)
+def test_places_of_the_server_go(said: str, told: str) -> None:
+    """Paths, addresses and hosts, with the word that leads to them."""
+    assert without_places(said) == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "logs/rank_3.log:97: it was cut short",
+        "It ended at 03:59:44, node / rank unknown and/or lost",
+        "Stopped after 900 s: what would have come later is missing.",
+        "Compared by words only: the model is not installed.",
+    ],
+)
+def test_what_is_no_place_stays(said: str) -> None:
+    """Names within a job, clocks and plain words."""
+    assert without_places(said) == said
+
+
+@pytest.mark.parametrize("kind", ["SourceUnavailable", "LibraryUnavailable", "BadSettings", "SomethingNew", "OSError"])
+def test_a_hint_for_the_command_line_becomes_whom_to_ask(kind: str) -> None:
+    """Also of an error that nobody had thought of when this was written."""
+    told = discreet(Failure("It failed.", "Set FIRSTFAULT_JOBS or --jobs.", kind, "e-1"))
+    assert (told.message, told.hint, told.reference) == ("It failed.", ASK, "e-1")
+
+
+@pytest.mark.parametrize("kind", ["BadJobId", "StaleRevision", "RunForgotten", "MayNotPost", ""])
+def test_what_is_about_the_asker_is_told_whole(kind: str) -> None:
+    """What somebody typed or clicked, with what they can do."""
+    failure = Failure("'/etc/passwd' cannot be a job id.", "A job id has letters.", kind)
+    assert discreet(failure) == failure
