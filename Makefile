@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-TYPED := $(wildcard core sources bot faultlib prompts slacksim tests benchmarks)
+TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchmarks)
 
 .PHONY: help setup demo test check format bench lock clean
 
