@@ -11,6 +11,8 @@ from core.job import Manifest
 from core.model import Role
 from core.table import EventTable
 
+_WORD = re.compile(r"[\w.-]+")
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -49,8 +51,10 @@ class Names:
         return self._ranks.get(rank)
 
     def mentioned(self, text: str) -> str | None:
-        """A node whose name stands in a text as a word."""
-        return next((self._nodes[word] for word in re.findall(r"[\w.-]+", text) if word in self._nodes), None)
+        """The first node whose name stands in a text as a word; one before the first colon only if no other does."""
+        found = [(match.start(), self._nodes[match[0]]) for match in _WORD.finditer(text) if match[0] in self._nodes]
+        spoken = text.find(": ")
+        return next((node for at, node in found if at > spoken), found[0][1] if found else None)
 
 
 def blame_edges(

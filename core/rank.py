@@ -23,7 +23,7 @@ STRONG = 0.5  # strength from which on an event dates the failure: what peers re
 MIN_SHARE = 0.5  # of the leading root's score; what is weaker than that explains nothing that it does not
 MAX_ROOTS = 6  # a reader looks at few; the lab's faults leave at most six kinds of direct traces
 MAX_FRAMES = 400  # rows of a traceback that are read for its functions
-_BEFORE_DATA = (Stage.UNKNOWN, Stage.INITIALIZATION, Stage.MODEL_LOADING)
+_BEFORE_TRAINING = (Stage.UNKNOWN, Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING)
 _FILE_KINDS = ("missing file", "permission", "corrupt file")
 _ORDER = {Role.ROOT: 0, Role.PROPAGATED: 1, Role.TEARDOWN: 2, Role.BENIGN: 3}
 
@@ -131,7 +131,10 @@ def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
         if named is not None:
             return named
     stage, fact = STAGES[int(parsed.stages[row])], candidate.fact
-    early = stage in _BEFORE_DATA or (stage is Stage.TRAINING and parsed.iterations.of_row[row] < 0)
+    trains = parsed.iterations.of_row[row] >= 0
+    if trains and stage in _BEFORE_TRAINING:
+        return Stage.TRAINING  # who fails after an iteration has loaded all that is loaded before
+    early = stage in _BEFORE_TRAINING or (stage is Stage.TRAINING and not trains)
     if early and fact.kind in _FILE_KINDS and (named := stage_of_path(said)) is not None:
         return named
     return fact.stage if stage is Stage.UNKNOWN else stage

@@ -62,7 +62,8 @@ def _demote_survived(table: EventTable, candidates: Sequence[Candidate]) -> Sequ
 
     def demote(one: Candidate) -> Candidate:
         periodic = not one.fact.known and not table.templates[one.event].block  # exceptions are no beat
-        if one.role is Role.ROOT and one.survived > (0.0 if periodic else SURVIVED):
+        limit = 0.0 if periodic else SURVIVED
+        if one.role in (Role.ROOT, Role.PROPAGATED) and one.survived > limit:
             return one.with_role(Role.BENIGN, "the job went on after it")
         if one.role is Role.ROOT and not one.fact.known and one.fact.strength < WORTH_A_LOOK:
             return one.with_role(Role.BENIGN, "a warning that nothing else supports")

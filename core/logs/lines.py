@@ -4,10 +4,11 @@ A file is a sequence of physical lines that end at ``\n``. A line holds one *seg
 carriage returns (a progress bar is one line with many segments; docs/logs.md). A segment is taken apart into
 
     prefix   who speaks: ``0: [default3]:[rank3]: `` (srun, torchrun, torch), ``host: `` (pdsh), ``(Worker pid=7) ``
-             (Ray), ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank
+             (Ray), ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank. A container's stamp
+             before it (``2026-11-21T13:12:42.728Z ``, ``... stdout F ``) belongs to neither prefix nor body
     body     what is said, masked: times, addresses, hexadecimal words and numbers become ``<TS> <IP> <HEX> <NUM>``;
              typed slots (errno, exit code, signal, status, Xid) keep their value, because it is the clue
-    time     the first clock reading of the body, in microseconds; -1 when there is none
+    time     the first clock reading of the body, else the stamp, in microseconds; -1 when there is none
 
 Masking knows nothing of other lines, so the same line has the same body in every job. A body starts with two
 spaces when the text was indented by two or more: that is how tracebacks are told from what follows them.
@@ -100,9 +101,11 @@ def take_apart(segment: bytes, file_format: Format) -> Segment:
     text = segment[:MAX_SEGMENT]
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
+    text, stamped = _unstamped(text, file_format)
     end = _prefix_end(text, file_format)
     rest = text[end:]
-    return Segment(text[:end], mask(rest), _first_time(rest, file_format.year))
+    time = _first_time(rest, file_format.year)
+    return Segment(text[:end], mask(rest), stamped if time == NO_TIME else time)
 
 
 def mask(text: bytes) -> bytes:
@@ -125,7 +128,7 @@ def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
     A third of the lines: job scripts print some lines of their own before and after what srun labels. A twentieth for
     host names, which share a file, and only names that look like one (a digit, or ``localhost``) or are known.
     """
-    lines = [line for line in sample.split(b"\n") if line.strip()]
+    lines = [_STAMP.sub(b"", line, count=1) for line in sample.split(b"\n") if line.strip()]
     tasks = sum(_TASK.match(line) is not None for line in lines)
     names = Counter(match[1] for line in lines if (match := _HOST_LABEL.match(line)))
     known = set(known_hosts)
@@ -145,9 +148,26 @@ _TAGS = re.compile(
     rb"|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) "
     rb"|[A-Za-z0-9][A-Za-z0-9_.-]*:[0-9]+:[0-9]+ \[[0-9]+\] "
 )
+# kubectl logs --timestamps, and the files of a container runtime: 2026-11-21T13:12:42.728Z stdout F
+_STAMP = re.compile(
+    rb"^[0-9]{4}-[0-9]{2}-[0-9]{2}T"
+    + _CLOCK
+    + rb"(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}) (?P<stream>std(?:out|err) [FP] )?"
+)
 _HOST_LABEL = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_.-]*): ")
 _HOSTLIKE = re.compile(rb"localhost|(?=[^.]*[A-Za-z])(?=[^:]*[0-9])[A-Za-z0-9_.-]{2,64}|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 MAX_LABELS = 4
+
+
+def _unstamped(text: bytes, file_format: Format) -> tuple[bytes, int]:
+    """The text without the stamp that a container's runtime put before its labels, and the time of the stamp."""
+    stamp = _STAMP.match(text)
+    if stamp is None:
+        return text, NO_TIME
+    said = text[stamp.end() :]
+    if not stamp["stream"] and not _prefix_end(said, file_format):
+        return text, NO_TIME  # a clock of the program's own
+    return said, _first_time(stamp[0], file_format.year)
 
 
 def _prefix_end(text: bytes, file_format: Format) -> int:

@@ -120,10 +120,10 @@ def _read_stem(origin: Origin, stem: str, manifest: Manifest, hosts: Sequence[st
     rank = _RANK_NAME.search(stem)
     if rank:
         origin = replace(origin, rank=int(rank[1]))
+    elif stem not in hosts and (host := _NUMBERED_HOST.fullmatch(stem)) and host[1] in hosts:
+        origin = replace(origin, node=host[1], rank=int(host[2]))
     elif origin.node is None and (named := _node_in(stem, manifest.nodes)):
         origin = replace(origin, node=named)
-    elif (host := _NUMBERED_HOST.fullmatch(stem)) and host[1] in hosts:
-        origin = replace(origin, node=host[1], rank=int(host[2]))
     elif origin.node is None and not manifest.nodes and _NODE_NAME.fullmatch(stem):
         origin = replace(origin, node=stem)
     if origin.rank is not None:

@@ -195,3 +195,17 @@ def test_a_cycle_of_blame_accuses_nobody() -> None:
     diagnosis = diagnose(four_nodes({0: lost(1), 1: lost(0)}, usual=steps(9)), [])
 
     assert (diagnosis.scope, diagnosis.nodes) == (Scope.UNKNOWN, ())
+
+
+@pytest.mark.parametrize(
+    ("said", "node"),
+    [
+        ("ERROR node-0 dispatcher: node-1 declared dead", "node-1"),
+        ("lost contact with node-2 from node-0", "node-2"),
+        ("node-3 kernel: NVRM: Xid 79", "node-3"),
+        ("nobody is named", None),
+    ],
+)
+def test_a_line_speaks_of_whom_it_names_behind_its_speaker(said: str, node: str | None) -> None:
+    """Syslog puts the speaker before the first colon; a line that names nobody else speaks of that one."""
+    assert names().mentioned(said) == node

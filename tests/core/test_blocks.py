@@ -120,6 +120,37 @@ def test_the_traceback_of_a_data_loader_worker_belongs_to_the_one_that_carries_i
     assert [message.text for message in nested[1:]] == ["", "after"]
 
 
+BAR = " 42%|####2     | 421/1000 [01:07<01:32,  6.29it/s]"
+
+
+def test_a_traceback_glued_to_a_progress_bar_is_that_of_its_rank() -> None:
+    """The bar has no line end; the exception is what stands behind the rank's label, and the bar stays a bar."""
+    labelled = [f"[rank0]: {line}" for line in raised("ValueError: boom")]
+
+    found = said("[rank0]: before", f"{BAR}{labelled[0]}", *labelled[1:], "[rank0]: after")
+
+    (bar,) = (message for message in found if "it/s" in message.text)
+    assert (bar.first, bar.lines, is_block(bar.text)) == (2, (2,), False)
+    (failed,) = (message for message in found if "ValueError: boom" in message.text)
+    assert failed.keys == (7,)
+
+
+def test_a_bar_that_is_followed_by_its_own_traceback_is_called_by_the_exception() -> None:
+    """Without a label the frames stand in the same voice."""
+    traceback = raised("ValueError: boom")
+
+    (first, *_) = said(f"{BAR}{traceback[0]}", *traceback[1:], "after")
+
+    assert (first.text, first.lines, first.keys) == ("¶ ValueError: boom", numbers(1, 6), (6,))
+
+
+def test_a_traceback_that_was_cut_off_is_still_one() -> None:
+    """Only a bar is excused: whoever else opens a traceback had an exception."""
+    (only,) = said("worker 3 | Traceback (most recent call last):")
+
+    assert only.text == "¶ Traceback cut off"
+
+
 def test_a_remote_traceback_and_what_it_caused_are_one_message() -> None:
     """A pool's worker prints its traceback between quotes; the same exception again is named once."""
     remote = said(

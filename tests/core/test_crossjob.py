@@ -118,6 +118,71 @@ def test_errors_of_an_earlier_run_in_the_same_file_were_survived() -> None:
     assert only.survived == 1.0
 
 
+def survival(one: Job, kind: str) -> float:
+    """The share of the rows of this kind that the job survived."""
+    (only,) = (found for found in candidates(one) if found.fact.kind == kind)
+    return only.survived
+
+
+FAST = 0.2  # seconds an iteration takes: within the grace of a stop there are many
+STOP = "slurmstepd: error: *** JOB 7 ON node-0 CANCELLED AT 2026-11-21T04:00:00 DUE TO TIME LIMIT ***"
+
+
+@pytest.mark.parametrize(("stopped", "went_on"), [(15, False), (11, False), (9, True)])
+def test_fast_iterations_go_on_until_a_stop_takes_hold(stopped: float, went_on: bool) -> None:
+    """Programs have half a minute to end themselves; what trains on for longer was not stopped."""
+    training = four_nodes({}, usual=steps(200, seconds=FAST), others={"slurm.out": [at(stopped, STOP)]})
+
+    assert survival(training, "time limit") == float(went_on)
+
+
+@pytest.mark.parametrize(("seconds", "went_on"), [(4.9, False), (5.1, True)])
+def test_others_iterate_until_they_notice_that_one_has_died(seconds: float, went_on: bool) -> None:
+    """An exception ends a process; the iterations of the others within five seconds of it survive nothing."""
+    last = 200 * FAST
+    died = four_nodes(
+        {n: steps(200, seconds=FAST) for n in range(3)} | {3: [at(last - seconds, "x"), *raised("ValueError: boom")]}
+    )
+
+    assert survival(died, "exception") == float(went_on)
+
+
+def test_a_line_that_is_no_exception_is_survived_by_fast_iterations() -> None:
+    """It ended no process, so there is nothing to notice."""
+    said = [*steps(190, seconds=FAST), at(190 * FAST, PUSH), *steps(200, first=191, seconds=FAST)]
+
+    assert survival(four_nodes({2: said}), "error") == 1.0
+
+
+REFUSED = "OSError: [Errno 113] No route to host"
+
+
+@pytest.mark.parametrize(("level", "went_on"), [("ERROR", False), ("WARNING", True)])
+def test_before_any_iteration_an_error_that_was_retried_until_the_end_was_not_survived(
+    level: str, went_on: bool
+) -> None:
+    """However much was said between the tries; of a warning the last one proves nothing."""
+    tries = [line for n in range(4) for line in (f"{level} {REFUSED}", *(f"waiting {n}.{m}" for m in range(40)))]
+
+    given_up = four_nodes({1: [*tries, f"{level} {REFUSED}"]})
+
+    assert (survival(given_up, "network link") > 0) == went_on
+
+
+def test_an_error_that_was_retried_with_success_was_survived() -> None:
+    """The last try was followed by as much as the first one."""
+    tries = [line for n in range(4) for line in (f"ERROR {REFUSED}", *(f"waiting {n}.{m}" for m in range(40)))]
+
+    assert survival(four_nodes({1: tries}), "network link") == 1.0
+
+
+def test_an_unknown_error_before_any_iteration_is_survived_by_what_is_said_after_it() -> None:
+    """Only of faults that are known is it known that they end a start."""
+    tries = [line for n in range(4) for line in (PUSH, *(f"waiting {n}.{m}" for m in range(40)))]
+
+    assert survival(four_nodes({1: [*tries, PUSH]}), "error") == 0.8
+
+
 def test_candidates_come_in_one_order() -> None:
     """The order of files changes neither them nor their order."""
     one = four_nodes({n: [PUSH, *lost(3), f"WARNING {'abcd'[n]} failed"] for n in range(3)})

@@ -283,6 +283,46 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
             ("worker-8/process_log/run/device-0/device-11_20250619.log", b"", ("worker-8", None, None, 0)),
         ],
     ),
+    (
+        "a file a pod, called after the job and the node: job.json has the names",
+        {"nodes": ("master-0", "worker-1", "worker-2"), "node_ranks": {"worker-1": (1,), "worker-2": (2,)}},
+        [
+            ("job-77-worker-2.log", b"", ("worker-2", None, None, 0)),
+            ("job-77-worker-1.log.gz", b"[rank1]: ", ("worker-1", 1, None, 0)),
+            ("job-77-master-0_previous.log", b"", ("master-0", None, None, 0)),
+            ("job-77-worker-3.log", b"", (None, None, None, 0)),
+        ],
+    ),
+    (
+        "a file a pod: no name is found inside a longer one",
+        {"nodes": ("worker-2", "worker-21", "n1")},
+        [
+            ("job-77-worker-21.log", b"", ("worker-21", None, None, 0)),
+            ("job-77-worker-2.log", b"", ("worker-2", None, None, 0)),
+            ("job-77-worker-22.log", b"", (None, None, None, 0)),
+            ("job-77-coworker-2.log", b"", (None, None, None, 0)),
+            ("run1.log", b"", (None, None, None, 0)),
+        ],
+    ),
+    (
+        "a file a pod: of names that are parts of others the longest counts",
+        {"nodes": ("worker", "gpu-worker", "gpu-worker-2")},
+        [
+            ("job-77-gpu-worker-2.log", b"", ("gpu-worker-2", None, None, 0)),
+            ("job-77-gpu-worker-3.log", b"", ("gpu-worker", None, None, 0)),
+            ("job-77-worker.log", b"", ("worker", None, None, 0)),
+        ],
+    ),
+    (
+        "a file that is called as a node is that node's, though another name stands in it",
+        {"nodes": ("a", "a-bigger-name", "bigger-name")},
+        [("a.log", b"", ("a", None, None, 0)), ("bigger-name.log", b"", ("bigger-name", None, None, 0))],
+    ),
+    (
+        "a file in the folder of a node, called after another: the folder counts",
+        {"nodes": ("worker-1", "worker-2")},
+        [("worker-1/to-worker-2.log", b"", ("worker-1", None, None, 0))],
+    ),
     ("one node in job.json", {"nodes": ("a1",)}, [("train.log", b"", ("a1", None, None, 0))]),
     ("nothing is known", {}, [("train.log", b"", (None, None, None, 0)), ("x/y.log", b"", (None, None, None, 0))]),
 ]
@@ -314,6 +354,9 @@ def test_the_order_of_files_changes_nobodys_origin(
         ("node-00/torchrun.log", b"[default0]:", Program.RANK),
         ("node-00/noded.log", b"", Program.DAEMON),
         ("controller.log", b"", Program.SCHEDULER),
+        ("job-77-node-01.log", b"", Program.DAEMON),
+        ("job-77-node-01.log", b"[rank3]: ", Program.RANK),
+        ("job-77-node-01-torchrun.log", b"", Program.LAUNCHER),
         ("rank_3.log", b"", Program.RANK),
     ],
 )

@@ -103,6 +103,72 @@ def test_a_time_limit_before_all_errors_is_the_answer() -> None:
     assert "time limit" in diagnosis.headline
 
 
+CANCELLED = LIMIT.replace(" DUE TO TIME LIMIT", "")
+
+
+@pytest.mark.parametrize("stop", [LIMIT, CANCELLED], ids=["time limit", "cancelled"])
+@pytest.mark.parametrize("scheduler", ["slurm.out", "node-0/noded.log"])
+def test_a_stop_after_time_outs_of_peers_is_clearing_up(stop: str, scheduler: str) -> None:
+    """Who timed out had waited for long: what kept the others waiting is older than the stop."""
+    waited = {n: [at(40, "x"), *timed_out()] for n in (0, 1, 3)}
+    hung = four_nodes(waited, usual=steps(9), others={scheduler: [at(120, stop)]})
+
+    diagnosis = diagnose(hung, [])
+
+    (stopped,) = (one for one in judged(hung) if one.fact.stop)
+    assert (stopped.role, stopped.why) == (Role.TEARDOWN, "something had failed before")
+    assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
+
+
+@pytest.mark.parametrize("stop", [LIMIT, CANCELLED], ids=["time limit", "cancelled"])
+def test_a_stop_before_time_outs_of_peers_is_the_answer(stop: str) -> None:
+    """Peers that the scheduler ended keep the others waiting too."""
+    waited = {n: [at(160, "x"), *timed_out()] for n in (0, 1, 3)}
+    stopped = four_nodes(waited, usual=steps(9), others={"slurm.out": [at(120, stop)]})
+
+    diagnosis = diagnose(stopped, [])
+
+    assert (diagnosis.scope, diagnosis.nodes) == (Scope.NONE, ())
+    assert diagnosis.headline.startswith("Not a fault")
+
+
+@pytest.mark.parametrize("exception", ["OSError: [Errno 5] Input/output error", "ValueError: boom"])
+@pytest.mark.parametrize(("last_word", "role"), [(115, Role.TEARDOWN), (95, Role.TEARDOWN), (80, Role.ROOT)])
+def test_an_exception_without_a_time_came_some_time_after_the_words_above_it(
+    exception: str, last_word: float, role: Role
+) -> None:
+    """Within the time that a stop takes, the stop may have come first; long before it, it did not."""
+    stopped = four_nodes(
+        {2: [at(last_word, "x"), *raised(exception)]}, usual=steps(9), others={"slurm.out": [at(120, LIMIT)]}
+    )
+
+    (failed,) = (one for one in judged(stopped) if not one.fact.stop)
+
+    assert failed.role is role
+    assert diagnose(stopped, []).scope is (Scope.NODE if role is Role.ROOT else Scope.NONE)
+
+
+def test_a_timed_error_shortly_before_a_stop_came_before_it() -> None:
+    """Where clocks tell, they are believed."""
+    failed = four_nodes(
+        {2: [at(115, "ERROR OSError: [Errno 5] Input/output error")]},
+        usual=steps(9),
+        others={"slurm.out": [at(120, LIMIT)]},
+    )
+
+    assert of_kind("time limit", failed).role is Role.TEARDOWN
+    assert of_kind("storage", failed).role is Role.ROOT
+
+
+@pytest.mark.parametrize(("before", "role"), [(True, Role.ROOT), (False, Role.TEARDOWN)])
+def test_in_the_file_of_the_stop_the_place_tells_what_came_before(before: bool, role: Role) -> None:
+    """An exception right above the stop failed before it, however few seconds passed; one below it did not."""
+    limit = [at(120, LIMIT)]
+    said = [at(119, "x"), *DISK, *limit] if before else [at(119, "x"), *limit, *DISK]
+
+    assert of_kind("storage", job({"all.log": lines(*steps(9), *said)})).role is role
+
+
 def test_where_clocks_do_not_tell_the_place_in_the_file_does() -> None:
     """A log without times is read from top to bottom."""
     before, after = (lines("step", *order) for order in ((LIMIT, *DISK), (*DISK, "x", LIMIT)))

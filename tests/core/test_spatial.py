@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from core.spatial import Sign, Suspicion, suspects
+from core.spatial import SILENT, Sign, Suspicion, suspects
 from core.suspicion import find_signs
 from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, parse, raised, steps, timed_out
 
@@ -93,6 +93,90 @@ def test_one_complaint_makes_nobody_silent() -> None:
     ranks = {"node-0": (0,), "node-1": (1,)}
 
     assert signs(job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=2)) == {}
+
+
+def waiting(nodes: int, silent: tuple[int, ...]) -> Job:
+    """Nodes of one rank each: all but the silent ones waited in vain."""
+    ranks = {f"node-{n:02d}": (n,) for n in range(nodes)}
+    files = {
+        f"node-{n:02d}/rank_{n}.log": lines(*steps(3), *([] if n in silent else timed_out())) for n in range(nodes)
+    }
+    return job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=nodes)
+
+
+def silence(one: Job) -> dict[str, float]:
+    """Nodes by how much their silence weighs."""
+    return {sign.node: sign.weight for sign in find_signs(parse(one), judged(one)) if sign.channel == "silence"}
+
+
+def test_two_silent_nodes_of_many_are_accused() -> None:
+    """A switch took two with it: of 64 nodes so few are as telling as one."""
+    two = waiting(64, (7, 50))
+
+    assert silence(two) == {"node-07": SILENT, "node-50": SILENT}
+    assert accused(two) == ["node-07", "node-50"]
+
+
+def test_two_silent_nodes_of_four_tell_less_than_one() -> None:
+    """Half of the job may be silent for any reason."""
+    two = waiting(4, (1, 2))
+
+    assert set(silence(two)) == {"node-01", "node-02"}
+    assert max(silence(two).values()) < SILENT
+    assert accused(two) == []
+
+
+@pytest.mark.parametrize(("nodes", "few"), [(39, False), (40, True)])
+def test_few_is_a_twentieth_of_the_nodes(nodes: int, few: bool) -> None:
+    """Two of forty are, two of thirty-nine are not."""
+    assert (min(silence(waiting(nodes, (3, 5))).values()) == SILENT) == few
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ERROR dispatcher: node-2 reports exit code -9",
+        "ERROR dispatcher: process on node-2 was killed by signal 9",
+        "Warning OOMKilled pod/77-node-2 on node-2",
+        "INFO switch kernel: port to node-2: link is down",
+    ],
+)
+def test_what_the_scheduler_says_of_a_node_points_to_it(said: str) -> None:
+    """The scheduler has no node of its own: a known fault that it tells is that of the node that it names."""
+    told = four_nodes({}, usual=steps(9), others={"dispatcher.log": [at(10, said)]})
+
+    assert signs(told) == {"node-2": {"named"}}
+    assert accused(told) == ["node-2"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["ERROR dispatcher: node-2 reports exit code 1", "INFO dispatcher: node-2 checked in", "ERROR node-2 is odd"],
+)
+def test_what_the_scheduler_says_of_the_end_points_to_nobody(said: str) -> None:
+    """Reports of the end, of the start, and lines that nobody knows."""
+    assert signs(four_nodes({}, usual=steps(9), others={"dispatcher.log": [at(10, said)]})) == {}
+
+
+def test_broken_hardware_that_names_no_node_is_somewhere() -> None:
+    """A part of one machine broke, which is no fault of the whole job; no log says whose part it was."""
+    switch = {"dispatcher.log": [at(10, "INFO switch kernel: port to the seventh rack: link is down")]}
+
+    diagnosis = diagnose(four_nodes({}, usual=steps(9), others=switch), [])
+
+    assert (diagnosis.scope, diagnosis.nodes) == (Scope.UNKNOWN, ())
+    assert diagnosis.headline.startswith("No log says on which node: a network link went down")
+
+
+@pytest.mark.parametrize("reporter", [0, 2])
+def test_who_reports_that_somebody_is_missing_is_not_accused(reporter: int) -> None:
+    """The node of the store waited for clients that never came."""
+    missing = raised("torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 3/4 joined.")
+
+    diagnosis = diagnose(four_nodes({reporter: missing}, usual=["starting"]), [])
+
+    assert f"node-{reporter}" not in [node.node for node in diagnosis.nodes]
+    assert "never all met" in diagnosis.headline
 
 
 def test_the_silent_majority_is_not_accused() -> None:

@@ -1,5 +1,7 @@
 """The verdict: scope, confidence and headline, decided in code; nobody is accused without a reason."""
 
+from typing import Any
+
 import pytest
 
 from core.diagnose import diagnose
@@ -54,6 +56,60 @@ def test_a_job_that_completed_did_not_fail() -> None:
 
     assert (found.scope, found.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
     assert (found.events, found.nodes, found.iterations, found.checks) == ((), (), (), ())
+
+
+def unmarked(last: int, said: dict[int, list[str]], **manifest: Any) -> Job:
+    """A job whose job.json tells no status; it planned ten iterations, and says this after the last one."""
+    return four_nodes(said, usual=steps(last, total=10), status=Status.UNKNOWN, **manifest)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {1: [at(11, "WARNING the cache is cold")]},
+        {1: [at(11, "ERROR push to the gateway failed")]},
+        {n: [at(11, "Received SIGTERM, asked to terminate")] for n in range(4)},
+    ],
+    ids=["nothing", "a warning", "a guess", "clearing up"],
+)
+def test_a_run_that_reached_its_end_is_no_failure(said: dict[int, list[str]]) -> None:
+    """Without a status the planned iterations tell that it ended well."""
+    found = verdict(unmarked(10, said))
+
+    assert (found.scope, found.confidence, found.nodes) == (Scope.NONE, Confidence.SUPPORTED, ())
+    assert found.headline == "The run reached its end, iteration 10 of 10; nothing to diagnose."
+
+
+def test_more_iterations_than_were_planned_are_the_end_too() -> None:
+    """job.json may plan fewer than the program made."""
+    assert verdict(unmarked(10, {}, total_iterations=9)).scope is Scope.NONE
+
+
+@pytest.mark.parametrize(
+    ("last", "said", "status"),
+    [
+        (9, {}, Status.UNKNOWN),
+        (10, {1: [at(11, "x"), *DISK]}, Status.UNKNOWN),
+        (10, {1: [at(11, "x"), *raised("ValueError: boom")]}, Status.UNKNOWN),
+        (10, {n: [at(11, "x"), *timed_out()] for n in (0, 1, 3)}, Status.UNKNOWN),
+        (10, {}, Status.FAILED),
+        (10, {}, Status.RUNNING),
+    ],
+    ids=["an iteration is missing", "a known fault", "an exception", "peers", "it failed", "it runs"],
+)
+def test_a_run_that_did_not_end_well_is_diagnosed(last: int, said: dict[int, list[str]], status: Status) -> None:
+    """A missing iteration, a fault in its logs or a status that says otherwise: the end of the count proves nothing."""
+    found = verdict(four_nodes(said, usual=steps(last, total=10), status=status))
+
+    assert found.scope is not Scope.NONE
+
+
+def test_without_a_plan_no_iteration_is_the_last() -> None:
+    """Nobody knows where the end was."""
+    said = [f"iteration {n} | lm loss: 5.0E+00 | elapsed time per iteration (ms): 200.0 |" for n in range(1, 11)]
+
+    assert verdict(job({"train.log": lines(*said)}, status=Status.UNKNOWN)).scope is Scope.UNKNOWN
 
 
 def test_a_running_job_without_a_fault_is_said_to_run() -> None:

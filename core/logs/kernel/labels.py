@@ -7,12 +7,13 @@ from core.logs.kernel.machine import byte, compiled, digits_end, word
 from core.logs.kernel.table import NOT_FOUND, View, find
 from core.logs.lines import MAX_LABELS
 
-_BLANK, _COMMA, _DOT, _COLON, _UNDERSCORE = b" ,.:_"
+_BLANK, _COMMA, _DOT, _COLON, _UNDERSCORE, _DASH, _PLUS, _T, _Z, _F, _P = b" ,.:_-+TZFP"
 _OPEN, _CLOSE, _OPEN_SQUARE, _CLOSE_SQUARE = b"()[]"
 _MAX_TASK_BLANKS = _MAX_TASK_DIGITS = 6
 
-_DEFAULT, _RANK, _STDOUT, _STDERR, _PID, _IP = (
-    as_word(letters) for letters in (b"default", b"rank", b"<stdout>", b"<stderr>", b" pid=", b", ip=")
+_DEFAULT, _RANK, _STDOUT, _STDERR, _PID, _IP, _OUT, _ERR = (
+    as_word(letters)
+    for letters in (b"default", b"rank", b"<stdout>", b"<stderr>", b" pid=", b", ip=", b"stdout ", b"stderr ")
 )
 
 
@@ -21,6 +22,46 @@ class Labels(NamedTuple):
 
     tasks: bool
     hosts: View
+
+
+@compiled
+def stamp_end(at: int) -> tuple[int, int]:
+    """Where a container's stamp ends (0 when there is none), and where its clock reading does.
+
+    ``2026-11-21T13:12:42.728Z ``, and ``2026-11-21T13:12:42.728Z stdout F ``; the caller asks for labels behind it.
+    """
+    if byte(at + 10) != _T or byte(at + 4) != _DASH or byte(at + 7) != _DASH:
+        return 0, 0
+    if byte(at + 13) != _COLON or byte(at + 16) != _COLON or digits_end(at) != at + 4:
+        return 0, 0
+    for place in range(5, 18, 3):  # month, day, hour, minute, second
+        if digits_end(at + place) != at + place + 2:
+            return 0, 0
+    clock = at + 19
+    if byte(clock) == _DOT:
+        end = digits_end(clock + 1)
+        if not clock + 1 < end <= clock + 10:
+            return 0, 0
+        clock = end
+    clock = _zone_end(clock)
+    return (clock + 1, clock) if clock and byte(clock) == _BLANK else (0, 0)
+
+
+@compiled
+def _zone_end(at: int) -> int:
+    """``Z`` or ``+01:00``."""
+    if byte(at) == _Z:
+        return at + 1
+    is_offset = (byte(at) == _PLUS or byte(at) == _DASH) and digits_end(at + 1) == at + 3 and byte(at + 3) == _COLON
+    return at + 6 if is_offset and digits_end(at + 4) == at + 6 else 0
+
+
+@compiled
+def stream_end(at: int) -> int:
+    """``stdout F `` behind a stamp; the same place when there is none."""
+    named = _starts(at, _OUT, 7) or _starts(at, _ERR, 7)
+    whole = byte(at + 7) == _F or byte(at + 7) == _P
+    return at + 9 if named and whole and byte(at + 8) == _BLANK else at
 
 
 @compiled

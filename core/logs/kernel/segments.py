@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
-from core.logs.kernel.labels import Labels, labels_end
+from core.logs.kernel.clocks import ISO, read_clock
+from core.logs.kernel.labels import Labels, labels_end, stamp_end, stream_end
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, ends, lowest, odd, put_byte, put_half, put_word
 from core.logs.kernel.masks import mask
 from core.logs.kernel.table import View, has_room, index, intern
-from core.logs.lines import MAX_BODY, MAX_SEGMENT
+from core.logs.lines import MAX_BODY, MAX_SEGMENT, NO_TIME
 
 # So many bytes behind a text must be ours to read: the farthest look ends 56 bytes behind the start of a UUID.
 PAD = 2 * LOOK
@@ -73,12 +74,18 @@ def scan(text: Text, desk: Desk, state: State) -> State:
             if is_odd or at + length < end:
                 start, tail, is_text = _tidy(at, length, desk.scratch)
                 undecodable += not is_text
-            said = labels_end(start, desk.labels)
+            stamped, clock = stamp_end(start)
+            begins = stream_end(stamped) if stamped else start
+            said = labels_end(begins, desk.labels)
+            if stamped and begins == stamped and said == begins:
+                stamped, begins, said = 0, start, labels_end(start, desk.labels)  # a clock of the program's own
             body_end, time = mask(said, tail, desk.out, desk.year)
+            if stamped and time == NO_TIME:
+                time = read_clock(ISO, start, start, clock, desk.year)
             put_half(desk.rows.line + 4 * row, line)
             put_word(desk.rows.offset + 8 * row, text.offset + at - text.data)
             put_half(desk.rows.length + 4 * row, length)
-            put_half(desk.rows.prefix + 4 * row, intern(desk.prefixes, start, said - start))
+            put_half(desk.rows.prefix + 4 * row, intern(desk.prefixes, begins, said - begins))
             put_half(desk.rows.body + 4 * row, intern(desk.bodies, desk.out, min(body_end - desk.out, MAX_BODY)))
             put_word(desk.rows.time + 8 * row, time)
             row, begun = row + 1, True

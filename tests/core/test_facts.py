@@ -1,0 +1,202 @@
+"""Facts: what lines of schedulers, kernels and frameworks mean by themselves, and which ordinary ones mean nothing."""
+
+import pytest
+
+from core.crossjob import find_candidates
+from core.diagnose import diagnose
+from core.facts import Fact, fact_of
+from core.model import Role, Scope
+from tests.core.jobs import at, four_nodes, job, lines, parse, steps
+
+NODE_FAILURE = (
+    "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO NODE FAILURE, "
+    "SEE SLURMCTLD LOG FOR DETAILS ***"
+)
+NOT_READY = "Warning NodeNotReady node/w-3 Kubelet stopped posting node status"
+OUT_OF_SERVICE = "nothing heard from tr-01 for 7 s, taking it out of service"
+NO_CONTROLLER = "Error updating node status, will retry: timed out"
+BANNER = "kernel: [    0.000000] Linux version 6.1.0-18-amd64 (gcc-12 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1"
+
+
+def meaning(line: str) -> Fact | None:
+    """What a line means, by its template as a job has it."""
+    (template,) = parse(job({"a.log": lines(line)})).table.templates
+    return fact_of(template.sample, block=template.block)
+
+
+def role(fact: Fact) -> str:
+    """The role as rules/facts.toml has it."""
+    return "stop" if fact.stop else fact.role.value
+
+
+def restarts(*said: str) -> list[int]:
+    """How many rows of each restart count, where the daemon of node-2 says these lines."""
+    parsed = parse(four_nodes({}, usual=["hello"], others={"node-2/noded.log": list(said)}))
+    return [len(one.rows) for one in find_candidates(parsed) if one.fact.kind == "node restarted"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "kind"),
+    [
+        # the scheduler lost a node
+        (NODE_FAILURE, "root", "node lost"),
+        (NODE_FAILURE.replace("JOB 77", "STEP 77.0").replace(" AT 2026-11-21T04:00:12", ""), "root", "node lost"),
+        (NOT_READY, "root", "node lost"),
+        (OUT_OF_SERVICE, "root", "node lost"),
+        ("node w-3 presumed dead", "root", "node lost"),
+        ("slurmctld: error: Nodes n[1-2] not responding, setting DOWN", "root", "node lost"),
+        # a node lost the scheduler
+        (NO_CONTROLLER, "root", "network link"),
+        ("slurmd: error: Unable to contact slurm controller (connect failure)", "root", "network link"),
+        ("dispatcher tr-00 does not answer", "root", "network link"),
+        ("br0: port 2(eth1) entered disabled state", "root", "network link"),
+        # ends from outside
+        ("slurmctld: Time limit exhausted for JobId=77", "stop", "time limit"),
+        ("job 77 used up its wall time", "stop", "time limit"),
+        ("job 77 exceeded its time", "stop", "time limit"),
+        ("Job deleted by user mlops", "stop", "cancelled"),
+        ("WARNING dispatcher: job 77 cancelled by its owner", "stop", "cancelled"),
+        ("*** JOB 77 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO PREEMPTION ***", "stop", "preemption"),
+        ("Normal Preempting: Preempted by default/big-job on node w-3", "stop", "preemption"),
+        ("INFO received SIGTERM (preemption notice), stopping task", "stop", "preemption"),
+        # the end that a failure brings
+        ("*** JOB 77 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO FAILURE ***", "teardown", "end of the job"),
+        ("*** STEP 77.0 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO TASK FAILURE ***", "teardown", "end of the job"),
+        ("cancelling the job because rank 3 failed", "teardown", "end of the job"),
+        ("process 0 of x returned 1", "teardown", "end of the job"),
+        ("tr-01 reports exit code 1", "teardown", "end of the job"),
+        ("got signal 15 SIGTERM", "teardown", "end of the job"),
+        ("job x ended: FAILED", "teardown", "end of the job"),
+        ("Normal Killing container trainer-0", "teardown", "end of the job"),
+        # ends that only look like those
+        ("tr-01 reports exit code -9", "root", "killed"),
+        ("job 77 killed by signal 9", "root", "killed"),
+        ("job 77: process 3 terminated by SIGSEGV", "root", "crash"),
+        ("DistBackendError: remote process exited or there was a network error, NCCL 2.18", "propagated", "peer lost"),
+        # who never met, and who waited
+        ("DistStoreError: Timed out after 901 seconds waiting for clients. 6/8 clients joined.", "root", "rendezvous"),
+        ("DistStoreError: wait timeout after 300000ms, keys: /worker/3", "propagated", "peer silent"),
+        # parts of the machine
+        ("[ERROR] HCCL: error cqe status[12], retry exceeded", "root", "RDMA transport"),
+        ("got error: cqe status 5", "root", "RDMA transport"),
+        ("mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: be00", "root", "accelerator"),
+        ("nvme nvme0: I/O 12 QID 3 timeout, aborting", "root", "storage"),
+        ("nfs: server fs1 not responding, still trying", "root", "storage"),
+        ("slurmd version 24 started on n1", "root", "node restarted"),
+        ("systemd[1]: Started kubelet - Kubernetes node agent.", "root", "node restarted"),
+        ("kernel: Linux version 5.15.0-91-generic (buildd@x) #101-Ubuntu SMP", "root", "node restarted"),
+        (BANNER, "root", "node restarted"),
+        # values and files
+        ("found NaN in the gradients", "root", "numerics"),
+        ("loss is infinite at step 7", "root", "numerics"),
+        ("ValueError: checksum mismatch in shard 7", "root", "corrupt file"),
+        ("bad checksum of /ckpt/7", "root", "corrupt file"),
+    ],
+)
+def test_a_known_line_has_its_meaning(line: str, expected: str, kind: str) -> None:
+    """Role and kind of what schedulers, kernels, launchers and libraries really print."""
+    fact = meaning(line)
+
+    assert fact is not None
+    assert (role(fact), fact.kind, fact.known) == (expected, kind, True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # kernels tell how they were built and what they found
+        "CPU: 0 UID: 0 PID: 21878 Comm: python Not tainted 6.18.44 #1 PREEMPT(none)",
+        "kernel: rcu: Preemptible hierarchical RCU implementation.",
+        "Dynamic Preempt: voluntary",
+        "mce: CPU0 supports 32 MCE banks",
+        "MCE: In-kernel MCE decoding enabled.",
+        "nvme nvme0: Shutdown timeout set to 8 seconds",
+        "docker0: port 1(veth12ab) entered disabled state",
+        "systemd[1]: Starting kubelet: The Kubernetes Node Agent...",
+        # settings
+        "exit_on_preempt: false",
+        "preemption_signal ........ SIGUSR1",
+        "INFO preemption checkpointing is enabled",
+        "Preemption requires torch distributed to be initialized, disabling preemption",
+        "time limit: 12:00:00",
+        # programs that work
+        "training started",
+        "INFO shutting down the data loader",
+        "WARNING Sequence group 0 is preempted by PreemptionMode.RECOMPUTE mode: not enough KV cache",
+        "operation exceeded the timeout of 600 s",
+        "reached the time for evaluation",
+        "the job will be stopped by early stopping",
+        "found Information about 4 GPUs",
+        "found infiniband device mlx5_0",
+        "INFO checksum of the data set: 9f8a",
+        "verifying checksum of shard 3",
+        "marking countdown",
+        "scheduler LR never replaced",
+        "job 77 ended: COMPLETED",
+        "exit code 0",
+        # NCCL looks for plugins that nobody needs
+        "NCCL INFO NET/Plugin : Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object",
+        "NCCL INFO NET/Plugin: Failed to find ncclCollNetPlugin_v7 symbol.",
+        "NCCL INFO NET/IB : No device found.",
+    ],
+)
+def test_an_ordinary_line_is_no_known_fault(line: str) -> None:
+    """Every healthy job says such things: no fault, no stop, nothing that peers tell."""
+    fact = meaning(line)
+
+    assert fact is None or not fact.known or fact.role in (Role.BENIGN, Role.TEARDOWN)
+
+
+def test_a_job_that_is_cancelled_for_a_lost_node_was_not_stopped_from_outside() -> None:
+    """Slurm cancels it, but the node is why."""
+    diagnosis = diagnose(four_nodes({}, usual=steps(9), others={"slurm.out": [at(12, NODE_FAILURE)]}), [])
+
+    assert diagnosis.scope is not Scope.NONE
+    assert "lost a node" in diagnosis.headline
+
+
+@pytest.mark.parametrize(
+    ("line", "node"), [(NOT_READY, "w-3"), (OUT_OF_SERVICE, "tr-01"), (f"tr-00: {OUT_OF_SERVICE}", "tr-01")]
+)
+def test_who_reports_a_lost_node_names_it(line: str, node: str) -> None:
+    """The node that was not heard is accused, not the one that waited for it."""
+    names = ("tr-00", "tr-01", "w-2", "w-3")
+    ranks = {name: (n,) for n, name in enumerate(names)}
+    files = {f"{name}/rank_{n}.log": lines(*steps(9)) for n, name in enumerate(names)}
+
+    diagnosis = diagnose(job(files | {"controller.log": lines(at(20, line))}, nodes=names, node_ranks=ranks), [])
+
+    assert (diagnosis.scope, [one.node for one in diagnosis.nodes]) == (Scope.NODE, [node])
+
+
+def test_who_cannot_reach_the_controller_has_a_broken_link() -> None:
+    """A node tells it of itself."""
+    diagnosis = diagnose(four_nodes({}, usual=steps(9), others={"node-2/noded.log": [at(12, NO_CONTROLLER)]}), [])
+
+    assert (diagnosis.scope, [one.node for one in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
+
+
+@pytest.mark.parametrize("said", ["slurmd version 24 started on n1", "Started kubelet", BANNER])
+def test_a_daemon_starts_once_and_restarts_the_second_time(said: str) -> None:
+    """Every node says it when it comes up; who says it again came up again."""
+    assert restarts(at(0, said)) == []
+    assert restarts(at(0, said), at(30, said)) == [1]
+    assert restarts(at(0, said), at(30, said), at(60, said)) == [2]
+
+
+def test_each_node_may_start_once() -> None:
+    """Four first times are not four restarts."""
+    daemons = {f"node-{n}/noded.log": [at(n, "Started kubelet")] for n in range(4)}
+
+    assert [one.fact.kind for one in find_candidates(parse(four_nodes({}, usual=["hello"], others=daemons)))] == []
+
+
+def test_the_node_that_started_anew_is_accused() -> None:
+    """It says again what all others said once."""
+    daemons = {f"node-{n}/noded.log": [at(0, "Started kubelet")] for n in range(4)}
+    daemons["node-2/noded.log"] += [at(12, "Started kubelet")]
+
+    diagnosis = diagnose(four_nodes({}, usual=steps(9), others=daemons), [])
+
+    assert (diagnosis.scope, [one.node for one in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
+    assert "again; the other 3 nodes never did" in diagnosis.nodes[0].because
