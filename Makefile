@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchmarks)
 
-.PHONY: help setup demo test check format bench lock clean
+.PHONY: help setup demo test check format bench bench-speed lock clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
 
 setup: $(INSTALLED) ## install everything into .venv
 
@@ -49,6 +49,9 @@ format: setup ## format the code and repair what ruff can
 
 bench: setup ## measure speed and quality (minutes)
 	$(BIN)/python -m benchmarks
+
+bench-speed: setup ## measure speed against drain3 and grep, by size, into docs/speed.md (minutes)
+	$(BIN)/python -m benchmarks.speed --write docs/speed.md
 
 # The command is in the header of the file, so that it names neither a machine nor a registry.
 lock: setup ## pin every dependency anew in requirements.lock

@@ -61,7 +61,7 @@ def main() -> None:
     text = tables(options)
     print(text)
     if options.write:
-        write(options.write, f"{text}\n\nMeasured on {_machine()}.", BEGIN, END)
+        write(options.write, f"{text}\n\nMeasured on {machine()}.", BEGIN, END)
 
 
 BEGIN, END = "<!-- parsing:begin -->", "<!-- parsing:end -->"
@@ -73,7 +73,7 @@ def tables(options: argparse.Namespace) -> str:
         return "\n".join(_table(title, path) for title, path in _logs(options, Path(folder)))
 
 
-def _machine() -> str:
+def machine() -> str:
     """What the numbers were measured on: processor, cores, Python."""
     names = [
         line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
@@ -96,7 +96,7 @@ def _table(title: str, path: Path) -> str:
     rows: dict[str, Row] = {}
     for engine in ENGINES:
         sample = min(size, SAMPLE_BYTES.get(engine, size))
-        runs = [_measured_apart(engine, path, sample) for _ in range(RUNS.get(engine, 1))]
+        runs = [measured_apart(engine, path, sample) for _ in range(RUNS.get(engine, 1))]
         rows[engine] = min(runs, key=lambda run: run["cpu"])
     baseline = rows["drain3"]["bytes"] / rows["drain3"]["cpu"]
     lines = [f"\n{title}: {size / 1e6:.0f} MB, {rows['kernel']['lines'] * 1e6 / size:.0f} lines a MB\n"]
@@ -111,7 +111,8 @@ def _table(title: str, path: Path) -> str:
     return "\n".join(lines)
 
 
-def _measured_apart(engine: str, path: Path, sample: int) -> Row:
+def measured_apart(engine: str, path: Path, sample: int) -> Row:
+    """What an engine takes for the first bytes of a file, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.parsing", "--measure", engine, "--bytes", str(sample)]
     # waiting threads of OpenBLAS, which numpy starts, would count as CPU seconds
     done = subprocess.run(

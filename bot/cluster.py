@@ -4,8 +4,10 @@ A worker of the cluster runs the same functions on the same files, so the answer
 (it has this version of the program and sees the files) is asked before it is given anything (docs/cluster.md).
 """
 
+import asyncio
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager
@@ -18,10 +20,10 @@ from core.logs.version import reader_version
 if TYPE_CHECKING:
     from distributed import Client
 
-# Measured: to load distributed, connect and look around takes 1.2 s, in which two threads here read 500 MB; a worker
-# that has just started loads the kernel for another second. What is smaller is read here sooner than it is sent away.
+# To load distributed takes 1.3 CPU s, and a worker loads the kernel in another one or two; meanwhile two threads here
+# are half a gigabyte further (1 GB takes 10.5 CPU s, docs/speed.md), and nothing has to travel.
 CLUSTER_BYTES = 512 << 20
-PATIENCE = 8  # seconds for a scheduler, and again for its first worker: a person waits ten for an answer, not more
+PATIENCE = 8  # seconds for a scheduler, and again for its first worker; with all that is loaded a person waits ten
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:@]+):[0-9]{1,5}")
 
 
@@ -30,15 +32,13 @@ class ClusterFailed(FirstfaultError):
 
 
 @contextmanager
-def readers(
-    scheduler: str, jobs: Sequence[Job], *, threads: int, least: int = CLUSTER_BYTES
-) -> Iterator[int | Executor]:
+def readers(scheduler: str, jobs: Sequence[Job], *, threads: int, least: int | None = None) -> Iterator[int | Executor]:
     """Whoever is to read the logs of these jobs: what ``core`` takes for ``workers``.
 
     Args:
         scheduler: address of a Dask scheduler; empty: threads of this process read.
         threads: how many of them.
-        least: bytes below which they read whatever the scheduler.
+        least: bytes below which they read, scheduler or not; None: CLUSTER_BYTES.
 
     Raises:
         BadSettings: the address makes no sense, or Dask is not installed.
@@ -49,7 +49,7 @@ def readers(
             f"{scheduler} is no address of a Dask scheduler.", "It is like tcp://10.0.0.5:8786 (or tls://...)."
         )
     files = [file for job in jobs for file in job.logs]
-    if not scheduler or not files or sum(file.size for file in files) < least:
+    if not scheduler or not files or sum(file.size for file in files) < (CLUSTER_BYTES if least is None else least):
         yield threads
         return
     cluster = _Cluster(scheduler, max(files, key=lambda file: file.size))
@@ -97,13 +97,23 @@ def _connect(address: str) -> "Client":
     # the spans of a large file go back to be put together: megabytes in one task, as they are meant to be
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
     try:
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="firstfault")
-    except (OSError, ValueError) as error:
+        asyncio.run(_knock(address))
+        return distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="firstfault")
+    except (OSError, ValueError, MemoryError) as error:  # what HTTP answers is taken for the length of a message
         raise ClusterFailed(
-            f"The Dask scheduler {address} does not answer within {PATIENCE} seconds.",
-            "Is it running, and can this machine reach its port? Look at --scheduler (FIRSTFAULT_SCHEDULER).",
+            f"No Dask scheduler answers at {address} within {PATIENCE} seconds.",
+            "Is it running, can this machine reach it, and is this the port of the scheduler (8786), not of its"
+            " dashboard (8787)? Look at --scheduler (FIRSTFAULT_SCHEDULER).",
         ) from error
-    return client
+
+
+async def _knock(address: str) -> None:
+    """Shake hands with the scheduler; a client that cannot do that keeps trying, even while it is taken away."""
+    from distributed.comm import connect  # noqa: PLC0415 see above
+    from distributed.security import Security  # noqa: PLC0415
+
+    comm = await connect(address, timeout=PATIENCE, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 def _check_workers(client: "Client", sample: LogFile) -> None:
@@ -111,15 +121,14 @@ def _check_workers(client: "Client", sample: LogFile) -> None:
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError as error:
-        client.close()
         raise ClusterFailed(
-            "The Dask cluster has no workers.", "Start some; one that grows by itself needs minimum=1 (docs/cluster.md)."
+            "The Dask cluster has no workers.",
+            "Start some; one that grows by itself needs minimum=1 (docs/cluster.md).",
         ) from error
     answers = client.run(_look, sample, on_error="return")
     for worker, answer in answers.items():
         trouble = _trouble(answer)
         if trouble:
-            client.close()
             raise ClusterFailed(f"The Dask worker {worker} {trouble[0]}", trouble[1])
 
 
@@ -132,7 +141,10 @@ def _trouble(answer: object) -> tuple[str, str] | None:
     if version != reader_version():
         return "has another version of Firstfault.", "Install the same one there: its answers may differ."
     if problem:
-        return f"cannot read the logs: {problem}", "Workers read them where this machine does: share the folder or bucket."
+        return (
+            f"cannot read the logs: {problem}",
+            "Workers read them where this machine does: share the folder or bucket.",
+        )
     return None
 
 
@@ -150,16 +162,18 @@ def _look(sample: LogFile) -> tuple[str, str]:
 def _translated(address: str) -> Iterator[None]:
     try:
         yield
-    except CancelledError as error:
-        raise ClusterFailed(f"The Dask scheduler {address} has gone while the logs were read.", _AGAIN) from error
-    except FirstfaultError:
-        raise
-    except Exception as error:
-        if type(error).__module__.split(".")[0] != "distributed":
-            raise
+    except _loaded_foreign_errors() as error:
         raise ClusterFailed(
-            f"The Dask cluster {address} gave up reading the logs: {type(error).__name__}.", _AGAIN
+            f"The Dask cluster {address} went away while it read the logs ({type(error).__name__}).",
+            "Ask again, or leave out --scheduler (FIRSTFAULT_SCHEDULER): then this machine reads them.",
         ) from error
 
 
-_AGAIN = "Ask again, or leave out --scheduler (FIRSTFAULT_SCHEDULER): then this machine reads them."
+def _loaded_foreign_errors() -> tuple[type[Exception], ...]:
+    if sys.modules.get("distributed") is None:
+        return ()
+    from distributed import KilledWorker  # noqa: PLC0415 see above
+    from distributed.comm import CommClosedError  # noqa: PLC0415
+    from distributed.core import RPCClosed  # noqa: PLC0415
+
+    return CancelledError, KilledWorker, CommClosedError, RPCClosed

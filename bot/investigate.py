@@ -4,6 +4,8 @@ One line a step in ``investigate``; no step calls the next. The command line and
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from bot.ask.gather import Subject
 from bot.cache import FolderCache
 from bot.chat.choose import model_from
 from bot.chat.model import OnText
+from bot.cluster import readers
 from bot.known import KnownFault
 from bot.note.clean import cleaned, cleaned_excerpts
 from bot.note.note import Note
@@ -44,6 +47,7 @@ class Request:
     method: str = "firstfault"
     workers: int | None = None
     memory: int | None = None
+    scheduler: str | None = None
     use_cache: bool = True
     use_baseline: bool = True
     paths: bool = False
@@ -68,10 +72,11 @@ def investigate(
         on_match: is told at once, before anything is judged, which faults of the library have all their events here.
     """
     cache = FolderCache(settings.cache) if request.use_cache else None
-    workers, memory = request.workers or settings.workers, _memory(request, settings)
+    memory = _memory(request, settings)
     job, neighbours = fetch(request, settings)
     baseline, skipped = fetch_baseline(request, job, neighbours, progress)
-    parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
+    with _readers(request, settings, (job, *baseline)) as workers:
+        parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
     with shelf(settings) as library:
         matches = library.match(parsed)
         if matches and on_match:
@@ -112,14 +117,9 @@ def follow_up(
     cache = FolderCache(settings.cache) if request.use_cache else None
     job, neighbours = fetch(request, settings)
     baseline, _ = fetch_baseline(request, job, neighbours, progress)
-    parsed = parse_job(
-        job,
-        baseline,
-        cache=cache,
-        workers=request.workers or settings.workers,
-        memory=_memory(request, settings),
-        progress=progress,
-    )
+    memory = _memory(request, settings)
+    with _readers(request, settings, (job, *baseline)) as workers:
+        parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
     if found is None:
         with shelf(settings) as library:
             matches = library.match(parsed)
@@ -134,10 +134,15 @@ def list_events(
 ) -> tuple[Job, Iterator[EventRow]]:
     """The job and every line of it with its event, by the same steps."""
     cache = FolderCache(settings.cache) if request.use_cache else None
-    workers, memory = request.workers or settings.workers, _memory(request, settings)
+    memory = _memory(request, settings)
     job, neighbours = fetch(request, settings)
     baseline, _ = fetch_baseline(request, job, neighbours, progress)
-    return job, events(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
+
+    def rows() -> Iterator[EventRow]:
+        with _readers(request, settings, (job, *baseline)) as workers:
+            yield from events(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
+
+    return job, rows()
 
 
 def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
@@ -153,6 +158,11 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
     if redacted:
         diagnosis, excerpts = cleaned(diagnosis), cleaned_excerpts(excerpts)
     return render_report(diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
+
+
+def _readers(request: Request, settings: Settings, jobs: Sequence[Job]) -> AbstractContextManager[int | Executor]:
+    scheduler = settings.scheduler if request.scheduler is None else request.scheduler
+    return readers(scheduler, jobs, threads=request.workers or settings.workers)
 
 
 def _memory(request: Request, settings: Settings) -> int:

@@ -56,6 +56,9 @@ class Settings(BaseSettings):
         256 << 20, ge=0, description="bytes of parsed logs that are held in memory, like `500MB`; more goes to disk"
     )
     workers: int = Field(default_factory=_cores, ge=1, le=1024, description="threads that read logs")
+    scheduler: str = Field(
+        "", description="Dask scheduler, like `tcp://10.0.0.5:8786`, whose workers read the logs of large jobs"
+    )
     model: str = Field("", description="language model that drafts notes, as its endpoint calls it; without one, none")
     model_url: str = Field(
         "",

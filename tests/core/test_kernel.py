@@ -45,7 +45,8 @@ PIECES = (
     b"[default3]:", b"[rank12]: ", b"[rank1]:", b"[1,3]<stdout>:", b"[1,3]<stderr>: ", b"[rank]: ", b"[1,]<stdout>:",
     b"(Worker pid=12, ip=1.2.3.4) ", b"(W_1 pid=12) ", b"(W pid=) ", b"n-1:123:456 [7] ", b"n:1:2 [] ", b"12: ",
     # stamps of a container's runtime, and what only looks like one
-    b"\n2026-11-21T13:12:42.728Z ", b"\n2026-11-21T13:12:42Z [default0]:", b"\n2026-11-21T13:12:42.123456789+01:00 stdout F ",
+    b"\n2026-11-21T13:12:42.728Z ", b"\n2026-11-21T13:12:42Z [default0]:",
+    b"\n2026-11-21T13:12:42.123456789+01:00 stdout F ",
     b"\n2026-11-21T13:12:42.7281234567Z [rank1]: ", b"\n2026-11-21T13:12:4Z stdout F ", b"stderr P ", b"stdout X ",
     b"\n2026-11-21T13:12:42+0100 [rank1]: ",
     b"      3: ", b"       3: ", b"1234567: ", b"node-01: ", b"localhost: ", b"nobody: ",

@@ -1,0 +1,53 @@
+"""A Dask cluster of processes of its own, for tests."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+
+ROOT = Path(__file__).parents[2]
+
+
+class Cluster:
+    """A scheduler and its workers, as `dask scheduler` and `dask worker` start them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes: list[subprocess.Popen[str]] = []
+        self.scheduler, said = self._start("scheduler", "--port", "0", "--host", "127.0.0.1")
+        found = re.search(r"tcp://[0-9.]+:[0-9]+", said)
+        assert found, said
+        self.address = found[0]
+
+    def add_worker(self, name: str, python_path: Path = ROOT) -> int:
+        """Start a worker and wait until it is known; its process."""
+        words = ("worker", self.address, "--name", name, "--no-nanny", "--nthreads", "1", "--host", "127.0.0.1")
+        process, _ = self._start(*words, python_path=python_path)
+        return process.pid
+
+    def stop(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.communicate()
+
+    def _start(self, *words: str, python_path: Path = ROOT) -> tuple[subprocess.Popen[str], str]:
+        """Start a process of Dask; it, and what it said until it was ready."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words, "--no-dashboard"],
+            cwd=self._folder,
+            env=os.environ | {"PYTHONPATH": str(python_path), "PYTHONSAFEPATH": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._processes.append(process)
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if re.search(r"Scheduler at: +tcp|Registered to: +tcp", line):
+                break
+        Thread(target=process.stderr.read, daemon=True).start()  # what is not read fills the pipe
+        return process, said

@@ -1,0 +1,285 @@
+"""Logs read by the workers of a real Dask cluster: processes of their own, one of which is killed."""
+
+import os
+import pickle
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from bot import cluster
+from bot.cli import main
+from bot.cluster import PATIENCE, ClusterFailed, readers
+from bot.contract import to_contract, to_json
+from bot.investigate import Request, investigate
+from bot.settings import Settings
+from core.diagnose import diagnose
+from core.errors import BadSettings
+from core.job import Job
+from sources.bucket import JobsBucket
+from sources.folder import job_at
+from tests.bot.dask_cluster import Cluster
+
+ROOT = Path(__file__).parents[2]
+NODES = 24
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None,
+    reason="Dask is not installed: pip install 'firstfault[cluster]'",
+)
+
+
+@pytest.fixture
+def dask(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster without workers."""
+    (tmp_path / "dask").mkdir()
+    started = Cluster(tmp_path / "dask")
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """A job with a log a node, of which one fails."""
+    logs = tmp_path / "job" / "logs"
+    logs.mkdir(parents=True)
+    for node in range(NODES):
+        lines = [
+            f"2026-11-21 03:{n // 60:02d}:{n % 60:02d} INFO iteration {n}/1500 loss {9 / (n + 1):.3f}"
+            for n in range(1500)
+        ]
+        if node == 7:
+            lines += ["Traceback (most recent call last):", '  File "train.py", line 3, in <module>']
+            lines += ["OSError: [Errno 5] Input/output error"]
+        (logs / f"node-{node:02d}.log").write_text("\n".join(lines) + "\n")
+    return job_at(str(tmp_path / "job"))
+
+
+def answer(job: Job, workers: int | Executor, progress: Callable[[str, int, int], None] | None = None) -> str:
+    return to_json(to_contract(diagnose(job, (), workers=workers, progress=progress), (), None))
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_cluster_answers_as_this_machine_does_also_when_a_worker_is_killed(dask: Cluster, job: Job) -> None:
+    """Three worker processes, one gone by SIGKILL between the first file and the last: not a byte differs."""
+    import distributed  # noqa: PLC0415 an extra
+
+    for name in ("one", "two", "three"):
+        dask.add_worker(name)
+    left: list[int] = []
+
+    with distributed.Client(dask.address, set_as_default=False) as onlooker:
+        processes = onlooker.run(os.getpid)
+
+        def kill_one(_: str, done: int, total: int) -> None:
+            if not left:
+                at_work = onlooker.processing()
+                busiest = max(at_work, key=lambda worker: len(at_work[worker]))
+                os.kill(processes[busiest], signal.SIGKILL)
+                left.append(len(at_work[busiest]))
+            left.append(total - done)
+
+        with readers(dask.address, (job,), threads=1, least=0) as workers:
+            found = answer(job, workers, kill_one)
+        gone = set(processes) - set(onlooker.scheduler_info()["workers"])
+
+    assert left[0] > 0
+    assert left[1:] == list(range(NODES - 1, -1, -1))
+    assert len(gone) == 1
+    assert found == answer(job, 1)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_ends_the_reading_with_one_error(dask: Cluster, job: Job) -> None:
+    """Nobody waits for a cluster that is no more."""
+    dask.add_worker("one")
+
+    def kill_the_scheduler(_: str, done: int, total: int) -> None:
+        if done == 1 < total:
+            dask.scheduler.kill()
+
+    with (
+        pytest.raises(ClusterFailed, match="went away while it read the logs"),
+        readers(dask.address, (job,), threads=1, least=0) as cluster,
+    ):
+        answer(job, cluster, kill_the_scheduler)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_worker_that_does_not_see_the_files_is_told(dask: Cluster, job: Job, tmp_path: Path) -> None:
+    """Their lines would be missing in the answer, so there is none."""
+    dask.add_worker("one")
+    for log in (tmp_path / "job" / "logs").iterdir():
+        log.rename(log.with_suffix(".moved"))
+
+    with (
+        pytest.raises(ClusterFailed, match=r"cannot read the logs: .* is no longer there"),
+        readers(dask.address, (job,), threads=1, least=0) as cluster,
+    ):
+        answer(job, cluster)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_worker_without_firstfault_is_told(dask: Cluster, job: Job, tmp_path: Path) -> None:
+    """Dask alone is not enough on a worker; what stands in the way of Firstfault there is said."""
+    (tmp_path / "other" / "core").mkdir(parents=True)
+    (tmp_path / "other" / "core" / "__init__.py").write_text("")
+    dask.add_worker("other", python_path=tmp_path / "other")
+
+    with (
+        pytest.raises(ClusterFailed, match=r"cannot load Firstfault: .*ModuleNotFoundError"),
+        readers(dask.address, (job,), threads=1, least=0) as workers,
+    ):
+        answer(job, workers)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_worker_with_another_version_is_told(dask: Cluster, job: Job, tmp_path: Path) -> None:
+    """A line of the reader that differs may read a line of the logs differently."""
+    for package in ("bot", "core", "sources"):
+        shutil.copytree(ROOT / package, tmp_path / "other" / package, ignore=shutil.ignore_patterns("__pycache__"))
+    with (tmp_path / "other" / "core" / "logs" / "scan.py").open("a") as code:
+        code.write("# changed\n")
+    dask.add_worker("other", python_path=tmp_path / "other")
+
+    with (
+        pytest.raises(ClusterFailed, match="has another version of Firstfault"),
+        readers(dask.address, (job,), threads=1, least=0) as workers,
+    ):
+        answer(job, workers)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_cluster_without_workers_is_told(dask: Cluster, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading would wait for ever."""
+    monkeypatch.setattr(cluster, "PATIENCE", 3)
+
+    with (
+        pytest.raises(ClusterFailed, match="has no workers"),
+        readers(dask.address, (job,), threads=1, least=0) as workers,
+    ):
+        answer(job, workers)
+
+
+@needs_dask
+def test_a_scheduler_that_does_not_answer_is_told_within_ten_seconds(job: Job) -> None:
+    """Whether nobody listens there, or somebody else who says something that is no Dask."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+
+    with (
+        pytest.raises(ClusterFailed, match=f"No Dask scheduler answers at tcp://127.0.0.1:{port} within"),
+        readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0) as workers,
+    ):
+        answer(job, workers)
+
+    assert PATIENCE < 10
+
+
+@needs_dask
+def test_a_web_server_is_no_scheduler(job: Job) -> None:
+    """The port of the dashboard is a usual mistake; what it says is not taken for a length of 3 EiB."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def greet() -> None:
+            connection, _ = server.accept()
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            connection.close()
+
+        thread = Thread(target=greet)
+        thread.start()
+        with (
+            pytest.raises(ClusterFailed, match="No Dask scheduler answers"),
+            readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0) as workers,
+        ):
+            answer(job, workers)
+        thread.join()
+
+
+def test_a_small_job_is_read_here(job: Job) -> None:
+    """No cluster is asked for what is read sooner than it is sent away: there is none at this address."""
+    with readers("tcp://127.0.0.1:1", (job,), threads=3) as workers:
+        assert workers == 3
+
+
+def test_what_is_kept_needs_no_cluster(tmp_path: Path) -> None:
+    """The cluster is asked for at the first file that has to be read, so a job of the cache needs none."""
+    logs = tmp_path / "job" / "logs"
+    logs.mkdir(parents=True)
+    line = "2026-11-21 03:00:00 ERROR node-1 went away\n"
+    (logs / "a.log").write_text(line * (5_000_000 // len(line)))  # what is smaller is not kept
+    settings = Settings(cache=tmp_path / "cache", library=tmp_path / "library", _env_file=None)
+    before = investigate(Request(str(tmp_path / "job"), paths=True), settings)
+    elsewhere = settings.model_copy(update={"scheduler": "tcp://127.0.0.1:1"})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "CLUSTER_BYTES", 0)
+        again = investigate(Request(str(tmp_path / "job"), paths=True), elsewhere)
+
+    assert again.diagnosis == before.diagnosis
+
+
+def test_files_can_be_sent_to_a_worker(job: Job, tmp_path: Path) -> None:
+    """A file of a folder or a bucket arrives elsewhere as itself."""
+    bucket = JobsBucket(f"file://{tmp_path}").job("job")
+    for file in (job.logs[0], bucket.logs[0]):
+        with pickle.loads(pickle.dumps(file)).open() as there, file.open() as here:
+            assert there.read() == here.read() != b""
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.5:8786", "http://host:8786", "tcp://host", "tcp://me@host:8786", "inproc://1"]
+)
+def test_an_address_that_makes_no_sense_is_told(address: str, job: Job) -> None:
+    """Also for a small job, and before anything is loaded."""
+    with pytest.raises(BadSettings, match="is no address of a Dask scheduler"), readers(address, (job,), threads=1):
+        pass
+
+
+def test_the_option_goes_before_the_setting_and_nothing_turns_it_off(job: Job, tmp_path: Path) -> None:
+    """The setting reaches every command and the bot; `--scheduler ""` reads here all the same."""
+    settings = Settings(cache=tmp_path / "cache", library=tmp_path / "library", scheduler="setting", _env_file=None)
+    path = str(tmp_path / job.id)
+
+    with pytest.raises(BadSettings, match="setting is no address"):
+        investigate(Request(path, paths=True), settings)
+    with pytest.raises(BadSettings, match="option is no address"):
+        investigate(Request(path, scheduler="option", paths=True), settings)
+    assert investigate(Request(path, scheduler="", paths=True), settings).job.id == job.id
+
+
+@pytest.mark.parametrize("command", ["diagnose", "events"])
+def test_the_command_line_takes_a_scheduler(
+    command: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is wrong with it is told as every other error, with exit code 2."""
+    monkeypatch.setattr(sys, "argv", ["firstfault", command, str(tmp_path / job.id), "--scheduler", "10.0.0.5"])
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 2
+    assert "error: 10.0.0.5 is no address of a Dask scheduler." in capsys.readouterr().err
+
+
+def test_without_dask_the_hint_says_how_to_install_it(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask is an extra."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+
+    with pytest.raises(BadSettings) as told, readers("tcp://127.0.0.1:1", (job,), threads=1, least=0) as workers:
+        answer(job, workers)
+
+    assert "firstfault[cluster]" in told.value.hint
