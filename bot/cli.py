@@ -1,14 +1,13 @@
 """The command line: words in, an exit code out. Everything heavy is loaded by the command that needs it."""
 
 import sys
-from enum import StrEnum
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bot import library_cli
+from bot import library_cli, options
+from bot.version import version
 from core.errors import FirstfaultError
 
 app = typer.Typer(
@@ -21,50 +20,6 @@ app = typer.Typer(
 
 
 app.add_typer(library_cli.app, name="library")
-
-
-_MAX_LINES = 20  # of an error
-
-
-class Method(StrEnum):
-    """How events, nodes and iterations are ranked."""
-
-    FIRSTFAULT = "firstfault"
-    L4 = "l4"
-
-
-JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Job id, or path to a job folder or log file.")]
-JobsOption = Annotated[
-    str | None,
-    typer.Option("--jobs", metavar="URL", help="Where jobs live: a folder or s3://bucket/prefix. [FIRSTFAULT_JOBS]"),
-]
-WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, metavar="N", help="Threads that read logs; changes no answer.")
-]
-
-
-def _in_bytes(size: str) -> int:
-    """Read --memory; loads what --help must not."""
-    from bot.settings import in_bytes  # noqa: PLC0415
-
-    try:
-        return in_bytes(size)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-MemoryOption = Annotated[
-    int | None,
-    typer.Option(
-        "--memory",
-        metavar="SIZE",
-        parser=_in_bytes,
-        help="Parsed logs that are held in memory, like 500MB; more goes to disk and changes no answer.",
-    ),
-]
-NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Read everything anew and keep nothing.")]
-NoBaselineOption = Annotated[bool, typer.Option("--no-baseline", help="Do not compare with successful jobs.")]
-NoModelOption = Annotated[bool, typer.Option("--no-model", help="Let no language model draft the note.")]
 
 
 @app.callback()
@@ -92,19 +47,20 @@ def firstfault(
 
 @app.command()
 def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
-    job: JobArgument,
+    job: options.Job,
     *,
-    jobs: JobsOption = None,
+    jobs: options.Jobs = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/diagnosis.schema.json).")] = False,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
     method: Annotated[
-        Method, typer.Option("--method", help="l4: the paper's own, to compare with.")
-    ] = Method.FIRSTFAULT,
-    workers: WorkersOption = None,
-    memory: MemoryOption = None,
-    no_cache: NoCacheOption = False,
-    no_baseline: NoBaselineOption = False,
-    no_model: NoModelOption = False,
+        options.Method, typer.Option("--method", help="l4: the paper's own, to compare with.")
+    ] = options.Method.FIRSTFAULT,
+    workers: options.Workers = None,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
+    no_model: options.NoModel = False,
 ) -> None:
     """Say where to look first: events, nodes, stage and iteration.
 
@@ -125,23 +81,31 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     from bot.investigate import Request  # noqa: PLC0415
 
     request = Request(
-        job, jobs, method.value, workers, memory, use_cache=not no_cache, use_baseline=not no_baseline, paths=True
+        job,
+        jobs,
+        method.value,
+        workers,
+        memory,
+        scheduler,
+        use_cache=not no_cache,
+        use_baseline=not no_baseline,
+        paths=True,
     )
-    code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=_version())
+    code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version())
     raise typer.Exit(code)
 
 
 @app.command()
 def ask(
-    job: JobArgument,
+    job: options.Job,
     question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="In your own words.")],
     *,
-    jobs: JobsOption = None,
+    jobs: options.Jobs = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-    no_cache: NoCacheOption = False,
-    no_baseline: NoBaselineOption = False,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
 ) -> None:
-    """Answer a question about a job from its evidence and its raw lines, in five lines that cite.
+    """Answer a question about a job, in five lines that cite its logs.
 
     \b
     firstfault ask f07 "what did node 1 log before the crash?"
@@ -159,19 +123,19 @@ def ask(
 
 @app.command()
 def watch(
-    job: JobArgument,
+    job: options.Job,
     *,
-    jobs: JobsOption = None,
+    jobs: options.Jobs = None,
     every: Annotated[
-        float, typer.Option("--every", min=0.1, max=3600, metavar="SECONDS", help="Between two looks, at least.")
+        float, typer.Option("--every", min=0.1, max=3600, metavar="SECONDS", help="Least seconds between two looks.")
     ] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a finding, and one for the diagnosis.")] = False,
-    workers: WorkersOption = None,
-    no_cache: NoCacheOption = False,
-    no_baseline: NoBaselineOption = False,
-    no_model: NoModelOption = False,
+    workers: options.Workers = None,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
+    no_model: options.NoModel = False,
 ) -> None:
-    """Follow a running job: say when it goes silent or fails, then diagnose it.
+    """Follow a running job: say when it hangs or fails, and why.
 
     \b
     firstfault watch 1437825 --jobs s3://training/jobs
@@ -188,19 +152,20 @@ def watch(
     from bot.watching.command import watch as run  # noqa: PLC0415
 
     request = Request(job, jobs, workers=workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
-    raise typer.Exit(run(request, every=every, output=Output(json, use_model=not no_model, version=_version())))
+    raise typer.Exit(run(request, every=every, output=Output(json, use_model=not no_model, version=version())))
 
 
 @app.command()
 def events(
-    job: JobArgument,
+    job: options.Job,
     *,
-    jobs: JobsOption = None,
+    jobs: options.Jobs = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a row.")] = False,
-    workers: WorkersOption = None,
-    memory: MemoryOption = None,
-    no_cache: NoCacheOption = False,
-    no_baseline: NoBaselineOption = False,
+    workers: options.Workers = None,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
 ) -> None:
     """List every line with its event, node, rank, stage and template.
 
@@ -214,7 +179,14 @@ def events(
     from bot.investigate import Request  # noqa: PLC0415
 
     request = Request(
-        job, jobs, workers=workers, memory=memory, use_cache=not no_cache, use_baseline=not no_baseline, paths=True
+        job,
+        jobs,
+        workers=workers,
+        memory=memory,
+        scheduler=scheduler,
+        use_cache=not no_cache,
+        use_baseline=not no_baseline,
+        paths=True,
     )
     raise typer.Exit(commands.events(request, jsonl=jsonl))
 
@@ -235,7 +207,7 @@ def serve() -> None:
     from bot.serve import serve as run  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
-    leave(run(load_settings(), version=_version()))
+    leave(run(load_settings(), version=version()))
 
 
 @app.command()
@@ -260,7 +232,7 @@ def demo(
     from bot.demo import demo as run  # noqa: PLC0415 loads what --help must not
     from bot.leaving import leave  # noqa: PLC0415
 
-    leave(run(port=port, browser=browser, keep=keep, version=_version()))
+    leave(run(port=port, browser=browser, keep=keep, version=version()))
 
 
 @app.command()
@@ -314,23 +286,13 @@ def main() -> None:
     try:
         app(prog_name="firstfault")
     except FirstfaultError as error:
-        from bot.harmless import harmless  # noqa: PLC0415 only where something went wrong
+        from bot.trouble import tell  # noqa: PLC0415 only where something went wrong
 
-        for line in error.message.split("\n")[:_MAX_LINES]:
-            typer.echo(f"error: {harmless(line, 1_000)}", err=True)
-        if error.hint:
-            typer.echo(f"hint: {harmless(error.hint, 1_000)}", err=True)
+        tell(error)
         sys.exit(error.exit_code)
-
-
-def _version() -> str:
-    try:
-        return version("firstfault")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def _print_version(*, wanted: bool) -> None:
     if wanted:
-        typer.echo(f"firstfault {_version()}")
+        typer.echo(f"firstfault {version()}")
         raise typer.Exit

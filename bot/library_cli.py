@@ -8,7 +8,7 @@ import typer
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""The fault library: patterns that people confirmed, and public ones to begin with.
+    help="""Fault patterns that people confirmed: search, review, share.
 
     \b
     firstfault library search "loss is nan after resume"

@@ -6,9 +6,9 @@ from typing import Any
 
 from bot.harmless import harmless
 from bot.wording import counted, names
-from faultlib.library import Stats
 from faultlib.pattern import Clause, Entry, Origin
 from faultlib.recall import Similar
+from faultlib.stats import Stats
 
 WIDTH = 100
 _LABEL = 10  # columns of "Category  "

@@ -91,7 +91,11 @@ def fact_of(template: str, *, block: bool) -> Fact | None:
 def complains(template: str) -> bool:
     """Whether a line tells of something that goes wrong; a warning without a word of failure does not."""
     fact = fact_of(template, block=False)
-    return fact is not None and (fact is not _UNKNOWN_WARNING or _ERROR_WORDS.search(template) is not None)
+    return (
+        fact is not None
+        and not fact.again
+        and (fact is not _UNKNOWN_WARNING or _ERROR_WORDS.search(template) is not None)
+    )
 
 
 @cache

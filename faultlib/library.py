@@ -6,11 +6,10 @@ A library belongs to the thread that opened it.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Literal, Self
 
 from faultlib import exchange, life, records
@@ -19,27 +18,13 @@ from faultlib.embedding import Embedder, EmbeddingUnavailable
 from faultlib.errors import LibraryUnavailable
 from faultlib.index import ExactIndex, Scored, Vector, VectorIndex
 from faultlib.life import Act
-from faultlib.pattern import Entry, Origin, Pattern, Sighting, Status, Step
+from faultlib.pattern import Entry, Pattern, Sighting, Status, Step
 from faultlib.search import CONFIRMED, Search
+from faultlib.stats import Stats, count
 
 PACKAGE = "firstfault"  # who plants and retires seeds
 _ALL = tuple(Status)
 _SEEDS = "seeds"  # the note that says which seeds were planted
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What a library holds."""
-
-    by_status: Mapping[Status, int]
-    by_origin: Mapping[Origin, int]
-    sightings: int
-    steps: int
-    vectors_by_model: Mapping[str, int]
-    index: str
-    index_state: str
-    bytes: int
-    writable: bool
 
 
 class Library:
@@ -76,28 +61,7 @@ class Library:
 
     def stats(self) -> Stats:
         """What is in the library, and how its index is."""
-        with self._database.reading():
-            rows = self._database.rows
-            statuses = {
-                Status(name): count for name, count in rows("SELECT status, count(*) FROM patterns GROUP BY status")
-            }
-            origins = {
-                Origin(name): count for name, count in rows("SELECT origin, count(*) FROM patterns GROUP BY origin")
-            }
-            [(sightings,)] = rows("SELECT count(*) FROM sightings")
-            [(steps,)] = rows("SELECT count(*) FROM history")
-            [(pages, size)] = rows("SELECT page_count, page_size FROM pragma_page_count, pragma_page_size")
-        return Stats(
-            MappingProxyType(statuses),
-            MappingProxyType(origins),
-            sightings,
-            steps,
-            MappingProxyType(self._search.vectors_by_model()),
-            self._search.index.kind,
-            self._search.index.state,
-            pages * size,
-            self._database.writable,
-        )
+        return count(self._database, self._search)
 
     # --- what people do ---
 

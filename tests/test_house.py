@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "prompts": set[str](),
     "slacksim": set[str](),
     "bot": {"core", "sources", "faultlib", "prompts"},
+    "lab": set[str](),
 }
 ONLY_IN = {
     "chromadb": "faultlib",
@@ -30,9 +31,9 @@ ONLY_IN = {
     "drain3": "core",
 }
 HEAVY = (
-    "aiobotocore", "botocore", "chromadb", "dtaidistance", "drain3", "matplotlib", "moto", "numba", "numpy",
-    "onnxruntime", "openai", "pandas", "prometheus_client", "s3fs", "scipy", "sentence_transformers", "sklearn",
-    "slack_bolt", "slack_sdk", "tokenizers", "torch",
+    "aiobotocore", "botocore", "chromadb", "dask", "distributed", "dtaidistance", "drain3", "matplotlib", "moto",
+    "numba", "numpy", "onnxruntime", "openai", "pandas", "prometheus_client", "s3fs", "scipy", "sentence_transformers",
+    "sklearn", "slack_bolt", "slack_sdk", "tokenizers", "torch",
 )  # fmt: skip
 
 

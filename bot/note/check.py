@@ -13,8 +13,9 @@ from bot.note.clauses import QUOTED, Parts, halves, take_apart, unmarked
 from bot.note.draft import Draft, Sentence
 from bot.note.evidence import EvidenceList, Item, Kind
 from bot.note.form import bad_form, bad_quote
-from bot.note.holds import Clause, Ground, lacking_in
+from bot.note.holds import Ground, lacking_in
 from bot.note.joined import elliptical, loosely_joined, without_lead
+from bot.note.units import Clause
 from bot.note.words import words
 from core.model import Confidence, Diagnosis
 

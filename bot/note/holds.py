@@ -6,34 +6,24 @@ fault of another make a false sentence of two true ones.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 from bot.note.evidence import Item, Kind
-from bot.note.mentions import Amount, Mentions, amounts_held, is_id, mentions
+from bot.note.mentions import Amount, Mentions, is_id
 from bot.note.order import keeps_order
 from bot.note.passages import passages
+from bot.note.units import FEW, LETTERS, PARTS, WITHOUT, Clause, Unit, content
 from bot.note.words import stem, stems, words
 from bot.wording import moment
 from core.model import Role
 
 _QUOTED = re.compile(r"\u201c[^\u201d]*\u201d|\"[^\"]*\"|`[^`]*`")
 _UNIT_ENDS = re.compile(r"(?<=[.;!?])\s+|\s+(?=\u201c)|(?<=\u201d)\s+")
-_PARTS = re.compile(r"[,:]\s+|\s+(?:and|but|which)\s+")
-_LETTERS = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?![\w])|[\w-]*\d[\w-]*")
-_FEW = frozenset({
-    "not", "no", "any", "without", "never", "none", "the", "a", "an", "of", "on", "in", "at", "to", "and", "or", "is",
-    "was", "were", "be", "it", "its", "that", "this", "by", "for", "with", "from", "as", "has", "had", "did",
-})  # fmt: skip
 _TELLING_OVERLAP = 2  # words that a clause shares with a claim before a missing "not" is held against it
 _OTHERS = re.compile(r"(?i)\b(?:others?|peers?|theirs?|them|they|rest|remaining|another|neighbou?rs?|victims?)\b")
 _ACTORS = (
     r"\b(?:others?|peers?|controller|scheduler|launcher|torchrun"
     r"|(?:\d[\d,]*\s+)?(?:other\s+)?(?:successful\s+)?(?:nodes|jobs|ranks))\b"
-)
-_WITHOUT = re.compile(
-    r"(?i)\b(?:without|no)\s+(?:the\s+|a\s+|an\s+|any\s+)?[\w.-]+|\bof\s+the\s+(?:controller|scheduler|launcher|peers?|others?)\b"
 )
 _FROM_TO = re.compile(r"(?i)\bfrom\s+\S+\s+to\s+\S*[\w%]")
 _ADVERB_NO = re.compile(r"(?i)\bno (?:single|other|one|longer)\b")
@@ -42,63 +32,6 @@ _RELATION = re.compile(r"(?i)\b(?:before|after|while|behind|ahead|than|until|lat
 _PASSIVE = re.compile(r"(?i)\b(?:was|were|is|are|been|being)\s+(\w{2,}ed)\b")
 _ANY = re.compile(r"[A-Za-z0-9][\w,.-]*[A-Za-z0-9]|[A-Za-z0-9]")
 _THIS = re.compile(r"(?i)\blogged this\b")
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One sentence of a claim, one log line, or both together when the sentence is about that line."""
-
-    text: str
-    claim: bool
-    names: frozenset[str]
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """Content words and numbers."""
-        return _content(self.text)
-
-    @cached_property
-    def told(self) -> Mentions:
-        """What it mentions; "[rank3]" is a rank too."""
-        return mentions(re.sub(r"(?i)\brank(?=\d)", "rank ", self.text), self.names)
-
-    @cached_property
-    def amounts(self) -> frozenset[Amount]:
-        """Numbers with their nouns."""
-        return amounts_held(self.text)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Stems of all its words."""
-        return stems(_LETTERS.findall(self.text))
-
-    @cached_property
-    def denials(self) -> tuple[str, ...]:
-        """What it says is not so: "not the cause", "without any error"."""
-        parts = [part for part in _PARTS.split(self.text) if words().negation.search(part)]
-        return (*parts, *_WITHOUT.findall(self.text))
-
-    def negates(self, said: frozenset[str]) -> bool:
-        """Whether the part of it that a clause is about has a "not"."""
-        parts = [(len(_content(part) & said), words().negation.search(part)) for part in _PARTS.split(self.text)]
-        most = max(shared for shared, _ in parts)
-        return most > 0 and any(negation for shared, negation in parts if shared == most)
-
-
-class Clause:
-    """What a sentence or a part of it says, read once."""
-
-    def __init__(self, text: str, names: frozenset[str]) -> None:
-        self.text = text
-        self.said = mentions(text, names)
-        self.mechanisms = [(one, found[0]) for one in words().mechanisms if (found := one.says.search(text))]
-        rest = text
-        for one, _ in self.mechanisms:
-            rest = one.says.sub(" ", rest)
-        self.words = mentions(rest, names).words  # those of mechanisms are judged as such
-        lower = frozenset(_LETTERS.findall(text.lower()))
-        whole = ("all", "every") if self.said.every else ()
-        self.extents = [(word, by) for word, by in words().held_by.items() if word in lower and word not in whole]
 
 
 class Ground:
@@ -127,7 +60,7 @@ class Ground:
 
     @cached_property
     def _head_words(self) -> frozenset[str]:
-        return stems(_LETTERS.findall(self._head))
+        return stems(LETTERS.findall(self._head))
 
     @cached_property
     def _ranks_named(self) -> bool:
@@ -156,8 +89,8 @@ class Ground:
 
     def _denied(self, clause: str) -> Iterator[str]:
         """What any claim of the item says is not so."""
-        said = _content(clause)
-        denied = (_content(part) for unit in self._claims for part in unit.denials)
+        said = content(clause)
+        denied = (content(part) for unit in self._claims for part in unit.denials)
         if not words().negation.search(clause) and any(part and part <= said for part in denied):
             yield "what it denies"
 
@@ -239,15 +172,15 @@ def _accusation(unit: Unit, clause: str) -> Iterator[str]:
 
 def _negation(unit: Unit, clause: str) -> Iterator[str]:
     """A "not" must be there in what the clause is about, and must not be left out."""
-    denials = [_content(part) for part in _PARTS.split(clause) if words().negation.search(part)]
+    denials = [content(part) for part in PARTS.split(clause) if words().negation.search(part)]
     if not all(unit.negates(denied) for denied in denials):
         yield "\u201cnot\u201d or \u201cno\u201d"
-    said = _content(clause)
+    said = content(clause)
     if not denials and unit.claim and len(unit.stems & said) >= _TELLING_OVERLAP and unit.negates(said):
         yield "the \u201cnot\u201d of the evidence is left out"
     whole = _flat(unit.text)
     yield from (
-        f"\u201c{pair}\u201d" for pair in _WITHOUT.findall(_ADVERB_NO.sub(" ", clause)) if _flat(pair) not in whole
+        f"\u201c{pair}\u201d" for pair in WITHOUT.findall(_ADVERB_NO.sub(" ", clause)) if _flat(pair) not in whole
     )
     if _FROM_TO.search(unit.text):
         yield from (f"\u201c{pair}\u201d" for pair in _FROM_TO.findall(clause) if _flat(pair) not in whole)
@@ -286,19 +219,14 @@ def _swapped(ours: Sequence[str], theirs: Sequence[str]) -> bool:
 
 def _sequence(text: str) -> list[str]:
     """Content words and numbers in their order."""
-    return [stem(word) for word in _ANY.findall(text) if word.lower() not in _FEW]
+    return [stem(word) for word in _ANY.findall(text) if word.lower() not in FEW]
 
 
 def _known(word: str, held: Collection[str]) -> bool:
     if words().negation.fullmatch(word) or stem(word) in held:
         return True
-    parts = _LETTERS.findall(re.sub(r"(?:n['\u2019]t|['\u2019]s)$", "", word))
+    parts = LETTERS.findall(re.sub(r"(?:n['\u2019]t|['\u2019]s)$", "", word))
     return len(parts) > 0 and all(stem(part) in held for part in parts)
-
-
-def _content(text: str) -> frozenset[str]:
-    worded = (stem(word) for word in _LETTERS.findall(text) if word.lower() not in _FEW)
-    return frozenset(worded) | frozenset(_NUMBER.findall(text))
 
 
 def _head(item: Item) -> str:

@@ -20,6 +20,7 @@ from core.model import Diagnosis, Role, Scope, Stage
 
 WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
 MAX_SENTENCE = 1_000  # characters
+MAX_FRAME = 300  # characters, with the indent
 _FOLDER = Path(__file__).parent
 _ID = re.compile(r"\b[ENIP][0-9]{1,4}\b")
 
@@ -54,6 +55,7 @@ def render_report(
         Scope=Scope,
         Stage=Stage,
         max_lines=MAX_LINES,
+        max_frame=MAX_FRAME,
         version=version,
         styles=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
         clocks=_clocks(diagnosis),

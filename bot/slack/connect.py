@@ -223,9 +223,12 @@ class Http:
 
     def stop(self) -> None:
         """Listen no more; closed by the thread that listens, which else fails on a socket that is gone."""
-        with suppress(OSError):  # pulled by somebody else in the same moment: it is closed before we pull
-            self._server.trigger.pull_trigger(partial(wasyncore.close_all, self._sockets))
-        self._thread.join(5)
+        if self._thread.is_alive():  # else nobody hears the trigger, whose number may be another file's by now
+            with suppress(OSError):  # pulled by somebody else in the same moment: it is closed before we pull
+                self._server.trigger.pull_trigger(partial(wasyncore.close_all, self._sockets))
+            self._thread.join(5)
+        if not self._thread.is_alive():
+            wasyncore.close_all(self._sockets, ignore_all=True)  # of a server that never listened, or failed at it
         self._server.task_dispatcher.shutdown()
 
 

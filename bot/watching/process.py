@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from bot.watching.protocol import MAX_LINE, BadLine, Command, Told, to_line, told_of
-from bot.work.process import _environment  # one rule of what a process may see that reads hostile logs
+from bot.work.process import environment_of_child
 
 _LEAVING_SECONDS = 2.0
 _MOST_WAITING = 10_000  # messages; a process that floods us is ended
@@ -28,7 +28,7 @@ class LookoutProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
-            env=_environment(environment, temporary),
+            env=environment_of_child(environment, temporary),
         )
         self._reader = threading.Thread(target=self._read, name="lookout", daemon=True)
         self._reader.start()

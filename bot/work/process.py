@@ -41,7 +41,7 @@ class ChildProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env=_environment(environment, temporary),
+            env=environment_of_child(environment, temporary),
         )
         self._orders = cast("IO[bytes]", self._process.stdin)
         self._readers = {
@@ -132,8 +132,8 @@ class ChildProcess:
             self._last_lines.append(harmless(line.decode("utf-8", "replace").rstrip(), LINE_LENGTH))
 
 
-def _environment(environment: Mapping[str, str], temporary: Path) -> dict[str, str]:
-    """The worker's own environment, but for Slack's tokens; temporary files go where they are removed."""
+def environment_of_child(environment: Mapping[str, str], temporary: Path) -> dict[str, str]:
+    """For every child that reads hostile logs: ours without Slack's tokens, temporary files where they are removed."""
     kept = {name: value for name, value in environment.items() if not name.startswith(_SECRETS)}
     root = Path(bot.__file__).resolve().parent.parent
     if root.name not in ("site-packages", "dist-packages"):  # a checkout: the child must find the same code

@@ -93,6 +93,7 @@ def test_a_killed_demo_takes_its_local_slack_along(tmp_path: Path) -> None:
     """Not even kill -9 leaves a server behind; what was to be kept is there."""
     with running_demo("--keep", str(tmp_path / "kept")) as killed:
         assert str(tmp_path / "kept") in killed.said
+        wait_for((tmp_path / "kept" / "library").is_dir)  # a child makes it, as soon as it has loaded
         killed.process.send_signal(signal.SIGKILL)
         killed.process.wait(PATIENCE)
 

@@ -10,7 +10,7 @@ import pytest
 from bot.report import iterations, suspects, timeline
 from bot.report.citations import MAX_LINES, cited_places
 from bot.report.clock import ticks
-from bot.report.page import render_report
+from bot.report.page import MAX_FRAME, render_report
 from core.job import Job, Manifest
 from core.logs.context import Excerpt, lines_around
 from core.model import Diagnosis, Line, Pictures, Series
@@ -162,6 +162,24 @@ def test_a_claim_of_many_lines_shows_a_few() -> None:
     assert len([place for place in cited_places(job_wide) if "stderr" in place[0]]) == MAX_LINES
     crowd = dataclasses.replace(job_wide.events[0], lines=tuple(Line("logs/a", 100 * n, "x") for n in range(1, 1_000)))
     assert "and 991 more cited lines" in render(dataclasses.replace(job_wide, events=(crowd,)))
+
+
+def test_dumped_stacks_are_shown_as_the_tree_that_they_are() -> None:
+    """Indents are kept, foreign text is text, a long frame is cut; without dumps there is no such section."""
+    hostile = "  <script>\x1b[2J\u202ealert(1) (b.py:2)  [rank 2]"
+    tree = ("main (a.py:1)  [ranks 0-3]", "  recv (b.py:2)  [ranks 0-1]", hostile, f"  {'f' * 900} (c.py:3)  [rank 3]")
+    source = render(dataclasses.replace(diagnoses.node_fault(), stacks=tree))
+
+    assert "Where the processes stand" in Page(source).text
+    (tree_shown,) = re.findall(r'<pre class="stacks".*?</pre>', source, re.DOTALL)
+    shown = Page(tree_shown).text.strip("\n").split("\n")
+    assert shown[:3] == ["main (a.py:1)  [ranks 0-3]", "  recv (b.py:2)  [ranks 0-1]",
+                         "  <script>alert(1) (b.py:2)  [rank 2]"]  # fmt: skip
+    assert len(shown) == len(tree)
+    assert len(shown[3]) <= MAX_FRAME
+    assert shown[3].startswith("  f")
+    assert shown[3].endswith("[rank 3]")
+    assert "stand</h2>" not in render(diagnoses.node_fault())
 
 
 def test_plots_are_drawn_only_from_data() -> None:

@@ -68,8 +68,8 @@ def test_a_mention_is_answered_and_a_question_too(room: Room, bot: Bot) -> None:
     [
         (lambda bot, _: bot.chat_postMessage(channel="C0000000000", text="x"), "channel_not_found"),
         (lambda bot, room: bot.chat_update(channel=room.channel, ts="1.000000", text="x"), "message_not_found"),
-        (lambda bot, room: bot.chat_postMessage(channel=room.channel, blocks=[_section("")]), "invalid_blocks"),
-        (lambda bot, room: bot.chat_postMessage(channel=room.channel, blocks=[_section("x" * 3001)]), "invalid_blocks"),
+        (lambda bot, room: _post(bot, room, ""), "invalid_blocks"),
+        (lambda bot, room: _post(bot, room, "x" * 3001), "invalid_blocks"),
         (lambda bot, _: bot.users_info(user="U0000000000"), "user_not_found"),
         (lambda bot, room: WebClient("xoxb-0", base_url=bot.base_url).conversations_info(channel=room.channel),
          "invalid_auth"),
@@ -105,5 +105,6 @@ def _text(post: Post) -> str:
     return f"{post.get('text')} {post.get('blocks')}"
 
 
-def _section(text: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+def _post(bot: WebClient, room: Room, text: str) -> None:
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    bot.chat_postMessage(channel=room.channel, text="x", blocks=[section])

@@ -16,12 +16,13 @@ from tests.docs.markdown import code, codes, table
 from tests.test_house import MAY_IMPORT, ONLY_IN, ROOT
 
 WIDTH = 100  # columns of the help texts
-# What stands in for a default that differs from machine to machine.
+# What stands in for a default that differs from machine to machine, or that nobody can read.
 COMPUTED = {
     "jobs": "the `examples/` that come with Firstfault",
     "cache": "`firstfault` in the user's cache folder",
     "library": "`firstfault/library` in the user's data folder",
     "state": "`firstfault/state` in the user's data folder",
+    "memory": "256 MiB",
     "workers": "the cores that this process may use",
 }
 
@@ -32,7 +33,7 @@ def settings() -> str:
     rows = []
     for name, field in Settings.model_fields.items():
         variable = field.validation_alias if isinstance(field.validation_alias, str) else f"{prefix}{name}"
-        default = COMPUTED[name] if field.default_factory else _default(field.default)
+        default = COMPUTED[name] if field.default_factory or name in COMPUTED else _default(field.default)
         rows.append((code(variable.upper()), default, field.description or ""))
     return table("variable", "default", "meaning", rows=rows)
 

@@ -1,6 +1,7 @@
 """Ways in: an app that says nothing needless, counts what Slack waits for, and closes once or twice."""
 
 import logging
+import socket
 
 import pytest
 from slack_bolt.authorization import AuthorizeResult
@@ -38,6 +39,14 @@ def test_closing_a_server_that_is_closing_is_no_error() -> None:
     server._thread.join(10)
     server.stop()
     assert not server.healthy()
+
+
+def test_a_server_that_never_listened_is_closed_too() -> None:
+    """Whoever cannot start for another reason leaves no socket behind."""
+    server = http()
+    server.stop()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", server.port))
 
 
 def test_a_port_that_is_taken_is_told_by_its_setting() -> None:

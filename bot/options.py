@@ -1,0 +1,55 @@
+"""Arguments and options that several commands of ``firstfault`` share."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Method(StrEnum):
+    """How events, nodes and iterations are ranked."""
+
+    FIRSTFAULT = "firstfault"
+    L4 = "l4"
+
+
+Job = Annotated[str, typer.Argument(metavar="JOB", help="Job id, or path to a job folder or log file.")]
+Jobs = Annotated[
+    str | None,
+    typer.Option("--jobs", metavar="URL", help="Where jobs live: a folder or s3://bucket/prefix. [FIRSTFAULT_JOBS]"),
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Threads that read logs; changes no answer.")
+]
+
+
+def _in_bytes(size: str) -> int:
+    """Read --memory; loads what --help must not."""
+    from bot.settings import in_bytes  # noqa: PLC0415
+
+    try:
+        return in_bytes(size)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+Memory = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        parser=_in_bytes,
+        help="Parsed logs that are held in memory, like 500MB; more goes to disk and changes no answer.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="URL",
+        help="Dask scheduler, tcp://host:8786, whose workers read large jobs. [FIRSTFAULT_SCHEDULER]",
+    ),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Read everything anew and keep nothing.")]
+NoBaseline = Annotated[bool, typer.Option("--no-baseline", help="Do not compare with successful jobs.")]
+NoModel = Annotated[bool, typer.Option("--no-model", help="Let no language model draft the note.")]
