@@ -1,29 +1,16 @@
 """The page in a real browser: a newcomer plays the whole story with mouse and keyboard."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from slacksim import Slack
+from tests.e2e_browser.chromium import CHROMIUM, REQUIRED, chromium
 from tests.slacksim.calls import ALERTS, post
 from tests.slacksim.toy_bot import ToyBot
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-REQUIRED = os.environ.get("FIRSTFAULT_TEST_BROWSER") == "1"  # read here: a fixture hides our variables from the tests
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 HOSTILE = (
     "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>",
@@ -38,11 +25,8 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    assert CHROMIUM, "FIRSTFAULT_TEST_BROWSER=1, and there is no chromium on the PATH"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture
