@@ -92,10 +92,29 @@ Chunk = Columns | NarrowChunk  # a part of a file, of whole physical lines; ``li
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Bytes of a file from ``offset`` on; ends after a newline or carriage return, except at the end of the file."""
+    """Bytes of a file from ``offset`` on; ends after a newline or carriage return, except at the end of the file.
+
+    data: its first ``size`` bytes count, and anything may stand behind them; where SPARE bytes do, the first of them is
+    a newline behind a text without an end.
+    """
 
     offset: int
-    data: bytes
+    data: bytes | bytearray
+    size: int
+
+    @property
+    def text(self) -> bytes:
+        """A copy of the bytes that count."""
+        return bytes(memoryview(self.data)[: self.size])
+
+    @property
+    def ends_line(self) -> bool:
+        """Whether a newline is the last byte."""
+        return self.data[self.size - 1 : self.size] == b"\n"
 
 
+SPARE = 64  # bytes behind a text that compiled code may look at; its farthest look ends 56 behind the start of a UUID
+CHUNK_ROWS = 1 << 16  # an engine takes no further block after so many rows: memory is bounded by lines, however short
+
+# Blocks of whole lines and how to read them; what it leaves of the blocks is the next chunk.
 Engine = Callable[[Iterable[Block], Format], Columns]

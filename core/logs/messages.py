@@ -182,34 +182,33 @@ class _Voice:
 
 def _voices(sizes: Sequence[int], read: ReadChunk, opens: NDArray[np.bool_]) -> Iterator[tuple[_Voice, Rows]]:
     """Each voice that says what may open a block, and the places of that among its rows."""
-    opening, openers, voices = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)], np.zeros(0, np.uint32)
+    opening, openers, alone = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)], True
     for number, first in enumerate(_firsts(sizes)):
         body, prefix = read(number)
         rows = np.flatnonzero(opens[body])
         opening.append(rows + first)
         openers.append(prefix[rows])
-        voices = np.union1d(voices, prefix)
+        alone = alone and not prefix.any()  # voices are numbered as they come
     opening_rows, who = np.concatenate(opening), np.concatenate(openers)
-    alone = len(voices) == 1
-    rows_of = {} if alone else _rows_of_voices(np.unique(who), voices, sizes, read)
-    for speaker in np.unique(who).tolist():
+    speakers = np.unique(who)
+    rows_of = {} if alone else _rows_of_voices(speakers, sizes, read)
+    for speaker in speakers.tolist():
         voice = _Voice(None, sum(sizes)) if alone else _Voice(rows_of[speaker], len(rows_of[speaker]))
         yield voice, voice.places(opening_rows[who == speaker])
 
 
-def _rows_of_voices(
-    wanted: NDArray[np.uint32], voices: NDArray[np.uint32], sizes: Sequence[int], read: ReadChunk
-) -> dict[int, Rows]:
-    found: dict[int, list[Rows]] = {voice: [] for voice in wanted.tolist()}
-    is_wanted = np.zeros(int(voices[-1]) + 1, np.bool_)
-    is_wanted[wanted] = True
+def _rows_of_voices(wanted: NDArray[np.uint32], sizes: Sequence[int], read: ReadChunk) -> dict[int, Rows]:
+    found: dict[int, list[Rows]] = {voice: [np.zeros(0, np.intp)] for voice in wanted.tolist()}
     for number, first in enumerate(_firsts(sizes)):
         prefix = read(number)[1]
-        rows = np.flatnonzero(is_wanted[prefix])
-        rows = rows[np.argsort(prefix[rows], kind="stable")]
-        for part in np.split(rows, np.flatnonzero(np.diff(prefix[rows])) + 1):
-            if len(part):
-                found[int(prefix[part[0]])].append(part + first)
+        place = np.zeros(int(prefix.max(initial=0)) + 1, np.uint16 if len(wanted) < 1 << 16 else np.uint32)
+        known = wanted[wanted < len(place)]
+        place[known] = np.arange(1, len(known) + 1)
+        of_row = place[prefix]
+        order = np.argsort(of_row, kind="stable")  # of 16 bits: numpy counts them
+        bounds = np.cumsum(np.bincount(of_row, minlength=len(known) + 1))
+        for voice, start, stop in zip(known.tolist(), bounds[:-1], bounds[1:], strict=True):
+            found[voice].append(order[start:stop] + first)
     return {voice: np.concatenate(parts) for voice, parts in found.items()}
 
 

@@ -19,7 +19,8 @@ from core.logs.columns import Chunk, Columns, Engine, narrow_chunk
 from core.logs.heap import Cells, Heap
 from core.logs.narrow import Put
 from core.logs.rows import FileRows, join
-from core.logs.scan import FileScan, Span, scan_file, spans
+from core.logs.scan import FileScan, scan_file, spans
+from core.logs.stream import Span
 
 Progress = Callable[[FileRows], None]
 

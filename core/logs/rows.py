@@ -149,8 +149,8 @@ class _Numbers:
     def body_and_prefix(self, number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Bodies and prefixes of the rows of a chunk; the last ones are remembered."""
         if self._read is None or self._read[0] != number:
-            columns = self._chunks[number].wide()
-            body, prefix = columns.body, columns.prefix
+            chunk = self._chunks[number]
+            body, prefix = chunk.body[:].astype(np.uint32, copy=False), chunk.prefix[:].astype(np.uint32, copy=False)
             if not self._alone:
                 body, prefix = self._body_of[number][body], self._prefix_of[number][prefix]
             self._read = number, (body, prefix)
@@ -169,7 +169,7 @@ class _Clock:
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._before = NO_TIME
         if len(chunks) > 1:
-            self._before = next((int(time[0]) for chunk in chunks if len(time := _known(chunk.wide().time))), NO_TIME)
+            self._before = next((int(time[0]) for chunk in chunks if len(time := _known(chunk.time[:]))), NO_TIME)
 
     def carry(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
         carried = carry_time(time, self._before)
@@ -224,7 +224,7 @@ class _Counts:
 
 def _counted(values: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct values and how often each comes; all are below ``most``."""
-    if most > 4 * len(values) + 1024:
+    if most > 16 * len(values) + 1024:  # measured: to sort so many costs what so many counters do
         distinct, counts = np.unique(values, return_counts=True)
         return distinct, counts.astype(np.int64)
     counts = np.bincount(values, minlength=1)

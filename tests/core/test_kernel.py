@@ -17,7 +17,8 @@ from core.job import LogFile
 from core.logs.columns import Columns
 from core.logs.kernel import scan_blocks_fast
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
-from core.logs.scan import BLOCK_BYTES, SAMPLE_BYTES, blocks, scan_blocks, scan_file
+from core.logs.scan import SAMPLE_BYTES, scan_blocks, scan_file
+from core.logs.stream import BLOCK_BYTES, blocks
 
 ROOT = Path(__file__).parents[2]
 
@@ -86,9 +87,11 @@ def everything(columns: Columns) -> tuple[object, ...]:
 
 
 def assert_same(text: bytes, file_format: Format, size: int = BLOCK_BYTES) -> None:
-    pieces = list(blocks(io.BytesIO(text), size))
+    fast, reference = (
+        engine(blocks(io.BytesIO(text), size), file_format) for engine in (scan_blocks_fast, scan_blocks)
+    )
 
-    assert everything(scan_blocks_fast(pieces, file_format)) == everything(scan_blocks(pieces, file_format))
+    assert everything(fast) == everything(reference)
 
 
 @given(text=log_like, file_format=st.sampled_from(FORMATS), size=sizes)
@@ -197,7 +200,7 @@ import io, resource, sys
 from core.job import LogFile
 from core.logs.kernel import scan_blocks_fast
 from core.logs.lines import Format
-from core.logs.scan import blocks
+from core.logs.stream import blocks
 if sys.argv[1] == "no space":
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 print(scan_blocks_fast(blocks(io.BytesIO(b"step 7\\n")), Format()).bodies)

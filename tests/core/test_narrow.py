@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from core.cache import Memory, MemoryCache
 from core.diagnose import diagnose_parsed
 from core.job import Job, LogFile
 from core.logs import read as reading
-from core.logs import scan
+from core.logs import scan, stream
 from core.logs.heap import Heap, NoSpace
 from core.logs.kept import read_kept, write_kept
 from core.logs.narrow import BLOCK_ROWS, narrow
@@ -30,6 +30,9 @@ from core.logs.scan import scan_blocks
 from core.parse import read_job
 from core.parsed import parse_job
 from tests.core.jobs import example, job, lines, raised, steps
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 VALUES = st.lists(st.sampled_from([-1, 0, 1, 255, 256, 70_000, 1 << 33, 1 << 60]), max_size=40)
 TEXT = lines(*steps(40), *raised("ValueError: boom 7"), "no clock here", *steps(80, first=41))
@@ -119,8 +122,35 @@ def test_memory_and_spans_change_no_row(monkeypatch: pytest.MonkeyPatch) -> None
     expected = [of_rows(file) for file in read(files)]
 
     for size in (100, 333, 1000):
-        monkeypatch.setattr(scan, "CHUNK_BYTES", size)
+        monkeypatch.setattr(scan, "SPAN_BYTES", size)
+        monkeypatch.setattr(scan, "CHUNK_BYTES", size // 2)
+        monkeypatch.setattr(scan, "blocks", partial(stream.blocks, size=size // 3))
         assert [of_rows(file) for file in read(files, 3, Heap(0))] == expected
+
+
+def test_after_so_many_rows_another_chunk_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is bounded by rows as by bytes, and no row is lost between two chunks."""
+    files = logs(TEXT, "\n" * 500, "a\rb\r" * 50 + "\nc")
+    expected = [of_rows(file) for file in read(files)]
+    monkeypatch.setattr(scan, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(scan, "blocks", partial(stream.blocks, size=40))
+
+    assert [len(scan.scan_file(file, (), 2026, scan.scan_blocks).chunks) > 5 for file in files] == [True, True, False]
+    assert [of_rows(file) for file in read(files)] == expected
+
+
+@pytest.mark.parametrize("text", ["\n" * 60_000, "a\r" * 30_000 + "b\n" * 30_000])
+def test_a_log_of_nothing_but_line_ends_is_left(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gigabyte of newlines would be a billion rows; what was read by then is kept, and the reader is told."""
+    monkeypatch.setattr(scan, "MAX_SHORT", 10_000)
+    monkeypatch.setattr(scan, "CHUNK_ROWS", 1000)
+    monkeypatch.setattr(scan, "blocks", partial(stream.blocks, size=1000))
+
+    (found,) = read(logs(text))
+
+    assert found.problem is not None
+    assert "more than 10,000 lines of less than 8 bytes" in found.problem
+    assert 10_000 < sum(len(part) for part in found.parts) < 35_000  # the first line of one has 30,000 parts
 
 
 def test_packed_files_come_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,8 +160,8 @@ def test_packed_files_come_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
         def seekable(self) -> bool:
             return False
 
-        def read(self, size: int | None = -1, /) -> bytes:
-            return super().read(min(200, size or 0) if size != -1 else size)
+        def readinto(self, buffer: "WriteableBuffer", /) -> int:
+            return super().readinto(memoryview(buffer)[:200])
 
     file = LogFile("a.log.gz", len(TEXT), "", partial(Packed, TEXT.encode()))
     (expected,) = read([file])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -19,6 +20,7 @@ from core.diagnose import diagnose, events
 from core.job import Job
 from core.logs import scan
 from core.logs.lines import Format
+from core.logs.stream import BLOCK_BYTES, Stream, blocks
 from core.model import Diagnosis, Role
 from sources.fake import FakeJobs
 from tests.core.jobs import EXAMPLES, example, judged, log_file
@@ -196,8 +198,8 @@ def test_a_log_that_outgrows_its_size_is_read_the_same(monkeypatch: pytest.Monke
     """A packed log holds many times its size: the kernel takes over from the reference, and no column differs."""
     texts = b"".join(b"[rank%d]: step %d took %d ms\r\n" % (n % 3, n, n * 7) for n in range(50_000))
     log = log_file("logs/a.log", texts)
-    assert log.size > scan.BLOCK_BYTES
-    expected = scan.scan_blocks(scan.blocks(log.open()), Format(year=2026))
+    assert log.size > BLOCK_BYTES
+    expected = scan.scan_blocks(blocks(cast(Stream, log.open())), Format(year=2026))
     monkeypatch.setattr(scan, "KERNEL_BYTES", 20_000)
 
     found = scan.scan_file(log, (), 2026, scan.scan_blocks).chunks[0].wide()

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -23,11 +24,14 @@ from core.logs.scan import (
     KERNEL_BYTES,
     SAMPLE_BYTES,
     FileScan,
-    blocks,
     choose_engine,
     scan_blocks,
     scan_file,
 )
+from core.logs.stream import blocks
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,11 +39,11 @@ ROOT = Path(__file__).parents[2]
 class BrokenStream(io.BytesIO):
     """Gives what it holds, then fails as a truncated archive does."""
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        chunk = super().read(size)
-        if not chunk:
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        got = super().readinto(buffer)
+        if not got:
             raise UnreadableLog("The archive ends early.")
-        return chunk
+        return got
 
 
 def log(text: bytes, name: str = "a.log") -> LogFile:
@@ -52,6 +56,11 @@ def only(scan: FileScan) -> Columns:
     return chunk.wide()
 
 
+def pieces(text: bytes, size: int) -> list[tuple[int, bytes]]:
+    """Offset and text of each block; a block itself is gone when the next one comes."""
+    return [(block.offset, block.text) for block in blocks(io.BytesIO(text), size)]
+
+
 def lines_of(columns: Columns) -> list[bytes]:
     return [columns.prefixes[p] + columns.bodies[b] for p, b in zip(columns.prefix, columns.body, strict=True)]
 
@@ -59,11 +68,11 @@ def lines_of(columns: Columns) -> list[bytes]:
 @given(text=st.binary(max_size=200) | st.text("ab\r\n").map(str.encode), size=st.integers(1, 50))
 def test_blocks_are_the_text_cut_behind_line_ends(text: bytes, size: int) -> None:
     """Put together they are the file, each at its offset, and no segment lies in two."""
-    found = list(blocks(io.BytesIO(text), size))
+    found = pieces(text, size)
 
-    assert b"".join(block.data for block in found) == text
-    assert [block.offset for block in found] == [sum(len(b.data) for b in found[:n]) for n in range(len(found))]
-    assert all(block.data.endswith((b"\n", b"\r")) for block in found[:-1])
+    assert b"".join(piece for _, piece in found) == text
+    assert [offset for offset, _ in found] == [sum(len(p) for _, p in found[:n]) for n in range(len(found))]
+    assert all(piece.endswith((b"\n", b"\r")) for _, piece in found[:-1])
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r"])
@@ -71,18 +80,16 @@ def test_of_an_overlong_segment_only_the_beginning_is_kept(end: bytes) -> None:
     """A file without line ends does not fill the memory; what follows keeps its place."""
     long = b"x" * (5 * MAX_SEGMENT)
 
-    found = list(blocks(io.BytesIO(b"first\n" + long + end + b"last\n"), MAX_SEGMENT))
+    found = pieces(b"first\n" + long + end + b"last\n", MAX_SEGMENT)
 
-    assert found[0] == Block(0, b"first\n")
-    assert found[1].data == b"x" * MAX_SEGMENT + end
-    assert found[-1] == Block(6 + len(long) + 1, b"last\n")
+    assert found[0] == (0, b"first\n")
+    assert found[1] == (6, b"x" * MAX_SEGMENT + end)
+    assert found[-1] == (6 + len(long) + 1, b"last\n")
 
 
 def test_an_overlong_segment_may_end_the_file() -> None:
     """Nothing is read twice, nothing is lost but its tail."""
-    found = list(blocks(io.BytesIO(b"x" * (3 * MAX_SEGMENT)), 1000))
-
-    assert found == [Block(0, b"x" * MAX_SEGMENT)]
+    assert pieces(b"x" * (3 * MAX_SEGMENT), 1000) == [(0, b"x" * MAX_SEGMENT)]
 
 
 def test_lines_are_counted_at_newlines_and_rows_are_segments() -> None:

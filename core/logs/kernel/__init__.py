@@ -25,14 +25,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from core.logs import lines
-from core.logs.columns import Block, Columns
+from core.logs.columns import CHUNK_ROWS, SPARE, Block, Columns
 from core.logs.kernel import segments
 from core.logs.kernel.labels import Labels
-from core.logs.kernel.segments import PAD, Desk, Rows, State, Text
+from core.logs.kernel.segments import Desk, Rows, State, Text
 from core.logs.kernel.table import Table
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, Format
 
-_FIRST_ROWS = 1 << 14  # doubled whenever they are full
+_FIRST_ROWS = CHUNK_ROWS + CHUNK_ROWS // 4  # doubled whenever they are full
 
 _Kernel = Callable[[Text, Desk, State], State]
 _Bytes = NDArray[np.uint8]
@@ -53,19 +53,23 @@ def scan_blocks_fast(file_blocks: Iterable[Block], file_format: Format) -> Colum
     for block in file_blocks:
         for data, size, offset in _pieces(block):
             ledger.read(data, size, offset)
+        if ledger.rows >= CHUNK_ROWS and block.ends_line:
+            break
     return ledger.columns()
 
 
 def _pieces(block: Block) -> Iterator[tuple[_Bytes, int, int]]:
-    """The bytes of a block as they are, but its last lines as a copy: compiled code looks past the end of a text."""
-    data = block.data
-    limit = max(0, len(data) - PAD)
+    """The bytes of a block as they are; without bytes to spare behind them, the last lines as a copy that has them."""
+    data, size = block.data, block.size
+    if len(data) >= size + SPARE:
+        yield np.frombuffer(data, np.uint8), size, block.offset
+        return
+    limit = max(0, size - SPARE)
     cut = data.rfind(b"\n", 0, limit) + 1 or data.rfind(b"\r", 0, limit) + 1
     if cut:
         yield np.frombuffer(data, np.uint8), cut, block.offset
-    rest = data[cut:]
-    if rest:
-        yield np.frombuffer(rest + b"\n" * PAD, np.uint8), len(rest), block.offset + cut
+    if cut < size:
+        yield np.frombuffer(data[cut:size] + b"\n" * SPARE, np.uint8), size - cut, block.offset + cut
 
 
 class _Ledger:
@@ -76,11 +80,16 @@ class _Ledger:
         self._format = file_format
         self._hosts = Table(file_format.hosts)
         self._prefixes, self._bodies = Table(), Table()
-        self._rows: dict[str, NDArray[Any]] = {name: np.empty(_FIRST_ROWS, kind) for name, kind in _KINDS.items()}
-        self._scratch = np.empty(MAX_SEGMENT + PAD, np.uint8)
-        self._out = np.empty(3 * MAX_SEGMENT + PAD, np.uint8)  # the worst is "1x1x": <NUM>x<NUM>x
+        self._columns: dict[str, NDArray[Any]] = {name: np.empty(_FIRST_ROWS, kind) for name, kind in _KINDS.items()}
+        self._scratch = np.empty(MAX_SEGMENT + SPARE, np.uint8)
+        self._out = np.empty(3 * MAX_SEGMENT + SPARE, np.uint8)  # the worst is "1x1x": <NUM>x<NUM>x
         self._state = State()
         self._desk = self._lay_out()
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return self._state.rows
 
     def read(self, data: _Bytes, size: int, offset: int) -> None:
         """Take in a text that ends with a segment."""
@@ -93,7 +102,7 @@ class _Ledger:
 
     def columns(self) -> Columns:
         """All rows."""
-        rows = {name: column[: self._state.rows] for name, column in self._rows.items()}
+        rows = {name: column[: self._state.rows] for name, column in self._columns.items()}
         return Columns(
             **rows,
             prefixes=self._prefixes.strings(),
@@ -103,9 +112,9 @@ class _Ledger:
         )
 
     def _make_room(self) -> None:
-        if self._state.rows == len(self._rows["line"]):
-            for name in self._rows:  # one after the other: the old ones go at once
-                self._rows[name] = _twice(self._rows[name])
+        if self._state.rows == len(self._columns["line"]):
+            for name in self._columns:  # one after the other: the old ones go at once
+                self._columns[name] = _twice(self._columns[name])
         self._prefixes.make_room(MAX_SEGMENT)
         self._bodies.make_room(MAX_BODY)
         self._desk = self._lay_out()
@@ -116,7 +125,7 @@ class _Ledger:
             labels=Labels(self._format.task_labels, self._hosts.view()),
             prefixes=self._prefixes.view(),
             bodies=self._bodies.view(),
-            rows=Rows(len(self._rows["line"]), *(column.ctypes.data for column in self._rows.values())),
+            rows=Rows(len(self._columns["line"]), *(column.ctypes.data for column in self._columns.values())),
             scratch=self._scratch.ctypes.data,
             out=self._out.ctypes.data,
         )
@@ -145,7 +154,7 @@ def _compile() -> _Kernel:
     with suppress(RuntimeError):  # numba finds no folder that it may write to
         kernel.enable_caching()  # type: ignore[attr-defined]  # of numba's dispatcher
     with suppress(OSError):  # no space in that folder; what was compiled is there all the same
-        _Ledger(kernel, Format()).read(np.frombuffer(b"\n" * PAD, np.uint8), 1, 0)
+        _Ledger(kernel, Format()).read(np.frombuffer(b"\n" * SPARE, np.uint8), 1, 0)
     return kernel
 
 

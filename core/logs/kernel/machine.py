@@ -4,8 +4,8 @@ An address is an int64, as everything here is: numba turns int64 mixed with uint
 was measured at a third of the speed (docs/LOG.md), for numba counts references to arrays in the loop.
 
 A *look* loads 32 bytes and answers with one bit a byte, the first byte lowest; LLVM makes AVX2, AVX-512 or NEON of it.
-Whoever looks must own the 32 bytes from the address on: see ``PAD`` in the package. The lowest byte of a word is the
-first one, as on all machines that numba has wheels for.
+Whoever looks must own the 32 bytes from the address on: see ``SPARE`` in core.logs.columns. The lowest byte of a word
+is the first one, as on all machines that numba has wheels for.
 """
 
 from collections.abc import Callable

@@ -9,9 +9,6 @@ from core.logs.kernel.masks import mask
 from core.logs.kernel.table import View, has_room, index, intern
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, NO_TIME
 
-# So many bytes behind a text must be ours to read: the farthest look ends 56 bytes behind the start of a UUID.
-PAD = 2 * LOOK
-
 _NEWLINE, _ESCAPE, _OPEN_SQUARE, _SEMICOLON, _QUESTION = b"\n\x1b[;?"
 
 
@@ -36,7 +33,7 @@ class Rows(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """All that a scan works with. Scratch takes a segment, out a body three times as long, both with PAD."""
+    """All that a scan works with. Scratch takes a segment, out a body three times as long, both with SPARE."""
 
     year: int
     labels: Labels

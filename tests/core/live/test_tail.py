@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from core.live.tail import Tail
 from core.logs.lines import Format
-from core.logs.scan import blocks, scan_blocks
+from core.logs.scan import scan_blocks
+from core.logs.stream import blocks
 
 _PIECES = st.sampled_from(
     [b"\n", b"\r", b"\r\n", b"12%|", b" x", b"\x1b[31m", b"\xff\x00", b"[rank3]: ", b"2026-11-21 03:55:34"]
