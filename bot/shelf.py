@@ -17,9 +17,10 @@ from core.naming import natural
 from core.occurrences import find_occurrences
 from core.parsed import Parsed
 from faultlib import pattern as patterns
-from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors, embedder_for
+from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
 from faultlib.errors import LibraryUnavailable
 from faultlib.library import Library, open_library
+from faultlib.models import embedder_for
 from faultlib.pattern import Entry
 from faultlib.recall import contenders, query_of, rank
 from faultlib.seeds import read_seeds

@@ -7,11 +7,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.cache import ByteCache
 from core.errors import FirstfaultError
 
 Vectors = NDArray[np.float32]
-DEFAULT = "minilm"
 
 
 class EmbeddingUnavailable(FirstfaultError):
@@ -50,18 +48,3 @@ class WordHash:
             for word in text.lower().split() or [""]:
                 row[blake2b(word.encode(), digest_size=2).digest()[0] % self.dimensions] += 1
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
-
-
-def embedder_for(name: str, cache: ByteCache | None = None) -> Embedder:
-    """The model of a name: ``minilm``, or a sentence-transformers model by its folder or name. Nothing is loaded yet.
-
-    Args:
-        cache: keeps vectors of the small model.
-    """
-    if name == DEFAULT:
-        from faultlib.minilm import MiniLM  # noqa: PLC0415 it stands on this module
-
-        return MiniLM(cache)
-    from faultlib.sentence import SentenceModel  # noqa: PLC0415
-
-    return SentenceModel(name)

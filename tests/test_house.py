@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,27 @@ def test_one_file_of_core_imports_drain3() -> None:
     users = [path.name for path in modules("core") if "drain3" in imports(path)]
 
     assert len(users) == 1
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_no_module_stands_on_itself(package: str) -> None:
+    """Each file can be read after those that it stands on; lazy imports count as imports."""
+    named = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in modules(package)}
+    named = {name.removesuffix(".__init__"): path for name, path in named.items()}
+
+    TopologicalSorter({name: set(stands_on(path)) & named.keys() for name, path in named.items()}).prepare()
+
+
+def stands_on(path: Path) -> Iterator[str]:
+    """The modules that a file imports, and whatever is imported from them, in case it is a module too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found = [f"{node.module}.{name.name}" for name in node.names]
+            yield from found
+            if not all((ROOT / name.replace(".", "/")).with_suffix(".py").exists() for name in found):
+                yield node.module
 
 
 def test_nothing_of_the_house_imports_its_tests() -> None:

@@ -20,7 +20,8 @@ from benchmarks.quality.report import NoMarkers, write
 from bot.cache import FolderCache
 from core.errors import FirstfaultError
 from faultlib.draft import roots_of
-from faultlib.embedding import Embedder, embedder_for
+from faultlib.embedding import Embedder
+from faultlib.models import embedder_for
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.recall import (
     LEXICAL,

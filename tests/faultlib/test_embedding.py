@@ -11,8 +11,9 @@ import pytest
 
 from core.cache import MemoryCache
 from faultlib import minilm, sentence
-from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors, WordHash, embedder_for
+from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors, WordHash
 from faultlib.minilm import MiniLM
+from faultlib.models import embedder_for
 from faultlib.sentence import SentenceModel
 
 TEXTS = (
