@@ -149,10 +149,11 @@ def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFa
 
     A signature knows no context: its events may have been survived, or stand in good jobs. Then what the team
     confirmed is still shown, last and with that said; a seed is not. Beside a pattern of the fault itself the patterns
-    of what its victims say tell nothing.
+    of what its victims say tell nothing; nor do the seeds of them beside a direct trace of it.
     """
     seen = [_Seen(match, diagnosis) for match in matches]
-    kept = [one for one in seen if one.events or not one.seed]
+    traced = any(event.role is Role.ROOT for event in diagnosis.events)
+    kept = [one for one in seen if not one.seed or (one.root if traced else one.events)]
     if any(one.root for one in kept):
         kept = [one for one in kept if one.root or not one.events]
     ordered = sorted(kept, key=lambda one: (not one.events, one.seed, one.place))

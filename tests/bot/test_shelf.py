@@ -38,8 +38,8 @@ def _match(name: str, *events: str, origin: str = "team") -> Match:
     return Match(entry(name, origin=origin), events, ("node-a",))
 
 
-def _shown(*matches: Match) -> list[KnownFault]:
-    return exact_faults(DIAGNOSIS, matches)
+def _shown(*matches: Match, diagnosis: Diagnosis = DIAGNOSIS) -> list[KnownFault]:
+    return exact_faults(diagnosis, matches)
 
 
 def test_the_pattern_of_the_most_telling_event_comes_first() -> None:
@@ -69,7 +69,15 @@ def test_patterns_of_victims_are_left_out_beside_one_of_the_fault() -> None:
     """Who knows the cause needs no list of its echoes; without a cause they are told."""
     echo = _match("echo", "e-peer", origin="seed")
     assert [fault.pattern for fault in _shown(echo, _match("cause", "e-root", origin="seed"))] == ["cause"]
-    assert [fault.pattern for fault in _shown(echo)] == ["echo"]
+    assert [fault.pattern for fault in _shown(echo, diagnosis=replace(DIAGNOSIS, events=DIAGNOSIS.events[1:]))] == [
+        "echo"
+    ]
+
+
+def test_seeds_about_victims_are_left_out_beside_a_direct_trace() -> None:
+    """A public pattern of what the others say explains nothing that the trace does not; the team's own may."""
+    assert _shown(_match("echo", "e-peer", origin="seed")) == []
+    assert [fault.pattern for fault in _shown(_match("ours", "e-peer"))] == ["ours"]
 
 
 def test_what_the_diagnosis_does_not_see_is_told_of_the_team_only() -> None:
