@@ -2,9 +2,9 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 
 _MIN_STEM = 3  # letters that stay when an ending is cut off
@@ -16,13 +16,41 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+class Phrases:
+    """Phrases to look for in a text, as whole words in any case; made ready when they are first looked for."""
+
+    def __init__(self, phrases: Collection[str]) -> None:
+        self._phrases = phrases
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first of them in a text."""
+        return self._pattern.search(text)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """The one that is the whole text."""
+        return self._pattern.fullmatch(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """All of them in a text."""
+        return self._pattern.finditer(text)
+
+    def sub(self, instead: str, text: str) -> str:
+        """The text with something else in their place."""
+        return self._pattern.sub(instead, text)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        ordered = sorted(self._phrases, key=lambda phrase: (-len(phrase), phrase))
+        return re.compile("|".join(map(_phrase, ordered)), re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism:
     """Something that can go wrong: how a sentence names it, and what in the evidence allows to."""
 
     name: str
-    says: re.Pattern[str]
-    held: re.Pattern[str]
+    says: Phrases
+    held: Phrases
     category: str = ""
 
 
@@ -42,25 +70,25 @@ class Order:
     hedges: frozenset[str]
     actors: frozenset[str]  # stems
     speaks: frozenset[str]  # stems
-    back: re.Pattern[str]
-    links: re.Pattern[str]
+    back: Phrases
+    links: Phrases
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """All lists; patterns match whole words in any case."""
+    """All lists."""
 
     plain: frozenset[str]  # stems
-    hedges: re.Pattern[str]
-    certain: re.Pattern[str]
-    blame: re.Pattern[str]
-    strong_blame: re.Pattern[str]
-    failing: re.Pattern[str]
-    negation: re.Pattern[str]
-    orders: re.Pattern[str]
-    not_quoted: re.Pattern[str]
-    leakage: re.Pattern[str]
-    held_by: dict[str, re.Pattern[str]]
+    hedges: Phrases
+    certain: Phrases
+    blame: Phrases
+    strong_blame: Phrases
+    failing: Phrases
+    negation: Phrases
+    orders: Phrases
+    not_quoted: Phrases
+    leakage: Phrases
+    held_by: dict[str, Phrases]
     order: Order
     mechanisms: tuple[Mechanism, ...]
 
@@ -71,19 +99,19 @@ def words() -> Words:
     told = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
     return Words(
         plain=frozenset(map(stem, told["plain"].split())),
-        hedges=_any(told["hedges"]["words"].split()),
-        certain=_any(told["certain"]["phrases"]),
-        blame=_any(told["blame"]["phrases"]),
-        strong_blame=_any(told["blame"]["strong"]),
-        failing=_any(told["blame"]["failing"]),
-        negation=_any([word for word in told["negation"]["words"].split() if word != "n't"] + ["*n't", "un*ed"]),
-        orders=_any(told["orders"]["phrases"]),
-        not_quoted=_any(told["orders"]["quoted"]),
-        leakage=_any(told["leakage"]["phrases"]),
-        held_by={word: _any(by) for word, by in told["held_by"].items()},
+        hedges=Phrases(told["hedges"]["words"].split()),
+        certain=Phrases(told["certain"]["phrases"]),
+        blame=Phrases(told["blame"]["phrases"]),
+        strong_blame=Phrases(told["blame"]["strong"]),
+        failing=Phrases(told["blame"]["failing"]),
+        negation=Phrases([word for word in told["negation"]["words"].split() if word != "n't"] + ["*n't", "un*ed"]),
+        orders=Phrases(told["orders"]["phrases"]),
+        not_quoted=Phrases(told["orders"]["quoted"]),
+        leakage=Phrases(told["leakage"]["phrases"]),
+        held_by={word: Phrases(by) for word, by in told["held_by"].items()},
         order=_order(told["order"]),
         mechanisms=tuple(
-            Mechanism(name, _any(one["says"]), _any([*one["says"], *one["held"]]), one.get("category", ""))
+            Mechanism(name, Phrases(one["says"]), Phrases([*one["says"], *one["held"]]), one.get("category", ""))
             for name, one in told["mechanisms"].items()
         ),
     )
@@ -104,8 +132,8 @@ def _order(told: dict[str, str]) -> Order:
         hedges=sets["hedges"],
         actors=stems(sets["actors"]),
         speaks=stems(sets["speaks"]),
-        back=_any(sets["back"]),
-        links=_any(sets["links"]),
+        back=Phrases(sets["back"]),
+        links=Phrases(sets["links"]),
     )
 
 
@@ -132,11 +160,6 @@ def stems(values: Iterable[str]) -> frozenset[str]:
 def mechanisms_in(text: str) -> tuple[Mechanism, ...]:
     """The mechanisms that a text names."""
     return tuple(one for one in words().mechanisms if one.says.search(text))
-
-
-def _any(phrases: Sequence[str] | Collection[str]) -> re.Pattern[str]:
-    ordered = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
-    return re.compile("|".join(map(_phrase, ordered)), re.IGNORECASE)
 
 
 def _phrase(phrase: str) -> str:
