@@ -12,6 +12,9 @@ from core.model import Role
 from core.table import EventTable
 
 _WORD = re.compile(r"[\w.-]+")
+_HOSTLIKE = re.compile(
+    r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
+)  # n042, gpu-a100-7.cluster, 10.0.0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Names:
             node.split(".", 1)[0]: node for node in nodes if not _is_address(node)
         }
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
+        self._all_are_known = bool(manifest.nodes)
         self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
         for origin in table.origins:
             if origin.rank is not None and origin.node:
@@ -45,6 +49,11 @@ class Names:
     def node(self, name: str) -> str | None:
         """The node that goes by a name or address."""
         return self._nodes.get(name) or self._nodes.get(name.split(".", 1)[0] if not _is_address(name) else name)
+
+    def unheard(self, name: str) -> str | None:
+        """A node that wrote no log, by its own name: only where no manifest tells which nodes there are."""
+        name = name.rstrip(".-")
+        return name if not self._all_are_known and _HOSTLIKE.fullmatch(name) else None
 
     def of_rank(self, rank: int) -> str | None:
         """The node of a global rank."""
@@ -63,8 +72,9 @@ def blame_edges(
     """Who names whom in messages that blame somebody."""
     edges = set()
     for candidate in candidates:
-        for row in (row for row in candidate.rows.tolist() if row in texts):
-            reporter = table.origins[table.voice[row]].node or ""
+        rows = [row for row in candidate.rows.tolist() if row in texts]
+        for row, voice in zip(rows, table.voice[rows].tolist(), strict=True):
+            reporter = table.origins[voice].node or ""
             blamed = _blamed(candidate, texts[row], names)
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
@@ -75,16 +85,12 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
     match = candidate.fact.named.search(text) if candidate.fact.named else None
     if match is None:
         return names.mentioned(text) if candidate.fact.role is Role.ROOT else None
-    for group, value in match.groupdict().items():
-        if value is not None:
-            return (
-                names.of_rank(int(value))
-                if group.startswith("rank")
-                else None
-                if group == "device"
-                else names.node(value)
-            )
-    return None
+    group, value = next(((group, value) for group, value in match.groupdict().items() if value is not None), ("", ""))
+    if group.startswith("rank"):
+        return names.of_rank(int(value))
+    if group in ("", "device"):
+        return None
+    return names.node(value) or (names.unheard(value) if candidate.role is Role.ROOT else None)
 
 
 def sinks(edges: Sequence[Edge]) -> dict[str, int]:

@@ -2,13 +2,14 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files as package_files
 
+from core.logs.telling import level
 from core.model import Role, Stage
-from core.templates import level
 
 
 class Blame(StrEnum):
@@ -57,6 +58,13 @@ _EXCEPTION = re.compile(
     r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Interrupt|Exit)\b|\b[A-Z]\w+(?:Error|Exception): "
 )
 _COMMAND_LINE = re.compile(r"(?:\s--?[a-zA-Z][\w-]+[ =][^-\s]\S*){3}")  # echoed, its options hold words like timeout
+# A name and nothing but a number or a switch: a setting or a counter. Exit codes and the like are no <NUM> (core/logs).
+_SETTING = re.compile(
+    r"^(?!.*(?:Error|Exception)\b)[\w .()/\[\]-]{1,60}?\s?(?:[:=]|\.{3,}|(?<=timeout)) ?<NUM>\s?\w{0,7}[,;.]?$"
+    r"|^(?!oomkilled)[a-z][\w.-]*\s?(?:[:=]|\.{3,}) ?['\"]?"
+    r"(?:true|false|none|null|yes|no|on|off|enabled|disabled)['\"]?,?$",
+    re.IGNORECASE,
+)
 _ERROR_WORDS = re.compile(
     r"\b(?:error|fatal|panic|abort(?:ed|ing)?|fail(?:ed|ure)?|cannot|unable to|crash(?:ed)?|killed|denied|refused"
     r"|corrupt\w*)\b",
@@ -68,16 +76,14 @@ _CALM = ("I", "D", "T")  # levels at which nobody complains, but kernels and swi
 _SAID_CALMLY = 0.8  # strength of what may be said so
 
 
-@lru_cache(maxsize=1 << 16)  # every step asks, and forty patterns take a quarter of a millisecond
+@lru_cache(maxsize=1 << 16)  # every step asks
 def fact_of(template: str, *, block: bool) -> Fact | None:
     """The fact that a template stands for, or a guess from level and words; None when nothing points to a failure."""
-    if _COMMAND_LINE.search(template):
+    if _SETTING.search(template) or _COMMAND_LINE.search(template):
         return None
     severity = level(template)
-    for pattern, fact in _facts():
-        if pattern.search(template) and (
-            severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.role is Role.BENIGN
-        ):
+    for fact in _facts_in(template):
+        if severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.role is Role.BENIGN:
             return fact
     if block or _EXCEPTION.search(template):
         return _UNKNOWN_EXCEPTION
@@ -98,14 +104,49 @@ def complains(template: str) -> bool:
     )
 
 
+def _facts_in(template: str) -> Iterator[Fact]:
+    """Facts with a pattern that is found, in their order; only where a word of a pattern stands is it searched."""
+    text = template.lower()
+    for words, pattern, fact in _facts():
+        if any(word in text for word in words) and pattern.search(template):
+            yield fact
+
+
 @cache
-def _facts() -> tuple[tuple[re.Pattern[str], Fact], ...]:
+def _facts() -> tuple[tuple[tuple[str, ...], re.Pattern[str], Fact], ...]:
     rules = tomllib.loads(package_files("core.rules").joinpath("facts.toml").read_text())
-    return tuple((_any(rule["pattern"]), _fact(rule)) for rule in rules["fact"])
+    return tuple((_words(rule["pattern"]), _any(rule["pattern"]), _fact(rule)) for rule in rules["fact"])
 
 
 def _any(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    # ASCII: else case is ignored in ways that lower() does not follow
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.ASCII)
+
+
+def _words(patterns: list[str]) -> tuple[str, ...]:
+    """One of these stands, in lower case, wherever one of the patterns is found."""
+    words = sorted({word_of(pattern) for pattern in patterns}, key=len)
+    return tuple(word for at, word in enumerate(words) if not any(short in word for short in words[:at]))
+
+
+# What a pattern holds besides plain characters: classes, escapes of one, repeats, and places.
+_PIECE = re.compile(r"\[\^?\]?[^\]]*\]|\\[bBdDwWsS]|\\(.)|([?*]|\{[^}]*\})|([.+^$])|(.)", re.DOTALL)
+
+
+def word_of(pattern: str) -> str:
+    """The longest text that stands wherever a pattern is found, in lower case; of a choice nothing stands for sure."""
+    runs, depth = [""], 0
+    for escaped, maybe, _, plain in (match.groups("") for match in _PIECE.finditer(pattern)):
+        depth += {"(": 1, ")": -1}.get(plain, 0)
+        if plain == "|" and not depth:
+            return ""
+        if maybe and not depth:
+            runs[-1] = runs[-1][:-1]  # the character before may be missing
+        if depth or (plain in ("(", ")", "") and not escaped):
+            runs.append("")
+        else:
+            runs[-1] += escaped or plain
+    return max(runs, key=len).lower()
 
 
 def _fact(rule: dict[str, object]) -> Fact:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.crossjob import Candidate
+from core.messages import key_rows, message_rows
 from core.model import Role, Stage
 from core.parsed import Parsed
 from core.stages import STAGES, stage_of_frames, stage_of_path
-from core.table import EventTable, key_rows, message_rows
+from core.table import EventTable
 from core.text import read_rows
 
 EXCESS_SHARE = 0.3  # of the score hangs on never being said in good jobs
@@ -137,7 +138,8 @@ def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
     early = stage in _BEFORE_TRAINING or (stage is Stage.TRAINING and not trains)
     if early and fact.kind in _FILE_KINDS and (named := stage_of_path(said)) is not None:
         return named
-    return fact.stage if stage is Stage.UNKNOWN else stage
+    by_clock = stage is not Stage.UNKNOWN and (fact.stage is Stage.UNKNOWN or not early)
+    return stage if by_clock else fact.stage
 
 
 _LABELS = re.compile(

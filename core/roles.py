@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.crossjob import GRACE, Candidate
+from core.crossjob import GRACE, KILLED, Candidate
 from core.facts import Blame, Fact
 from core.logs.origins import Program
 from core.model import Role
@@ -23,7 +23,7 @@ SURVIVED = 0.5  # share of its rows that the job survived beyond which a known e
 WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
 TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
 MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
-_KILLED, _STORE, _TERMINATED, _SILENT = "killed", "store lost", "terminated", "peer silent"  # kinds in rules/facts.toml
+_STORE, _TERMINATED, _SILENT, _ABORTED = "store lost", "terminated", "peer silent", "aborted"  # in rules/facts.toml
 _REQUESTS = re.compile(
     r"asked to terminate|-> terminating|did not stop within|sending SIGKILL|death signal|got signal: 15"
     r"|received SIGTERM",
@@ -82,16 +82,27 @@ def _clear_asked_kills(table: EventTable, candidates: Sequence[Candidate]) -> Se
         return np.asarray(_after(table, rows, asked) | (scheduler[table.voice[rows]] & late), np.bool_)
 
     why = "killed after it was asked to stop"
-    return [_without(table, one, was_asked, why) if one.fact.kind == _KILLED else one for one in candidates]
+    return [_without(table, one, was_asked, why) if one.fact.kind == KILLED else one for one in candidates]
 
 
 def _clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """What peers tell after their own node was told to end, or an agent of a store after its node had failed."""
+    """What peers tell after their own node was told to end, or an agent of a store after its node had failed.
+
+    And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node.
+    """
     asked = _first_times(table, _requests(candidates))
     troubled = _first_times(table, [one for one in candidates if _is_trouble(one)])
+    waited = _first_times(table, [one for one in candidates if _waited(one)])
     why = "its node was ending already"
 
     def clear(one: Candidate) -> Candidate:
+        if one.fact.kind == _ABORTED and one.role is Role.ROOT:
+            return _without(
+                table,
+                one,
+                lambda rows: waited[table.node[rows]] <= table.time[rows],
+                "it had waited for a peer in vain",
+            )
         if one.fact.kind == _TERMINATED and one.role is Role.ROOT:
             return _without(table, one, lambda rows: _after(table, rows, np.minimum(asked, troubled)), why)
         if one.role is Role.PROPAGATED:
@@ -107,6 +118,10 @@ def _is_trouble(one: Candidate) -> bool:
     return tells and not one.fact.stop and one.fact.strength >= TROUBLE
 
 
+def _waited(one: Candidate) -> bool:
+    return one.role is Role.PROPAGATED and one.fact.kind == _SILENT
+
+
 def _weigh_stops(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """A stop from outside explains what comes after it, and explains nothing when something had failed before.
 
@@ -117,7 +132,7 @@ def _weigh_stops(table: EventTable, candidates: Sequence[Candidate]) -> Sequence
     if not stops:
         return candidates
     stopped = min(_onset(table, one) for one in stops)
-    waited = [one for one in candidates if one.role is Role.PROPAGATED and one.fact.kind == _SILENT]
+    waited = [one for one in candidates if _waited(one)]
     if any(_came_before(table, one, stopped) for one in (*roots, *waited)):
         why, cleared = "something had failed before", stops
     else:
@@ -155,11 +170,12 @@ def _promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
     ranks = {(origin.node, origin.local_rank): origin.rank for origin in table.origins if origin.local_rank is not None}
 
     def explained(rows: Rows) -> NDArray[np.bool_]:
-        texts = read_rows(parsed.files, table, rows[:MAX_EXITS])
+        read = rows[:MAX_EXITS]
+        texts = read_rows(parsed.files, table, read)
         silent = np.zeros(len(rows), np.bool_)
-        for at, row in enumerate(rows[:MAX_EXITS].tolist()):
+        for at, (row, voice) in enumerate(zip(read.tolist(), table.voice[read].tolist(), strict=True)):
             local = _LOCAL_RANK.search(texts.get(row, ""))
-            node = table.origins[table.voice[row]].node
+            node = table.origins[voice].node
             rank = ranks.get((node, int(local[1]))) if local else None
             silent[at] = rank is not None and rank not in told
         return ~silent | _after(table, rows, asked)
@@ -189,6 +205,7 @@ def _without(table: EventTable, one: Candidate, ending: Chosen, why: str) -> Can
     return replace(
         one,
         rows=rows,
+        count=one.count * len(rows) // len(one.rows),
         nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
         ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
     )

@@ -82,7 +82,7 @@ def find_origins(voices: Sequence[Voice], manifest: Manifest) -> tuple[Origin, .
 
 _NODE_NAME = re.compile(
     r"(?:node|worker|host|pod|server|machine|gpu|dgx|nid|cn|compute|ip|instance)[-_]?[\w.-]*\d[\w.-]*"
-    r"|master(?:[-_]\d+)?|localhost|\d{1,3}(?:\.\d{1,3}){3}"
+    r"|(?:node|worker|host|pod|server|machine)[-_][a-z]|master(?:[-_]\d+)?|localhost|\d{1,3}(?:\.\d{1,3}){3}"
     r"|(?!.*(?:data|load))[\w.-]+-(?:master|worker|launcher)-\d{1,5}",  # pods of a Kubernetes job
     re.IGNORECASE,
 )

@@ -11,7 +11,7 @@ from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
 from core.suspicion import find_signs
-from tests.core.jobs import at, four_nodes, judged, lost, parse, raised, steps
+from tests.core.jobs import at, four_nodes, job, judged, lines, lost, parse, raised, steps
 
 NODES = [f"node-{n}" for n in range(6)]
 
@@ -73,6 +73,20 @@ def test_the_scheduler_names_a_lost_node() -> None:
 
     assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
     assert "The scheduler says of node-2" in diagnosis.nodes[0].because
+
+
+def test_the_scheduler_names_a_node_that_wrote_no_log() -> None:
+    """Where no job.json says which nodes there are, a name that looks like one is one; else it is a stranger's."""
+    files = {
+        "slurm-77.out": lines(*steps(9)),
+        "slurmctld.log": "[2026-11-21T04:00:10.554] error: Nodes n042 not responding, setting DOWN\n",
+    }
+
+    diagnosis = diagnose(job(files), [])
+
+    assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["n042"])
+    assert diagnosis.headline.startswith("Look at n042: ")
+    assert diagnose(job(files, nodes=("n001", "n002")), []).nodes == ()
 
 
 def test_the_logs_themselves_tell_addresses() -> None:

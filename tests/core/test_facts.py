@@ -1,12 +1,18 @@
 """Facts: what lines of schedulers, kernels and frameworks mean by themselves, and which ordinary ones mean nothing."""
 
+import re
+import tomllib
+from importlib.resources import files
+
 import pytest
 
 from core.crossjob import find_candidates
 from core.diagnose import diagnose
-from core.facts import Fact, fact_of
+from core.facts import Fact, fact_of, word_of
 from core.model import Role, Scope
 from tests.core.jobs import at, four_nodes, job, lines, parse, steps
+from tests.core.test_real_faults import REAL as ISSUES
+from tests.core.test_real_faults_by_program import REAL as PROGRAMS
 
 NODE_FAILURE = (
     "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO NODE FAILURE, "
@@ -79,7 +85,7 @@ def restarts(*said: str) -> list[int]:
         # parts of the machine
         ("[ERROR] HCCL: error cqe status[12], retry exceeded", "root", "RDMA transport"),
         ("got error: cqe status 5", "root", "RDMA transport"),
-        ("mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: be00", "root", "accelerator"),
+        ("mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: be00", "root", "machine"),
         ("nvme nvme0: I/O 12 QID 3 timeout, aborting", "root", "storage"),
         ("nfs: server fs1 not responding, still trying", "root", "storage"),
         ("slurmd version 24 started on n1", "root", "node restarted"),
@@ -200,3 +206,87 @@ def test_the_node_that_started_anew_is_accused() -> None:
 
     assert (diagnosis.scope, [one.node for one in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
     assert "again; the other 3 nodes never did" in diagnosis.nodes[0].because
+
+
+PATTERNS = tuple(
+    pattern
+    for rule in tomllib.loads(files("core.rules").joinpath("facts.toml").read_text())["fact"]
+    for pattern in rule["pattern"]
+)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word"),
+    [
+        ("\\[Errno 28\\]", "[errno 28]"),
+        ("NFS: .*(lost|gone)", "nfs: "),
+        ("colou?r of \\w+ things", " things"),
+        ("ab{2}cde+f", "cde"),
+        ("(?<!remote )child [^:]{0,40}returned", "returned"),
+        ("one|two", ""),
+    ],
+)
+def test_a_pattern_has_a_word_that_stands_wherever_it_is_found(pattern: str, word: str) -> None:
+    """What a group, a class or a repeat may leave out is no part of it."""
+    assert word_of(pattern) == word
+
+
+def test_every_pattern_is_found_by_a_word_of_its_own() -> None:
+    """A fact whose pattern had none would be searched in every message of a job."""
+    assert [pattern for pattern in PATTERNS if len(word_of(pattern).strip()) < 2] == []
+
+
+def test_words_lose_no_message_that_a_pattern_finds() -> None:
+    """The slow twin: over the messages of these tests, a pattern is never found without its word."""
+    messages = [
+        NODE_FAILURE,
+        NOT_READY,
+        OUT_OF_SERVICE,
+        NO_CONTROLLER,
+        BANNER,
+        *(line for line, *_ in (*ISSUES, *PROGRAMS)),
+    ]
+    lost = [
+        (pattern, message)
+        for pattern in PATTERNS
+        for message in messages
+        if re.search(pattern, message, re.IGNORECASE | re.ASCII) and word_of(pattern) not in message.lower()
+    ]
+
+    assert lost == []
+
+
+@pytest.mark.parametrize(
+    "line", ["connect_timeout: 30 s", "KillOnBadExit = 0", "fail_on_error ........ False", "ECC errors: 0"]
+)
+def test_a_name_and_a_number_or_a_switch_is_a_setting_or_a_counter(line: str) -> None:
+    """Argument tables and reports hold every word of failure there is."""
+    assert meaning(line) is None
+
+
+@pytest.mark.parametrize("line", ["KeyError: 7", "Reason: OOMKilled", "exit code: 137", "OOMKilled: true"])
+def test_an_error_with_a_number_is_no_setting(line: str) -> None:
+    """Exceptions, reasons and exit codes look like settings and are none."""
+    fact = meaning(line)
+
+    assert fact is not None
+    assert fact.role is Role.ROOT
+
+
+@pytest.mark.parametrize(
+    ("line", "node"),
+    [
+        ("slurmctld: requeue job JobId=7 due to failure of node w-3", "w-3"),
+        ("salloc: Prolog failure on node tr-01", "tr-01"),
+        ("mpirun noticed that process rank 1 with PID 29 on node w-2 exited on signal 11 (Segmentation fault).", "w-2"),
+    ],
+)
+def test_schedulers_and_launchers_name_the_node_that_failed(line: str, node: str) -> None:
+    """Their own machine is not the one at fault."""
+    fact = meaning(line)
+
+    assert fact is not None
+    assert fact.named is not None
+    found = fact.named.search(line)
+    assert found is not None
+    assert node in found.groupdict().values()

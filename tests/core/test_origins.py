@@ -92,6 +92,15 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         ],
     ),
     (
+        "folders of nodes that letters tell apart",
+        {},
+        [
+            ("node-a/dmesg.log", b"", ("node-a", None, None, 0)),
+            ("worker_b/train.log", b"[rank3]: ", ("worker_b", 3, None, 0)),
+            ("node-local/train.log", b"", (None, None, None, 0)),
+        ],
+    ),
+    (
         "one file a rank",
         {},
         [

@@ -26,6 +26,13 @@ def test_before_the_first_iteration_a_missing_data_set_fails_the_loading_of_data
     assert diagnose(job({"train.log": said}), []).stage is stage
 
 
+def test_before_the_first_iteration_the_fault_tells_more_than_the_clock() -> None:
+    """A checkpoint that does not fit fails when it is loaded, whatever the last line was about."""
+    said = lines(*START, "RuntimeError: Error(s) in loading state_dict for GPTModel: size mismatch for wte.weight")
+
+    assert diagnose(job({"train.log": said}), []).stage is Stage.CHECKPOINT_LOADING
+
+
 def test_after_an_iteration_a_missing_shard_fails_the_training() -> None:
     """The loop was at work: when it failed says more than what it asked for."""
     said = lines(*START, *steps(6), NO_DATA.format("/mnt/dataset/part-3.bin"))

@@ -43,6 +43,30 @@ def test_a_kill_after_a_request_to_end_is_clearing_up(request_to_end: str) -> No
     assert (killed.role, killed.why) == (Role.TEARDOWN, "killed after it was asked to stop")
 
 
+@pytest.mark.parametrize(("waited_for", "role"), [(9, Role.TEARDOWN), (14, Role.ROOT)])
+def test_a_watchdog_that_waited_in_vain_aborts_its_process(waited_for: float, role: Role) -> None:
+    """SIGABRT after a time-out is how the watchdog ends a rank; before any time-out somebody aborted for a reason."""
+    watchdog = at(
+        waited_for, "[rank2]:[E1121 ProcessGroupNCCL.cpp:607] Watchdog caught collective operation timeout: x"
+    )
+
+    aborted = of_kind(
+        "aborted", four_nodes({2: [watchdog]}, usual=steps(8), others={"node-2/torchrun.log": [exited(12, -6)]})
+    )
+
+    assert aborted.role is role
+
+
+@pytest.mark.parametrize(("last", "role"), [(20, Role.ROOT), (60, Role.BENIGN)])
+def test_the_ranks_of_a_killed_launcher_train_on_for_a_while(last: int, role: Role) -> None:
+    """Nobody needs it until its store is missed; a job that trains on for long has lost nothing with it."""
+    kubelet = at(9, "node-2 E kubelet: Container agent terminated by signal 9 (SIGKILL)")
+
+    killed = of_kind("killed", four_nodes({}, usual=steps(last), others={"node-2/kubelet.log": [kubelet]}))
+
+    assert killed.role is role
+
+
 def test_a_request_to_another_node_explains_no_kill() -> None:
     """Each launcher clears up its own node; the first kill came before anybody was asked there."""
     agents = {
