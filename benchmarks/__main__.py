@@ -1,20 +1,51 @@
-"""All benchmarks, and their tables into README.md and docs/: `make bench`."""
+"""All benchmarks, and their tables into README.md and docs/: `make bench`, most of an hour on two free cores.
 
+    python -m benchmarks                    all of them, the short ones first
+    python -m benchmarks watching speed     only these
+
+    quality    half a minute    README.md: what is found on the labelled jobs of this repository
+    watching   half a minute    docs/watching.md: how soon a running job's trouble is told
+    parsing    two minutes      docs/speed.md: the engines beside drain3
+    speed      four minutes     docs/speed.md: the goals, and how cost grows
+    cluster    four minutes     docs/cluster.md: from which size on a Dask cluster pays
+    whole      some minutes     docs/speed.md: a whole diagnosis, first and again, up to 10 GB
+    amplify    twenty minutes   docs/scale.md: labelled jobs grown to 1,024 nodes
+
+What needs more than this repository is run by hand: ELSEWHERE says how, and why.
+"""
+
+import argparse
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-STEPS = (
-    ("benchmarks.quality", "--write", str(ROOT / "README.md")),
-    ("benchmarks.parsing", "--write", str(ROOT / "docs" / "speed.md")),
-)
+STEPS = {
+    "quality": ("--part", "methods", "--write", "README.md"),
+    "watching": ("--write", "docs/watching.md"),
+    "parsing": ("--write", "docs/speed.md"),
+    "speed": ("--write", "docs/speed.md"),
+    "cluster": ("--write", "docs/cluster.md"),
+    "whole": ("--write",),
+    "amplify": ("measure", "--write"),
+}
+ELSEWHERE = {
+    "grouping": "python -m benchmarks.grouping LOGHUB --write docs/how-it-works.md, with a copy of loghub",
+    "quality.recall": "docs/quality.md is about larger sets of jobs than this repository holds: --jobs, --also",
+}
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run them one after the other; the first that fails ends it."""
-    for step in STEPS:
-        done = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    choices = [*STEPS, []]  # argparse holds "none of them" against the choices too
+    parser.add_argument("names", nargs="*", choices=choices, metavar="NAME", help="only these")
+    names = parser.parse_args(arguments).names
+    for name in names or STEPS:
+        done = subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *STEPS[name]], cwd=ROOT, check=False)
         if done.returncode:
             return done.returncode
     return 0

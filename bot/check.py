@@ -1,4 +1,4 @@
-"""``firstfault check``: which of job source, fault library, model and Slack answer; a line each, with what to do."""
+"""``firstfault check``: which of all that is configured answer; a line each, with what to do."""
 
 import json
 import sys
@@ -10,12 +10,14 @@ from pydantic import BaseModel, ValidationError
 from bot.chat.choose import model_from
 from bot.chat.model import ChatModel, Message
 from bot.chat.schema import strict_schema
+from bot.cluster import look_at_cluster
 from bot.finding import Finding, State, missing, off, ok
 from bot.output import patient_reader
 from bot.settings import Settings
 from bot.shelf import open_fault_library
 from bot.wording import counted
 from core.errors import FirstfaultError
+from core.job import LogFile
 from faultlib.pattern import Origin
 from faultlib.pattern import Status as PatternStatus
 from prompts import render
@@ -41,6 +43,8 @@ def check(settings: Settings, *, channel: str | None = None) -> int:
 def findings(settings: Settings, *, channel: str | None = None) -> Iterator[Finding]:
     """Everything, the parts first that all commands need."""
     yield _jobs(settings)
+    if settings.scheduler:  # most need none, and no word about it
+        yield _scheduler(settings)
     yield _library(settings)
     yield _model(settings)
     if not any(getattr(settings, name).get_secret_value() for name in _TOKENS):
@@ -62,6 +66,28 @@ def _jobs(settings: Settings) -> Finding:
     except FirstfaultError as trouble:
         return missing(name, trouble)
     return ok(name, f"{counted(len(ids), 'job')} in {settings.jobs}; {last.job_id} reads ({last.status})")
+
+
+def _scheduler(settings: Settings) -> Finding:
+    name = "scheduler"
+    try:
+        sample = _any_log(settings)
+        workers, threads = look_at_cluster(settings.scheduler, sample)
+    except FirstfaultError as trouble:
+        return missing(name, trouble)
+    told = (
+        f"{settings.scheduler}: {counted(workers, 'worker')} ({counted(threads, 'thread')}), same Firstfault and Python"
+    )
+    return ok(name, told + (f", and they read {sample.name}" if sample else ""))
+
+
+def _any_log(settings: Settings) -> LogFile | None:
+    """A log of the newest job, for workers to read; None where the line of the job source tells what is wrong."""
+    try:
+        source = open_source(settings.jobs)
+        return next((source.job(job_id).logs[0] for job_id in source.job_ids()[-1:]), None)
+    except FirstfaultError:
+        return None
 
 
 def _library(settings: Settings) -> Finding:

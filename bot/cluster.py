@@ -6,11 +6,12 @@ A worker of the cluster runs the same functions on the same files, so the answer
 
 import asyncio
 import logging
+import platform
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadSettings, FirstfaultError, UnreadableLog
@@ -20,8 +21,8 @@ from core.logs.version import reader_version
 if TYPE_CHECKING:
     from distributed import Client
 
-# To load distributed takes 1.3 CPU s, and a worker loads the kernel in another one or two; meanwhile two threads here
-# are half a gigabyte further (1 GB takes 10.5 CPU s, docs/speed.md), and nothing has to travel.
+# benchmarks/cluster.py, docs/cluster.md: a cluster costs half a second to one, whatever there is to read; at this size
+# two workers are level with one thread here. From here on a cluster that is stronger than this machine is sooner.
 CLUSTER_BYTES = 512 << 20
 PATIENCE = 8  # seconds for a scheduler, and again for its first worker; with all that is loaded a person waits ten
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:@]+):[0-9]{1,5}")
@@ -44,10 +45,8 @@ def readers(scheduler: str, jobs: Sequence[Job], *, threads: int, least: int | N
         BadSettings: the address makes no sense, or Dask is not installed.
         ClusterFailed: there or while the logs are read.
     """
-    if scheduler and not _ADDRESS.fullmatch(scheduler):
-        raise BadSettings(
-            f"{scheduler} is no address of a Dask scheduler.", "It is like tcp://10.0.0.5:8786 (or tls://...)."
-        )
+    if scheduler:
+        _check_address(scheduler)
     files = [file for job in jobs for file in job.logs]
     if not scheduler or not files or sum(file.size for file in files) < (CLUSTER_BYTES if least is None else least):
         yield threads
@@ -58,6 +57,23 @@ def readers(scheduler: str, jobs: Sequence[Job], *, threads: int, least: int | N
             yield cluster
     finally:
         cluster.shutdown()
+
+
+def look_at_cluster(scheduler: str, sample: LogFile | None) -> tuple[int, int]:
+    """How many workers and threads would read, now.
+
+    Args:
+        sample: a file that they have to see; None: only whether they are of this version is asked.
+
+    Raises:
+        BadSettings: the address makes no sense, or Dask is not installed.
+        ClusterFailed: it does not answer, or would read something else.
+    """
+    _check_address(scheduler)
+    with _translated(scheduler), closing(_connect(scheduler)) as client:
+        _check(client, sample)
+        threads = client.nthreads()
+        return len(threads), sum(threads.values())
 
 
 class _Cluster(Executor):
@@ -71,7 +87,7 @@ class _Cluster(Executor):
         """Have a function run by any worker; one that dies has it run by another."""
         if self._client is None:
             self._client = _connect(self._address)
-            _check_workers(self._client, self._sample)
+            _check(self._client, self._sample)
         # not pure: what was read for somebody else, of a file that has changed since, is no answer
         future: Future[Any] = self._client.get_executor(pure=False).submit(task, *args, **kwargs)
         return future
@@ -83,10 +99,16 @@ class _Cluster(Executor):
             self._client = None
 
 
+def _check_address(scheduler: str) -> None:
+    if not _ADDRESS.fullmatch(scheduler):
+        raise BadSettings(
+            f"{scheduler} is no address of a Dask scheduler.", "It is like tcp://10.0.0.5:8786 (or tls://...)."
+        )
+
+
 def _connect(address: str) -> "Client":
     try:
-        import dask  # noqa: PLC0415 an extra that most do without, and half a second
-        import distributed  # noqa: PLC0415
+        import distributed  # noqa: PLC0415 an extra that most do without, and half a second
     except ImportError as error:
         raise BadSettings(
             f"{address} is a Dask scheduler, and Dask is not installed here.",
@@ -94,8 +116,6 @@ def _connect(address: str) -> "Client":
         ) from error
     for name in ("distributed", "distributed.client", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what it would say is an error of ours, told once
-    # the spans of a large file go back to be put together: megabytes in one task, as they are meant to be
-    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
     try:
         asyncio.run(_knock(address))
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="firstfault")
@@ -116,8 +136,8 @@ async def _knock(address: str) -> None:
     await comm.close()
 
 
-def _check_workers(client: "Client", sample: LogFile) -> None:
-    """Raise unless there are workers, and each would read what this process would."""
+def _check(client: "Client", sample: LogFile | None) -> None:
+    """Raise unless the scheduler can pass on what is asked, and there are workers that read what this process would."""
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError as error:
@@ -125,37 +145,58 @@ def _check_workers(client: "Client", sample: LogFile) -> None:
             "The Dask cluster has no workers.",
             "Start some; one that grows by itself needs minimum=1 (docs/cluster.md).",
         ) from error
-    answers = client.run(_look, sample, on_error="return")
-    for worker, answer in answers.items():
-        trouble = _trouble(answer)
-        if trouble:
-            raise ClusterFailed(f"The Dask worker {worker} {trouble[0]}", trouble[1])
+    _refuse("scheduler", _look_from_scheduler(client))
+    for worker, answer in client.run(_look, sample, on_error="return").items():
+        _refuse(f"worker {worker}", answer)
 
 
-def _trouble(answer: object) -> tuple[str, str] | None:
-    """What keeps a worker from being of use, and what to do."""
+def _look_from_scheduler(client: "Client") -> object:
+    """The answer of the scheduler, which unpacks every task to see what it needs (Dask 2023.4 and later)."""
+    try:
+        return client.run_on_scheduler(_look, None)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:  # ValueError: it may not unpack anything
+        return error
+
+
+def _refuse(who: str, answer: object) -> None:
+    """Raise when this part of a cluster is of no use, and say what to do."""
     if isinstance(answer, BaseException):
-        hint = "Workers need the same Firstfault installed, in the same Python (docs/cluster.md)."
-        return f"cannot load Firstfault: {type(answer).__name__}: {answer}", hint
-    version, problem = answer if isinstance(answer, tuple) else ("", "")
+        raise ClusterFailed(
+            f"The Dask {who} cannot load Firstfault: {type(answer).__name__}: {answer}",
+            "Scheduler and workers need the same Firstfault installed, in the same Python (docs/cluster.md).",
+        )
+    version, python, problem = answer if isinstance(answer, tuple) and len(answer) == 3 else ("", "", "")
     if version != reader_version():
-        return "has another version of Firstfault.", "Install the same one there: its answers may differ."
+        raise ClusterFailed(
+            f"The Dask {who} has another version of Firstfault.",
+            "Install the same one there: its answers may differ.",
+        )
+    if python != _python():
+        raise ClusterFailed(
+            f"The Dask {who} runs Python {python}, and here is {_python()}.",
+            "Use the same one there: its answers may differ.",
+        )
     if problem:
-        return (
-            f"cannot read the logs: {problem}",
+        raise ClusterFailed(
+            f"The Dask {who} cannot read the logs: {problem}",
             "Workers read them where this machine does: share the folder or bucket.",
         )
-    return None
 
 
-def _look(sample: LogFile) -> tuple[str, str]:
-    """On a worker: its version, and why it cannot read a file."""
-    try:
-        with sample.open() as stream:
-            stream.read(1)
-    except UnreadableLog as error:
-        return reader_version(), error.message
-    return reader_version(), ""
+def _look(sample: LogFile | None) -> tuple[str, str, str]:
+    """There: its version, its Python, and why it cannot read a file."""
+    if sample is not None:
+        try:
+            with sample.open() as stream:
+                stream.read(1)
+        except UnreadableLog as error:
+            return reader_version(), _python(), error.message
+    return reader_version(), _python(), ""
+
+
+def _python() -> str:
+    """Without its last number: patches change no answer."""
+    return ".".join(platform.python_version_tuple()[:2])
 
 
 @contextmanager

@@ -5,167 +5,27 @@ The same diagnosis gives the same bytes: fields in a fixed order, numbers with f
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
-
+from bot.documents import (
+    CoverageDocument,
+    DiagnosisDocument,
+    EventDocument,
+    IterationDocument,
+    LineDocument,
+    MatchDocument,
+    NodeDocument,
+    NoteDocument,
+    SentenceDocument,
+    SkippedDocument,
+)
 from bot.harmless import storable
 from bot.known import KnownFault
 from bot.note.draft import Sentence
-from bot.note.note import Author, Note
+from bot.note.note import Note
 from bot.wording import iso
-from core.model import Confidence, Diagnosis, EventEvidence, IterationEvidence, Line, NodeEvidence, Role, Scope, Stage
+from core.model import Diagnosis, EventEvidence, IterationEvidence, Line, NodeEvidence
 
-SCHEMA: Final = "firstfault.diagnosis/1"
 MAX_TEXT = 4_000  # characters of a line; a longer one keeps its head, and the log has the rest
-
-Score = Annotated[float, Field(ge=0, le=1), PlainSerializer(lambda value: round(value, 4), return_type=float)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True, validate_by_name=True)
-
-
-class LineDocument(_Part):
-    """A log line; ``file`` is relative to the job folder, ``line`` counts from 1 at newlines of the unpacked text."""
-
-    file: str
-    line: int
-    text: str
-
-
-class EventDocument(_Part):
-    """An event that points at the failure; ``event`` is its template id, as in ``firstfault events``."""
-
-    id: str
-    event: str
-    template: str
-    role: Role
-    score: Score
-    count: int
-    nodes: tuple[str, ...]
-    stage: Stage
-    iterations: tuple[int, ...]
-    because: str
-    lines: tuple[LineDocument, ...]
-    first_time: str | None = Field(description="ISO 8601, clock of the job; null when no clock was readable")
-
-
-class NodeDocument(_Part):
-    """A suspect, with the events above that speak against it."""
-
-    id: str
-    node: str
-    ranks: tuple[int, ...]
-    score: Score
-    because: str
-    events: tuple[str, ...]
-    lines: tuple[LineDocument, ...]
-
-
-class IterationDocument(_Part):
-    """An iteration that differs from the ones before it."""
-
-    id: str
-    iteration: int
-    score: Score
-    because: str
-    events: tuple[str, ...]
-    lines: tuple[LineDocument, ...]
-
-
-class MatchDocument(_Part):
-    """A fault pattern of the library that fits the job; ``exact``: its whole signature is in the job."""
-
-    id: str
-    pattern: str
-    version: int
-    title: str
-    category: str
-    subtype: str
-    cause: str
-    fix: str
-    exact: bool
-    agrees: bool = Field(description="the diagnosis counts one of its events among those that point at the failure")
-    score: Score
-    because: str
-    events: tuple[str, ...]
-    sources: tuple[str, ...]
-    seed: bool = Field(description="from public facts; nobody of the team has confirmed it")
-    confirmed_by: str
-    confirmed_at: str
-
-
-class SentenceDocument(_Part):
-    """A sentence of a note, with the ids of the evidence that it stands on."""
-
-    text: str
-    cites: tuple[str, ...]
-
-
-class NoteDocument(_Part):
-    """The drafted root cause: code has held every sentence to the evidence that it cites; nobody has confirmed it."""
-
-    author: Author = Field(description="model, repaired (after it was told what was refused), or code")
-    model: str
-    headline: SentenceDocument
-    cause: SentenceDocument
-    happened: tuple[SentenceDocument, ...]
-    check_first: tuple[SentenceDocument, ...]
-    fix: tuple[SentenceDocument, ...]
-    category: str
-    open_questions: tuple[SentenceDocument, ...]
-    refused: tuple[str, ...] = Field(description="why sentences of the model are not here")
-    unavailable: str = Field(description="why the model gave no answer, if it gave none")
-
-
-class SkippedDocument(_Part):
-    """A step that could not run, and why."""
-
-    step: str
-    reason: str
-
-
-class CoverageDocument(_Part):
-    """How much was read, and how much was not."""
-
-    files: int
-    lines: int
-    bytes: int
-    ranks: int
-    baseline_jobs: int
-    ranks_expected: int | None
-    ranks_missing: tuple[int, ...]
-    nodes: int
-    nodes_missing: tuple[str, ...]
-    unreadable_files: tuple[str, ...]
-    undecodable_lines: int
-    baseline_ids: tuple[str, ...]
-    dumps: int
-
-
-class DiagnosisDocument(_Part):
-    """A diagnosis of one job: ``events`` and ``nodes`` most telling first, ``nodes`` empty unless scope is ``node``."""
-
-    model_config = ConfigDict(title=SCHEMA)
-
-    schema_: Literal["firstfault.diagnosis/1"] = Field(default=SCHEMA, alias="schema")
-    job: str
-    scope: Scope
-    confidence: Confidence
-    headline: str
-    events: tuple[EventDocument, ...]
-    nodes: tuple[NodeDocument, ...]
-    stage: Stage
-    iterations: tuple[IterationDocument, ...]
-    matches: tuple[MatchDocument, ...] = Field(description="known faults that fit or look like this")
-    note: NoteDocument | None = Field(description="the drafted root cause")
-    skipped: tuple[SkippedDocument, ...]
-    coverage: CoverageDocument
-    why: tuple[str, ...] = Field(description="sentences behind scope and confidence")
-    checks: tuple[str, ...] = Field(description="what to check first, most telling first")
-    method: str
-    facts: dict[str, str] = Field(description="what the manifest and the logs say of the job")
 
 
 def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), note: Note | None = None) -> DiagnosisDocument:

@@ -130,8 +130,8 @@ class Bot:
         self._late.start()
 
     def healthy(self) -> bool:
-        """Whether worker and transport are well."""
-        return self.worker.healthy() and self._transport.healthy()
+        """Whether worker, transport and the keeper of watches are well."""
+        return self.worker.healthy() and self._transport.healthy() and self._keeper.healthy()
 
     def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Take nothing new, finish what ends soon, hand back the rest."""
@@ -159,7 +159,12 @@ class Bot:
         if not settings.health:
             return None
         host, port = split_address(settings.health, "FIRSTFAULT_HEALTH")
-        checks = {"worker": self.worker.healthy, "slack": self._transport.healthy, "state": self.state.writable}
+        checks = {
+            "worker": self.worker.healthy,
+            "slack": self._transport.healthy,
+            "watches": self._keeper.healthy,
+            "state": self.state.writable,
+        }
         return HealthServer(host, port, self.metrics, checks)
 
     def _keep_posted(self) -> None:

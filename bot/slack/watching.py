@@ -101,11 +101,8 @@ class Watching:
 
     def announce(self, watch: Watch, finding: WatchFinding) -> bool:
         """Tell a finding in the channel, once; what goes on again is told below the alarm that it takes back."""
-        thread = watch.thread_ts
         try:
-            if finding.kind == Kind.RESUMED and not thread:
-                before = self._state.watches.alarm_before(finding)
-                thread = (self._state.watch_posts.ts(watch.id, _kind(before)) or "") if before else ""
+            thread = self.thread(watch, finding) if finding.kind == Kind.RESUMED else watch.thread_ts
             self._posting.once(watch.as_run(), _kind(finding), finding_message(watch, finding), thread=thread)
         except MayNotPost as trouble:
             _LOG.warning("%s: %s", watch.id, trouble.message)
@@ -116,6 +113,11 @@ class Watching:
                 return True
             return False
         return True
+
+    def thread(self, watch: Watch, finding: WatchFinding) -> str:
+        """Where the watch was asked for, or else below the alarm that a finding is about."""
+        before = None if watch.thread_ts else self._state.watches.alarm_before(finding)
+        return (self._state.watch_posts.ts(watch.id, _kind(before)) or "") if before else watch.thread_ts
 
     def diagnosed(self, run: Run) -> None:
         """Show the diagnosis that was queued; when Slack does not take it now, it comes by itself."""

@@ -177,17 +177,31 @@ class Watches:
         self._database.execute("DELETE FROM watches WHERE ended_at < ?", before)
 
     def _is_known(self, finding: WatchFinding) -> bool:
+        if finding.kind == "stands":
+            return self._stands_already(finding.watch)
         if finding.kind not in (*_ALARMS, "resumed"):
             same = (
                 "SELECT 1 FROM watch_findings WHERE watch = ? AND kind = ? AND (kind != 'numbers' OR says = ?) LIMIT 1"
             )
             return bool(self._database.query(same, finding.watch, finding.kind, finding.says))
         rows = self._database.query(
-            "SELECT kind FROM watch_findings WHERE watch = ? AND subject = ? ORDER BY seq DESC LIMIT 1",
+            "SELECT kind FROM watch_findings WHERE watch = ? AND subject = ? AND kind != 'stands'"
+            " ORDER BY seq DESC LIMIT 1",
             finding.watch, finding.subject,
         )  # fmt: skip
         alarmed = bool(rows) and rows[0]["kind"] in _ALARMS
         return not alarmed if finding.kind == "resumed" else alarmed
+
+    def _stands_already(self, watch_id: str) -> bool:
+        """Whether it was found already that alarms stand, since the oldest that nobody has taken back; or none does."""
+        last = self._database.query(
+            "SELECT kind, max(seq) AS seq FROM watch_findings WHERE watch = ? AND kind IN ('silent', 'hung', 'resumed')"
+            " GROUP BY subject",
+            watch_id,
+        )
+        standing = [row["seq"] for row in last if row["kind"] in _ALARMS]
+        found = "SELECT 1 FROM watch_findings WHERE watch = ? AND kind = 'stands' AND seq > ? LIMIT 1"
+        return not standing or bool(self._database.query(found, watch_id, min(standing)))
 
     def _select(self, where: str, *values: object) -> Iterator[Watch]:
         sql = f"SELECT * FROM watches WHERE {where} ORDER BY seq"  # noqa: S608 conditions of ours

@@ -4,7 +4,7 @@ import json as jsonlib
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from bot.settings import Settings, load_settings
 from bot.terminal import print_diagnosis
 from bot.watching.say import SCHEMA, finding_json, finding_lines, status_line
 from bot.watching.watch import JobWatch
+from core.errors import FirstfaultError
 from core.live.findings import Finding, Kind
 
 COMPLETED, FAILED, INTERRUPTED = 0, 1, 130
@@ -37,8 +38,8 @@ def watch(request: Request, *, every: float, output: Output) -> int:
     settings = load_settings()
     job_watch = JobWatch(lambda: fetch(request, settings)[0], every=every)
     try:
-        with _status_line() as show:
-            ended = _until_the_end(job_watch, request.job, output, show)
+        with _status_line() as status:
+            ended = _until_the_end(job_watch, request.job, output, status, lambda: _so_far(request, settings, output))
         if ended.kind is Kind.COMPLETED:
             return COMPLETED
         _diagnose(request, settings, output)
@@ -77,12 +78,20 @@ def _status_line() -> Iterator[_Status]:
         status.clear()
 
 
-def _until_the_end(job_watch: JobWatch, job: str, output: Output, status: _Status) -> Finding:
-    """Look and print until the job is over and has said all that it had to say."""
+def _until_the_end(
+    job_watch: JobWatch, job: str, output: Output, status: _Status, diagnose: Callable[[], None]
+) -> Finding:
+    """Look and print until the job is over and has said all that it had to say.
+
+    Args:
+        diagnose: is called when an alarm stands.
+    """
     while True:
         for finding in job_watch.look():
             status.clear()
             _print(finding, job, output)
+            if finding.kind is Kind.STANDS:
+                diagnose()
         ended = job_watch.over
         if ended is not None and (ended.kind is Kind.COMPLETED or job_watch.settled()):
             return ended
@@ -94,6 +103,14 @@ def _print(finding: Finding, job: str, output: Output) -> None:
     text = finding_json(finding, job) if output.json else "".join(f"{line}\n" for line in finding_lines(finding))
     sys.stdout.write(text)
     sys.stdout.flush()  # whoever reads it waits for it
+
+
+def _so_far(request: Request, settings: Settings, output: Output) -> None:
+    """The diagnosis of a job that runs; when there is none, the watch goes on all the same."""
+    try:
+        _diagnose(request, settings, output)
+    except FirstfaultError as trouble:
+        sys.stderr.write(f"No diagnosis of the job as it stands: {trouble.message}\n")
 
 
 def _diagnose(request: Request, settings: Settings, output: Output) -> None:

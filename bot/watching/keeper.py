@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -17,10 +18,11 @@ from typing import Protocol
 from bot.state.errors import StateUnavailable
 from bot.state.runs import Run
 from bot.state.state import State
-from bot.state.values import new_id
+from bot.state.values import Status, new_id
 from bot.state.watches import Watch, WatchFinding
 from bot.watching.process import LookoutProcess
 from bot.watching.protocol import Command, Found, Heard, Told, Trouble
+from core.live.findings import Kind
 
 LOOK_SECONDS = 0.5
 AGAIN_SECONDS = 10.0  # before a process that died is started again, and after trouble with the state
@@ -37,8 +39,11 @@ class Announcer(Protocol):
     def announce(self, watch: Watch, finding: WatchFinding) -> bool:
         """Tell a finding where it was asked for, once; False when it must be tried again later."""
 
+    def thread(self, watch: Watch, finding: WatchFinding) -> str:
+        """The thread of the alarm that a finding is about; empty: none."""
+
     def diagnosed(self, run: Run) -> None:
-        """A diagnosis was queued because a watched job is over."""
+        """A diagnosis was queued because a watched job is over, or an alarm about it stands."""
 
 
 class Keeper:
@@ -62,6 +67,7 @@ class Keeper:
         self._owner = new_id("k")
         self._process: LookoutProcess | None = None
         self._followed: set[str] = set()
+        self._settled: set[str] = set()  # watches whose job is over and has said all
         self._not_before = 0.0
         self._looked = time.monotonic()
         self._news, self._stopping = threading.Event(), threading.Event()
@@ -114,6 +120,8 @@ class Keeper:
             return
         for message in self._process.told() if self._process else ():
             self._hear(message)
+        for watch_id in sorted(self._settled):
+            self._over(watch_id)
         self._end_quiet(watches)
         self._follow({watch.id: watch for watch in self._state.watches.open()}, temporary)
         self._tell()
@@ -126,7 +134,7 @@ class Keeper:
             case Heard(watch_id, lines, settled):
                 self._state.watches.heard(watch_id, lines)
                 if settled:
-                    self._over(watch_id)
+                    self._settled.add(watch_id)
             case Trouble(watch_id, reason):
                 if self._state.watches.end(watch_id, TROUBLE_ENDED):
                     _LOG.warning("%s: not followed any more: %s", watch_id, reason)
@@ -142,6 +150,9 @@ class Keeper:
         run = None
         with self._state.together():
             watch = self._state.watches.get(watch_id)
+            if watch is not None and self._is_being_read(watch):
+                return  # by somebody who may not have read its end; asked anew once that is done
+            self._settled.discard(watch_id)
             if watch is None or not self._state.watches.end(watch_id, "over"):
                 return
             if not self._state.watches.completed(watch_id):
@@ -149,6 +160,10 @@ class Keeper:
         if run is not None:
             self._wake_worker()
             self._announcer.diagnosed(run)
+
+    def _is_being_read(self, watch: Watch) -> bool:
+        active = self._state.runs.active(watch.team, watch.channel)
+        return any(run.job == watch.job and run.status is Status.RUNNING for run in active)
 
     def _end_quiet(self, watches: tuple[Watch, ...]) -> None:
         for watch in watches:
@@ -175,11 +190,27 @@ class Keeper:
         self._followed = set(watches)
 
     def _tell(self) -> None:
+        waiting: set[str] = set()
         for watch, finding in self._state.watches.untold():
             if self._stopping.is_set():
                 return
-            if self._announcer.announce(watch, finding):
+            if finding.kind == Kind.STANDS and watch.id not in waiting:
+                self._diagnose_so_far(watch, finding)
+            elif finding.kind != Kind.STANDS and self._announcer.announce(watch, finding):
                 self._state.watches.told(finding)
+            else:
+                waiting.add(watch.id)
+            self._looked = time.monotonic()  # Slack may be slow, and this is well
+
+    def _diagnose_so_far(self, watch: Watch, finding: WatchFinding) -> None:
+        """Queue the diagnosis of a job that runs, for the thread of its alarm, unless one is under way; once."""
+        asking = replace(watch.asking(), thread_ts=self._announcer.thread(watch, finding))
+        with self._state.together():
+            self._state.watches.told(finding)
+            asked = self._state.runs.ask(asking, forced=True) if watch.ended_at is None else None
+        if asked is not None and asked.new:
+            self._wake_worker()
+            self._announcer.diagnosed(asked.run)
 
     def _end_process(self) -> None:
         if self._process is not None:

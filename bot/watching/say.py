@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.harmless import harmless, storable
-from core.live.findings import Finding, Kind, Place, Standing, duration
+from core.live.findings import Finding, Place, Standing, duration
 
 SCHEMA = "firstfault.watch/1"
 MAX_SAYS, MAX_LINE, MAX_WORD = 500, 160, 60
@@ -64,11 +64,6 @@ def status_line(job: str, standing: Standing, width: int) -> str:
 def place(line: Place) -> str:
     """Where a line stands: file and number, when it is known."""
     return harmless(line.file, 300) + (f":{line.line}" if line.line else "")
-
-
-def is_alarm(finding: Finding) -> bool:
-    """Whether somebody should be told who does not look."""
-    return finding.kind in (Kind.SILENT, Kind.HUNG, Kind.FAILED, Kind.STOPPED)
 
 
 def _rounded(seconds: float | None) -> float | None:

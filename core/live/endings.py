@@ -21,6 +21,7 @@ class Sign(StrEnum):
     VERDICT = "verdict"  # the scheduler's last word: failed
     DEATH = "death"  # a process says that it dies
     STOP = "stop"  # ended from outside
+    BY_HAND = "by hand"  # ended from outside, by Ctrl-C or a closed terminal
     ANEW = "anew"  # the launcher starts the processes again
     DONE = "done"  # a process says that its work is done
     COMPLETED = "completed"  # the scheduler's last word: completed
@@ -91,6 +92,7 @@ _SIGNS = (
 )
 
 
+BY_HAND = "interrupted"  # the kind of fact in core/rules/facts.toml
 _KERNEL = re.compile(r"\bkernel:|\btainted\b")  # its reports hold "PREEMPT", the way in which it was built
 
 
@@ -101,7 +103,7 @@ def sign_of(body: bytes) -> tuple[Sign, str]:
     fact = fact_of(text, block=False)
     says = fact.says if fact is not None and fact.known else ""
     if fact is not None and fact.stop and not _KERNEL.search(text):
-        return Sign.STOP, says
+        return Sign.BY_HAND if fact.kind == BY_HAND else Sign.STOP, says
     if fact is not None and fact.role is Role.BENIGN:
         return Sign.TROUBLE, says
     for sign, pattern in _SIGNS:

@@ -11,6 +11,7 @@ class Kind(StrEnum):
 
     SILENT = "silent"  # a rank or node says nothing more, and its peers go on
     HUNG = "hung"  # the whole job makes no progress
+    STANDS = "stands"  # nobody took back that it is silent or hangs
     RESUMED = "resumed"  # what was silent or hung goes on
     NUMBERS = "numbers"  # a loss that is none any more, a level that at least doubled
     FAILED = "failed"

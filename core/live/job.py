@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.job import Manifest, Status
+from core.live.alarms import Alarms
 from core.live.endings import Sign, Tracebacks, sign_of
 from core.live.findings import JOB, Finding, Kind, Place, Standing
 from core.live.progress import Progress
@@ -27,7 +28,8 @@ DONE_SECONDS = 600.0  # of silence after "training finished": over, whether a sc
 MANY_DEATHS = 0.5  # of the ranks: then nobody is left to go on
 
 
-_ENDS = (Sign.REPORT, Sign.VERDICT, Sign.DEATH, Sign.STOP, Sign.COMPLETED)
+_STOPS = (Sign.STOP, Sign.BY_HAND)
+_ENDS = (Sign.REPORT, Sign.VERDICT, Sign.DEATH, *_STOPS, Sign.COMPLETED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class LiveJob:
         self._tracebacks: dict[tuple[str, bytes], Tracebacks] = defaultdict(Tracebacks)
         self._speakers = Speakers(manifest)
         self._progress = Progress(manifest.total_iterations)
+        self._alarms = Alarms()
         self._ends: dict[str, _End] = {}
         self._over: Finding | None = None
         self._over_for_sure = False
@@ -115,6 +118,8 @@ class LiveJob:
         findings = [one for one in found if one is not None]
         if self._done is None and not self._progress.finished:
             findings += (*self._speakers.look(now), *self._progress.numbers.look(now))
+            self._alarms.hear(findings)
+            findings += self._alarms.look(now) if not self._ends else ()
         return tuple(findings)
 
     @property
@@ -171,7 +176,9 @@ class LiveJob:
 
     def _hear_of_end(self, heard: Heard, file: str, speaker: Speaker | None, at: float) -> None:
         raised = self._tracebacks[file, heard.prefix].hear(heard)
-        sign, says = (Sign.DEATH, raised.says) if raised else sign_of(heard.body)
+        sign, says = sign_of(heard.body)
+        if raised and sign is not Sign.BY_HAND:
+            sign, says = Sign.DEATH, raised.says
         who = speaker.name if speaker else file
         if sign is Sign.DONE or sign is Sign.COMPLETED:
             self._done = at if self._done is None else self._done
@@ -203,7 +210,8 @@ class LiveJob:
 
     def _look_for_end(self, now: float) -> Finding | None:
         """The end of the job, once a sign of it has stood for long enough."""
-        ends = sorted(self._ends.values(), key=lambda one: one.at)
+        # of what came together the hand was first: whoever is interrupted is reported as failed too
+        ends = sorted(self._ends.values(), key=lambda one: (one.at, one.sign is not Sign.BY_HAND))
         if self._verdict is not None and self._verdict.sign is Sign.COMPLETED:
             return Finding(Kind.COMPLETED, now, JOB, "the scheduler says that it completed", line=self._verdict.place)
         if self._verdict is not None:
@@ -235,7 +243,7 @@ class LiveJob:
 
     def _failed(self, ends: list[_End], now: float) -> Finding:
         first = ends[0]
-        kind = Kind.STOPPED if first.sign is Sign.STOP else Kind.FAILED
+        kind = Kind.STOPPED if first.sign in _STOPS else Kind.FAILED
         said = f"{first.says}; " if first.says else ""
         where = f" at iteration {self._progress.iteration:,}" if self._progress.iteration is not None else ""
         what = "the job was stopped" if kind is Kind.STOPPED else "the job has failed"

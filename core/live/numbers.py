@@ -7,8 +7,8 @@ what is still rising may be a step of evaluation or a slow disk.
 from collections import deque
 from math import isfinite
 
-from core.iterations import _rules  # the series: one reading of rules/iterations.toml for both
 from core.live.findings import JOB, Finding, Kind
+from core.markers import measures
 from core.model import Series
 from core.temporal import level_shifts
 
@@ -28,7 +28,7 @@ class Numbers:
 
     def hear(self, text: str, iteration: int) -> None:
         """Take the numbers of a line that says an iteration; of several lines about one the first counts."""
-        for measure in _rules()[1]:
+        for measure in measures():
             if measure.name in self._told or (match := measure.read.search(text)) is None:
                 continue
             values = self._values.setdefault(measure.name, deque(maxlen=KEPT))

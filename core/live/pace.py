@@ -39,6 +39,7 @@ class Pace:
         return median(pauses) if pauses else 0.0
 
     def longest_between(self, start: float, now: float) -> float:
-        """The longest time without a word from ``start`` to ``now``."""
+        """The longest time without a word from ``start`` to ``now``, as far as words are remembered."""
+        start = max(start, self._times[0]) if self.words > len(self._times) else start
         times = [start, *(at for at in self._times if start < at < now), now]
         return max(after - before for before, after in pairwise(times))

@@ -11,14 +11,14 @@ from functools import lru_cache
 from itertools import pairwise
 from statistics import median
 
-from core.iterations import _rules  # the dialects: one reading of rules/iterations.toml for both
 from core.live.findings import JOB, Finding, Kind, duration
 from core.live.numbers import Numbers
 from core.live.pace import KEPT, Pace
 from core.live.tail import Heard
+from core.markers import dialects
 from core.model import Stage
 from core.naming import natural, together
-from core.stages import STAGES, _opened_by  # the openers: one reading of rules/stages.toml for both
+from core.stages import STAGES, opened_by
 
 # Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/watching.md
 HANG_STEPS = 40.0  # times the usual time from one progress to the next,
@@ -207,11 +207,10 @@ class Progress:
 def _meaning(body: bytes) -> tuple[Stage | None, tuple[str, re.Pattern[str], int] | None]:
     """The stage that such a line opens, and the dialect in which it counts iterations."""
     text = body.decode("utf-8", "replace")
-    dialects, _ = _rules()
-    dialect = next((one for one in dialects if one.marker.search(text)), None)
+    dialect = next((one for one in dialects() if one.marker.search(text)), None)
     if dialect is not None:
         return Stage.TRAINING, (dialect.name, dialect.read, dialect.weight)
-    place = _opened_by(text)
+    place = opened_by(text)
     if place >= 0:
         return STAGES[place], None
     return (Stage.CHECKPOINT_SAVING if _ANNOUNCES.search(text) else None), None

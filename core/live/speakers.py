@@ -37,7 +37,7 @@ class Speaker:
         self.program = origin.program
         self.last: float | None = None
         self.beats: dict[bytes, Pace] = {}
-        self.told = False  # that it is silent
+        self.told: float | None = None  # since when it is told that it is silent
 
     def speak(self, body: bytes, at: float) -> None:
         """It says something, and perhaps the same as before."""
@@ -96,15 +96,14 @@ class Speakers:
     def look(self, now: float) -> list[Finding]:
         """Who has gone silent since the last look, and who speaks again."""
         findings = []
-        silent = self._find_silent(now)
-        for group in _by_node([one for one in silent if not one.speaker.told]):
+        for group in _by_node([one for one in self._find_silent(now) if one.speaker.told is None]):
             findings.append(_finding(group, now))
             for silence in group:
-                silence.speaker.told = True
-        quiet = {one.speaker.name for one in silent}
-        again = [one for one in self._speakers.values() if one.told and one.name not in quiet]
+                silence.speaker.told = now
+        # only a word of its own takes it back: when its peers stop too, it is no less silent
+        again = [one for one in self._speakers.values() if one.told is not None and (one.last or 0.0) > one.told]
         for speaker in again:
-            speaker.told = False
+            speaker.told = None
         return [*findings, *_resumed(again, now)]
 
     def _find_silent(self, now: float) -> list[_Silence]:

@@ -4,19 +4,27 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None,
+    reason="Dask is not installed: pip install 'firstfault[cluster]'",
+)
 
 
 class Cluster:
     """A scheduler and its workers, as `dask scheduler` and `dask worker` start them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, python_path: Path = ROOT) -> None:
+        """python_path: where the scheduler finds packages."""
         self._folder = folder
         self._processes: list[subprocess.Popen[str]] = []
-        self.scheduler, said = self._start("scheduler", "--port", "0", "--host", "127.0.0.1")
+        self.scheduler, said = self._start("scheduler", "--port", "0", "--host", "127.0.0.1", python_path=python_path)
         found = re.search(r"tcp://[0-9.]+:[0-9]+", said)
         assert found, said
         self.address = found[0]
@@ -27,7 +35,8 @@ class Cluster:
         process, _ = self._start(*words, python_path=python_path)
         return process.pid
 
-    def stop(self) -> None:
+    def close(self) -> None:
+        """Kill what was started."""
         for process in self._processes:
             process.kill()
             process.communicate()

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from bot.cli import main
 from bot.slack.manifest import scopes
 from slacksim import App, Limits, Slack, Workspace
 from tests.bot.chat.endpoint import Play, fails, playing, says
+from tests.bot.dask_cluster import Cluster, needs_dask
 
 Check = Callable[..., tuple[int, dict[str, str]]]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -190,6 +191,47 @@ def test_job_source_and_library_are_opened(check: Check, setting: dict[str, str]
     assert found[part].startswith(line)
     assert code == int(line.startswith("missing"))
     assert "Slack" in found
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_scheduler_is_asked_who_would_read(check: Check, tmp_path: Path) -> None:
+    """How many workers there are, that they would answer as this machine does, and that they see the jobs."""
+    (tmp_path / "dask").mkdir()
+    with closing(Cluster(tmp_path / "dask")) as cluster:
+        cluster.add_worker("one")
+        code, found = check(FIRSTFAULT_SCHEDULER=cluster.address, FIRSTFAULT_JOBS=str(EXAMPLES))
+
+    assert code == 0, found
+    told = f"OK: {cluster.address}: 1 worker (1 thread), same Firstfault and Python, and they read logs/"
+    assert found["scheduler"].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("10.0.0.5", "missing: 10.0.0.5 is no address of a Dask scheduler. It is like tcp://"),
+        pytest.param(
+            "tcp://127.0.0.1:9",
+            "missing: No Dask scheduler answers at tcp://127.0.0.1:9 within 8 seconds. Is it running",
+            marks=needs_dask,
+        ),
+    ],
+)
+def test_a_scheduler_that_does_not_answer_is_told(check: Check, address: str, line: str) -> None:
+    """Exit code 1 and what to try; the other parts are still looked at."""
+    code, found = check(FIRSTFAULT_SCHEDULER=address)
+
+    assert code == 1
+    assert found["scheduler"].startswith(line)
+    assert "Slack" in found
+
+
+def test_no_scheduler_is_no_word(check: Check) -> None:
+    """Most read on one machine: nothing is off there."""
+    _, found = check()
+
+    assert "scheduler" not in found
 
 
 def test_swapped_tokens_are_told_as_such(check: Check, slack: Slack, tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 import os
 import pickle
+import platform
 import shutil
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from importlib.util import find_spec
+from contextlib import closing
 from pathlib import Path
 from threading import Thread
 
@@ -16,7 +17,7 @@ import pytest
 
 from bot import cluster
 from bot.cli import main
-from bot.cluster import PATIENCE, ClusterFailed, readers
+from bot.cluster import PATIENCE, ClusterFailed, look_at_cluster, readers
 from bot.contract import to_contract, to_json
 from bot.investigate import Request, investigate
 from bot.settings import Settings
@@ -25,14 +26,10 @@ from core.errors import BadSettings
 from core.job import Job
 from sources.bucket import JobsBucket
 from sources.folder import job_at
-from tests.bot.dask_cluster import Cluster
+from tests.bot.dask_cluster import Cluster, needs_dask
 
 ROOT = Path(__file__).parents[2]
 NODES = 24
-needs_dask = pytest.mark.skipif(
-    find_spec("distributed") is None,
-    reason="Dask is not installed: pip install 'firstfault[cluster]'",
-)
 
 
 @pytest.fixture
@@ -41,7 +38,7 @@ def dask(tmp_path: Path) -> Iterator[Cluster]:
     (tmp_path / "dask").mkdir()
     started = Cluster(tmp_path / "dask")
     yield started
-    started.stop()
+    started.close()
 
 
 @pytest.fixture
@@ -141,6 +138,49 @@ def test_a_worker_without_firstfault_is_told(dask: Cluster, job: Job, tmp_path: 
         readers(dask.address, (job,), threads=1, least=0) as workers,
     ):
         answer(job, workers)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_scheduler_without_firstfault_is_told(job: Job, tmp_path: Path) -> None:
+    """It unpacks what it passes on, so Dask alone is not enough there either."""
+    (tmp_path / "other" / "core").mkdir(parents=True)
+    (tmp_path / "other" / "core" / "__init__.py").write_text("")
+    with closing(Cluster(tmp_path, python_path=tmp_path / "other")) as cluster:
+        cluster.add_worker("one")
+
+        with (
+            pytest.raises(ClusterFailed, match=r"scheduler cannot load Firstfault: ModuleNotFoundError") as told,
+            readers(cluster.address, (job,), threads=1, least=0) as workers,
+        ):
+            answer(job, workers)
+
+    assert "Scheduler and workers need the same Firstfault" in told.value.hint
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_worker_with_another_python_is_told(dask: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tables of characters may differ, and so its answers."""
+    dask.add_worker("one")
+    monkeypatch.setattr(platform, "python_version_tuple", lambda: ("3", "99", "1"))
+
+    with pytest.raises(ClusterFailed, match=r"scheduler runs Python 3\.1\d, and here is 3\.99"):
+        look_at_cluster(dask.address, None)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_cluster_can_be_looked_at_without_reading(dask: Cluster, job: Job, tmp_path: Path) -> None:
+    """What would read now is counted; a file that nobody there sees is told."""
+    dask.add_worker("one")
+    dask.add_worker("two")
+
+    assert look_at_cluster(dask.address, None) == (2, 2)
+    assert look_at_cluster(dask.address, job.logs[0]) == (2, 2)
+    (tmp_path / "job" / job.logs[0].name).unlink()
+    with pytest.raises(ClusterFailed, match=r"The Dask worker tcp://.* cannot read the logs: .* is no longer there"):
+        look_at_cluster(dask.address, job.logs[0])
 
 
 @needs_dask

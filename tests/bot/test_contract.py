@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.contract import DiagnosisDocument, schema_text, to_contract, to_json
+from bot.contract import schema_text, to_contract, to_json
+from bot.documents import DiagnosisDocument
 from tests.bot import diagnoses
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.investigate import Request
+from bot.settings import Settings
 from bot.watching import command
 from bot.watching.say import finding_json, finding_lines, status_line
 from bot.watching.watch import PATIENCE, JobWatch
@@ -278,6 +279,49 @@ def test_ctrl_c_ends_the_watch_and_says_so(
     code = command.watch(Request(str(folder), paths=True), every=1.0, output=command.Output(False, True, ""))
 
     assert (code, *capsys.readouterr()) == (130, "", "\nNot watched any more; the job goes on.\n")
+
+
+def test_a_hang_is_diagnosed_once_while_it_lasts(
+    job: Growing, clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever watches a terminal reads what is known so far, and the watch goes on to the end."""
+    began, diagnosed = clock.now, list[float]()
+
+    def wait(_: float) -> None:
+        clock.now += 1
+        second = int(clock.now - began)
+        if second < 30:
+            job.say(b"iteration %d timers (ms): forward-compute: 12.5\n" % second)
+        if second > 1_000:
+            job.files["job.json"] = b'{"status": "COMPLETED"}'
+
+    monkeypatch.setattr("time.sleep", wait)
+    output, status = command.Output(False, False, ""), command._Status()
+
+    ended = command._until_the_end(
+        JobWatch(job.fetch, clock=clock), "j", output, status, lambda: diagnosed.append(clock.now)
+    )
+
+    assert ended.kind is Kind.COMPLETED
+    assert len(diagnosed) == 1
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines() if line[:2].isdigit()] == [
+        "HUNG",
+        "STANDS",
+        "COMPLETED",
+    ]
+
+
+def test_a_diagnosis_that_cannot_be_made_does_not_end_the_watch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says why, and the job is watched on."""
+    settings = Settings(cache=tmp_path / "cache", library=tmp_path / "library", _env_file=None)
+
+    command._so_far(Request(str(tmp_path / "gone"), paths=True), settings, command.Output(False, False, ""))
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines()[-1].startswith("No diagnosis of the job as it stands: ")
 
 
 def test_an_unknown_job_is_wrong_use(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bot.state.runs import Asking, Run, Trigger
 from bot.state.state import State, open_state
+from bot.state.values import Status
 from bot.state.watches import Watch, WatchFinding
 from bot.watching import keeper
 from bot.watching.keeper import Keeper
@@ -27,11 +28,16 @@ class Told:
         self.kinds: list[str] = []
         self.runs: list[str] = []
         self.deaf = False
+        self.attempts = 0
 
     def announce(self, watch: Watch, finding: WatchFinding) -> bool:  # noqa: ARG002 the protocol's
+        self.attempts += 1
         if not self.deaf:
             self.kinds.append(finding.kind)
         return not self.deaf
+
+    def thread(self, watch: Watch, finding: WatchFinding) -> str:  # noqa: ARG002 the protocol's
+        return f"below {finding.subject}"
 
     def diagnosed(self, run: Run) -> None:
         self.runs.append(run.job)
@@ -108,6 +114,46 @@ def test_a_failed_job_is_told_and_its_diagnosis_is_queued(
     assert (told.kinds, told.runs) == (["failed"], ["j"])
     assert [run.trigger for run in state.runs.active("T1")] == [Trigger.WATCH]
     assert state.watches.open() == ()
+
+
+def test_a_hang_that_never_ends_is_diagnosed_once_in_its_thread(
+    state: State, told: Told, start: Callable[..., Keeper]
+) -> None:
+    """The job as it stands, below the alarm, and not before the alarm was told; the watch goes on."""
+    watch = watched(state)
+    told.deaf = True
+    start()
+    for kind in (Kind.SILENT, Kind.STANDS, Kind.STANDS):
+        state.watches.note(WatchFinding(0, watch.id, kind, "node-01", "it says nothing"))
+    until(lambda: told.attempts > 2)
+    before = list(told.runs)
+
+    told.deaf = False
+    until(lambda: told.runs)
+    until(lambda: not state.watches.untold())
+
+    assert (before, told.kinds, told.runs) == ([], ["silent"], ["j"])
+    assert [(run.thread_ts, run.trigger) for run in state.runs.active("T1")] == [("below node-01", Trigger.WATCH)]
+    assert state.watches.open() == (state.watches.get(watch.id),)
+
+
+def test_a_job_that_ends_while_it_is_diagnosed_is_diagnosed_again(
+    state: State, told: Told, home: Path, start: Callable[..., Keeper]
+) -> None:
+    """What is being read may lack the end, so it answers for nobody who wants the end."""
+    watch = watched(state)
+    so_far = state.runs.ask(watch.asking()).run
+    assert state.runs.leases.claim("worker") == so_far.id
+    running = start()
+    (home / "job.json").write_text('{"status": "FAILED"}')
+    until(lambda: running._settled)
+    before = list(told.runs)
+
+    state.runs.leases.conclude(so_far.id, "worker", Status.DONE)
+    until(lambda: told.runs)
+
+    assert (before, told.runs) == ([], ["j"])
+    assert [run.id for run in state.runs.active("T1")] != [so_far.id]
 
 
 def test_what_slack_does_not_take_is_told_later(

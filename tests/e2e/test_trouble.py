@@ -1,9 +1,11 @@
 """When something is down: it is named, and the rest is given; when Slack hiccups, nothing is lost or said twice."""
 
+import json
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
@@ -104,3 +106,20 @@ def test_health_and_metrics_are_there_for_operations(scene: Scene, room: str) ->
     assert well == 200
     assert 'firstfault_tasks_finished_total{outcome="done",task="diagnose"}' in numbers
     assert QUIET not in numbers
+
+
+@pytest.mark.slow
+def test_a_bot_whose_keeper_of_watches_ended_is_not_well(slack: Slack, folders: Folders, tmp_path: Path) -> None:
+    """Nobody would follow what people think is watched."""
+    with serving(slack, replace(folders, home=tmp_path)) as scene:
+        well = scene.bot.healthy()
+        scene.bot._keeper.stop()
+
+        with pytest.raises(HTTPError) as told:
+            urllib.request.urlopen(f"http://127.0.0.1:{scene.bot.health_port}/healthz")
+        with told.value as answer:
+            parts = json.load(answer)
+
+        assert well
+        assert not scene.bot.healthy()
+        assert {name for name, good in parts.items() if not good} == {"watches"}

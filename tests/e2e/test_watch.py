@@ -9,9 +9,12 @@ from threading import Event, Thread
 
 import pytest
 
+from bot.state.watches import WatchFinding
+from core.live.findings import Kind
 from slacksim import Message, Slack
 from tests.e2e.jobs import KEY
 from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+from tests.e2e_faults.stage import eventually
 
 RANKS, PACED = 4, 10
 VERDICT = "2026-11-21T03:57:52.811Z jobctl: ERROR job x state FAILED\n"
@@ -110,6 +113,24 @@ def test_a_silent_rank_is_told_until_somebody_ends_the_watch(scene: Scene, job: 
 
 
 @pytest.mark.slow
+def test_an_alarm_that_stands_is_answered_below_it(scene: Scene, job: RunningJob, room: str) -> None:
+    """The diagnosis so far is in the thread of the alarm, once; the channel sees no more than the alarm."""
+    scene.ask(f"watch {job.id}", room)
+    _posted(scene, room, "lets me watch")
+    job.silence(3)
+    alarm = _posted(scene, room, "has gone silent")
+    (watch,) = [one for one in scene.bot.state.watches.open() if one.job == job.id]
+
+    for _ in range(2):  # what the process that follows the job says after two minutes, and after each new start
+        scene.bot.state.watches.note(WatchFinding(0, watch.id, Kind.STANDS, "rank 3", "the alarm has stood"))
+    answer = _posted(scene, room, "Run again")
+    scene.ask(f"unwatch {job.id}", room)
+
+    assert answer.thread_ts == alarm.ts
+    assert [_kind(text) for text in _texts(scene, room)] == ["watch", "silent"]
+
+
+@pytest.mark.slow
 def test_a_watched_job_that_completes_is_told_and_left(scene: Scene, job: RunningJob, room: str) -> None:
     """No diagnosis of what went well; a mention asks for a watch like the command."""
     scene.user("alice").say(f"@firstfault watch {job.id}", room)
@@ -118,7 +139,7 @@ def test_a_watched_job_that_completes_is_told_and_left(scene: Scene, job: Runnin
     job.set_status("COMPLETED")
     _posted(scene, room, f"{job.id} has completed")
 
-    scene.slack.wait_for(lambda _: not scene.bot.state.watches.open(), PATIENCE, "the end of the watch")
+    eventually(lambda: not scene.bot.state.watches.open(), "the end of the watch")
     assert [_kind(text) for text in _texts(scene, room)] == ["watch", "completed"]
 
 
@@ -135,7 +156,7 @@ def test_a_watch_survives_a_restart_and_says_nothing_twice(
         _posted(first, room, "has gone silent")
 
     with serving(slack, elsewhere) as second:
-        slack.wait_for(lambda _: second.bot._keeper._followed, PATIENCE, "that the watch goes on")
+        eventually(lambda: second.bot._keeper._followed, "that the watch goes on")
         job.fail()
         _posted(second, room, "Run again")
 

@@ -83,6 +83,26 @@ def test_an_alarm_that_was_taken_back_may_come_again(state: State, watch: Watch)
     assert other
 
 
+def test_alarms_stand_once_until_all_are_taken_back(state: State, watch: Watch) -> None:
+    """However often the process that follows jobs starts anew; without an alarm nothing stands."""
+    story = (
+        ("stands", "node-01", False),
+        ("silent", "node-01", True),
+        ("stands", "node-01", True),
+        ("stands", "node-01", False),
+        ("hung", "job", True),
+        ("resumed", "job", True),
+        ("stands", "node-01", False),
+        ("resumed", "node-01", True),
+        ("stands", "node-01", False),
+        ("silent", "node-01", True),
+        ("stands", "node-01", True),
+    )
+
+    for kind, subject, new in story:
+        assert state.watches.note(found(watch, kind, subject)) is new
+
+
 def test_nothing_is_taken_back_that_was_never_said(state: State, watch: Watch) -> None:
     """A process that starts anew may see a job go on whose pause nobody was told of."""
     assert not state.watches.note(found(watch, "resumed"))

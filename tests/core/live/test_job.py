@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.watching import in_time, replay
 from core.job import Status
+from core.live.alarms import STANDS_SECONDS
 from core.live.findings import Kind
 from core.live.job import LiveJob
 from sources.jobs import open_path
@@ -19,6 +20,8 @@ TRACEBACK = (
     b"    main()\n"
     b"ValueError: the tokenizer has no padding token\n"
 )
+INTERRUPTED = TRACEBACK[: TRACEBACK.index(b"ValueError")] + b"KeyboardInterrupt\n"
+SIGINT = b"torch.distributed.elastic.multiprocessing.api.SignalException: Process 17 got signal: 2\n"
 
 
 # --- recorded jobs --------------------------------------------------------------------------------------------------
@@ -175,7 +178,7 @@ def test_a_pause_that_was_announced_may_take_its_time(announced: bytes) -> None:
 
 
 def test_a_second_checkpoint_is_measured_by_the_first() -> None:
-    """Once the job has shown that a checkpoint takes a minute, ten minutes are a hang."""
+    """Once the job has shown that a checkpoint takes a minute, more than two are a hang."""
     story = Story()
     for _ in range(2):
         story.train(30)
@@ -184,7 +187,7 @@ def test_a_second_checkpoint_is_measured_by_the_first() -> None:
     story.train(30)
     story.say(r0=b"saving checkpoint at iteration %d\n" % story.iteration)
 
-    story.wait(600)
+    story.wait(150)
 
     assert story.kinds() == ["hung"]
     assert story.findings[0].quiet == pytest.approx(123, abs=2)
@@ -266,6 +269,59 @@ def test_a_level_that_doubled_and_stays_is_told() -> None:
     assert [finding.says for finding in story.findings] == [
         "time per iteration (ms) rose from 250 to 900 at iteration 30 and stayed there"
     ]
+
+
+def test_who_was_silent_is_so_until_it_speaks() -> None:
+    """However long its peers go on, and also when they stop."""
+    story = Story()
+    story.train(30)
+    story.train(110, ranks=(0, 1, 2))
+
+    assert story.kinds() == ["silent"]
+
+
+# --- alarms that stand ----------------------------------------------------------------------------------------------
+
+
+def test_an_alarm_that_nobody_takes_back_stands_once() -> None:
+    """After two minutes, about the first of them; another alarm meanwhile changes nothing."""
+    story = Story()
+    story.train(30)
+    story.train(300, ranks=(0, 1, 2))
+    story.wait(900)
+
+    silent, stands, hung = story.findings
+    assert (silent.kind, stands.kind, hung.kind) == (Kind.SILENT, Kind.STANDS, Kind.HUNG)
+    assert stands.at - silent.at == STANDS_SECONDS
+    assert stands.subject == silent.subject
+    assert "has stood for 2 min 00 s" in stands.says
+
+
+def test_an_alarm_that_is_taken_back_does_not_stand() -> None:
+    """A stall of a minute costs nobody a diagnosis, and the next one counts from its own beginning."""
+    story = Story()
+    story.train(30)
+    story.train(100, ranks=(0, 1, 2))
+    story.train(30)
+    assert story.kinds() == ["silent", "resumed"]
+
+    story.train(200, ranks=(0, 1, 2))
+    story.train(30)
+    story.train(200, ranks=(0, 1, 2))
+
+    assert story.kinds() == ["silent", "resumed", "silent", "stands", "resumed", "silent", "stands"]
+
+
+def test_no_alarm_stands_when_the_work_is_done() -> None:
+    """Silence is what comes after the end."""
+    story = Story()
+    story.train(30)
+    story.train(60, ranks=(0, 1, 2))
+    story.say(r0=b"training finished\n")
+
+    story.wait(300)
+
+    assert story.kinds() == ["silent"]
 
 
 # --- the end --------------------------------------------------------------------------------------------------------
@@ -352,6 +408,35 @@ def test_a_cancelled_job_was_stopped_and_did_not_fail() -> None:
     story.wait(5)
 
     assert story.kinds() == ["stopped"]
+
+
+@pytest.mark.parametrize(
+    "interrupted", [{"r0": INTERRUPTED}, {"launcher": SIGINT, "r1": INTERRUPTED, "r2": INTERRUPTED}]
+)
+def test_a_job_that_its_user_interrupts_was_stopped_and_did_not_fail(interrupted: dict[str, bytes]) -> None:
+    """Ctrl-C ends in a top-level traceback too; the report of srun in the same second does not outweigh it."""
+    story = Story()
+    story.train(30)
+    story.say(controller=b"srun: error: node-00: task 0: Exited with exit code 1\n", **interrupted)
+
+    story.wait(20)
+
+    (stopped,) = story.findings
+    assert stopped.kind is Kind.STOPPED
+    assert "the job was stopped at iteration 30: an operator or a closed terminal ended the run" in stopped.says
+
+
+def test_who_interrupts_a_job_that_has_failed_does_not_hide_the_failure() -> None:
+    """The first sign counts: the exception, and not the Ctrl-C of whoever saw it."""
+    story = Story()
+    story.train(30)
+    story.say(r2=TRACEBACK)
+    story.wait(5)
+    story.say(r0=INTERRUPTED)
+
+    story.wait(20)
+
+    assert story.kinds() == ["failed"]
 
 
 def test_what_goes_wrong_after_the_work_is_done_is_no_failure() -> None:
