@@ -55,6 +55,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     method: Annotated[
         options.Method, typer.Option("--method", help="l4: the paper's own, to compare with.")
     ] = options.Method.FIRSTFAULT,
+    drain: options.Parser = options.Drain.DISTINCT,
     workers: options.Workers = None,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
@@ -87,6 +88,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
         workers,
         memory,
         scheduler,
+        drain.value,
         use_cache=not no_cache,
         use_baseline=not no_baseline,
         paths=True,
@@ -156,11 +158,12 @@ def watch(
 
 
 @app.command()
-def events(
+def events(  # noqa: PLR0913 a command has as many arguments as it has options
     job: options.Job,
     *,
     jobs: options.Jobs = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a row.")] = False,
+    drain: options.Parser = options.Drain.DISTINCT,
     workers: options.Workers = None,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
@@ -184,6 +187,7 @@ def events(
         workers=workers,
         memory=memory,
         scheduler=scheduler,
+        drain=drain.value,
         use_cache=not no_cache,
         use_baseline=not no_baseline,
         paths=True,

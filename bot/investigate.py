@@ -48,6 +48,7 @@ class Request:
     workers: int | None = None
     memory: int | None = None
     scheduler: str | None = None
+    drain: str = "distinct"
     use_cache: bool = True
     use_baseline: bool = True
     paths: bool = False
@@ -76,7 +77,9 @@ def investigate(
     job, neighbours = fetch(request, settings)
     baseline, skipped = fetch_baseline(request, job, neighbours, progress)
     with _readers(request, settings, (job, *baseline)) as workers:
-        parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
+        parsed = parse_job(
+            job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
+        )
     with shelf(settings) as library:
         matches = library.match(parsed)
         if matches and on_match:
@@ -119,7 +122,9 @@ def follow_up(
     baseline, _ = fetch_baseline(request, job, neighbours, progress)
     memory = _memory(request, settings)
     with _readers(request, settings, (job, *baseline)) as workers:
-        parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
+        parsed = parse_job(
+            job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
+        )
     if found is None:
         with shelf(settings) as library:
             matches = library.match(parsed)
@@ -140,7 +145,9 @@ def list_events(
 
     def rows() -> Iterator[EventRow]:
         with _readers(request, settings, (job, *baseline)) as workers:
-            yield from events(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
+            yield from events(
+                job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
+            )
 
     return job, rows()
 

@@ -1,8 +1,5 @@
 """What ``core`` asks of a store for things that it has computed: bytes under a key, and it may always forget."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
@@ -25,23 +22,6 @@ class ByteCache(Protocol):
 
     def keep(self, key: str, descriptor: int) -> None:
         """Keep an open file as it is if that is possible; never fails."""
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Remembers what was computed from one thing, which is told by its key."""
-
-    cache: ByteCache
-    key: str
-
-    def of(self, question: str, compute: Callable[[], bytes]) -> bytes:
-        """The answer to a question about that thing, computed but once."""
-        key = blake2b(f"{self.key}\n{question}".encode(), digest_size=20).hexdigest()
-        held = self.cache.get(key)
-        if held is None:
-            held = compute()
-            self.cache.put(key, held)
-        return held
 
 
 class MemoryCache:

@@ -1,6 +1,7 @@
 """A column of the rows of a job that nobody holds: what is asked of it is read from the files that hold these rows."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,30 @@ Places = slice | NDArray[np.intp]
 ReadPart = Callable[[int, Places], NDArray[Any]]  # number of a part, and which of its rows
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """Values of some rows, sorted, that are in memory."""
+
+    rows: NDArray[np.intp]
+    values: NDArray[Any]
+
+
 class Column(np.lib.mixins.NDArrayOperatorsMixin):
     """One value a row. ``column[row]``, ``column[rows]`` and slices read what they name; arithmetic reads it all."""
 
-    def __init__(self, starts: NDArray[np.int64], kind: type[np.generic], read: ReadPart) -> None:
+    def __init__(
+        self, starts: NDArray[np.int64], kind: type[np.generic], read: ReadPart, known: Known | None = None
+    ) -> None:
         """Make a column of parts.
 
         Args:
             starts: first row of each part, and the number of all rows.
             kind: of the values.
             read: gives rows of a part.
+            known: rows that need not be read.
         """
         self._starts, self._kind, self._read = starts, np.dtype(kind), read
+        self._known = known if known is not None and len(known.rows) else None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -43,7 +56,8 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
     def parts(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """First row and values of each part, in order: all of the column, but never at once."""
         for number in range(len(self._starts) - 1):
-            yield int(self._starts[number]), self._read(number, slice(None)).astype(self._kind, copy=False)
+            first, stop = int(self._starts[number]), int(self._starts[number + 1])
+            yield first, self._run(first, stop, 1)
 
     def tolist(self) -> list[Any]:
         """All values."""
@@ -70,6 +84,16 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
         return values
 
     def _picked(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        if self._known is None or not len(rows):
+            return self._read_rows(rows)
+        places = np.minimum(np.searchsorted(self._known.rows, rows), len(self._known.rows) - 1)
+        values = self._known.values[places].astype(self._kind, copy=False)
+        missed = np.flatnonzero(self._known.rows[places] != rows)
+        if len(missed):
+            values[missed] = self._read_rows(rows[missed])
+        return values
+
+    def _read_rows(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         values = np.empty(len(rows), self._kind)
         if not len(rows):
             return values
@@ -83,6 +107,30 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
             part = int(number[places[0]])
             values[places] = self._read(part, rows[places] - self._starts[part])
         return values
+
+
+class Computed(Column):
+    """A column that a function gives for rows, of whatever parts."""
+
+    def __init__(
+        self, starts: NDArray[np.int64], kind: type[np.generic], of_rows: Callable[[NDArray[np.intp]], NDArray[Any]]
+    ) -> None:
+        """Make a column.
+
+        Args:
+            starts: first row of each part, and the number of all rows.
+            kind: of the values.
+            of_rows: gives the values of rows.
+        """
+        super().__init__(starts, kind, self._of_part)
+        self._of_rows = of_rows
+
+    def _of_part(self, part: int, at: Places) -> NDArray[Any]:
+        first, stop = self._starts[part], self._starts[part + 1]
+        return self._of_rows((np.arange(*at.indices(int(stop - first))) if isinstance(at, slice) else at) + first)
+
+    def _read_rows(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        return self._of_rows(rows).astype(self._kind, copy=False)
 
 
 def _as_slice(places: NDArray[np.intp]) -> Places:

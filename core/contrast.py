@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.baseline import Normal
 from core.facts import fact_of
 from core.spatial import Sign, short
-from core.table import EventTable
+from core.table import EventTable, rows_by
 
 WEIGHT = 0.3  # a hint: differing is no fault; alone it accuses nobody, with silence or peers' blame it settles them
 MIN_NODES = 3  # of two nodes each differs from the other
@@ -30,32 +30,45 @@ def contrast_signs(table: EventTable, usual: Normal | None, nodes: Sequence[str]
     bits = np.zeros(len(table.nodes))
     reasons: dict[int, list[tuple[float, str]]] = defaultdict(list)
     quiet = [fact_of(template.sample, block=template.block) is None for template in table.templates]
-    for cohort, said in _said_by_cohort(table).items():
-        present = {node for saying in said.values() for node in saying}
+    for cohort, (event_of, node_of) in _said_by_cohort(table).items():
+        present = np.unique(node_of)
         if len(present) < MIN_NODES:
             continue
-        for event, saying in sorted(said.items()):
-            template = table.templates[event]
+        for event, places in rows_by(event_of, np.arange(len(event_of))):
+            template, saying = table.templates[event], node_of[places]
             if not quiet[event] or (usual is not None and _is_usual(usual, cohort, template.id)):
                 continue
             share = len(saying) / len(present)
-            few, rare = (saying, share) if share <= HALF else (set(present) - saying, 1 - share)
+            few, rare = (saying, share) if share <= HALF else (np.setdiff1d(present, saying), 1 - share)
             does = "says" if share <= HALF else "never says"
-            for node in sorted(few):
+            for node in few.tolist():
                 bits[node] -= np.log2(rare)
                 reasons[node].append((rare, f"it {does} \u201c{short(template.sample)}\u201d"))
     return _outstanding(bits, reasons, table.nodes)
 
 
-def _said_by_cohort(table: EventTable) -> Mapping[str, Mapping[int, set[int]]]:
-    """For each cohort and event the nodes (places) that said it; without cohorts that one node alone can have."""
-    said: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
-    places = table.node_of_voice.tolist()
-    for voice, event in zip(table.said.voice.tolist(), table.said.event.tolist(), strict=True):
-        origin = table.origins[voice]
-        if origin.node and not origin.cohort.endswith(("|first", "|last")):
-            said[origin.cohort][event].add(places[voice])
-    return said
+def _said_by_cohort(table: EventTable) -> Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """For each cohort its events and the nodes (places) that said them, each pair once, sorted.
+
+    Without cohorts that one node alone can have.
+    """
+    cohorts: dict[str, int] = {}
+    of_voice = np.array(
+        [
+            -1
+            if not one.node or one.cohort.endswith(("|first", "|last"))
+            else cohorts.setdefault(one.cohort, len(cohorts))
+            for one in table.origins
+        ],
+        np.int64,
+    )
+    cohort, event = of_voice[table.said.voice], table.said.event.astype(np.int64)
+    node, nodes = table.node_of_voice[table.said.voice].astype(np.int64), max(1, len(table.nodes))
+    names = list(cohorts)
+    return {
+        names[place]: np.divmod(np.unique(event[mine] * nodes + node[mine]), nodes)
+        for place, mine in rows_by(cohort, np.flatnonzero(cohort >= 0))
+    }
 
 
 def _is_usual(usual: Normal, cohort: str, event: str) -> bool:

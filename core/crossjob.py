@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.baseline import Normal, speaker
+from core.calm import Calm, count_calm
 from core.facts import Fact, fact_of
 from core.iterations import Iterations
 from core.job import Manifest
+from core.logs.telling import level
 from core.model import Role, Stage
 from core.parsed import Parsed
 from core.table import EventTable, rows_by
-from core.templates import level
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance
@@ -26,6 +27,7 @@ RECOVERY = 3  # iterations after which an error was survived; docs/logs.md allow
 MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
 NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
 GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
+KILLED = "killed"  # a kind in rules/facts.toml
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 
 
@@ -33,14 +35,16 @@ WENT_ON = 25  # further messages of the speaker that say so too, where no iterat
 class Candidate:
     """An event that may point to the failure.
 
-    event: place in the table's templates. rows: head rows that good jobs do not explain. excess: 0..1, how far beyond
-    them (1: they never say it). survived: share of the rows after which the job went on. nodes, ranks: who says it.
+    event: place in the table's templates. rows: head rows that good jobs do not explain; of very many the first and
+    last of each voice. count: how many there are. excess: 0..1, how far beyond good jobs (1: they never say it).
+    survived: share of the rows after which the job went on. nodes, ranks: who says it.
     """
 
     event: int
     text: str
     fact: Fact
     rows: NDArray[np.intp]
+    count: int
     excess: float
     survived: float
     nodes: tuple[str, ...]
@@ -58,35 +62,42 @@ class Candidate:
 
 def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     """Events that a rule or their wording ties to failures, as far as good jobs do not explain them."""
-    table, iterations = parsed.table, parsed.iterations
+    table, iterations, crowd = parsed.table, parsed.iterations, _crowd(parsed.job.manifest)
     facts = [fact_of(template.sample, block=template.block) for template in table.templates]
-    found = []
     telling = {event: fact for event, fact in enumerate(facts) if fact is not None}
-    for event, rows in table.rows_of(telling).items():
-        fact = telling[event]
-        kept, excess = _unexplained(parsed, event, rows, fact)
-        if len(kept):
-            found.append(
-                _candidate(
-                    table,
-                    event,
-                    fact,
-                    kept,
-                    excess,
-                    np.asarray(survived(table, kept, iterations, facts, crowd=_crowd(parsed.job.manifest))),
-                )
-            )
-    return tuple(sorted(found, key=lambda candidate: candidate.event))
+    unexplained = {
+        event: kept
+        for event, rows in table.rows_of(telling).items()
+        if len((kept := _unexplained(parsed, event, rows, telling[event])).rows)
+    }
+    calm = None
+    if iterations.last is None and unexplained:
+        rows = np.sort(np.concatenate([one.rows for one in unexplained.values()]))
+        calm = count_calm(table, rows, np.array([fact is None for fact in facts], np.bool_), parsed.memory)
+    return tuple(
+        _candidate(table, event, telling[event], one, survived(table, one.rows, iterations, facts, calm, crowd=crowd))
+        for event, one in sorted(unexplained.items())
+    )
 
 
-def _unexplained(parsed: Parsed, event: int, rows: NDArray[np.intp], fact: Fact) -> tuple[NDArray[np.intp], float]:
-    """Rows of an event with a fact that neither good jobs nor the start of a program explain, and their excess."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Unexplained:
+    """Rows of an event that good jobs do not explain, how many there are, and how far they go beyond them (0..1)."""
+
+    rows: NDArray[np.intp]
+    count: int
+    excess: float
+
+
+def _unexplained(parsed: Parsed, event: int, rows: NDArray[np.intp], fact: Fact) -> Unexplained:
+    """Rows of an event with a fact that neither good jobs nor the start of a program explain."""
     table = parsed.table
     if fact.again:
-        spoken = _by_speaker(table, rows)
-        return np.concatenate([said[np.argsort(table.time[said], kind="stable")][1:] for said in spoken]), 1.0
+        spoken = _by_speaker(table, event, rows)
+        later = [said.rows[np.argsort(table.time[said.rows], kind="stable")][1:] for said in spoken]
+        return Unexplained(np.concatenate(later), int(table.heads[event]) - len(spoken), 1.0)
     if fact.stop:  # good jobs hold stops too, after their own end; a job that failed was not at its end
-        return rows, 1.0
+        return Unexplained(rows, int(table.heads[event]), 1.0)
     return beyond_normal(table, event, rows, parsed.usual)
 
 
@@ -95,49 +106,56 @@ def _crowd(manifest: Manifest) -> int:
     return max(1, (manifest.world_size or 1) // max(1, len(manifest.nodes)))
 
 
-def beyond_normal(
-    table: EventTable, event: int, rows: NDArray[np.intp], normal: Normal | None
-) -> tuple[NDArray[np.intp], float]:
-    """Rows of an event that good jobs do not explain, and how far they go beyond them (0..1)."""
+def beyond_normal(table: EventTable, event: int, rows: NDArray[np.intp], normal: Normal | None) -> Unexplained:
+    """Rows of an event that good jobs do not explain."""
     if normal is None:
-        return rows, 1.0
+        return Unexplained(rows, int(table.heads[event]), 1.0)
     template = table.templates[event].id
-    kept, worst = [], 0.0
-    for group in _by_speaker(table, rows):
-        cohort = table.origins[table.voice[group[0]]].cohort
-        allowed = normal.most.get((cohort, template), 0) or normal.anywhere.get(template, 0)
+    kept, count, worst = [rows[:0]], 0, 0.0
+    for said in _by_speaker(table, event, rows):
+        allowed = normal.most.get((said.cohort, template), 0) or normal.anywhere.get(template, 0)
         if allowed == 0:
-            kept.append(group)
-            worst = 1.0
-        elif len(group) > allowed * SLACK + SPARE:
-            kept.append(group[allowed:])
-            worst = max(worst, 1.0 - allowed / len(group))
-    return (np.concatenate(kept) if kept else rows[:0]), worst
+            kept.append(said.rows)
+            count, worst = count + said.count, 1.0
+        elif said.count > allowed * SLACK + SPARE:
+            kept.append(said.rows[allowed:])
+            count, worst = count + said.count - allowed, max(worst, 1.0 - allowed / said.count)
+    return Unexplained(np.concatenate(kept), count, worst)
 
 
-def _by_speaker(table: EventTable, rows: NDArray[np.intp]) -> Sequence[NDArray[np.intp]]:
-    groups: dict[tuple[str, str], list[NDArray[np.intp]]] = {}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spoken:
+    """Rows of an event of one speaker, sorted; of very many the first and last. count: how many there are."""
+
+    cohort: str
+    rows: NDArray[np.intp]
+    count: int
+
+
+def _by_speaker(table: EventTable, event: int, rows: NDArray[np.intp]) -> Sequence[_Spoken]:
+    groups: dict[tuple[str, str], list[tuple[NDArray[np.intp], int]]] = {}
+    whole = len(rows) == table.heads[event]
     for voice, said in rows_by(table.voice, rows):
-        origin = table.origins[voice]
-        groups.setdefault((origin.cohort, speaker(origin, table.files[table.file[said[0]]])), []).append(said)
-    return [np.sort(np.concatenate(parts)) for parts in groups.values()]
+        origin, count = table.origins[voice], len(said) if whole else table.said.count(voice, event)
+        who = speaker(origin, table.files[table.file_of_voice[voice]])
+        groups.setdefault((origin.cohort, who), []).append((said, count))
+    return [
+        _Spoken(cohort, np.sort(np.concatenate([said for said, _ in parts])), sum(count for _, count in parts))
+        for (cohort, _), parts in groups.items()
+    ]
 
 
 def _candidate(
-    table: EventTable,
-    event: int,
-    fact: Fact,
-    rows: NDArray[np.intp],
-    excess: float,
-    later: NDArray[np.bool_],
+    table: EventTable, event: int, fact: Fact, unexplained: Unexplained, later: NDArray[np.bool_]
 ) -> Candidate:
-    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    origins = [table.origins[voice] for voice in np.unique(table.voice[unexplained.rows]).tolist()]
     return Candidate(
         event=event,
         text=table.templates[event].sample,
         fact=fact,
-        rows=rows,
-        excess=excess,
+        rows=unexplained.rows,
+        count=unexplained.count,
+        excess=unexplained.excess,
         survived=float(np.mean(later)),
         nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
         ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
@@ -146,7 +164,13 @@ def _candidate(
 
 
 def survived(
-    table: EventTable, rows: NDArray[np.intp], iterations: Iterations, facts: Sequence[Fact | None], *, crowd: int = 1
+    table: EventTable,
+    rows: NDArray[np.intp],
+    iterations: Iterations,
+    facts: Sequence[Fact | None],
+    calm: Calm | None,
+    *,
+    crowd: int = 1,
 ) -> NDArray[np.bool_]:
     """Whether the job went on after each row: later iterations, or much more from the same speaker.
 
@@ -155,14 +179,17 @@ def survived(
     a stop takes hold, or the others notice that one has died.
 
     Args:
+        calm: what was said around the rows that points to no failure, where no iteration is counted.
         crowd: ranks that share a voice without rank; after the failure of one the others go on for a while.
     """
     if iterations.last is not None:
         later = (iterations.of_row[rows] + RECOVERY <= iterations.last) & ~_soon(table, rows, iterations, facts)
         if iterations.began is not None:
             later = later | (table.time[rows] < iterations.began)
+    elif calm is not None:
+        later = _went_on(table, rows, calm, crowd)
     else:
-        later = _went_on(table, rows, facts, crowd)
+        later = np.zeros(len(rows), np.bool_)
     latest = np.lexsort((rows, table.time[rows]))[-1]
     template, fact = table.templates[table.event[rows[0]]], facts[table.event[rows[0]]]
     # an error that was retried until the end, before any iteration; of a warning that proves nothing
@@ -175,28 +202,22 @@ def survived(
 def _soon(
     table: EventTable, rows: NDArray[np.intp], iterations: Iterations, facts: Sequence[Fact | None]
 ) -> NDArray[np.bool_]:
-    """Which rows came so shortly before the last iteration that nobody needs to have noticed them yet."""
+    """Which rows came so shortly before the last iteration that nobody needs to have noticed them yet.
+
+    The ranks of a launcher that was killed train on without it.
+    """
     fact, block = facts[table.event[rows[0]]], table.templates[table.event[rows[0]]].block
-    patience = GRACE if fact is not None and fact.stop else NOTICE if block else 0
+    ends = fact is not None and (fact.stop or fact.kind == KILLED)
+    patience = GRACE if ends else NOTICE if block else 0
     ended = iterations.ended
     return np.asarray((table.time[rows] >= 0) & (ended >= 0) & (ended - table.time[rows] < patience), np.bool_)
 
 
-def _went_on(table: EventTable, rows: NDArray[np.intp], facts: Sequence[Fact | None], crowd: int) -> NDArray[np.bool_]:
+def _went_on(table: EventTable, rows: NDArray[np.intp], calm: Calm, crowd: int) -> NDArray[np.bool_]:
     """Whether much that points to no failure was said after each row."""
-    is_quiet = np.array([fact is None for fact in facts], dtype=np.bool_)
-    later = np.zeros(len(rows), np.bool_)
-    for file, places in rows_by(table.file[rows], np.arange(len(rows))):
-        beside = table.rows_of_file(file)
-        here = slice(beside.start, beside.stop)
-        quiet = np.flatnonzero(table.head[here] & is_quiet[table.event[here]]) + beside.start
-        speaker = table.voice[quiet]
-        for voice, mine in rows_by(table.voice[rows], places):
-            said, same = rows[mine], quiet[speaker == voice]
-            alone = table.origins[voice].rank is not None
-            later[mine] = len(same) - np.searchsorted(same, said) > WENT_ON * (1 if alone else crowd)
-            if not alone:
-                others = quiet[speaker != voice]
-                if len(others) > WENT_ON:
-                    later[mine] |= np.searchsorted(others, said) < len(others) * (1 - MOST)
-    return later
+    around = calm.of(rows)
+    alone = table.rank_of_voice[table.voice[rows]] >= 0
+    much = around.of_voice - around.of_voice_before > WENT_ON * np.where(alone, 1, crowd)
+    others, before = around.of_file - around.of_voice, around.of_file_before - around.of_voice_before
+    went_on = ~alone & (others > WENT_ON) & (before < others * (1 - MOST))
+    return np.asarray(much | went_on, np.bool_)

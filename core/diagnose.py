@@ -29,6 +29,7 @@ def diagnose(
     baseline: Sequence[Job],
     *,
     method: str = "firstfault",
+    drain: str = "distinct",
     cache: ByteCache | None = None,
     workers: int | Executor = 1,
     memory: int | None = None,
@@ -40,6 +41,7 @@ def diagnose(
         job: the job in question.
         baseline: successful jobs with the same settings; without any, the comparison is skipped and the answer says so.
         method: ``firstfault`` or ``l4``, the paper as it stands.
+        drain: ``distinct`` or ``streaming``; see ``parse_job``.
         cache: keeps what was read between diagnoses.
         workers: number of threads that read, or whatever runs functions elsewhere.
         memory: bytes of rows that are held in memory; None for all.
@@ -48,7 +50,7 @@ def diagnose(
         NoLogs: the job has no log files.
     """
     parsed = parse_job(
-        job, baseline, cache=cache, workers=workers, memory=memory, progress=progress
+        job, baseline, drain=drain, cache=cache, workers=workers, memory=memory, progress=progress
     )  # 4.2 parse; 4.4 stages
     return diagnose_parsed(parsed, method=method)
 
@@ -86,13 +88,14 @@ def events(
     job: Job,
     baseline: Sequence[Job],
     *,
+    drain: str = "distinct",
     cache: ByteCache | None = None,
     workers: int | Executor = 1,
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[EventRow]:
     """Every line of a job with its event, file after file; ids are those of ``diagnose`` with the same baseline."""
-    parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
+    parsed = parse_job(job, baseline, drain=drain, cache=cache, workers=workers, memory=memory, progress=progress)
     yield from _rows(parsed)
 
 

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.crossjob import Candidate
+from core.messages import key_rows
 from core.model import EventEvidence, IterationEvidence, Line, NodeEvidence, Role
 from core.parsed import Parsed
 from core.rank import first_time
 from core.spatial import Suspicion
-from core.table import EventTable, key_rows
+from core.table import EventTable
 from core.temporal import Odd
 from core.text import read_rows
 
@@ -23,7 +24,8 @@ LAST = 0.95  # score of the last complete iteration: certain, but a number that 
 
 def event_evidence(name: str, parsed: Parsed, one: Candidate) -> EventEvidence:
     """An event with where, when, how often, and its lines."""
-    reached = sorted({int(number) for number in parsed.iterations.of_row[one.rows] if number >= 0})
+    numbers = np.unique(parsed.iterations.of_row[one.rows])
+    reached = numbers[numbers >= 0].tolist()
     time = first_time(parsed.table, one)
     template = parsed.table.templates[one.event]
     return EventEvidence(
@@ -34,7 +36,7 @@ def event_evidence(name: str, parsed: Parsed, one: Candidate) -> EventEvidence:
         event=template.id,
         template=template.text,
         role=one.role,
-        count=len(one.rows),
+        count=one.count,
         nodes=one.nodes,
         stage=one.stage,
         iterations=tuple(reached[:MAX_ITERATIONS]),
@@ -82,7 +84,7 @@ def iteration_evidence(
 
 def _because(parsed: Parsed, one: Candidate, reached: Sequence[int]) -> str:
     who = _who(parsed, one)
-    times = "once" if len(one.rows) == 1 else f"{len(one.rows)} times"
+    times = "once" if one.count == 1 else f"{one.count} times"
     when = f", after iteration {reached[0]}" if reached else ""
     says = f" {_sentence(one.fact.says)}." if one.fact.says else ""
     why = f" ({_sentence(one.why)}.)" if one.why else ""

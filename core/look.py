@@ -17,9 +17,10 @@ from core.errors import UnreadableLog
 from core.facts import complains, fact_of
 from core.job import LogFile
 from core.logs.lines import NO_TIME
+from core.messages import key_rows
 from core.model import Line, Role
 from core.parsed import Parsed
-from core.table import EventTable, key_rows, rows_by
+from core.table import EventTable, rows_by
 from core.templates import Template
 from core.text import read_rows
 

@@ -3,14 +3,15 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 
-import numpy as np
-
+from core.build import build
 from core.cache import ByteCache
 from core.errors import NoLogs, UnreadableLog
 from core.job import Job
+from core.logs.fold import fold_texts
 from core.logs.heap import Heap, NoSpace
 from core.logs.kept import read_kept, write_kept
 from core.logs.origins import Origin, Voice, find_origins
@@ -18,7 +19,8 @@ from core.logs.read import read_files
 from core.logs.rows import FileRows
 from core.logs.scan import KERNEL_BYTES, choose_engine
 from core.logs.version import reader_version
-from core.table import EventTable, build
+from core.table import EventTable
+from core.tallies import Texts, count_texts, number_texts
 from core.templates import Template
 
 Progress = Callable[[str, int, int], None]
@@ -29,7 +31,7 @@ _YEAR_SAMPLE = 1 << 16
 _ROWS = "00"  # keys of kept rows begin so; profiles have keys of their own
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """A job that was read: its files and the origin of each voice. key: changes when what was read could change."""
 
@@ -38,6 +40,11 @@ class Reading:
     scans: tuple[FileRows, ...]
     origins: Mapping[tuple[str, bytes], Origin]
 
+    @cached_property
+    def texts(self) -> Texts:
+        """Its distinct messages."""
+        return number_texts(self.scans)
+
     @property
     def is_large(self) -> bool:
         """Whether reading it again would take long enough to keep what was found."""
@@ -45,16 +52,11 @@ class Reading:
 
     def counts(self) -> dict[str, int]:
         """How often each distinct message occurs."""
-        counts: dict[str, int] = {}
-        for scan in self.scans:
-            heads = np.bincount(scan.tally.message, scan.tally.heads, minlength=len(scan.texts)).astype(np.int64)
-            for text, count in zip(scan.texts, heads.tolist(), strict=True):
-                counts[text] = counts.get(text, 0) + count
-        return counts
+        return count_texts(self.scans, self.texts)
 
     def table(self, templates: Mapping[str, Template]) -> EventTable:
         """The job's event table, given the templates of its messages."""
-        return build(self.scans, self.origins, templates)
+        return build(self.scans, self.texts, self.origins, templates)
 
 
 def read_job(
@@ -80,6 +82,8 @@ def read_job(
         scans = _kept(job, key, cache, workers, progress)
     if scans is None:
         scans = tuple(_read(job, workers, Heap(memory), progress))
+    texts = fold_texts([scan.texts for scan in scans])
+    scans = tuple(replace(scan, texts=own) for scan, own in zip(scans, texts, strict=True))
     return Reading(job, key, scans, _origins(job, scans))
 
 

@@ -3,18 +3,29 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
 
 from core.baseline import Normal, Profile, normal, profile_job
-from core.cache import ByteCache, Memory
+from core.build import with_ranks_as_nodes
+from core.cache import ByteCache
 from core.column import Column
+from core.facts import fact_of
+from core.hold import hold
 from core.iterations import Iterations, find_iterations
 from core.job import Job, LogFile
+from core.known_templates import recall_templates
 from core.last_words import settle_last_words
+from core.logs.heap import Heap
+from core.memory import Memory
 from core.parse import Progress, Reading, read_job
 from core.stages import find_stages
-from core.table import EventTable, with_ranks_as_nodes
-from core.templates import Template, find_templates
+from core.streaming import stream_templates
+from core.table import EventTable
+from core.templates import Template
+from core.version import core_version
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +34,7 @@ class Parsed:
 
     unit: what is compared, "node", or "rank" where nobody names a node: then ranks stand for nodes in the table.
     stages: int8 a row of the table, place in ``core.stages.STAGES``. usual: what is normal; None without a baseline.
+    memory: keeps what is found in it between diagnoses; None of small jobs.
     """
 
     job: Job
@@ -35,6 +47,7 @@ class Parsed:
     usual: Normal | None
     files: Mapping[str, LogFile]
     unit: str = "node"
+    memory: Memory | None = None
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -46,6 +59,7 @@ def parse_job(
     job: Job,
     baseline: Sequence[Job],
     *,
+    drain: str = "distinct",
     cache: ByteCache | None,
     workers: int | Executor,
     memory: int | None = None,
@@ -54,6 +68,9 @@ def parse_job(
     """Read a job and the successful jobs beside it, and find their common templates (L4, section 4.2).
 
     One parse over all of them, so that the same message has the same event in each.
+
+    Args:
+        drain: ``distinct`` or ``streaming``, every message as it comes, as the paper has it.
     """
     reading = read_job(job, workers=workers, memory=memory, cache=cache, progress=progress)
     profiles = tuple(
@@ -62,22 +79,38 @@ def parse_job(
     counts = Counter(reading.counts())
     for profile in profiles:
         counts.update(profile.texts())
-    templates = find_templates(counts)
-    table = settle_last_words(reading.table(templates))
+    remember = _memory(cache, reading, counts, drain) if cache is not None and reading.is_large else None
+    if drain == "streaming":
+        streamed = stream_templates(reading.scans, counts, Heap(memory).put)
+        reading, templates = replace(reading, scans=streamed.scans), streamed.of_text
+        table = streamed.events(reading.table(templates))
+    else:
+        templates = recall_templates(counts, remember)
+        table = reading.table(templates)
+    telling = [fact_of(template.sample, block=template.block) is not None for template in table.templates]
+    table = settle_last_words(hold(table, np.flatnonzero(telling).tolist(), remember), remember)
     nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
     table = with_ranks_as_nodes(table) if nameless else table
     files = {file.name: file for file in job.logs}
-    remember = Memory(cache, reading.key) if cache is not None and reading.is_large else None
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
     return Parsed(
         job=job,
         reading=reading,
         table=table,
         iterations=iterations,
-        stages=find_stages(table, iterations.marks),
+        stages=find_stages(table, iterations.marks, remember),
         profiles=profiles,
         templates=templates,
         usual=normal(profiles, templates) if profiles else None,
         files=files,
         unit="rank" if nameless else "node",
+        memory=remember,
     )
+
+
+def _memory(cache: ByteCache, reading: Reading, counts: Mapping[str, int], drain: str) -> Memory:
+    """What is found in a job depends on what was read, on the templates of its messages, and on who looks for it."""
+    said = blake2b(digest_size=20)
+    for text, count in sorted(counts.items()):
+        said.update(f"{count} {text}\n".encode("utf-8", "surrogatepass"))
+    return Memory(cache, f"{reading.key} {drain} {said.hexdigest()} {core_version()}")

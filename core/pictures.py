@@ -50,10 +50,13 @@ def _bars(parsed: Parsed, suspects: Sequence[Suspicion]) -> tuple[NodeBar, ...]:
 
 def _marks(parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str]) -> tuple[Mark, ...]:
     table = parsed.table
-    marks = [
-        Mark(ids[one.event], table.nodes[table.node[row]] if table.node[row] >= 0 else NO_NODE, int(table.time[row]))
-        for one in telling
-        for row in one.rows[:MAX_MARKS].tolist()
-        if table.time[row] >= 0
-    ]
+    marks: list[Mark] = []
+    for one in telling:
+        rows = one.rows[:MAX_MARKS]
+        places = zip(table.node[rows].tolist(), table.time[rows].tolist(), strict=True)
+        marks += [
+            Mark(ids[one.event], table.nodes[node] if node >= 0 else NO_NODE, time)
+            for node, time in places
+            if time >= 0
+        ]
     return tuple(marks[:MAX_MARKS])

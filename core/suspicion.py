@@ -10,6 +10,7 @@ from core.counters import collective_signs, counter_signs
 from core.crossjob import Candidate
 from core.facts import Blame
 from core.job import LogFile
+from core.messages import keys_of
 from core.model import Role
 from core.parsed import Parsed
 from core.rank import telling_roots
@@ -23,7 +24,7 @@ from core.spatial import (
     silence_signs,
     stubborn_signs,
 )
-from core.table import EventTable, key_rows
+from core.table import EventTable
 from core.text import read_rows
 from core.waits import waiting_signs
 
@@ -64,7 +65,7 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
         told = candidate.role is Role.ROOT and candidate.fact.known and not candidate.nodes and not candidate.ranks
         if named or told:
-            keys = {row: key_rows(table, row) for row in candidate.rows[:MAX_READ].tolist()}
+            keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
             texts |= {row: "\n".join(raw.get(key, "") for key in rows) for row, rows in keys.items()}
     return texts

@@ -26,6 +26,7 @@ MIN_HISTORY = 4  # of fewer, a median says nothing
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 DEVIATIONS = 6.0  # robust deviations; below 4 evaluation and saving steps of good jobs fire (docs/LOG.md)
 MIN_DISTANCE = 0.25  # of 1, beyond the usual one; a smaller change of sequence is one stray line
+MAX_COMPARED = 20_000  # iterations, the last ones: where jobs end
 MAX_TESTED = 64  # iterations, the furthest first; a reader sees three
 SEQUENCE_SHARE = 0.6  # the most that other events in an iteration may score: less than a number that broke
 SHIFT_SHARE = 0.8  # the most that a shifted level may score: less than the last iteration, which is certain
@@ -78,17 +79,30 @@ def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.
     """
     if not len(iterations.marks):
         return {}
-    voices = table.voice[iterations.marks]
-    voice = Counter(voices.tolist()).most_common(1)[0][0]
-    mine = voices == voice
+    voice = Counter(iterations.voices.tolist()).most_common(1)[0][0]
+    mine = np.flatnonzero(iterations.voices == voice)[-MAX_COMPARED:]
     marks, numbers = iterations.marks[mine], iterations.numbers[mine]
-    rows = table.rows_of_voices([voice])
-    rows = rows[table.head[rows] & counted[table.event[rows]]]
-    sequences: dict[int, tuple[int, ...]] = {}
-    ends = np.searchsorted(rows, marks, side="right")
-    for at in range(1, len(marks)):
-        sequences[int(numbers[at])] = tuple(table.event[rows[ends[at - 1] : ends[at]]].tolist())
-    return sequences
+    rows, events = _said_between(table, voice, marks, counted)
+    ends = np.searchsorted(rows, marks, side="right").tolist()
+    return {
+        number: tuple(events[start:stop].tolist())
+        for number, start, stop in zip(numbers[1:].tolist(), ends, ends[1:], strict=False)
+    }
+
+
+def _said_between(
+    table: EventTable, voice: int, marks: NDArray[np.intp], counted: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
+    """Head rows of a voice between its first and its last mark, and their events, of those that count."""
+    found, events = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
+    for rows in table.each_row_of([voice]):
+        between = rows[(rows > marks[0]) & (rows <= marks[-1])]
+        event = table.event[between]
+        kept = counted[event]
+        kept[kept] = table.head[between[kept]]
+        found.append(between[kept])
+        events.append(event[kept])
+    return np.concatenate(found), np.concatenate(events)
 
 
 def _unusual(table: EventTable, usual: Normal | None) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from core.job import LogFile
 from core.table import EventTable
 
 MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (docs/logs.md)
-_BLOCK_BYTES = 1 << 17
+_FIRST_BYTES, _BLOCK_BYTES = 1 << 14, 1 << 17  # where one row is asked for, it is in the first few
 _FAR = 1 << 16  # bytes between two rows over which it is faster to seek than to read on
 
 
@@ -80,7 +80,7 @@ class _Window:
 
     def _pull(self) -> bytes:
         try:
-            block = self._stream.read(_BLOCK_BYTES)
+            block = self._stream.read(_BLOCK_BYTES if self._data or not self._seekable else _FIRST_BYTES)
         except UnreadableLog:
             block, self._broken = b"", True
         self._over = not block

@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from core.crossjob import Candidate
+from core.messages import message_rows
 from core.model import Role
 from core.naming import called
 from core.parsed import Parsed
 from core.spatial import MAJORITY, Sign
-from core.table import message_rows
 from core.text import read_rows
 
 STOOD_ELSEWHERE = 0.6  # as sure as silence, which tells the same of a rank that prints nothing
@@ -81,16 +81,17 @@ def _apart(
 def _places(parsed: Parsed, candidates: Sequence[Candidate]) -> dict[int, Place]:
     """Where each rank stood in its first time-out."""
     table = parsed.table
-    heads: dict[int, int] = {}
+    heads: dict[int, tuple[int, int]] = {}  # of each rank time and row of the first one
     for one in candidates:
         if one.role is Role.PROPAGATED and one.fact.kind == "peer silent" and table.templates[one.event].block:
-            for row in one.rows[:MAX_READ].tolist():
-                rank = int(table.rank[row])
-                if rank >= 0 and (rank not in heads or table.time[row] < table.time[heads[rank]]):
-                    heads[rank] = row
-    rows = {rank: message_rows(table, head)[:MAX_FRAMES].tolist() for rank, head in heads.items()}
-    texts = read_rows(parsed.files, table, [row for own in rows.values() for row in own])
-    found = {rank: _place([texts[row] for row in own if row in texts]) for rank, own in rows.items()}
+            rows = one.rows[:MAX_READ]
+            told = zip(rows.tolist(), table.rank[rows].tolist(), table.time[rows].tolist(), strict=True)
+            for row, rank, time in told:
+                if rank >= 0 and (rank not in heads or time < heads[rank][0]):
+                    heads[rank] = time, row
+    stood = {rank: message_rows(table, head)[:MAX_FRAMES].tolist() for rank, (_, head) in heads.items()}
+    texts = read_rows(parsed.files, table, [row for own in stood.values() for row in own])
+    found = {rank: _place([texts[row] for row in own if row in texts]) for rank, own in stood.items()}
     return {rank: place for rank, place in found.items() if place is not None}
 
 

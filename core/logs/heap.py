@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from core.errors import FirstfaultError
 
 _ALIGNED = 8  # bytes: no array starts between two of its values
-_FEW = 1 << 12  # rows that are taken without a word; after more of them what was mapped is given back
+_NEAR = 1 << 18  # bytes: to read so many costs less than the faults of a page here and there
+_FEW = 1 << 8  # values that are taken without a word; after more of them what was mapped is given back
 
 
 class NoSpace(FirstfaultError):
@@ -42,6 +43,7 @@ class Heap:
         self._descriptor: int | None = None
         self._end = 0
         self._map: mmap.mmap | None = None
+        self._taken = 0
 
     @classmethod
     def of_file(cls, descriptor: int) -> "Heap":
@@ -77,12 +79,18 @@ class Heap:
 
     def take(self, start: int, kind: np.dtype[Any], count: int, places: NDArray[Any]) -> NDArray[Any]:
         """Single values of an array in the file."""
+        first, last = (int(places.min()), int(places.max())) if len(places) else (0, -1)
+        if (last + 1 - first) * kind.itemsize <= _NEAR:
+            near: NDArray[Any] = self.read(start + first * kind.itemsize, kind, last + 1 - first)[places - first]
+            return near
         with self._lock:
             if self._map is None or len(self._map) < start + count * kind.itemsize:
                 self._map = mmap.mmap(self.descriptor(), 0, prot=mmap.PROT_READ)
             mapped = self._map
             values: NDArray[Any] = np.frombuffer(mapped, kind, count, start)[places]
-            if len(places) > _FEW and hasattr(mmap, "MADV_DONTNEED"):
+            self._taken += len(places)
+            if self._taken > _FEW and hasattr(mmap, "MADV_DONTNEED"):
+                self._taken = 0
                 mapped.madvise(mmap.MADV_DONTNEED)
         return values
 

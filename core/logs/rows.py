@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.logs.columns import Chunk
+from core.logs.fold import JOB_TEXTS, fold_file
 from core.logs.lines import NO_TIME
 from core.logs.messages import Messages, find_messages
 from core.logs.narrow import Narrow, Put, narrow
@@ -75,17 +76,18 @@ class FileRows:
         return replace(self, parts=tuple(_moved(part, put) for part in self.parts))
 
 
-def join(scans: Sequence[FileScan], put: Put) -> FileRows:
+def join(scans: Sequence[FileScan], put: Put, limit: int = JOB_TEXTS) -> FileRows:
     """The rows of a file from the scans of its spans, in order; what follows a problem is left out.
 
     Args:
         put: where the columns go.
+        limit: distinct messages; of more, those that are alike are folded.
     """
     broken = next((number for number, scan in enumerate(scans) if scan.problem), len(scans) - 1)
     read = scans[: broken + 1]
     chunks = [chunk for scan in read for chunk in scan.chunks]
     file = _Numbers(chunks)
-    found = find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies)
+    found = fold_file(find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies), limit)
     counts = _Counts(len(file.prefixes), len(found.texts))
     parts, row, line = [], 0, 0
     clock = _Clock(chunks)

@@ -18,7 +18,7 @@ from core.logs.lines import MAX_SEGMENT, Format, learn, segments, take_apart
 from core.logs.stream import WHOLE, Span, SpanStream, blocks
 
 SPAN_BYTES = 1 << 26  # read in a fifth of a second: no worker waits long for the last one
-CHUNK_BYTES = 1 << 25  # of a quarter of a million lines, 8 MB as columns: workers hold little
+CHUNK_BYTES = 1 << 23  # of about CHUNK_ROWS lines, 2 MB as columns: workers hold little
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
 # To import numba and load the kernel takes 0.8 s, 2 s where Python may keep no .pyc; scan_blocks reads 3 MB/s.
 KERNEL_BYTES = 4 << 20

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.logs.blocks import BLOCK_MARK
-from core.templates import SIMILARITY, WILDCARD, _guard, find_templates, template_id
+from core.logs.telling import guard
+from core.templates import SIMILARITY, WILDCARD, find_templates, template_id
 from tests.core.jobs import job, lines, parse, raised
 
 
@@ -136,8 +137,7 @@ def test_the_index_finds_what_drains_tree_finds(texts: list[str], data: st.DataO
     tree = Drain(depth=4, sim_th=SIMILARITY, max_children=4096, param_str=WILDCARD, parametrize_numeric_tokens=False)
 
     clusters = {
-        text: tree.add_log_message(f"{_guard(text)} {text}")[0]
-        for text in sorted(counts, key=lambda t: (-counts[t], t))
+        text: tree.add_log_message(f"{guard(text)} {text}")[0] for text in sorted(counts, key=lambda t: (-counts[t], t))
     }
 
     found = find_templates(counts)

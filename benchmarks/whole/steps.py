@@ -1,0 +1,72 @@
+"""Where the time of a diagnosis goes: CPU seconds of each step, all threads in one, as cProfile counts them.
+
+A step holds all that it calls; the steps that are set in are parts of the one above them.
+"""
+
+import cProfile
+import pstats
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+from core.logs import read
+
+T = TypeVar("T")
+
+# label, file, function
+STEPS = (
+    ("read the job, or find it read", "core/parse.py", "read_job"),
+    ("- scan: bytes to columns", "core/logs/scan.py", "scan_file"),
+    ("- join: messages, tallies, narrow rows", "core/logs/rows.py", "join"),
+    ("- write down where all is", "core/logs/kept.py", "write_kept"),
+    ("- find what was kept", "core/logs/kept.py", "read_kept"),
+    ("- origins of voices", "core/logs/origins.py", "find_origins"),
+    ("profiles of good jobs", "core/baseline.py", "profile_job"),
+    ("templates (Drain)", "core/known_templates.py", "recall_templates"),
+    ("rows that are held", "core/hold.py", "hold"),
+    ("the table", "core/parse.py", "table"),
+    ("last words", "core/last_words.py", "settle_last_words"),
+    ("iterations", "core/iterations.py", "find_iterations"),
+    ("stages", "core/stages.py", "find_stages"),
+    ("what is normal", "core/baseline.py", "normal"),
+    ("candidates (4.2)", "core/crossjob.py", "find_candidates"),
+    ("roles", "core/roles.py", "assign_roles"),
+    ("rank", "core/rank.py", "rank_candidates"),
+    ("dumps", "core/dumps/signs.py", "find_dump_evidence"),
+    ("stage of the failure (4.4)", "core/rank.py", "stage_of_failure"),
+    ("odd iterations (4.4)", "core/temporal.py", "find_odd_iterations"),
+    ("signs of nodes (4.3)", "core/suspicion.py", "find_signs"),
+    ("verdict", "core/verdict.py", "decide"),
+    ("present", "core/present.py", "present"),
+)
+LEAST = 0.005  # seconds; what takes less is not listed
+
+
+class _Here(ThreadPoolExecutor):
+    """Runs everything in the thread that asks, where one profile sees it."""
+
+    def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
+        """Run it now."""
+        future: Future[T] = Future()
+        future.set_result(function(*arguments, **named))
+        return future
+
+
+def profiled(work: Callable[[], T]) -> tuple[T, Sequence[tuple[str, float]]]:
+    """The result of some work, and the seconds of its steps; what threads would do is done in this one."""
+    profile = cProfile.Profile(time.thread_time, builtins=False)  # millions of calls that would cost the most
+    with patch.object(read, "ThreadPoolExecutor", _Here):
+        result = profile.runcall(work)
+    stats = pstats.Stats(profile)
+    seconds = {key: cumulative for key, (_, _, _, cumulative, _) in stats.stats.items()}  # type: ignore[attr-defined]
+    found = [(label, _of(seconds, file, function)) for label, file, function in STEPS]
+    told = sum(spent for label, spent in found if not label.startswith("-"))
+    total = stats.total_tt  # type: ignore[attr-defined]
+    listed = [(label, spent) for label, spent in found if spent >= LEAST]
+    return result, (*listed, ("everything else", total - told))
+
+
+def _of(seconds: dict[tuple[str, int, str], float], file: str, function: str) -> float:
+    return sum(spent for (path, _, name), spent in seconds.items() if name == function and path.endswith(f"/{file}"))

@@ -1,0 +1,193 @@
+"""A bounded table of distinct messages: of too many, those that are most alike give way to what they share.
+
+Masks cannot collapse free text, host names or paths. Where a chunk, a file or a job says more different things than its
+limit, messages are grouped by a coarse key, and the groups with most members are folded, the largest first, until the
+table fits: each member is called by the key, in which ``<ANY>`` stands for what differs. A small group, where the one
+line may be that tells of the failure, keeps its exact text; what a guard is made of (``core.logs.telling``) stays too.
+
+A key depends on nothing but the text, and a key's key is itself. So whoever sees a key in one table finds its members
+in another one, and calls them by it: the same line has the same event in all files, and in good jobs.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.logs.blocks import BLOCK_MARK, may_open
+from core.logs.columns import Columns
+from core.logs.messages import Grouping, find_messages, is_block
+from core.logs.telling import telling_parts, telling_words
+
+ANY = "<ANY>"
+MAX_TOKENS = 120  # a longer message is told by its first tokens
+# Of 133 real jobs the one that says most has 1,102 distinct messages, its largest file 1,089 (docs/LOG.md).
+JOB_TEXTS = 1 << 16  # before Drain, which takes three seconds for so many; a gigabyte of clean logs has 300
+ALL_TEXTS = 1 << 19  # of all files or chunks of a job together, 200 bytes each
+LEAST_TEXTS = 1 << 10  # of a file or chunk: what the files of a large job say is no more than that of a real one
+FEW = 20  # members of a group that is not worth folding while there are larger ones
+_EDGE_ROWS = 1 << 10  # of a chunk: they may belong to a block that began before it
+
+_Text = TypeVar("_Text", str, bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a key keeps of a message: plain words among so many first tokens, and what is telling; else nothing."""
+
+    tokens: int
+    telling: bool = True
+
+
+STEPS = (Step(MAX_TOKENS), Step(4), Step(2), Step(0), Step(0, telling=False))
+# Members of the smallest group that is folded, whether blocks are, and how; the type of an exception stays in any case.
+_PASSES = ((FEW, False, STEPS[:-1]), (2, False, STEPS), (2, True, STEPS[:2]))
+
+# Names that programs make: paths, pods, addresses of objects, key=value, what is too long for a word.
+_MADE = re.compile(r"[^\W_][-_./=:@\\+~%&?,;|]+[^\W_]|\w{25}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many distinct messages a chunk and a file may have."""
+
+    chunk: int = JOB_TEXTS
+    file: int = JOB_TEXTS
+
+
+def limits(sizes: Sequence[int], chunk_bytes: int) -> Limits:
+    """The limits for a job with files of these sizes: all of its files, and all chunks that wait, share one table."""
+    chunks = sum(size // chunk_bytes + 1 for size in sizes)
+    return Limits(_share(chunks), _share(len(sizes)))
+
+
+def _share(among: int) -> int:
+    return min(JOB_TEXTS, max(LEAST_TEXTS, ALL_TEXTS // max(1, among)))
+
+
+def key(text: str, step: Step) -> str:
+    """The coarse key of a message: as many tokens, of which but some are kept."""
+    mark = BLOCK_MARK if is_block(text) else ""
+    tokens = text.removeprefix(BLOCK_MARK).split(" ", MAX_TOKENS)[:MAX_TOKENS]
+    if not step.telling:
+        return mark + " ".join([ANY] * len(tokens))
+    kept = list(map(_kept, tokens))
+    words = [early for early, _ in kept[: step.tokens]] + [late for _, late in kept[step.tokens :]]
+    for start, end in telling_parts(text := " ".join(tokens)):
+        place = text.count(" ", 0, start)
+        after = place + text.count(" ", start, end) + 1
+        words[place:after] = tokens[place:after]
+    return mark + " ".join(words)
+
+
+@lru_cache(maxsize=1 << 16)  # texts by the hundred thousand are made of the same words
+def _kept(token: str) -> tuple[str, str]:
+    """What is left of a token among the first ones, and further right."""
+    telling = telling_words(token)
+    made = f"{ANY}({','.join(telling)})" if telling else ANY
+    early = made if _MADE.search(token) else token
+    return early, early if telling else ANY
+
+
+def folding(texts: Collection[str], limit: int) -> dict[str, str]:
+    """What to call each text that gives way, so that the table has at most ``limit`` different ones.
+
+    Texts whose key stands in the table already, because another table was too large, give way to it.
+    """
+    called = _by_known_keys(texts)
+    if len(texts) <= limit and not called:
+        return {}
+    left = {called.get(text, text) for text in texts}
+    moved: dict[str, str] = {}
+    for members, name in _groups_to_fold(left, limit):
+        left.difference_update(members)
+        left.add(name)
+        moved.update((text, name) for text in members if text != name)
+    return {text: name for text in texts if (name := _last(moved, called.get(text, text))) != text}
+
+
+def _by_known_keys(texts: Collection[str]) -> dict[str, str]:
+    """Members of keys that are in the table, by the coarsest of them."""
+    known: dict[int, set[str]] = defaultdict(set)
+    for text in texts:
+        if ANY in text:
+            known[text.count(" ")].add(text)
+    found = {}
+    for text in texts if known else ():
+        here = known.get(min(text.count(" "), MAX_TOKENS - 1 + is_block(text)))
+        name = next((name for step in reversed(STEPS) if (name := key(text, step)) in here), text) if here else text
+        if name != text:
+            found[text] = name
+    return found
+
+
+def _groups_to_fold(left: set[str], limit: int) -> Iterator[tuple[list[str], str]]:
+    """Groups and their keys, until ``left``, from which the caller takes them, is small enough."""
+    for fewest, blocks, steps in _PASSES:
+        for step in steps:
+            if len(left) <= limit:
+                return
+            groups = defaultdict(list)
+            for text in left:
+                if is_block(text) == blocks:
+                    groups[key(text, step)].append(text)
+            for name in sorted(groups, key=lambda name: (-len(groups[name]), name)):
+                if len(left) <= limit or len(groups[name]) < fewest:
+                    break
+                yield groups[name], name
+
+
+def _last(moved: Mapping[str, str], text: str) -> str:
+    while text in moved:
+        text = moved[text]
+    return text
+
+
+# --- tables of a chunk, a file and a job ------------------------------------------------------------------------------
+
+
+def fold_chunk(columns: Columns, limit: int) -> Columns:
+    """The chunk with at most ``limit`` bodies, if those that make blocks, which stay as they are, leave room."""
+    if len(columns.bodies) <= limit:
+        return columns
+    found = find_messages([len(columns)], lambda _: (columns.body, columns.prefix), columns.bodies)
+    is_free = np.ones(len(columns.bodies), np.bool_)
+    is_free[columns.body[found.rows]] = False
+    is_free[columns.body[:_EDGE_ROWS]] = False
+    free = [place for place in np.flatnonzero(is_free).tolist() if not may_open(found.texts[found.of_body[place]])]
+    texts = {place: found.texts[found.of_body[place]] for place in free}
+    called = folding(set(texts.values()), max(LEAST_TEXTS, limit - len(columns.bodies) + len(free)))
+    bodies = list(columns.bodies)
+    for place, text in texts.items():
+        if text in called:
+            indent = b"  " if bodies[place].startswith(b"  ") else b""
+            bodies[place] = indent + called[text].encode()
+    numbers, of_body = _numbered(bodies)
+    return replace(columns, bodies=tuple(numbers), body=of_body[columns.body])
+
+
+def fold_file(found: Grouping, limit: int) -> Grouping:
+    """The messages of a file with at most ``limit`` texts."""
+    if len(found.texts) <= limit:
+        return found
+    called = folding(found.texts, limit)
+    numbers, of_text = _numbered([called.get(text, text) for text in found.texts])
+    return replace(found, texts=tuple(numbers), of_body=of_text[found.of_body], message=of_text[found.message])
+
+
+def fold_texts(tables: Sequence[tuple[str, ...]], limit: int = JOB_TEXTS) -> list[tuple[str, ...]]:
+    """The texts of all files of a job, place by place, with at most ``limit`` different ones."""
+    if sum(map(len, tables)) <= limit:
+        return list(tables)
+    called = folding(set().union(*tables), limit)
+    return [tuple(called.get(text, text) for text in texts) for texts in tables] if called else list(tables)
+
+
+def _numbered(texts: Iterable[_Text]) -> tuple[dict[_Text, int], NDArray[np.uint32]]:
+    places: dict[_Text, int] = {}
+    return places, np.array([places.setdefault(text, len(places)) for text in texts], np.uint32)

@@ -1,0 +1,57 @@
+"""What tells messages apart, however alike they are: typed slots, level, outcome, the name of a structured message."""
+
+import re
+from collections.abc import Iterator
+
+from core.logs.blocks import BLOCK_MARK
+
+_SLOT = re.compile(
+    r"(?:errno|err|error|errn|\w*code|\w*status|signal|sig|xid(?:\s*\([^)]*\))?|rc|ret|http|exit)[\s:=(\[\"'#]{1,6}"
+    r"(-?(?:0x[0-9a-f]+|\d{1,5}))\b",
+    re.IGNORECASE,
+)
+# Words that say how something ended: "state UP" and "state DOWN" are two events.
+_OUTCOME = re.compile(
+    r"\b(?:success\w*|succe\w+|abort\w*|fail\w*|cancel\w*|kill\w*|down|up|lost|dead|timed out|timeout|refused|reset"
+    r"|closed|denied|unreachable|corrupt\w*|invalid|error|exception|nan|inf)\b",
+    re.IGNORECASE,
+)
+# What names the message in a structured log: two keys of MLPerf logging are two events.
+_NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
+_TWO_WORDS = re.compile(r"\btimed out\b", re.IGNORECASE)
+_LETTER = re.compile(r"^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])")
+_LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|" + _LETTER.pattern)
+_DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for slots takes long
+_LEVEL_WITHIN = 200  # characters; a level further right is something that the line talks about
+
+
+def slots(text: str) -> tuple[str, ...]:
+    """Values of the typed slots of a message: errno, exit codes, signals, status, Xid."""
+    return tuple(match[1] for match in _SLOT.finditer(text)) if _DIGIT.search(text) else ()
+
+
+def level(text: str) -> str:
+    """Level that the message was logged at, as its first letter; empty when it names none."""
+    match = _LEVEL.search(text[:_LEVEL_WITHIN])
+    return (match[1] or match[2])[0] if match else ""
+
+
+def guard(text: str) -> str:
+    """One token for all that tells a message apart; messages with different ones are never one event."""
+    outcomes = sorted({match[0].lower() for match in _OUTCOME.finditer(text)})
+    kind, names = "block" if text.startswith(BLOCK_MARK) else "line", _NAME.findall(text)
+    token = "|".join((kind, level(text), ",".join(slots(text)), ",".join(outcomes), ",".join(names)))
+    return token.replace(" ", "_")
+
+
+def telling_words(token: str) -> list[str]:
+    """Words of a token that say an outcome or a level, sorted."""
+    return sorted({match[0] for pattern in (_OUTCOME, _LEVEL) for match in pattern.finditer(token)})
+
+
+def telling_parts(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of what is told by several tokens: slots, names, outcomes of two words, levels of one letter."""
+    patterns = (_NAME, _TWO_WORDS, _LETTER)
+    for pattern in (_SLOT, *patterns) if _DIGIT.search(text) else patterns:
+        for match in pattern.finditer(text):
+            yield match.span()
