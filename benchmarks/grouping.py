@@ -24,10 +24,10 @@ import zstandard
 from drain3.drain import Drain
 
 from benchmarks.quality.report import marks, table, write
-from core.drain import FastDrain, Stream
 from core.logs.lines import mask
 from core.logs.refine import refine
-from core.templates import find_templates
+from core.parsing.drain import FastDrain, Stream
+from core.parsing.templates import find_templates
 
 Groups = Sequence[Hashable]
 # As plain as the masks of drain3's own example: addresses, hexadecimal words and whole numbers that stand alone.

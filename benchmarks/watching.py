@@ -25,7 +25,7 @@ from core.live.findings import Finding, Kind
 from core.live.job import LiveJob
 from core.logs.lines import NO_TIME, Format, learn, take_apart
 from core.logs.scan import SAMPLE_BYTES
-from core.parse import find_year
+from core.parsing.parse import find_year
 from sources.jobs import open_path
 
 LAB = Path(__file__).with_name("quality") / "lab.tar.xz"

@@ -28,7 +28,7 @@ from core.errors import BadJobId, BadSettings, JobNotFound, NoLogs, SourceUnavai
 from core.job import Job, Manifest
 from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
-from core.parsed import parse_job
+from core.parsing.parsed import parse_job
 from sources.jobs import JobSource, open_path, open_source
 
 Progress = Callable[[str, int, int], None]

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from core.cache import ByteCache
 from core.job import Job, Manifest, Status
 from core.logs.origins import Origin
-from core.parse import Progress, Reading, read_job, reading_key
-from core.templates import Template
+from core.parsing.parse import Progress, Reading, read_job, reading_key
+from core.parsing.templates import Template
 
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.held import Part
+from core.events.held import Part
+from core.events.table import EventTable, rows_by
 from core.logs.rows import HEAD
 from core.memory import Memory
-from core.table import EventTable, rows_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)

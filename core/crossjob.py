@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from core.baseline import Normal, speaker
 from core.calm import Calm, count_calm
+from core.course.iterations import Iterations
+from core.events.table import EventTable, rows_by
 from core.facts import Fact, fact_of
-from core.iterations import Iterations
 from core.job import Manifest
 from core.logs.telling import level
 from core.model import Role, Stage
-from core.parsed import Parsed
-from core.table import EventTable, rows_by
+from core.parsing.parsed import Parsed
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance

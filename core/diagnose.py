@@ -5,23 +5,23 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import chain
 
+from core.answer.present import present
+from core.answer.verdict import decide
 from core.cache import ByteCache
+from core.course.stages import STAGES
+from core.course.temporal import find_odd_iterations
 from core.crossjob import find_candidates
 from core.dumps.signs import find_dump_evidence
+from core.events.table import EventTable
 from core.job import Job
 from core.l4 import diagnose_l4
 from core.model import Diagnosis
-from core.parse import Progress
-from core.parsed import Parsed, parse_job
-from core.present import present
+from core.nodes.spatial import suspects
+from core.nodes.suspicion import find_signs
+from core.parsing.parse import Progress
+from core.parsing.parsed import Parsed, parse_job
 from core.rank import rank_candidates, stage_of_failure
 from core.roles import assign_roles
-from core.spatial import suspects
-from core.stages import STAGES
-from core.suspicion import find_signs
-from core.table import EventTable
-from core.temporal import find_odd_iterations
-from core.verdict import decide
 
 
 def diagnose(

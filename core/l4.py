@@ -26,11 +26,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from core.iterations import NO_ITERATION, Iterations
+from core.course.iterations import NO_ITERATION, Iterations
+from core.events.table import EventTable
 from core.l4_answer import Named, Suspect, answer
 from core.model import Diagnosis, IterationEvidence, Scope, Skipped
-from core.parsed import Parsed
-from core.table import EventTable
+from core.parsing.parsed import Parsed
 
 FREQUENT = 0.5  # 4.2 "frequently present", no number given: in at least half of the successful jobs
 MAX_SUSPECTS = 8  # 4.3

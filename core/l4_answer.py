@@ -1,4 +1,4 @@
-"""What ``core.l4`` found, as a diagnosis; none of our own weighing (``core.verdict``) is in it."""
+"""What ``core.l4`` found, as a diagnosis; none of our own weighing (``core.answer.verdict``) is in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.answer.present import coverage, facts, skipped
+from core.course.stages import STAGES
+from core.events.table import EventTable
 from core.model import (
     Confidence,
     Diagnosis,
@@ -19,10 +22,7 @@ from core.model import (
     Skipped,
     Stage,
 )
-from core.parsed import Parsed
-from core.present import coverage, facts, skipped
-from core.stages import STAGES
-from core.table import EventTable
+from core.parsing.parsed import Parsed
 from core.text import read_rows
 
 MAX_LINES = 3  # cited lines an event

@@ -8,12 +8,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from core.course.stages import STAGES, stage_of_frames, stage_of_path
 from core.crossjob import Candidate
-from core.messages import key_rows, message_rows
+from core.events.messages import key_rows, message_rows
+from core.events.table import EventTable
 from core.model import Role, Stage
-from core.parsed import Parsed
-from core.stages import STAGES, stage_of_frames, stage_of_path
-from core.table import EventTable
+from core.parsing.parsed import Parsed
 from core.text import read_rows
 
 EXCESS_SHARE = 0.3  # of the score hangs on never being said in good jobs

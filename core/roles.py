@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.crossjob import GRACE, KILLED, Candidate
+from core.events.table import EventTable
 from core.facts import Blame, Fact
 from core.logs.origins import Program
 from core.model import Role
-from core.parsed import Parsed
-from core.table import EventTable
+from core.parsing.parsed import Parsed
 from core.text import read_rows
 
 SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause

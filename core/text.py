@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import UnreadableLog
+from core.events.table import EventTable
 from core.job import LogFile
-from core.table import EventTable
 
 MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (docs/logs.md)
 _FIRST_BYTES, _BLOCK_BYTES = 1 << 14, 1 << 17  # where one row is asked for, it is in the first few

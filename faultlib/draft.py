@@ -13,7 +13,7 @@ from typing import Self
 
 from core.logs.lines import mask
 from core.model import Diagnosis, EventEvidence, Role, Scope
-from core.templates import WILDCARD
+from core.parsing.templates import WILDCARD
 from faultlib.pattern import Category, Clause, Examples, Pattern, Signature, Where
 from faultlib.signature import matches_lines
 

@@ -7,17 +7,17 @@ answers the same when nothing is left out.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from core.answer.present import present
+from core.answer.verdict import decide
+from core.course.temporal import find_odd_iterations
 from core.crossjob import Candidate, find_candidates
 from core.dumps.signs import DumpEvidence, find_dump_evidence
 from core.model import Diagnosis, Role
-from core.parsed import Parsed
-from core.present import present
+from core.nodes.spatial import Sign, suspects
+from core.nodes.suspicion import find_signs
+from core.parsing.parsed import Parsed
 from core.rank import first_time, rank_candidates, stage_of_failure
 from core.roles import assign_roles
-from core.spatial import Sign, suspects
-from core.suspicion import find_signs
-from core.temporal import find_odd_iterations
-from core.verdict import decide
 
 STEPS: Mapping[str, str] = {
     "cross-job": "good jobs explain nothing",

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.events.table import rows_by
 from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
-from core.parsed import Parsed
-from core.table import rows_by
+from core.parsing.parsed import Parsed
 
 MAX_SUSPECTS = 8  # as many as L4 shows (section 4.3)
 MAX_LINES = 3  # cited lines an event

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.harmless import harmless
 from bot.wording import without_clock
-from core.look import Found
+from core.answer.look import Found
 
 MAX_ANSWER_LINES = 5
 MAX_LINE = 220  # characters of a quoted line: two rows of a phone

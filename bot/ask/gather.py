@@ -7,10 +7,10 @@ from itertools import combinations, pairwise
 from bot import wording
 from bot.ask.plan import Look
 from bot.known import KnownFault
-from core import look as looking
-from core.look import Found
+from core.answer import look as looking
+from core.answer.look import Found
 from core.model import Diagnosis, Evidence
-from core.parsed import Parsed
+from core.parsing.parsed import Parsed
 
 MAX_PLACES = 6  # of a hang most processes stand in two or three
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
 
-from core.parsed import Parsed
+from core.parsing.parsed import Parsed
 
 MAX_LOOKS = 4  # an answer has five lines
 MAX_QUESTION = 1_000  # characters that are read

@@ -13,7 +13,7 @@ from bot.harmless import harmless, shorten
 from bot.known import KnownFault
 from bot.note.redact import Redactor
 from bot.wording import CONFIDENCE, ROLE, SCOPE, compared, counted, missing, moment, names, ranks, read, times
-from core.look import Found
+from core.answer.look import Found
 from core.model import Diagnosis, EventEvidence, Line, Role
 
 ASCII_PER_TOKEN = 3.0  # the low end of what is usual for log text, so rather too many; other characters count as one

@@ -8,7 +8,7 @@ from core.errors import FirstfaultError, JobNotFound, NoLogs, SourceUnavailable
 from core.job import Job, Manifest
 from core.live.findings import Finding, Standing
 from core.live.job import LiveJob
-from core.parse import find_year
+from core.parsing.parse import find_year
 
 EVERY = 1.0  # seconds between two looks
 SHARE = 0.2  # of the time that looking may take: a folder of thousands of files is looked at less often

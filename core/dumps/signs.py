@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from core.blame import Names
+from core.course.stages import stage_of_frames
 from core.dumps.outliers import Outlier, drawn, outliers, training, tree
 from core.dumps.ranges import Group, parallel_groups, smallest_around
 from core.dumps.read import Dumps, read_dumps
@@ -14,9 +14,9 @@ from core.dumps.stacks import Process
 from core.dumps.stalls import Kind, Stall, find_stalls, groups_of
 from core.model import Line, Stage
 from core.naming import called
-from core.parsed import Parsed
-from core.spatial import SILENT, Sign, ranks_of_nodes
-from core.stages import stage_of_frames
+from core.nodes.blame import Names
+from core.nodes.spatial import SILENT, Sign, ranks_of_nodes
+from core.parsing.parsed import Parsed
 
 RECORDER = 0.8  # numbers of all ranks against each other: surer than most peers' word (0.65), not a trace of the cause
 STACK = 0.7  # one look at one moment: less sure than numbers that stand still

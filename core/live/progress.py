@@ -1,7 +1,7 @@
 """How far a running job is: its iterations and their pace, its stage, and whether it hangs.
 
-What counts up is progress: the iteration markers of ``core.iterations`` and every progress bar. A job hangs when it
-made none for far longer than it ever took; pauses that were announced (a checkpoint, an evaluation) may take long,
+What counts up is progress: the iteration markers of ``core.course.iterations`` and every progress bar. A job hangs when
+it made none for far longer than it ever took; pauses that were announced (a checkpoint, an evaluation) may take long,
 until the job has shown how long its own take.
 """
 
@@ -11,14 +11,14 @@ from functools import lru_cache
 from itertools import pairwise
 from statistics import median
 
+from core.course.markers import dialects
+from core.course.stages import STAGES, opened_by
 from core.live.findings import JOB, Finding, Kind, duration
 from core.live.numbers import Numbers
 from core.live.pace import KEPT, Pace
 from core.live.tail import Heard
-from core.markers import dialects
 from core.model import Stage
 from core.naming import natural, together
-from core.stages import STAGES, opened_by
 
 # Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/watching.md
 HANG_STEPS = 40.0  # times the usual time from one progress to the next,
@@ -32,7 +32,7 @@ MIN_STEPS = 5  # of progress, before a pace is known
 _BAR = 3  # weight of progress bars in rules/iterations.toml
 _MAIN = 6  # from this weight on a dialect counts iterations for sure
 _MAX_DIGITS = 9
-_RESTARTED = 3  # iterations that a number falls by when a run begins anew (core.iterations)
+_RESTARTED = 3  # iterations that a number falls by when a run begins anew (core.course.iterations)
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
     | {Stage.INITIALIZATION}

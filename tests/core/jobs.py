@@ -12,7 +12,7 @@ from typing import Any
 
 from core.crossjob import Candidate, find_candidates
 from core.job import Job, LogFile, Manifest, Status
-from core.parsed import Parsed, parse_job
+from core.parsing.parsed import Parsed, parse_job
 from core.rank import rank_candidates
 from core.roles import assign_roles
 from sources.jobs import open_source

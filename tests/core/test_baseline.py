@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.baseline import MAX_BASELINE, choose_baseline, normal, profile_job
 from core.cache import ByteCache, MemoryCache
 from core.job import Job, Manifest, Status
-from core.templates import find_templates
+from core.parsing.templates import find_templates
 from tests.core.jobs import at, example, job, lines, log_file, steps
 
 SOFTWARE = {"torch": "2.13.0", "python": "3.11.7"}

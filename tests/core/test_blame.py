@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.blame import Edge, Names, own_address, own_rank, sinks
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from core.suspicion import find_signs
+from core.nodes.blame import Edge, Names, own_address, own_rank, sinks
+from core.nodes.suspicion import find_signs
 from tests.core.jobs import at, four_nodes, job, judged, lines, lost, parse, raised, steps
 
 NODES = [f"node-{n}" for n in range(6)]

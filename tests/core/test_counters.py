@@ -1,8 +1,8 @@
 """Numbers that name a node."""
 
-from core.counters import collective_signs, counter_signs
-from core.parsed import Parsed, parse_job
-from core.suspicion import find_signs
+from core.nodes.counters import collective_signs, counter_signs
+from core.nodes.suspicion import find_signs
+from core.parsing.parsed import Parsed, parse_job
 from tests.core.jobs import job
 
 

@@ -9,7 +9,7 @@ from drain3.drain import Drain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.drain import NO_CLUSTER, FastDrain, Stream
+from core.parsing.drain import NO_CLUSTER, FastDrain, Stream
 
 # Few words, so that templates merge and change; digits and wildcards, which drain3 treats in ways of their own.
 WORDS = st.sampled_from(["a", "b", "c", "up", "d1", "7", "<NUM>", "<*>"])

@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.answer.evidence import MAX_LINES
 from core.diagnose import diagnose
-from core.evidence import MAX_LINES
 from core.job import Job, Status
 from core.model import Diagnosis, EventEvidence, Role, Stage
 from tests.core.jobs import at, example, four_nodes, job, lines, lost, raised, steps, timed_out

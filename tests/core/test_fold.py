@@ -36,8 +36,8 @@ from core.logs.scan import scan_blocks
 from core.logs.stream import blocks
 from core.logs.telling import guard
 from core.model import Scope
-from core.parsed import parse_job
-from core.templates import find_templates
+from core.parsing.parsed import parse_job
+from core.parsing.templates import find_templates
 from tests.core.jobs import job, lines, raised
 
 RARE = "<TS> ERROR NVRM: Xid (PCI:<NUM>:<NUM>e:<NUM>): 79, pid=<NUM>, GPU has fallen off the bus."

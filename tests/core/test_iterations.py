@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from core.iterations import Iterations
+from core.course.iterations import Iterations
 from core.job import Job
 from tests.core.jobs import at, example, four_nodes, job, lines, parse, steps
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core import look
-from core.parsed import Parsed, parse_job
+from core.answer import look
+from core.parsing.parsed import Parsed, parse_job
 from tests.core.jobs import at, example, job, lines, steps
 
 

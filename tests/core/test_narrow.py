@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from bot.cache import FolderCache
 from core.cache import MemoryCache
 from core.diagnose import diagnose_parsed
+from core.events.table import EventTable
 from core.job import Job, LogFile
 from core.logs import read as reading
 from core.logs import scan, stream
@@ -28,9 +29,8 @@ from core.logs.read import in_memory, read_files
 from core.logs.rows import COLUMNS, FileRows
 from core.logs.scan import scan_blocks
 from core.memory import Memory
-from core.parse import read_job
-from core.parsed import parse_job
-from core.table import EventTable
+from core.parsing.parse import read_job
+from core.parsing.parsed import parse_job
 from tests.core.jobs import example, job, lines, raised, steps
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def test_damaged_rows_are_none(harm: Callable[[bytes], bytes], tmp_path: Path) -
 
 def large(monkeypatch: pytest.MonkeyPatch) -> Job:
     """A job that counts as large."""
-    monkeypatch.setattr("core.parse.KERNEL_BYTES", 1000)
+    monkeypatch.setattr("core.parsing.parse.KERNEL_BYTES", 1000)
     monkeypatch.setattr(reading, "scan_file", scan.scan_file)
     return job({"node-0.log": TEXT, "node-1.log": TEXT + lines(*raised("OSError: gone"))})
 

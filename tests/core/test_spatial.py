@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from core.spatial import SILENT, Sign, Suspicion, suspects
-from core.suspicion import find_signs
+from core.nodes.spatial import SILENT, Sign, Suspicion, suspects
+from core.nodes.suspicion import find_signs
 from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, parse, raised, steps, timed_out
 
 DISK = raised("OSError: [Errno 5] Input/output error")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.course.stages import stage_of_frames
 from core.model import Stage
-from core.stages import stage_of_frames
 
 # the functions of the traceback, outermost first
 MEGATRON_MODEL = ("pretrain", "setup_model_and_optimizer", "get_model", "model_provider")

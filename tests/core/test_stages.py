@@ -2,9 +2,9 @@
 
 import pytest
 
+from core.course.stages import STAGES, stage_of_frames
 from core.job import Job
 from core.model import Stage
-from core.stages import STAGES, stage_of_frames
 from tests.core.jobs import at, example, job, lines, parse
 
 INIT, DATA, MODEL, TRAIN = Stage.INITIALIZATION, Stage.DATA_LOADING, Stage.MODEL_LOADING, Stage.TRAINING

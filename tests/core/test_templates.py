@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.logs.blocks import BLOCK_MARK
 from core.logs.telling import guard
-from core.templates import SIMILARITY, WILDCARD, find_templates, template_id
+from core.parsing.templates import SIMILARITY, WILDCARD, find_templates, template_id
 from tests.core.jobs import job, lines, parse, raised
 
 

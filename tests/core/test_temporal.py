@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.course.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences, sequences_of
 from core.diagnose import diagnose
 from core.model import Series
-from core.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences, sequences_of
 from tests.core.jobs import at, four_nodes, job, lines, parse
 
 SEQUENCES = st.lists(st.integers(0, 5), max_size=12).map(tuple)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from core.answer.verdict import MAX_SUSPECTS
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
-from core.verdict import MAX_SUSPECTS
 from tests.core.jobs import at, example, exited, four_nodes, job, lines, lost, raised, steps, timed_out
 
 DISK = raised("OSError: [Errno 5] Input/output error")

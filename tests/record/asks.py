@@ -1,7 +1,7 @@
 """Questions about an example job that a real model answers, and look-ups that it chooses for them.
 
 The diagnosis is kept as it was when they were recorded; what is looked up is read from the job's logs every time, so
-that a change of ``core/look.py`` that changes these prompts needs a new recording.
+that a change of ``core/answer/look.py`` that changes these prompts needs a new recording.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from bot.ask.by_code import answer_by_code
 from bot.ask.choose import choose
 from bot.ask.gather import Subject, gather
 from bot.chat.model import ChatModel, Message, OnText, Reply, ScriptedModel
-from core.parsed import Parsed, parse_job
+from core.parsing.parsed import Parsed, parse_job
 from sources.jobs import open_source
 from tests.record.diagnosed import EXAMPLES, diagnosis_of
 

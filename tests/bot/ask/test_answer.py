@@ -11,10 +11,10 @@ from bot.ask.gather import Subject, gather
 from bot.ask.plan import Look
 from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
 from bot.known import KnownFault
+from core.answer.look import Found
 from core.diagnose import diagnose_parsed
-from core.look import Found
 from core.model import Line
-from core.parsed import parse_job
+from core.parsing.parsed import parse_job
 from tests.core.jobs import example
 
 LAST_WORDS = "Rank 3 wrote 91 lines, from 03:59:29 to 03:59:54, last complete iteration 60; 1 complaint."

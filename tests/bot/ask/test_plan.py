@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.ask.gather import _LOOKS
 from bot.ask.plan import LOOKS, MAX_LOOKS, Look, named_nodes, plan
-from core.parsed import Parsed, parse_job
+from core.parsing.parsed import Parsed, parse_job
 from tests.core.jobs import example
 
 

@@ -20,7 +20,7 @@ from bot.note.evidence import EvidenceList, Kind, collect
 from bot.settings import Settings
 from core.diagnose import diagnose_parsed
 from core.model import Diagnosis
-from core.parsed import parse_job
+from core.parsing.parsed import parse_job
 from tests.bot import diagnoses
 from tests.bot.note.faults import frozen, killed, seed_fault
 from tests.bot.note.recombining import KINDS, Maker, pieces_of

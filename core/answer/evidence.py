@@ -1,0 +1,145 @@
+"""Evidence: a claim with its number, its sentence and its lines; nothing else is ever said."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.temporal import Odd
+from core.crossjob import Candidate
+from core.events.messages import key_rows
+from core.events.table import EventTable
+from core.model import EventEvidence, IterationEvidence, Line, NodeEvidence, Role
+from core.nodes.spatial import Suspicion
+from core.parsing.parsed import Parsed
+from core.rank import first_time
+from core.text import read_rows
+
+MAX_LINES = 8  # cited lines an event
+MAX_NAMES = 3  # nodes that a sentence names; of more it says how many
+MAX_ITERATIONS = 20
+MAX_ODD = 3
+LAST = 0.95  # score of the last complete iteration: certain, but a number that broke before it says more
+
+
+def event_evidence(name: str, parsed: Parsed, one: Candidate) -> EventEvidence:
+    """An event with where, when, how often, and its lines."""
+    numbers = np.unique(parsed.iterations.of_row[one.rows])
+    reached = numbers[numbers >= 0].tolist()
+    time = first_time(parsed.table, one)
+    template = parsed.table.templates[one.event]
+    return EventEvidence(
+        id=name,
+        score=one.score,
+        because=_because(parsed, one, reached),
+        lines=_lines(parsed, one.rows),
+        event=template.id,
+        template=template.text,
+        role=one.role,
+        count=one.count,
+        nodes=one.nodes,
+        stage=one.stage,
+        iterations=tuple(reached[:MAX_ITERATIONS]),
+        first_time=time if time >= 0 else None,
+    )
+
+
+def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, str]) -> NodeEvidence:
+    """A suspect with all that points to it."""
+    return NodeEvidence(
+        id=name,
+        score=one.score,
+        because=" ".join(_sentence(sign.because, _names(parsed)) for sign in one.signs),
+        node=one.node,
+        lines=tuple(line for sign in one.signs for line in sign.lines),
+        ranks=tuple(sorted({*_ranks(parsed, one.node), *(rank for sign in one.signs for rank in sign.ranks)})),
+        events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event is not None and sign.event in ids})),
+    )
+
+
+def iteration_evidence(
+    parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str], odd: Sequence[Odd]
+) -> tuple[IterationEvidence, ...]:
+    """The last complete iteration, and those that differ from the ten before."""
+    iterations = parsed.iterations
+    if iterations.last is None:
+        return ()
+    planned = f", of {iterations.total} planned" if iterations.total else ""
+    roots = [
+        ids[one.event] for one in telling if one.role is Role.ROOT and iterations.last in iterations.of_row[one.rows]
+    ]
+    last = (
+        LAST,
+        iterations.last,
+        f"Iteration {iterations.last} is the last that any rank completed{planned}.",
+        tuple(roots),
+    )
+    others = [(one.score, one.iteration, _sentence(one.because), ()) for one in odd[:MAX_ODD]]
+    ordered = sorted((last, *others), key=lambda entry: -entry[0])
+    return tuple(
+        IterationEvidence(id=f"I{n}", score=score, because=because, iteration=number, events=events)
+        for n, (score, number, because, events) in enumerate(ordered, start=1)
+    )
+
+
+def _because(parsed: Parsed, one: Candidate, reached: Sequence[int]) -> str:
+    who = _who(parsed, one)
+    times = "once" if one.count == 1 else f"{one.count} times"
+    when = f", after iteration {reached[0]}" if reached else ""
+    says = f" {_sentence(one.fact.says)}." if one.fact.says else ""
+    why = f" ({_sentence(one.why)}.)" if one.why else ""
+    return f"{_sentence(who, _names(parsed))} logged this {times}{when}{_in_good_jobs(parsed, one)}.{says}{why}"
+
+
+def _who(parsed: Parsed, one: Candidate) -> str:
+    nodes = ", ".join(one.nodes)
+    if len(one.nodes) > MAX_NAMES:
+        nodes = f"{len(one.nodes)} of {len(parsed.nodes)} {parsed.unit}s"
+    if one.ranks and len(one.ranks) <= MAX_NAMES and parsed.unit == "node":
+        ranks = f"rank{'s' * (len(one.ranks) > 1)} {', '.join(map(str, one.ranks))}"
+        return f"{ranks} on {nodes}" if nodes else ranks
+    if one.ranks and not nodes:
+        return f"{len(one.ranks)} of {max(len(parsed.table.ranks), parsed.job.manifest.world_size or 0)} ranks"
+    return nodes or parsed.table.files[parsed.table.file[one.rows[0]]].rsplit("/", 1)[-1]
+
+
+def _in_good_jobs(parsed: Parsed, one: Candidate) -> str:
+    good = len(parsed.profiles)
+    if not good:
+        return ""
+    often = "never" if one.excess >= 1 else "less often"
+    return f"; {often} in {good} successful job{'s' * (good > 1)}"
+
+
+def _lines(parsed: Parsed, rows: NDArray[np.intp]) -> tuple[Line, ...]:
+    """Cited lines: the earliest of each node first, then more, at most MAX_LINES."""
+    table = parsed.table
+    chosen: list[int] = []
+    for head in _by_node(table, rows):
+        chosen += [row for row in key_rows(table, head) if row not in chosen]
+        if len(chosen) >= MAX_LINES:
+            break
+    texts = read_rows(parsed.files, table, chosen[:MAX_LINES])
+    return tuple(Line(table.files[table.file[row]], int(table.line[row]), texts[row]) for row in chosen if row in texts)
+
+
+def _by_node(table: EventTable, rows: NDArray[np.intp]) -> list[int]:
+    timed = rows[np.argsort(table.time[rows], kind="stable")]
+    _, first = np.unique(table.node[timed], return_index=True)
+    return [*timed[np.sort(first)].tolist(), *np.delete(timed, first).tolist()]
+
+
+def _ranks(parsed: Parsed, node: str) -> tuple[int, ...]:
+    spoke = {origin.rank for origin in parsed.table.origins if origin.node == node and origin.rank is not None}
+    return tuple(sorted(spoke | set(parsed.job.manifest.node_ranks.get(node, ()))))
+
+
+def _names(parsed: Parsed) -> frozenset[str]:
+    return frozenset((*parsed.nodes, *parsed.table.nodes))
+
+
+def _sentence(text: str, names: Collection[str] = ()) -> str:
+    """The text with a capital, unless it starts with a name."""
+    first = text.split(" ", 1)[0]
+    named = first in names or any(character.isdigit() or character in "-_." for character in first)
+    return text if named else text[:1].upper() + text[1:]

@@ -1,0 +1,304 @@
+"""Looking things up in a job for somebody who asks: of a node, a rank, an iteration, an event, some words.
+
+Each look gives one sentence that holds the numbers, and the lines that show it. Nothing here judges: what complains is
+told by ``core.facts``, who is to blame by the diagnosis.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import UnreadableLog
+from core.events.messages import key_rows
+from core.events.table import EventTable, rows_by
+from core.facts import complains, fact_of
+from core.job import LogFile
+from core.logs.lines import NO_TIME
+from core.model import Line, Role
+from core.parsing.parsed import Parsed
+from core.parsing.templates import Template
+from core.text import read_rows
+
+MAX_LINES = 12  # of a look: more than anybody reads in a thread
+MAX_SEARCHED = 4 << 30  # bytes that a search for words reads, some seconds; the answer says when there was more
+_BLOCK = 1 << 22
+_WINDOW = 400_000  # matching lines that are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look gives: a sentence, and lines with who wrote them when (same order and length).
+
+    who: "node-01 rank 3", "node-01" or "". clock: time of day of the job's clock, or "". total: lines that there are.
+    """
+
+    says: str
+    lines: tuple[Line, ...] = ()
+    who: tuple[str, ...] = ()
+    clock: tuple[str, ...] = ()
+    total: int = 0
+
+
+def of_node(parsed: Parsed, node: str) -> Found:
+    """What a node wrote: how much, from when to when, how far its ranks came, its complaints and its last words."""
+    table = parsed.table
+    if node not in table.nodes:
+        return Found(f"No log names {node}.")
+    rows = _rows_of_node(table, node)
+    return _told(parsed, rows, node, _progress(parsed, rows))
+
+
+def of_rank(parsed: Parsed, rank: int) -> Found:
+    """What a rank wrote, as ``of_node``."""
+    rows = parsed.table.rows_of_voices(np.flatnonzero(parsed.table.rank_of_voice == rank).tolist())
+    if not len(rows):
+        return Found(f"No log names rank {rank}.")
+    return _told(parsed, rows, f"Rank {rank}", _progress(parsed, rows))
+
+
+def of_iteration(parsed: Parsed, iteration: int) -> Found:
+    """Who completed an iteration and when, and what complained between it and the next one."""
+    table, iterations = parsed.table, parsed.iterations
+    marks = iterations.marks[iterations.numbers == iteration]
+    if not len(marks):
+        known = f" The logs count iterations up to {iterations.last}." if iterations.last is not None else ""
+        return Found(f"No line says that iteration {iteration} was completed.{known}")
+    reached = [first + np.flatnonzero(numbers == iteration) for first, numbers in iterations.of_row.parts()]
+    after = np.concatenate([np.zeros(0, np.intp), *reached])
+    after = after[table.head[after]]
+    bad = _complaints(table, after)
+    ranks = sorted({int(rank) for rank in table.rank[marks] if rank >= 0})
+    who = f" by {len(ranks)} of {len(table.ranks)} ranks" if ranks else ""
+    says = f"Iteration {iteration} was completed{who}, {_span(table, marks)}; {_times(len(bad), 'complaint')} after it."
+    return _found(parsed, says, [*marks[:3].tolist(), *bad.tolist()])
+
+
+def of_event(parsed: Parsed, event: str) -> Found:
+    """Where and when an event (template id) was said."""
+    table = parsed.table
+    events = [at for at, template in enumerate(table.templates) if template.id == event]
+    rows = next(iter(table.rows_of(events).values()), None)
+    if rows is None:
+        return Found("The job has no such event.")
+    counts = Counter(_node(table, row) for row in rows.tolist())
+    by_node = ", ".join(f"{node or 'no node'} {count}" for node, count in sorted(counts.items())[:MAX_LINES])
+    return _found(
+        parsed, f"It was said {_times(len(rows), 'time')}, {_span(table, rows)}: {by_node}.", _spread(table, rows)
+    )
+
+
+def compare(parsed: Parsed, one: str, other: str) -> Found:
+    """Two nodes beside each other: how much, until when, how far, and what only one of them says."""
+    table = parsed.table
+    missing = [node for node in (one, other) if node not in table.nodes]
+    if missing:
+        return Found(f"No log names {' or '.join(missing)}.")
+    spoke = [_rows_of_node(table, node) for node in (one, other)]
+    rows = [of[table.head[of]] for of in spoke]
+    said = [set(table.event[of].tolist()) for of in rows]
+    sentences = [
+        f"{node} wrote {len(of)} messages, {_span(table, of)}{_progress(parsed, of)}."
+        for node, of in zip((one, other), rows, strict=True)
+    ]
+    sentences.append(
+        f"{_times(len(said[0] - said[1]), 'event')} only on {one}, {len(said[1] - said[0])} only on {other}."
+    )
+    chosen: list[int] = []
+    for of, alone in zip(rows, (said[0] - said[1], said[1] - said[0]), strict=True):
+        only = of[np.isin(table.event[of], sorted(alone))]
+        _, first = np.unique(table.event[only], return_index=True)
+        firsts = only[np.sort(first)]
+        chosen += [*_complaints(table, firsts).tolist(), *firsts.tolist()][: MAX_LINES // 2]
+    return _found(parsed, " ".join(sentences), chosen)
+
+
+def ends(parsed: Parsed) -> Found:
+    """The last line of every rank, where logs name ranks, else of every node; the earliest end first."""
+    table = parsed.table
+    speaker = np.where(table.is_rank, table.rank_of_voice, -1) if table.ranks else table.node_of_voice
+    spoke = [table.rows_of_voices(voices.tolist()) for _, voices in rows_by(speaker, np.flatnonzero(speaker >= 0))]
+    rows = [heads for of in spoke if len(heads := of[table.head[of]])]
+    ordered = sorted((int(_by_time(table, of)[-1]) for of in rows), key=lambda row: (int(table.time[row]), row))
+    if not ordered:
+        return Found("The logs name no rank and no node.")
+    first, last = ordered[0], ordered[-1]
+    says = f"{_who(table, first)} wrote its last line first{_at(int(table.time[first]), ', at ')}"
+    if len(ordered) > 1:
+        says += f"; {_who(table, last)} last{_at(int(table.time[last]), ', at ')}"
+    return _found(parsed, f"{says}.", ordered)
+
+
+def numbers(parsed: Parsed, name: str) -> Found:
+    """The last values of a number that the logs carry (loss, grad norm, iteration time), oldest first."""
+    named = [series for series in parsed.iterations.series if name.casefold() in series.name.casefold()]
+    if not named:
+        known = ", ".join(series.name for series in parsed.iterations.series) or "none"
+        return Found(f"The logs carry no number called {name}; they carry: {known}.")
+    told = []
+    for series in named:
+        pairs = list(zip(series.iterations, series.values, strict=True))[-MAX_LINES:]
+        told.append(f"{series.name}: " + ", ".join(f"{at}: {value:g}" for at, value in pairs))
+    return Found("; ".join(told) + ".")
+
+
+def search(
+    parsed: Parsed, words: Sequence[str], *, node: str | None = None, rank: int | None = None, most: int = MAX_SEARCHED
+) -> Found:
+    """Lines that hold all of the words (case ignored), of a node or a rank if one is named; the rarest events first.
+
+    Args:
+        most: bytes that are read at most.
+    """
+    table = parsed.table
+    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in words if word]
+    if not patterns:
+        return Found("There is nothing to search for.")
+    rows: list[int] = []
+    left = most
+    for number, name in enumerate(table.files):
+        hits, read = _grep(parsed.files[name], patterns, left)
+        left -= read
+        rows += _rows_of(table, number, hits)
+    kept = [row for row in rows if _is_of(table, row, node, rank)]
+    what = " and ".join(f"“{word}”" for word in words)
+    where = f" of {node}" if node else f" of rank {rank}" if rank is not None else ""
+    more = "" if left > 0 else f" Only the first {most >> 20:,} MiB were searched."
+    if not kept:
+        return Found(f"No line{where} holds {what}.{more}")
+    often = Counter(table.event[kept].tolist())
+    kept.sort(key=lambda row: (often[int(table.event[row])], int(table.time[row]), row))
+    plural = "line holds" if len(kept) == 1 else "lines hold"
+    return _found(parsed, f"{len(kept):,} {plural} {what}{where}, {_span(table, np.array(kept))}.{more}", kept)
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _told(parsed: Parsed, rows: NDArray[np.intp], name: str, progress: str) -> Found:
+    table = parsed.table
+    bad = _complaints(table, rows[table.head[rows]])
+    says = f"{name} wrote {_times(len(rows), 'line')}, {_span(table, rows)}{progress}; {_times(len(bad), 'complaint')}."
+    tail = _by_time(table, rows[table.head[rows]])[-3:]
+    return _found(parsed, says, [*_spread(table, bad)[: MAX_LINES - len(tail)], *tail.tolist()])
+
+
+def _rows_of_node(table: EventTable, node: str) -> NDArray[np.intp]:
+    return table.rows_of_voices(np.flatnonzero(table.node_of_voice == table.nodes.index(node)).tolist())
+
+
+def _progress(parsed: Parsed, rows: NDArray[np.intp]) -> str:
+    reached = parsed.iterations.of_row[rows]
+    return f", last complete iteration {int(reached.max())}" if len(reached) and reached.max() >= 0 else ""
+
+
+def _complaints(table: EventTable, heads: NDArray[np.intp]) -> NDArray[np.intp]:
+    bad = {event for event in set(table.event[heads].tolist()) if _complains(table.templates[event])}
+    return heads[np.isin(table.event[heads], sorted(bad))]
+
+
+def _complains(template: Template) -> bool:
+    """Whether an event tells of something that goes wrong, and is not known to be harmless."""
+    fact = fact_of(template.sample, block=template.block)
+    return fact is not None and fact.role is not Role.BENIGN and (template.block or complains(template.sample))
+
+
+def _by_time(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    return rows[np.argsort(table.time[rows], kind="stable")]
+
+
+def _spread(table: EventTable, rows: NDArray[np.intp]) -> list[int]:
+    """The first row of each event, then the other rows, by time."""
+    timed = _by_time(table, rows)
+    _, first = np.unique(table.event[timed], return_index=True)
+    return [*timed[np.sort(first)].tolist(), *np.delete(timed, first).tolist()]
+
+
+def _found(parsed: Parsed, says: str, rows: Iterable[int]) -> Found:
+    """The sentence with the lines of some rows; of a block the lines that say what happened."""
+    table = parsed.table
+    keys = list(dict.fromkeys(key for row in rows for key in (key_rows(table, row) if table.head[row] else [row])))
+    texts = read_rows(parsed.files, table, keys[:MAX_LINES])
+    shown = [row for row in keys[:MAX_LINES] if row in texts]
+    return Found(
+        says,
+        tuple(Line(table.files[table.file[row]], int(table.line[row]), texts[row]) for row in shown),
+        tuple(_who(table, row) for row in shown),
+        tuple(_at(int(table.time[row])) for row in shown),
+        len(keys),
+    )
+
+
+def _node(table: EventTable, row: int) -> str:
+    return table.origins[table.voice[row]].node or ""
+
+
+def _who(table: EventTable, row: int) -> str:
+    origin = table.origins[table.voice[row]]
+    rank = f"rank {origin.rank}" if origin.rank is not None else ""
+    return " ".join(dict.fromkeys(part for part in (origin.node or "", rank) if part))
+
+
+def _is_of(table: EventTable, row: int, node: str | None, rank: int | None) -> bool:
+    origin = table.origins[table.voice[row]]
+    return (node is None or origin.node == node) and (rank is None or origin.rank == rank)
+
+
+def _span(table: EventTable, rows: NDArray[np.intp]) -> str:
+    times = table.time[rows]
+    times = times[times != NO_TIME]
+    if not len(times):
+        return "at no known time"
+    first, last = _at(int(times.min())), _at(int(times.max()))
+    return f"at {first}" if first == last else f"from {first} to {last}"
+
+
+def _at(micros: int, before: str = "") -> str:
+    if micros == NO_TIME:
+        return ""
+    return f"{before}{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros):%H:%M:%S}"
+
+
+def _times(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- search ---------------------------------------------------------------------------------------------------------
+
+
+def _grep(file: LogFile, patterns: Sequence[re.Pattern[bytes]], most: int) -> tuple[list[int], int]:
+    """Numbers of the lines that hold all patterns, and the bytes that were read."""
+    hits: list[int] = []
+    number, read, rest = 1, 0, b""
+    try:
+        with file.open() as stream:
+            while read < most and len(hits) < _WINDOW and (block := stream.read(_BLOCK)):
+                read += len(block)
+                whole, newline, rest = (rest + block).rpartition(b"\n")
+                if newline:
+                    hits += _hits(whole, patterns, number)
+                    number += whole.count(b"\n") + 1
+    except UnreadableLog:
+        pass  # the diagnosis has told of it
+    return [*hits, *_hits(rest, patterns, number)], read
+
+
+def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int) -> list[int]:
+    """Numbers of the lines of a text that hold all patterns; the first line has the given number."""
+    if not all(pattern.search(text) for pattern in patterns):
+        return []
+    return [
+        number + at for at, line in enumerate(text.split(b"\n")) if all(pattern.search(line) for pattern in patterns)
+    ]
+
+
+def _rows_of(table: EventTable, file: int, lines: Sequence[int]) -> list[int]:
+    """The last row of each of these lines of a file."""
+    rows = table.rows_of_file(file)
+    of_row = table.line[rows.start : rows.stop]
+    places = np.searchsorted(of_row, np.array(lines, dtype=np.uint32), side="right") - 1
+    return [rows.start + place for place, line in zip(places.tolist(), lines, strict=True) if of_row[place] == line]

@@ -1,0 +1,102 @@
+"""From what was found to what is said: the diagnosis."""
+
+from collections.abc import Mapping, Sequence
+
+from core.answer.evidence import event_evidence, iteration_evidence, node_evidence
+from core.answer.pictures import pictures
+from core.answer.verdict import Verdict
+from core.course.temporal import Odd
+from core.crossjob import Candidate
+from core.dumps.signs import DumpEvidence
+from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
+from core.parsing.parsed import Parsed
+from core.rank import telling_roots
+
+MAX_TOLD = 6  # a reader looks at few
+
+
+def present(
+    parsed: Parsed,
+    candidates: Sequence[Candidate],
+    verdict: Verdict,
+    stage: Stage,
+    odd: Sequence[Odd],
+    dumps: DumpEvidence,
+) -> Diagnosis:
+    """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
+    telling = shown(candidates, verdict)
+    events = tuple(event_evidence(f"E{n}", parsed, one) for n, one in enumerate(telling, start=1))
+    ids = {one.event: event.id for one, event in zip(telling, events, strict=True)}
+    nodes = tuple(node_evidence(f"N{n}", parsed, one, ids) for n, one in enumerate(verdict.suspects, start=1))
+    failed = verdict.scope is not Scope.NONE or bool(telling)
+    return Diagnosis(
+        job=parsed.job.id,
+        method="firstfault",
+        scope=verdict.scope,
+        confidence=verdict.confidence,
+        headline=verdict.headline,
+        why=verdict.why,
+        checks=verdict.checks,
+        events=events,
+        nodes=nodes if verdict.scope is Scope.NODE else (),
+        stage=stage,
+        iterations=iteration_evidence(parsed, telling, ids, odd) if failed else (),
+        skipped=(*skipped(parsed), *(Skipped("dumps", problem) for problem in dumps.problems)),
+        coverage=coverage(parsed),
+        pictures=pictures(parsed, telling, ids, verdict.suspects),
+        stacks=dumps.stacks,
+        facts=facts(parsed),
+    )
+
+
+def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate, ...]:
+    """What a reader gets to see: the telling roots and what peers say; never teardown or benign events.
+
+    Of a job that completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
+    """
+    roots = telling_roots(candidates)
+    if verdict.scope is Scope.NONE and not (roots and verdict.checks):
+        return ()
+    return (*roots, *[one for one in candidates if one.role is Role.PROPAGATED][:MAX_TOLD])
+
+
+def skipped(parsed: Parsed) -> tuple[Skipped, ...]:
+    """Steps that could not run, and logs that could not be read."""
+    steps = []
+    if not parsed.profiles:
+        steps.append(Skipped("cross-job", "There is no successful job with these settings to compare with."))
+    if parsed.iterations.last is None and parsed.job.logs:
+        steps.append(Skipped("temporal", "No line of the logs counts iterations."))
+    if len(parsed.nodes) == 1 and len(parsed.table.ranks) <= 1:
+        steps.append(Skipped("spatial", "One node and at most one rank: there is nobody to compare it with."))
+    problems = (*parsed.job.problems, *(scan.problem for scan in parsed.reading.scans if scan.problem))
+    return (*steps, *(Skipped("reading", problem) for problem in problems))
+
+
+def coverage(parsed: Parsed) -> Coverage:
+    """How much was read, and what is missing."""
+    manifest, scans, spoke = parsed.job.manifest, parsed.reading.scans, set(parsed.table.ranks)
+    listed = {rank for ranks in manifest.node_ranks.values() for rank in ranks}
+    expected = set(range(manifest.world_size)) if manifest.world_size else listed
+    return Coverage(
+        files=len(scans),
+        lines=sum(scan.lines for scan in scans),
+        bytes=sum(scan.size for scan in scans),
+        ranks=len(spoke),
+        ranks_expected=len(expected) or None,
+        ranks_missing=tuple(sorted(expected - spoke)) if spoke else (),
+        nodes=len(parsed.table.nodes) if parsed.unit == "node" else 0,
+        nodes_missing=tuple(node for node in manifest.nodes if node not in parsed.table.nodes),
+        unreadable_files=tuple(scan.name for scan in scans if scan.problem),
+        undecodable_lines=sum(scan.undecodable for scan in scans),
+        baseline_jobs=len(parsed.profiles),
+        baseline_ids=tuple(profile.job_id for profile in parsed.profiles),
+        dumps=len(parsed.job.dumps),
+    )
+
+
+def facts(parsed: Parsed) -> Mapping[str, str]:
+    """What the manifest says of the job, for the reader."""
+    manifest = parsed.job.manifest
+    named = {"model": manifest.model, "framework": manifest.framework, "status": manifest.status.value}
+    return {name: value for name, value in named.items() if value}

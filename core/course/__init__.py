@@ -1,0 +1,1 @@
+"""How far the job had come: its stages and its iterations (L4, section 4.4)."""

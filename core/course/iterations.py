@@ -1,0 +1,202 @@
+"""Iterations: how far each rank came, which iteration each row belongs to, and the numbers that their lines carry."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.markers import Markers, find_markers, measures
+from core.events.column import Column
+from core.events.table import EventTable, rows_by
+from core.job import LogFile
+from core.logs.lines import NO_TIME
+from core.memory import Memory
+from core.model import Series
+from core.text import each_row
+
+NO_ITERATION = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Iterations:
+    """Iterations of a job.
+
+    of_row: int32 a row, the iteration completed last by the speaker of the row, or by the job where the speaker counts
+    none; NO_ITERATION before the first. last: the last complete one of the job; of_rank: of each rank that counts.
+    total: how many were planned. series: numbers by iteration, by name.
+    """
+
+    of_row: Column
+    last: int | None
+    of_rank: Mapping[int, int]
+    total: int | None
+    marks: NDArray[np.intp]  # rows that say that an iteration is complete, in table order
+    numbers: NDArray[np.int64]  # the iteration that each of them says
+    voices: NDArray[np.uint32]  # and who says it
+    series: tuple[Series, ...]
+    ended: int = NO_TIME  # time of the last marker, in microseconds
+    began: int | None = None  # time at which the last of several runs in the same files began, in microseconds
+
+
+def find_iterations(
+    table: EventTable, files: Mapping[str, LogFile], planned: int | None, memory: Memory | None = None
+) -> Iterations:
+    """Read the iteration markers of a job and carry them on to the rows below them."""
+    found = find_markers(table, files, planned, memory)
+    if not len(found.rows):
+        never = table.computed(np.int32, lambda rows: np.full(len(rows), NO_ITERATION))
+        return Iterations(never, None, {}, planned, found.rows, found.numbers, found.voices, ())
+    totals = found.totals[found.totals > 0].tolist()
+    is_ours, began = _last_run(table, found)
+    often, ours = Counter(totals), found.only(is_ours)
+    return Iterations(
+        of_row=_carry(table, found, is_ours),
+        last=int(ours.numbers.max()),
+        of_rank=_last_of_rank(table, ours),
+        total=planned or (max(set(totals), key=often.__getitem__) if totals else None),
+        marks=ours.rows,
+        numbers=ours.numbers,
+        voices=ours.voices,
+        series=_series(table, files, ours, memory),
+        ended=int(ours.times.max()),
+        began=began,
+    )
+
+
+def _carry(table: EventTable, marks: Markers, ours: NDArray[np.bool_]) -> Column:
+    """Iteration of every row: by the speaker's own markers, else by those in its file, else by the job's clock."""
+    of_marks = table.file_of_voice[marks.voices].astype(np.int64), table.rank_of_voice[marks.voices].astype(np.int64)
+    files, ranks = of_marks
+    everywhere = np.arange(len(marks.rows))
+    marks_of_rank = dict(rows_by(ranks, everywhere))
+    marks_of_file = dict(rows_by(files, everywhere))
+    nameless = dict(rows_by(files, np.flatnonzero(ranks < 0)))
+    files_of_rank = _files_of_ranks(table)
+    none = everywhere[:0]
+
+    def by_place(mine: NDArray[np.intp]) -> Callable[[NDArray[np.intp]], NDArray[np.int64]]:
+        own, reached = marks.rows[mine], np.append(_reached(marks.numbers[mine], ours[mine]), NO_ITERATION)
+        return lambda rows: reached[np.searchsorted(own, rows, side="right") - 1]
+
+    def by_clock(mine: NDArray[np.intp], *, ties: bool) -> Callable[[NDArray[np.intp]], NDArray[np.int64]]:
+        """ties: rows of the same time stand in the order of the table; else markers come before all others."""
+        order = mine[np.argsort(marks.times[mine], kind="stable")]
+        clock, reached = marks.times[order], np.append(_reached(marks.numbers[order], ours[order]), NO_ITERATION)
+        first = np.searchsorted(clock, clock) * (len(table) + 1) + marks.rows[order]
+
+        def of_rows(rows: NDArray[np.intp]) -> NDArray[np.int64]:
+            time = table.time[rows]
+            before, upto = np.searchsorted(clock, time), np.searchsorted(clock, time, side="right")
+            if ties:
+                at = np.searchsorted(first, before * (len(table) + 1) + rows, side="right")
+                upto = np.where(upto > before, at, before)
+            found: NDArray[np.int64] = reached[upto - 1]
+            return found
+
+        return of_rows
+
+    @cache
+    def of_speaker(rank: int, file: int) -> Callable[[NDArray[np.intp]], NDArray[np.int64]]:
+        own = marks_of_rank.get(rank, none) if rank >= 0 else nameless.get(file, none)
+        if len(own):
+            return by_place(own) if rank < 0 or len(files_of_rank[rank]) == 1 else by_clock(own, ties=True)
+        beside = marks_of_file.get(file, none)
+        return by_place(beside) if len(beside) else of_job()
+
+    @cache
+    def of_job() -> Callable[[NDArray[np.intp]], NDArray[np.int64]]:
+        return by_clock(everywhere, ties=False)
+
+    def of_rows(rows: NDArray[np.intp]) -> NDArray[np.int32]:
+        found = np.zeros(len(rows), np.int32)
+        file, rank = table.file[rows].astype(np.int64), table.rank[rows].astype(np.int64)
+        speaker = file * (_RANKS + 1) + rank + 1
+        for who, mine in rows_by(speaker, np.arange(len(rows))):
+            found[mine] = of_speaker(who % (_RANKS + 1) - 1, who // (_RANKS + 1))(rows[mine])
+        return found
+
+    return table.computed(np.int32, of_rows)
+
+
+_RANKS = 1 << 31  # more than any job has
+
+
+def _files_of_ranks(table: EventTable) -> Mapping[int, set[int]]:
+    files: dict[int, set[int]] = defaultdict(set)
+    for rank, file in zip(table.rank_of_voice.tolist(), table.file_of_voice.tolist(), strict=True):
+        files[rank].add(file)
+    return files
+
+
+def _reached(numbers: NDArray[np.int64], ours: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The highest number so far; counted anew from the first one of the last run on."""
+    begins = int(np.argmax(ours)) if ours.any() else 0
+    return np.concatenate([np.maximum.accumulate(part) for part in (numbers[:begins], numbers[begins:])])
+
+
+def _last_of_rank(table: EventTable, marks: Markers) -> dict[int, int]:
+    ranks = table.rank_of_voice[marks.voices]
+    return {rank: int(marks.numbers[mine].max()) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))}
+
+
+def _last_run(table: EventTable, marks: Markers) -> tuple[NDArray[np.bool_], int | None]:
+    """Which marks are of the last of several runs in the same files, and when it began; None when there is one run."""
+    ours = np.ones(len(marks.rows), np.bool_)
+    restarts = []
+    for _, mine in rows_by(marks.voices, np.arange(len(marks.rows))):
+        fell = np.flatnonzero(np.diff(marks.numbers[mine]) < -_RANK_SKEW)
+        if len(fell):
+            ours[mine[: fell[-1] + 1]] = False
+            restarts.append(int(marks.times[mine[fell[-1] + 1]]))
+    attempts = np.array([origin.attempt for origin in table.origins], np.int64)[marks.voices]
+    if attempts.min() < attempts.max():
+        ours &= attempts == attempts.max()
+        restarts.append(int(marks.times[attempts == attempts.max()].min()))
+    began = max((time for time in restarts if time >= 0), default=None)
+    if began is not None:
+        ours &= marks.times >= began
+    return ours, began
+
+
+_RANK_SKEW = 3  # ranks that share a voice are this many iterations apart at most
+
+
+def _series(
+    table: EventTable, files: Mapping[str, LogFile], marks: Markers, memory: Memory | None
+) -> tuple[Series, ...]:
+    """For each number that the markers carry its last value in every iteration.
+
+    Only the last marker of each message in an iteration is read: what a message carries, it carries each time.
+    """
+    pairs = marks.numbers * (int(marks.messages.max()) + 1) + marks.messages
+    _, backwards = np.unique(pairs[::-1], return_index=True)
+    last = np.sort(len(pairs) - 1 - backwards)
+    rows, numbers = marks.rows[last], marks.numbers[last]
+
+    def read() -> bytes:
+        return json.dumps(_values(table, files, dict(zip(rows.tolist(), numbers.tolist(), strict=True)))).encode()
+
+    question = f"series {rows.tolist()}"
+    told: dict[str, dict[str, float]] = json.loads(memory.of(question, read) if memory else read())
+    found = {name: sorted((int(at), value) for at, value in values.items()) for name, values in sorted(told.items())}
+    return tuple(
+        Series(name, tuple(at for at, _ in values), tuple(value for _, value in values))
+        for name, values in found.items()
+        if len(values) > 1
+    )
+
+
+def _values(
+    table: EventTable, files: Mapping[str, LogFile], number_of: Mapping[int, int]
+) -> dict[str, dict[int, float]]:
+    values: dict[str, dict[int, float]] = defaultdict(dict)
+    for row, text in each_row(files, table, np.array(sorted(number_of), np.intp)):
+        for measure in measures():
+            match = measure.read.search(text)
+            if match:
+                values[measure.name][number_of[row]] = float(match[match.lastindex or 0]) * measure.scale
+    return values

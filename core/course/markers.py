@@ -1,0 +1,168 @@
+"""Lines that say that an iteration is complete: found by their templates, read again for their numbers."""
+
+import re
+import tomllib
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as package_files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events.table import EventTable, rows_by
+from core.job import LogFile
+from core.memory import Memory
+from core.text import each_row
+
+_MAX_MARKERS = 400_000  # lines read again for their numbers; of more, the last ones of each voice, where jobs end
+_BAR = 3  # weight of progress bars in rules/iterations.toml
+_NO_TOTAL = -1
+_WEIGHTY = 6  # of dialects that count together
+_MAX_DIGITS = 9  # nobody trains for 10**9 iterations
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one framework prints that an iteration is complete (rules/iterations.toml)."""
+
+    name: str
+    marker: re.Pattern[str]
+    read: re.Pattern[str]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number that such lines carry."""
+
+    name: str
+    read: re.Pattern[str]
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Markers:
+    """Lines that say that an iteration is complete.
+
+    rows: sorted. numbers: the iterations. totals: how many are planned, -1 where they do not say. weights: of the
+    dialects. voices, messages, times: as in the table.
+    """
+
+    rows: NDArray[np.intp]
+    numbers: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    voices: NDArray[np.uint32]
+    messages: NDArray[np.uint32]
+    times: NDArray[np.int64]
+
+    def only(self, wanted: NDArray[np.bool_]) -> "Markers":
+        """Some of them."""
+        return Markers(*(column[wanted] for column in self.columns()))
+
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """All of it, in this order."""
+        return (self.rows, self.numbers, self.totals, self.weights, self.voices, self.messages, self.times)
+
+
+def find_markers(
+    table: EventTable, files: Mapping[str, LogFile], planned: int | None, memory: Memory | None = None
+) -> Markers:
+    """The markers that count."""
+    if memory is None:
+        return _chosen(_read(table, files), planned)
+    return _chosen(Markers(*memory.arrays("markers", lambda: _read(table, files).columns())), planned)
+
+
+def dialects() -> tuple[Dialect, ...]:
+    """All dialects, in the order in which they are tried."""
+    return _rules()[0]
+
+
+def measures() -> tuple[Measure, ...]:
+    """All numbers that are looked for."""
+    return _rules()[1]
+
+
+@cache
+def _rules() -> tuple[tuple[Dialect, ...], tuple[Measure, ...]]:
+    rules = tomllib.loads(package_files("core.rules").joinpath("iterations.toml").read_text())
+    return (
+        tuple(
+            Dialect(
+                rule["name"],
+                re.compile(rule["marker"], re.IGNORECASE),
+                re.compile(rule["read"], re.IGNORECASE),
+                rule["weight"],
+            )
+            for rule in rules["dialect"]
+        ),
+        tuple(
+            Measure(rule["name"], re.compile(rule["read"], re.IGNORECASE), rule.get("scale", 1.0))
+            for rule in rules["series"]
+        ),
+    )
+
+
+def _dialect(template: str) -> Dialect | None:
+    return next((dialect for dialect in dialects() if dialect.marker.search(template)), None)
+
+
+def _rows_of(table: EventTable, events: Sequence[int]) -> NDArray[np.intp]:
+    """Rows of markers, sorted; of too many the last ones of each voice."""
+    wanted = np.zeros(len(table.templates) + 1, np.bool_)
+    wanted[events] = True
+    saying = wanted[table.said.event]
+    most = None
+    if table.said.heads[saying].sum() > _MAX_MARKERS:
+        most = max(1, _MAX_MARKERS // len(np.unique(table.said.voice[saying])))
+    found, file = [np.zeros(0, np.intp)], -1
+    for part, places in table.heads_of(wanted):
+        rows = places + part.start
+        if most is not None:
+            before = found.pop() if part.file == file else rows[:0]
+            rows = np.concatenate([before, rows])
+            rows = np.sort(np.concatenate([said[-most:] for _, said in rows_by(table.voice, rows)]))
+        file = part.file
+        found.append(rows)
+    return np.concatenate(found)
+
+
+def _read(table: EventTable, files: Mapping[str, LogFile]) -> Markers:
+    """What the lines say; one at a time, because there may be many."""
+    by_event = {
+        event: dialect for event, template in enumerate(table.templates) if (dialect := _dialect(template.sample))
+    }
+    chosen = _rows_of(table, list(by_event))
+    found = array("q")
+    asked = zip(chosen.tolist(), table.event[chosen].tolist(), strict=True)
+    for row, text in each_row(files, table, chosen):
+        dialect = by_event[next(event for asked_row, event in asked if asked_row == row)]  # some cannot be read
+        match = dialect.read.search(text)
+        if match:
+            groups = match.groupdict()
+            number = groups.get("iteration") or groups.get("step") or groups.get("number")
+            total = groups.get("total") or groups.get("planned")
+            if number is not None and len(number) <= _MAX_DIGITS:
+                planned_here = int(total) if total and len(total) <= _MAX_DIGITS else _NO_TOTAL
+                found.extend((row, int(number), planned_here, dialect.weight))
+    rows, numbers, totals, weights = np.frombuffer(found, np.int64).reshape(-1, 4).T.copy()
+    return Markers(rows, numbers, totals, weights, table.voice[rows], table.message[rows], table.time[rows])
+
+
+def _chosen(found: Markers, planned: int | None) -> Markers:
+    """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects."""
+    bar = found.weights == _BAR
+    bars: dict[int, int] = {}
+    for number, total in zip(found.numbers[bar].tolist(), found.totals[bar].tolist(), strict=True):
+        if total > 0:
+            bars[total] = max(bars.get(total, number), number)
+    # A bar that did not reach its end is the one at work; evaluation and loading draw short ones to their ends.
+    wanted = (
+        planned if planned in bars else max(bars, key=lambda total: (bars[total] < total, total), default=_NO_TOTAL)
+    )
+    found = found.only(~bar | (found.totals == wanted))
+    return found.only(found.weights >= min(found.weights.max(initial=0), _WEIGHTY))

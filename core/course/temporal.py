@@ -1,0 +1,162 @@
+"""Temporal: iterations against those before them (L4, section 4.4), and level shifts in the numbers that logs carry.
+
+Differs: the paper's distance is DTW over numeric event ids, in which the numbering decides.
+Here a sequence of events is compared as what it is, categories: normalised Levenshtein, multiset difference, and events
+that are new or gone. Three-sigma cannot fire among ten; median and MAD, with the tested one left out, can.
+"""
+
+from bisect import insort
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from core.baseline import Normal
+from core.course.iterations import Iterations
+from core.events.table import EventTable
+from core.model import Series
+from core.parsing.parsed import Parsed
+
+WINDOW = 10  # iterations before the tested one (L4, section 4.4)
+MIN_HISTORY = 4  # of fewer, a median says nothing
+MAD_TO_SIGMA = 1.4826  # of a normal distribution
+DEVIATIONS = 6.0  # robust deviations; below 4 evaluation and saving steps of good jobs fire (docs/LOG.md)
+MIN_DISTANCE = 0.25  # of 1, beyond the usual one; a smaller change of sequence is one stray line
+MAX_COMPARED = 20_000  # iterations, the last ones: where jobs end
+MAX_TESTED = 64  # iterations, the furthest first; a reader sees three
+SEQUENCE_SHARE = 0.6  # the most that other events in an iteration may score: less than a number that broke
+SHIFT_SHARE = 0.8  # the most that a shifted level may score: less than the last iteration, which is certain
+MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """An iteration that differs from those before it; score: 0..1."""
+
+    iteration: int
+    score: float
+    because: str
+
+
+def find_odd_iterations(parsed: Parsed) -> tuple[Odd, ...]:
+    """Iterations that differ from those before them, by their numbers and by their events; the most telling first."""
+    shifts = level_shifts(parsed.iterations.series)
+    sequences = sequences_of(parsed.table, parsed.iterations, _unusual(parsed.table, parsed.usual))
+    return tuple(sorted((*shifts, *odd_sequences(sequences)), key=lambda one: (-one.score, one.iteration)))
+
+
+def odd_sequences(sequences: Mapping[int, tuple[int, ...]]) -> tuple[Odd, ...]:
+    """Iterations whose sequence of events is far from those of the ten before."""
+    numbers = sorted(sequences)
+    means = {
+        number: float(np.mean([distance(sequences[number], sequences[n]) for n in numbers[max(0, at - WINDOW) : at]]))
+        for at, number in enumerate(numbers)
+        if at >= MIN_HISTORY
+    }
+    odd = []
+    for number in sorted(means, key=lambda number: (-means[number], number))[:MAX_TESTED]:
+        mean, others = means[number], [value for other, value in means.items() if other != number]
+        if mean < MIN_DISTANCE or len(others) < MIN_HISTORY:
+            break
+        usual = float(np.median(others))
+        if mean >= usual + MIN_DISTANCE and deviation(mean, others) >= DEVIATIONS:
+            because = (
+                f"the events of iteration {number} differ from the {WINDOW} before by {mean:.2f} (usually {usual:.2f})."
+            )
+            odd.append(Odd(number, min(SEQUENCE_SHARE, mean), because))
+    return tuple(odd)
+
+
+def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.bool_]) -> dict[int, tuple[int, ...]]:
+    """Events between one iteration marker and the next, of the voice that marks the most iterations.
+
+    Args:
+        counted: bool an event of the table; the others are left out of the sequences.
+    """
+    if not len(iterations.marks):
+        return {}
+    voice = Counter(iterations.voices.tolist()).most_common(1)[0][0]
+    mine = np.flatnonzero(iterations.voices == voice)[-MAX_COMPARED:]
+    marks, numbers = iterations.marks[mine], iterations.numbers[mine]
+    rows, events = _said_between(table, voice, marks, counted)
+    ends = np.searchsorted(rows, marks, side="right").tolist()
+    return {
+        number: tuple(events[start:stop].tolist())
+        for number, start, stop in zip(numbers[1:].tolist(), ends, ends[1:], strict=False)
+    }
+
+
+def _said_between(
+    table: EventTable, voice: int, marks: NDArray[np.intp], counted: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
+    """Head rows of a voice between its first and its last mark, and their events, of those that count."""
+    found, events = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
+    for rows in table.each_row_of([voice]):
+        between = rows[(rows > marks[0]) & (rows <= marks[-1])]
+        event = table.event[between]
+        kept = counted[event]
+        kept[kept] = table.head[between[kept]]
+        found.append(between[kept])
+        events.append(event[kept])
+    return np.concatenate(found), np.concatenate(events)
+
+
+def _unusual(table: EventTable, usual: Normal | None) -> NDArray[np.bool_]:
+    """Events that good jobs never say; without good jobs all of them (L4 compares what the cross-job filter left)."""
+    return np.array([usual is None or template.id not in usual.anywhere for template in table.templates], np.bool_)
+
+
+@lru_cache(maxsize=1 << 16)
+def distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    """Distance of two event sequences as categories, 0..1: mean of edit, multiset and set difference.
+
+    Most iterations are equal (docs/how-it-works.md, "Temporal"), so the cache answers nearly always.
+    """
+    if one == other:
+        return 0.0
+    edits = Levenshtein.normalized_distance(one, other)
+    counts, others = Counter(one), Counter(other)
+    multiset = sum(((counts - others) + (others - counts)).values()) / max(1, len(one) + len(other))
+    sets = len(set(one) ^ set(other)) / max(1, len(set(one) | set(other)))
+    return (edits + multiset + sets) / 3
+
+
+def deviation(value: float, others: Sequence[float]) -> float:
+    """Robust deviations of a value from others: distance to the median over the scaled MAD."""
+    middle = float(np.median(others))
+    spread = float(np.median(np.abs(np.asarray(others) - middle))) * MAD_TO_SIGMA
+    return abs(value - middle) / max(spread, 1e-3)
+
+
+def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
+    """Where numbers left their level and stayed away, or stopped being numbers."""
+    shifts = []
+    for one in series:
+        values = np.asarray(one.values, dtype=float)
+        broken = np.flatnonzero(~np.isfinite(values))
+        if len(broken):
+            number = one.iterations[broken[0]]
+            shifts.append(Odd(number, 1.0, f"{one.name} is {one.values[broken[0]]} from iteration {number} on."))
+        elif (rose := _shift(values)) is not None:
+            number, before, after = one.iterations[rose], np.median(values[:rose]), np.median(values[rose:])
+            because = f"{one.name} rose from {before:.4g} to {after:.4g} at iteration {number} and stayed there."
+            shifts.append(Odd(number, min(SHIFT_SHARE, 1 - float(before / after)), because))
+    return tuple(shifts)
+
+
+def _shift(values: NDArray[np.float64]) -> int | None:
+    """First place from which on all values are MIN_RATIO times the median before, and their median beyond its noise."""
+    lowest_after = np.minimum.accumulate(values[::-1])[::-1]
+    before = sorted(values[:WINDOW].tolist())
+    for at in range(WINDOW, len(values) - 2):
+        low = (before[(at - 1) // 2] + before[at // 2]) / 2
+        if low > 0 and lowest_after[at] >= MIN_RATIO * low:
+            level = float(np.median(values[at:]))
+            if deviation(level, before) >= DEVIATIONS:
+                return at
+        insort(before, float(values[at]))
+    return None

@@ -1,0 +1,36 @@
+"""What was read file by file, joined into one table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.events.table import EventTable
+from core.events.tallies import Texts
+from core.logs.origins import Origin
+from core.logs.rows import FileRows
+from core.parsing.templates import Template
+
+
+def build(
+    scans: Sequence[FileRows],
+    texts: Texts,
+    origins: Mapping[tuple[str, bytes], Origin],
+    templates: Mapping[str, Template],
+) -> EventTable:
+    """Join what was read and parsed file by file into one table."""
+    events: dict[Template, int] = {}
+    event_of = np.array([events.setdefault(templates[text], len(events)) for text in texts.all], np.uint32)
+    return EventTable(
+        scans=tuple(scans),
+        origins=tuple(origins[scan.name, prefix] for scan in scans for prefix in scan.prefixes),
+        templates=tuple(events),
+        texts=texts.of_file,
+        event_of=event_of,
+    )
+
+
+def with_ranks_as_nodes(table: EventTable) -> EventTable:
+    """The table with each rank standing for itself, so that ranks are compared where nobody names a node."""
+    origins = [replace(one, node=f"rank {one.rank}") if one.rank is not None else one for one in table.origins]
+    return replace(table, origins=tuple(origins))

@@ -1,0 +1,131 @@
+"""Whom messages point to: names in raw lines become edges from the reporter to the blamed."""
+
+import ipaddress
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.crossjob import Candidate
+from core.events.table import EventTable
+from core.job import Manifest
+from core.model import Role
+
+_WORD = re.compile(r"[\w.-]+")
+_HOSTLIKE = re.compile(
+    r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
+)  # n042, gpu-a100-7.cluster, 10.0.0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One node says something of another; event: place in the table's templates."""
+
+    reporter: str
+    blamed: str
+    event: int
+
+
+class Names:
+    """Nodes by every name that lines use for them: the name itself, its short form, addresses, ranks."""
+
+    def __init__(self, table: EventTable, manifest: Manifest) -> None:
+        nodes = tuple(dict.fromkeys((*manifest.nodes, *table.nodes)))
+        self._nodes = {node: node for node in nodes} | {
+            node.split(".", 1)[0]: node for node in nodes if not _is_address(node)
+        }
+        self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
+        self._all_are_known = bool(manifest.nodes)
+        self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+        for origin in table.origins:
+            if origin.rank is not None and origin.node:
+                self._ranks.setdefault(origin.rank, origin.node)
+
+    def learn(self, addresses: Mapping[str, str], ranks: Mapping[int, str]) -> None:
+        """Take in address -> node and rank -> node pairs that the logs themselves tell."""
+        self._nodes = dict(addresses) | self._nodes
+        self._ranks = dict(ranks) | self._ranks
+
+    def node(self, name: str) -> str | None:
+        """The node that goes by a name or address."""
+        return self._nodes.get(name) or self._nodes.get(name.split(".", 1)[0] if not _is_address(name) else name)
+
+    def unheard(self, name: str) -> str | None:
+        """A node that wrote no log, by its own name: only where no manifest tells which nodes there are."""
+        name = name.rstrip(".-")
+        return name if not self._all_are_known and _HOSTLIKE.fullmatch(name) else None
+
+    def of_rank(self, rank: int) -> str | None:
+        """The node of a global rank."""
+        return self._ranks.get(rank)
+
+    def mentioned(self, text: str) -> str | None:
+        """The first node whose name stands in a text as a word; one before the first colon only if no other does."""
+        found = [(match.start(), self._nodes[match[0]]) for match in _WORD.finditer(text) if match[0] in self._nodes]
+        spoken = text.find(": ")
+        return next((node for at, node in found if at > spoken), found[0][1] if found else None)
+
+
+def blame_edges(
+    table: EventTable, candidates: Sequence[Candidate], texts: Mapping[int, str], names: Names
+) -> tuple[Edge, ...]:
+    """Who names whom in messages that blame somebody."""
+    edges = set()
+    for candidate in candidates:
+        rows = [row for row in candidate.rows.tolist() if row in texts]
+        for row, voice in zip(rows, table.voice[rows].tolist(), strict=True):
+            reporter = table.origins[voice].node or ""
+            blamed = _blamed(candidate, texts[row], names)
+            if blamed and blamed != reporter:
+                edges.add(Edge(reporter, blamed, candidate.event))
+    return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))
+
+
+def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
+    match = candidate.fact.named.search(text) if candidate.fact.named else None
+    if match is None:
+        return names.mentioned(text) if candidate.fact.role is Role.ROOT else None
+    group, value = next(((group, value) for group, value in match.groupdict().items() if value is not None), ("", ""))
+    if group.startswith("rank"):
+        return names.of_rank(int(value))
+    if group in ("", "device"):
+        return None
+    return names.node(value) or (names.unheard(value) if candidate.role is Role.ROOT else None)
+
+
+def sinks(edges: Sequence[Edge]) -> dict[str, int]:
+    """Nodes that are blamed and blame nobody, with how many blame them."""
+    blamed: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        blamed[edge.blamed].add(edge.reporter)
+    reporters = {edge.reporter for edge in edges}
+    return {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
+
+
+# Lines in which a speaker tells who it is: its address, or its global rank.
+_OWN_ADDRESS = re.compile(
+    r"(?:own|local|host)\s*(?:ip|address)\D{0,3}(\d{1,3}(?:\.\d{1,3}){3})"
+    r"|(?:NET/\w+|Bootstrap) : Using .*?:(\d{1,3}(?:\.\d{1,3}){3})<\d+>",
+    re.IGNORECASE,
+)
+_OWN_RANK = re.compile(r"SetupAgent rankNum\[\d+\], rank\[(\d+)\]|initialized process group: rank (\d+)/\d+")
+
+
+def own_address(text: str) -> str | None:
+    """The address that a line says is the speaker's own."""
+    match = _OWN_ADDRESS.search(text)
+    return (match[1] or match[2]) if match else None
+
+
+def own_rank(text: str) -> int | None:
+    """The global rank that a line says is the speaker's own."""
+    match = _OWN_RANK.search(text)
+    return int(match[1] or match[2]) if match else None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,89 @@
+"""All signs that point to nodes, gathered from the channels of ``core.nodes.spatial``."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.crossjob import Candidate
+from core.events.messages import keys_of
+from core.events.table import EventTable
+from core.facts import Blame
+from core.job import LogFile
+from core.model import Role
+from core.nodes.blame import Names, blame_edges, own_address, own_rank
+from core.nodes.contrast import contrast_signs
+from core.nodes.counters import collective_signs, counter_signs
+from core.nodes.spatial import (
+    Sign,
+    behind_signs,
+    direct_signs,
+    missing_signs,
+    named_signs,
+    ranks_of_nodes,
+    silence_signs,
+    stubborn_signs,
+)
+from core.nodes.waits import waiting_signs
+from core.parsing.parsed import Parsed
+from core.rank import telling_roots
+from core.text import read_rows
+
+_ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
+MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
+
+
+def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, ...]:
+    """Signs of every channel for every node."""
+    table, manifest, files, nodes = parsed.table, parsed.job.manifest, parsed.files, parsed.nodes
+    by_event = {candidate.event: candidate for candidate in candidates}
+    expected = ranks_of_nodes(table, manifest.node_ranks)
+    node_of_rank = {rank: node for node, ranks in expected.items() for rank in ranks}
+    names = Names(table, manifest)
+    names.learn(*_identities(table, files))
+    edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
+    return (
+        *direct_signs(telling_roots(candidates), nodes, parsed.unit),
+        *named_signs(edges, by_event, nodes),
+        *silence_signs(table, candidates, expected),
+        *behind_signs(parsed.iterations, node_of_rank),
+        *stubborn_signs(candidates, nodes),
+        *contrast_signs(table, parsed.usual, nodes),
+        *waiting_signs(parsed, candidates, expected),
+        *missing_signs(expected, table.ranks),
+        *counter_signs(parsed),
+        *collective_signs(parsed, node_of_rank),
+    )
+
+
+def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
+    """Raw text of messages that may name somebody: of blocks the lines that say what happened, under their head row.
+
+    What a scheduler says of a fault it says of a node of its own, if it names one.
+    """
+    texts: dict[int, str] = {}
+    for candidate in candidates:
+        named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
+        told = candidate.role is Role.ROOT and candidate.fact.known and not candidate.nodes and not candidate.ranks
+        if named or told:
+            keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
+            raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
+            texts |= {row: "\n".join(raw.get(key, "") for key in rows) for row, rows in keys.items()}
+    return texts
+
+
+def _identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[str, str], dict[int, str]]:
+    """Address -> node and rank -> node, where lines tell who their speaker is."""
+    samples = [template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0") for template in table.templates]
+    telling = [place for place, sample in enumerate(samples) if own_address(sample) or own_rank(sample) is not None]
+    addresses: dict[str, str] = {}
+    ranks: dict[int, str] = {}
+    if telling:
+        rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(telling).values()]))
+        rows = rows[table.node[rows] >= 0][:MAX_READ]
+        for row, text in read_rows(files, table, rows).items():
+            node = table.nodes[table.node[row]]
+            if (address := own_address(text)) is not None:
+                addresses.setdefault(address, node)
+            if (rank := own_rank(text)) is not None:
+                ranks.setdefault(rank, node)
+    return addresses, ranks

@@ -1,0 +1,103 @@
+"""Where ranks stood when they gave up waiting: the traceback of a time-out is a stack dump of a healthy process.
+
+When every rank times out none is silent, and whom they waited for is told by who stood elsewhere: in another
+collective than the rest, or at another line of the program. Groups that wait in turn for each other stand in several
+places, each with many ranks; a place with few is what the others do not share.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from core.crossjob import Candidate
+from core.events.messages import message_rows
+from core.model import Role
+from core.naming import called
+from core.nodes.spatial import MAJORITY, Sign
+from core.parsing.parsed import Parsed
+from core.text import read_rows
+
+STOOD_ELSEWHERE = 0.6  # as sure as silence, which tells the same of a rank that prints nothing
+FEW = 0.25  # of the ranks; a place that more share is another part of the program (as in core.dumps.outliers)
+MIN_RANKS = 4  # of fewer, one is not few
+MAX_READ = 4096  # tracebacks: one a rank of the largest jobs
+MAX_FRAMES = 200  # rows of a traceback that are read
+_FRAME = re.compile(r'File "([^"]*)", line (\d+),? in (\S+)')
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
+_COLLECTIVES = re.compile(r"(?:distributed_c10d|_functional_collectives)\.py$")
+_START = re.compile(r"init|new_\w*group|helper|store|rendezvous")  # functions there in which ranks only meet
+Place = tuple[str, str]  # the collective, and the line of the program that called it
+
+
+def waiting_signs(parsed: Parsed, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]]) -> list[Sign]:
+    """Nodes of the few ranks that waited elsewhere than most, in a job in which every rank gave up.
+
+    Args:
+        expected: ranks of each node, from the manifest or from what spoke.
+    """
+    everyone = {rank for ranks in expected.values() for rank in ranks}
+    stood = _places(parsed, candidates)
+    if len(everyone) < MIN_RANKS or set(stood) != everyone:
+        return []
+    for told in (0, 1):  # by what they called; when all called the same, by where
+        by_place: dict[str, list[int]] = defaultdict(list)
+        for rank, place in sorted(stood.items()):
+            by_place[place[told]].append(rank)
+        most = max(by_place, key=lambda name: (len(by_place[name]), name))
+        if len(by_place) > 1:
+            return _apart(by_place, most, expected, len(everyone))
+    return []
+
+
+def _apart(
+    by_place: Mapping[str, Sequence[int]], most: str, expected: Mapping[str, Sequence[int]], total: int
+) -> list[Sign]:
+    others = {name: ranks for name, ranks in by_place.items() if name != most}
+    odd = {rank: name for name, ranks in others.items() for rank in ranks}
+    if len(by_place[most]) <= total * MAJORITY or len(odd) > total * FEW:
+        return []
+    signs = []
+    for node, ranks in sorted(expected.items()):
+        own = sorted(set(ranks) & set(odd))
+        if own:
+            because = (
+                f"{called(own)} on {node} gave up in {odd[own[0]]}; {len(by_place[most])} of "
+                f"{total} ranks did in {most}."
+            )
+            signs.append(
+                Sign(
+                    node,
+                    "waits",
+                    STOOD_ELSEWHERE,
+                    because,
+                    says="a process there waited in another collective than the others",
+                    check="Compare what this rank runs with the others: a branch that not all take, uneven data.",
+                    ranks=tuple(own),
+                )
+            )
+    return signs
+
+
+def _places(parsed: Parsed, candidates: Sequence[Candidate]) -> dict[int, Place]:
+    """Where each rank stood in its first time-out."""
+    table = parsed.table
+    heads: dict[int, tuple[int, int]] = {}  # of each rank time and row of the first one
+    for one in candidates:
+        if one.role is Role.PROPAGATED and one.fact.kind == "peer silent" and table.templates[one.event].block:
+            rows = one.rows[:MAX_READ]
+            told = zip(rows.tolist(), table.rank[rows].tolist(), table.time[rows].tolist(), strict=True)
+            for row, rank, time in told:
+                if rank >= 0 and (rank not in heads or time < heads[rank][0]):
+                    heads[rank] = time, row
+    stood = {rank: message_rows(table, head)[:MAX_FRAMES].tolist() for rank, (_, head) in heads.items()}
+    texts = read_rows(parsed.files, table, [row for own in stood.values() for row in own])
+    found = {rank: _place([texts[row] for row in own if row in texts]) for rank, own in stood.items()}
+    return {rank: place for rank, place in found.items() if place is not None}
+
+
+def _place(lines: Sequence[str]) -> Place | None:
+    """The collective and the innermost line of the program, of a traceback that ends in a collective."""
+    frames = [match.groups() for line in lines if (match := _FRAME.search(line))]
+    called = [function for file, _, function in frames if _COLLECTIVES.search(file) and not _START.search(function)]
+    own = [f"{file.rsplit('/', 1)[-1]}:{line}" for file, line, _ in frames if not _LIBRARY.search(file)]
+    return (called[-1], own[-1]) if called and own else None

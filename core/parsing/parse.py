@@ -1,0 +1,157 @@
+"""From a job's files to messages and who said them: scan, group, name the speakers (L4, section 4.2, first half)."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+
+from core.cache import ByteCache
+from core.errors import NoLogs, UnreadableLog
+from core.events.build import build
+from core.events.table import EventTable
+from core.events.tallies import Texts, count_texts, number_texts
+from core.job import Job
+from core.logs.fold import fold_texts
+from core.logs.heap import Heap, NoSpace
+from core.logs.kept import read_kept, write_kept
+from core.logs.origins import Origin, Voice, find_origins
+from core.logs.read import read_files
+from core.logs.rows import FileRows
+from core.logs.scan import KERNEL_BYTES, choose_engine
+from core.logs.version import reader_version
+from core.parsing.templates import Template
+
+Progress = Callable[[str, int, int], None]
+
+_YEAR = re.compile(rb"\b(20[0-9]{2})[-/][01][0-9][-/][0-3][0-9]")
+_NO_YEAR = 1970
+_YEAR_SAMPLE = 1 << 16
+_ROWS = "00"  # keys of kept rows begin so; profiles have keys of their own
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A job that was read: its files and the origin of each voice. key: changes when what was read could change."""
+
+    job: Job
+    key: str
+    scans: tuple[FileRows, ...]
+    origins: Mapping[tuple[str, bytes], Origin]
+
+    @cached_property
+    def texts(self) -> Texts:
+        """Its distinct messages."""
+        return number_texts(self.scans)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether reading it again would take long enough to keep what was found."""
+        return _size(self.job) >= KERNEL_BYTES
+
+    def counts(self) -> dict[str, int]:
+        """How often each distinct message occurs."""
+        return count_texts(self.scans, self.texts)
+
+    def table(self, templates: Mapping[str, Template]) -> EventTable:
+        """The job's event table, given the templates of its messages."""
+        return build(self.scans, self.texts, self.origins, templates)
+
+
+def read_job(
+    job: Job,
+    *,
+    workers: int | Executor = 1,
+    memory: int | None = None,
+    cache: ByteCache | None = None,
+    progress: Progress | None = None,
+) -> Reading:
+    """Read all log files of a job, or find them read.
+
+    Args:
+        workers: number of threads, or whatever runs functions elsewhere.
+        memory: bytes of rows that are held in memory; None for all. Beyond it they go to a temporary file.
+        cache: keeps the rows of all but small jobs; then none of them is held in memory.
+    """
+    if not job.logs and not job.dumps:
+        raise NoLogs(f"Job {job.id} has no log files.", "Log files belong into its folder logs/, in any tree.")
+    key = reading_key(job)
+    scans = None
+    if cache is not None and cache.folder is not None and _size(job) >= KERNEL_BYTES:
+        scans = _kept(job, key, cache, workers, progress)
+    if scans is None:
+        scans = tuple(_read(job, workers, Heap(memory), progress))
+    texts = fold_texts([scan.texts for scan in scans])
+    scans = tuple(replace(scan, texts=own) for scan, own in zip(scans, texts, strict=True))
+    return Reading(job, key, scans, _origins(job, scans))
+
+
+def reading_key(job: Job) -> str:
+    """Key of what a job's logs say: their names, sizes and stamps, who may have spoken, and how they are read."""
+    said = job.manifest
+    parts = [reader_version(), job.id, repr(said.nodes), repr(said.world_size), repr(said.start)]
+    parts += [repr(sorted(said.node_ranks.items())), repr(sorted(said.node_addresses.items()))]
+    parts += [f"{file.name}\0{file.size}\0{file.stamp}" for file in job.logs]
+    return blake2b("\n".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
+
+
+def _kept(
+    job: Job, key: str, cache: ByteCache, workers: int | Executor, progress: Progress | None
+) -> tuple[FileRows, ...] | None:
+    """The rows of before, or read now and kept; None when there is no room for them."""
+    file = cache.open(_ROWS + key)
+    if file is not None and (kept := read_kept(file)) is not None:
+        return kept
+    try:
+        heap = Heap(0, cache.folder)
+        scans = tuple(_read(job, workers, heap, progress))
+        if not any(scan.problem for scan in scans):  # a network that is back tomorrow changes no stamp
+            cache.keep(_ROWS + key, write_kept(scans, heap))
+    except NoSpace:
+        return None
+    return scans
+
+
+def _read(job: Job, workers: int | Executor, heap: Heap, progress: Progress | None) -> list[FileRows]:
+    done = 0
+
+    def tell(_: FileRows) -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(f"reading {job.id}", done, len(job.logs))
+
+    engine = choose_engine(_size(job))
+    hosts, year = _known_hosts(job), find_year(job)
+    return read_files(job.logs, hosts, year, workers=workers, engine=engine, heap=heap, progress=tell)
+
+
+def _size(job: Job) -> int:
+    return sum(file.size for file in job.logs)
+
+
+def find_year(job: Job) -> int:
+    """Year for clocks that have none: of the job's start, else of the first date in its logs."""
+    if job.manifest.start and (match := re.match(r"(20\d{2})-", job.manifest.start)):
+        return int(match[1])
+    for file in job.logs[:50]:
+        try:
+            with file.open() as stream:
+                sample = _YEAR.search(stream.read(_YEAR_SAMPLE))
+        except UnreadableLog:
+            continue
+        if sample:
+            return int(sample[1])
+    return _NO_YEAR
+
+
+def _known_hosts(job: Job) -> Sequence[bytes]:
+    addresses = [address for names in job.manifest.node_addresses.values() for address in names]
+    return [name.encode() for name in (*job.manifest.nodes, *addresses)]
+
+
+def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Origin]:
+    voices = [Voice(scan.name, prefix) for scan in scans for prefix in scan.prefixes]
+    origins = find_origins(voices, job.manifest)
+    return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}

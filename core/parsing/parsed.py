@@ -1,0 +1,117 @@
+"""A job as every method sees it: its event table, iterations, stages, and what is normal in jobs like it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+
+from core.baseline import Normal, Profile, normal, profile_job
+from core.cache import ByteCache
+from core.course.iterations import Iterations, find_iterations
+from core.course.last_words import settle_last_words
+from core.course.stages import find_stages
+from core.events.build import with_ranks_as_nodes
+from core.events.column import Column
+from core.events.hold import hold
+from core.events.table import EventTable
+from core.facts import fact_of
+from core.job import Job, LogFile
+from core.logs.heap import Heap
+from core.memory import Memory
+from core.parsing.known_templates import recall_templates
+from core.parsing.parse import Progress, Reading, read_job
+from core.parsing.streaming import stream_templates
+from core.parsing.templates import Template
+from core.version import core_version
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parsed:
+    """A parsed job.
+
+    unit: what is compared, "node", or "rank" where nobody names a node: then ranks stand for nodes in the table.
+    stages: int8 a row of the table, place in ``core.course.stages.STAGES``.
+    usual: what is normal; None without a baseline.
+    memory: keeps what is found in it between diagnoses; None of small jobs.
+    """
+
+    job: Job
+    reading: Reading
+    table: EventTable
+    iterations: Iterations
+    stages: Column
+    profiles: tuple[Profile, ...]
+    templates: Mapping[str, Template]  # of every message text, of the good jobs too
+    usual: Normal | None
+    files: Mapping[str, LogFile]
+    unit: str = "node"
+    memory: Memory | None = None
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Nodes of the job: as the manifest names them, else as they spoke."""
+        return self.job.manifest.nodes or self.table.nodes
+
+
+def parse_job(
+    job: Job,
+    baseline: Sequence[Job],
+    *,
+    drain: str = "distinct",
+    cache: ByteCache | None,
+    workers: int | Executor,
+    memory: int | None = None,
+    progress: Progress | None,
+) -> Parsed:
+    """Read a job and the successful jobs beside it, and find their common templates (L4, section 4.2).
+
+    One parse over all of them, so that the same message has the same event in each.
+
+    Args:
+        drain: ``distinct`` or ``streaming``, every message as it comes, as the paper has it.
+    """
+    reading = read_job(job, workers=workers, memory=memory, cache=cache, progress=progress)
+    profiles = tuple(
+        profile_job(good, cache=cache, workers=workers, memory=memory, progress=progress) for good in baseline
+    )
+    counts = Counter(reading.counts())
+    for profile in profiles:
+        counts.update(profile.texts())
+    remember = _memory(cache, reading, counts, drain) if cache is not None and reading.is_large else None
+    if drain == "streaming":
+        streamed = stream_templates(reading.scans, counts, Heap(memory).put)
+        reading, templates = replace(reading, scans=streamed.scans), streamed.of_text
+        table = streamed.events(reading.table(templates))
+    else:
+        templates = recall_templates(counts, remember)
+        table = reading.table(templates)
+    telling = [fact_of(template.sample, block=template.block) is not None for template in table.templates]
+    table = settle_last_words(hold(table, np.flatnonzero(telling).tolist(), remember), remember)
+    nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
+    table = with_ranks_as_nodes(table) if nameless else table
+    files = {file.name: file for file in job.logs}
+    iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
+    return Parsed(
+        job=job,
+        reading=reading,
+        table=table,
+        iterations=iterations,
+        stages=find_stages(table, iterations.marks, remember),
+        profiles=profiles,
+        templates=templates,
+        usual=normal(profiles, templates) if profiles else None,
+        files=files,
+        unit="rank" if nameless else "node",
+        memory=remember,
+    )
+
+
+def _memory(cache: ByteCache, reading: Reading, counts: Mapping[str, int], drain: str) -> Memory:
+    """What is found in a job depends on what was read, on the templates of its messages, and on who looks for it."""
+    said = blake2b(digest_size=20)
+    for text, count in sorted(counts.items()):
+        said.update(f"{count} {text}\n".encode("utf-8", "surrogatepass"))
+    return Memory(cache, f"{reading.key} {drain} {said.hexdigest()} {core_version()}")

@@ -1,0 +1,93 @@
+"""Templates of messages by Drain (L4, section 4.2), each distinct masked message once.
+
+Differs: L4 feeds every line in the order of the log (``core.parsing.streaming`` does that). Here each distinct message
+comes once, the most frequent first, so that neither the order of files nor the number of workers can change a template
+(docs/how-it-works.md); grouping accuracy on the loghub sets is the same (docs/speed.md). A guard token keeps messages
+apart that differ in a typed slot (errno, exit code, Xid ...), in the name of a structured message, in how something
+ended, in their level or in being a block: plain Drain merges ``Xid 79`` and ``Xid 94``, ``state UP`` and
+``state DOWN``.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from core.logs.blocks import BLOCK_MARK
+from core.logs.fold import JOB_TEXTS, MAX_TOKENS, folding
+from core.logs.messages import is_block, plain
+from core.logs.telling import guard
+from core.parsing import drain
+
+WILDCARD = drain.WILDCARD
+SIMILARITY = 0.8  # share of equal tokens; best grouping accuracy of .4 to .8 on the loghub sets (docs/LOG.md)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Constant part of a message; ``id`` is a hash of ``text``.
+
+    block: whether the message is a block of lines.
+    sample: its most frequent message, without wildcards; rules read this.
+    """
+
+    id: str
+    text: str
+    block: bool = False
+    sample: str = field(default="", compare=False)
+
+
+def template_id(text: str) -> str:
+    """Sixteen hexadecimal digits of BLAKE2b: one collision in a million templates is as likely as 1 in 37 million."""
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def template(text: str, *, sample: str) -> Template:
+    """The template with this text.
+
+    Args:
+        text: without the mark of a block.
+        sample: a message's text, with it.
+    """
+    block = is_block(sample)
+    return Template(template_id(f"{BLOCK_MARK}{text}" if block else text), text, block=block, sample=plain(sample))
+
+
+def find_templates(counts: Mapping[str, int]) -> dict[str, Template]:
+    """The template of every message text.
+
+    Args:
+        counts: how often each distinct message text occurs, over all jobs that are parsed together.
+    """
+    called = folding(counts, JOB_TEXTS)
+    if not called:
+        return _templates(counts)
+    folded: Counter[str] = Counter()
+    for text, count in counts.items():
+        folded[called.get(text, text)] += count
+    found = _templates(folded)
+    return {text: found[called.get(text, text)] for text in counts}
+
+
+def _templates(counts: Mapping[str, int]) -> dict[str, Template]:
+    # the guard is the first token, by which the tree chooses the leaf
+    parser = drain.FastDrain(similarity=SIMILARITY, children=sys.maxsize, digits_are_parameters=False)
+    cluster_of = {}
+    for text in sorted(counts, key=lambda text: (-counts[text], text)):
+        cluster, _ = parser.add_log_message(f"{guard(text)} {_clip(plain(text))}")
+        cluster_of[text] = cluster
+    made: dict[int, Template] = {}
+    members: dict[int, list[str]] = {}
+    for text, cluster in cluster_of.items():
+        members.setdefault(cluster.cluster_id, []).append(text)
+    for number, texts in members.items():
+        # a template of one message is the message: its id does not depend on what else was parsed
+        tokens = cluster_of[texts[0]].log_template_tokens[1:]
+        text = plain(texts[0]) if len(texts) == 1 else " ".join(tokens)
+        made[number] = template(text, sample=texts[0])
+    return {text: made[cluster.cluster_id] for text, cluster in cluster_of.items()}
+
+
+def _clip(text: str) -> str:
+    return " ".join(text.split(" ", MAX_TOKENS)[:MAX_TOKENS])
