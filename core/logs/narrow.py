@@ -56,7 +56,7 @@ class Narrow:
 
     def raised(self, by: int) -> "Narrow":
         """The column with the same number added to every value."""
-        return replace(self, least=self.least + by)
+        return replace(self, least=_slim(self.least + by))
 
 
 def narrow(values: NDArray[Any], put: Put, *, slope: int = 0) -> Narrow:
@@ -72,10 +72,15 @@ def narrow(values: NDArray[Any], put: Put, *, slope: int = 0) -> Narrow:
     wide = values.astype(np.int64)
     if slope:
         wide -= slope * np.arange(size)
-    least = np.minimum.reduceat(wide, np.arange(0, size, BLOCK_ROWS))
+    least = _slim(np.minimum.reduceat(wide, np.arange(0, size, BLOCK_ROWS)))
     wide -= np.repeat(least, BLOCK_ROWS)[:size]
     highest = int(wide.max())
     if not highest:
         return Narrow(size, slope, least, None)
     kind = next(kind for kind in _KINDS if highest <= np.iinfo(kind).max)
     return Narrow(size, slope, least, put(wide.astype(kind)))
+
+
+def _slim(least: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same numbers; where all are equal, one of them in memory."""
+    return np.broadcast_to(least[:1].copy(), least.shape) if len(least) and (least == least[0]).all() else least
