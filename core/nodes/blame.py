@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from core.crossjob import Candidate
 from core.events.table import EventTable
+from core.facts import Blame
 from core.job import Manifest
 from core.model import Role
 
@@ -36,6 +37,7 @@ class Names:
         }
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
         self._all_are_known = bool(manifest.nodes)
+        self._shapes = {_shape(node) for node in table.nodes}
         self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
         for origin in table.origins:
             if origin.rank is not None and origin.node:
@@ -51,9 +53,14 @@ class Names:
         return self._nodes.get(name) or self._nodes.get(name.split(".", 1)[0] if not _is_address(name) else name)
 
     def unheard(self, name: str) -> str | None:
-        """A node that wrote no log, by its own name: only where no manifest tells which nodes there are."""
+        """A node that wrote no log, by its own name.
+
+        Only where no manifest tells which nodes there are, and a name like those of the others, if any was heard: what
+        schedulers say may be about another job.
+        """
         name = name.rstrip(".-")
-        return name if not self._all_are_known and _HOSTLIKE.fullmatch(name) else None
+        may_belong = not self._all_are_known and (not self._shapes or _shape(name) in self._shapes)
+        return name if may_belong and _HOSTLIKE.fullmatch(name) else None
 
     def of_rank(self, rank: int) -> str | None:
         """The node of a global rank."""
@@ -90,7 +97,13 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
         return names.of_rank(int(value))
     if group in ("", "device"):
         return None
-    return names.node(value) or (names.unheard(value) if candidate.role is Role.ROOT else None)
+    if candidate.role is not Role.ROOT:
+        return names.node(value)
+    return (
+        names.node(value)
+        or names.unheard(value)
+        or (names.mentioned(text) if candidate.fact.blame is Blame.SELF else None)
+    )
 
 
 def sinks(edges: Sequence[Edge]) -> dict[str, int]:
@@ -121,6 +134,10 @@ def own_rank(text: str) -> int | None:
     """The global rank that a line says is the speaker's own."""
     match = _OWN_RANK.search(text)
     return int(match[1] or match[2]) if match else None
+
+
+def _shape(name: str) -> str:
+    return re.sub(r"\d+", "#", name)
 
 
 def _is_address(name: str) -> bool:

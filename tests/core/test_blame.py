@@ -79,14 +79,16 @@ def test_the_scheduler_names_a_node_that_wrote_no_log() -> None:
     """Where no job.json says which nodes there are, a name that looks like one is one; else it is a stranger's."""
     files = {
         "slurm-77.out": lines(*steps(9)),
-        "slurmctld.log": "[2026-11-21T04:00:10.554] error: Nodes n042 not responding, setting DOWN\n",
+        "slurmctld.log": "[2026-11-21T04:00:10.554] error: Nodes cn042 not responding, setting DOWN\n",
     }
 
     diagnosis = diagnose(job(files), [])
 
-    assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["n042"])
-    assert diagnosis.headline.startswith("Look at n042: ")
-    assert diagnose(job(files, nodes=("n001", "n002")), []).nodes == ()
+    assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["cn042"])
+    assert diagnosis.headline.startswith("Look at cn042: ")
+    assert diagnose(job(files, nodes=("cn001", "cn002")), []).nodes == ()
+    assert [node.node for node in diagnose(job(files | {"cn041/rank_0.log": lines(*steps(9))}), []).nodes] == ["cn042"]
+    assert diagnose(job(files | {"gpu-7/rank_0.log": lines(*steps(9))}), []).nodes == ()
 
 
 def test_the_logs_themselves_tell_addresses() -> None:
