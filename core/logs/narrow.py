@@ -69,6 +69,10 @@ def narrow(values: NDArray[Any], put: Put, *, slope: int = 0) -> Narrow:
     size = len(values)
     if not size:
         return Narrow(0, slope, np.zeros(0, np.int64), None)
+    lowest, highest = int(values.min()), int(values.max())
+    if not slope and highest - lowest <= np.iinfo(np.uint8).max:
+        all_least = np.broadcast_to(np.int64(lowest), -(-size // BLOCK_ROWS))
+        return Narrow(size, 0, all_least, put((values - lowest).astype(np.uint8)) if highest > lowest else None)
     wide = values.astype(np.int64)
     if slope:
         wide -= slope * np.arange(size)
