@@ -63,7 +63,10 @@ class Candidate:
 def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     """Events that a rule or their wording ties to failures, as far as good jobs do not explain them."""
     table, iterations, crowd = parsed.table, parsed.iterations, _crowd(parsed.job.manifest)
-    facts = [fact_of(template.sample, block=template.block) for template in table.templates]
+    facts = [
+        fact_of(template.sample, block=template.block) if event in parsed.telling else None
+        for event, template in enumerate(table.templates)
+    ]
     telling = {event: fact for event, fact in enumerate(facts) if fact is not None}
     unexplained = {
         event: kept

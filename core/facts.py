@@ -108,8 +108,11 @@ def _facts_in(template: str) -> Iterator[Fact]:
     """Facts with a pattern that is found, in their order; only where a word of a pattern stands is it searched."""
     text = template.lower()
     for words, pattern, fact in _facts():
-        if any(word in text for word in words) and pattern.search(template):
-            yield fact
+        for word in words:  # any() with a generator takes three times as long, for ten thousands of messages
+            if word in text:
+                if pattern.search(template):
+                    yield fact
+                break
 
 
 @cache

@@ -6,14 +6,13 @@ say. Closed form, no seed, no order. Known failure messages are left out: their 
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.baseline import Normal
 from core.events.table import EventTable, rows_by
-from core.facts import fact_of
 from core.nodes.spatial import Sign, short
 
 WEIGHT = 0.3  # a hint: differing is no fault; alone it accuses nobody, with silence or peers' blame it settles them
@@ -23,20 +22,25 @@ HALF = 0.5
 LEAD = 2.0  # the most surprising node must have twice the bits of the next one
 
 
-def contrast_signs(table: EventTable, usual: Normal | None, nodes: Sequence[str]) -> list[Sign]:
-    """The node that differs most from its peers, if one stands out."""
+def contrast_signs(
+    table: EventTable, usual: Normal | None, nodes: Sequence[str], telling: Collection[int]
+) -> list[Sign]:
+    """The node that differs most from its peers, if one stands out.
+
+    Args:
+        telling: events that point to a failure by themselves, and do not count here.
+    """
     if len(nodes) < MIN_NODES or len(table.nodes) < MIN_NODES:
         return []
     bits = np.zeros(len(table.nodes))
     reasons: dict[int, list[tuple[float, str]]] = defaultdict(list)
-    quiet = [fact_of(template.sample, block=template.block) is None for template in table.templates]
     for cohort, (event_of, node_of) in _said_by_cohort(table).items():
         present = np.unique(node_of)
         if len(present) < MIN_NODES:
             continue
         for event, places in rows_by(event_of, np.arange(len(event_of))):
             template, saying = table.templates[event], node_of[places]
-            if not quiet[event] or (usual is not None and _is_usual(usual, cohort, template.id)):
+            if event in telling or (usual is not None and _is_usual(usual, cohort, template.id)):
                 continue
             share = len(saying) / len(present)
             few, rare = (saying, share) if share <= HALF else (np.setdiff1d(present, saying), 1 - share)

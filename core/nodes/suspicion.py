@@ -47,7 +47,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
         *silence_signs(table, candidates, expected),
         *behind_signs(parsed.iterations, node_of_rank),
         *stubborn_signs(candidates, nodes),
-        *contrast_signs(table, parsed.usual, nodes),
+        *contrast_signs(table, parsed.usual, nodes, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
         *missing_signs(expected, table.ranks),
         *counter_signs(parsed),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.baseline import Normal, Profile, normal, profile_job
 from core.cache import ByteCache
@@ -33,6 +34,7 @@ class Parsed:
     """A parsed job.
 
     unit: what is compared, "node", or "rank" where nobody names a node: then ranks stand for nodes in the table.
+    telling: events that point to a failure by themselves, places in ``table.templates``.
     stages: int8 a row of the table, place in ``core.course.stages.STAGES``.
     usual: what is normal; None without a baseline.
     memory: keeps what is found in it between diagnoses; None of small jobs.
@@ -41,6 +43,7 @@ class Parsed:
     job: Job
     reading: Reading
     table: EventTable
+    telling: frozenset[int]
     iterations: Iterations
     stages: Column
     profiles: tuple[Profile, ...]
@@ -88,8 +91,8 @@ def parse_job(
     else:
         templates = recall_templates(counts, remember)
         table = reading.table(templates)
-    telling = [fact_of(template.sample, block=template.block) is not None for template in table.templates]
-    table = settle_last_words(hold(table, np.flatnonzero(telling).tolist(), remember), remember)
+    telling = _telling(table.templates, remember)
+    table = settle_last_words(hold(table, telling, remember), remember)
     nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
     table = with_ranks_as_nodes(table) if nameless else table
     files = {file.name: file for file in job.logs}
@@ -98,6 +101,7 @@ def parse_job(
         job=job,
         reading=reading,
         table=table,
+        telling=frozenset(telling),
         iterations=iterations,
         stages=find_stages(table, iterations.marks, remember),
         profiles=profiles,
@@ -107,6 +111,17 @@ def parse_job(
         unit="rank" if nameless else "node",
         memory=remember,
     )
+
+
+def _telling(templates: Sequence[Template], memory: Memory | None) -> list[int]:
+    """Places of templates that stand for a fact or look like one; to look takes seconds for ten thousands of them."""
+
+    def look() -> tuple[NDArray[np.intp]]:
+        found = [fact_of(template.sample, block=template.block) is not None for template in templates]
+        return (np.flatnonzero(found),)
+
+    places: list[int] = (look() if memory is None else memory.arrays("telling templates", look))[0].tolist()
+    return places
 
 
 def _memory(cache: ByteCache, reading: Reading, counts: Mapping[str, int], drain: str) -> Memory:

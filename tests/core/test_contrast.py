@@ -24,7 +24,7 @@ def many_nodes(count: int, says: dict[int, tuple[str, ...]], **manifest: Any) ->
 
 def contrast(one: Job, *baseline: Job) -> list[Sign]:
     parsed = parse(one, *baseline)
-    return contrast_signs(parsed.table, parsed.usual, parsed.nodes)
+    return contrast_signs(parsed.table, parsed.usual, parsed.nodes, parsed.telling)
 
 
 def test_equal_nodes_have_no_contrast() -> None:
