@@ -163,53 +163,67 @@ def _rows_and_messages(parts: Sequence[tuple[Rows, ArrayLike]]) -> tuple[Rows, N
 
 
 class _Voice:
-    """The rows of a voice in its file; of one that has the file for itself they are not written down."""
+    """The rows of a voice in its file; how many each chunk has is known, which ones is looked up where it is asked."""
 
-    def __init__(self, rows: Rows | None, size: int) -> None:
-        self._rows, self._size = rows, size
+    def __init__(self, speaker: int, ends: NDArray[np.int64], firsts: Sequence[int], read: ReadChunk) -> None:
+        """speaker: number of its prefix. ends: how many rows it has up to the end of each chunk."""
+        self._speaker, self._ends, self._firsts, self._read = speaker, ends, firsts, read
+        self._looked: tuple[int, Rows] | None = None
 
     def __len__(self) -> int:
-        return self._size
+        return int(self._ends[-1])
 
     def rows(self, start: int, stop: int) -> Rows:
         """Rows of the places from start to stop."""
-        return np.arange(start, min(stop, self._size)) if self._rows is None else self._rows[start:stop]
+        parts, at, stop = [np.zeros(0, np.intp)], start, min(stop, len(self))
+        while at < stop:
+            number = int(np.searchsorted(self._ends, at, side="right"))
+            before = self._before(number)
+            parts.append(self._in_chunk(number)[at - before : stop - before])
+            at += len(parts[-1])
+        return np.concatenate(parts)
 
     def places(self, rows: Rows) -> Rows:
-        """Where these rows stand among those of the voice."""
-        return rows if self._rows is None else np.searchsorted(self._rows, rows)
+        """Where these rows, sorted, stand among those of the voice."""
+        numbers = np.searchsorted(self._firsts, rows, side="right") - 1
+        parts = [
+            self._before(number) + np.searchsorted(self._in_chunk(number), rows[numbers == number])
+            for number in np.unique(numbers).tolist()
+        ]
+        return np.concatenate([np.zeros(0, np.intp), *parts])
+
+    def _before(self, number: int) -> int:
+        return int(self._ends[number - 1]) if number else 0
+
+    def _in_chunk(self, number: int) -> Rows:
+        if self._looked is None or self._looked[0] != number:
+            self._looked = number, np.flatnonzero(self._read(number)[1] == self._speaker) + self._firsts[number]
+        return self._looked[1]
 
 
 def _voices(sizes: Sequence[int], read: ReadChunk, opens: NDArray[np.bool_]) -> Iterator[tuple[_Voice, Rows]]:
     """Each voice that says what may open a block, and the places of that among its rows."""
-    opening, openers, alone = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)], True
-    for number, first in enumerate(_firsts(sizes)):
+    firsts = _firsts(sizes)
+    opening, openers = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
+    for number, first in enumerate(firsts):
         body, prefix = read(number)
         rows = np.flatnonzero(opens[body])
         opening.append(rows + first)
         openers.append(prefix[rows])
-        alone = alone and not prefix.any()  # voices are numbered as they come
     opening_rows, who = np.concatenate(opening), np.concatenate(openers)
     speakers = np.unique(who)
-    rows_of = {} if alone else _rows_of_voices(speakers, sizes, read)
-    for speaker in speakers.tolist():
-        voice = _Voice(None, sum(sizes)) if alone else _Voice(rows_of[speaker], len(rows_of[speaker]))
+    if not len(speakers):
+        return
+    ends = np.cumsum([_counts_of(speakers, read(number)[1]) for number in range(len(sizes))], axis=0)
+    for place, speaker in enumerate(speakers.tolist()):
+        voice = _Voice(speaker, ends[:, place], firsts, read)
         yield voice, voice.places(opening_rows[who == speaker])
 
 
-def _rows_of_voices(wanted: NDArray[np.uint32], sizes: Sequence[int], read: ReadChunk) -> dict[int, Rows]:
-    found: dict[int, list[Rows]] = {voice: [np.zeros(0, np.intp)] for voice in wanted.tolist()}
-    for number, first in enumerate(_firsts(sizes)):
-        prefix = read(number)[1]
-        place = np.zeros(int(prefix.max(initial=0)) + 1, np.uint16 if len(wanted) < 1 << 16 else np.uint32)
-        known = wanted[wanted < len(place)]
-        place[known] = np.arange(1, len(known) + 1)
-        of_row = place[prefix]
-        order = np.argsort(of_row, kind="stable")  # of 16 bits: numpy counts them
-        bounds = np.cumsum(np.bincount(of_row, minlength=len(known) + 1))
-        for voice, start, stop in zip(known.tolist(), bounds[:-1], bounds[1:], strict=True):
-            found[voice].append(order[start:stop] + first)
-    return {voice: np.concatenate(parts) for voice, parts in found.items()}
+def _counts_of(speakers: NDArray[np.uint32], prefix: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """How many rows each of some voices has in a chunk."""
+    counts = np.bincount(prefix, minlength=int(speakers[-1]) + 1)
+    return counts[speakers].astype(np.int64)
 
 
 def _firsts(sizes: Sequence[int]) -> list[int]:

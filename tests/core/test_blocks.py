@@ -1,13 +1,15 @@
 """What is one message: blocks of lines that a program wrote as one thing, and what they are called."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.logs.blocks import BLOCK_MARK
-from core.logs.messages import group, is_block, plain
+from core.logs.messages import find_messages, group, is_block, plain
 from core.logs.scan import scan_blocks, scan_file
 from tests.core.jobs import at, lines, log_file, raised
 
@@ -405,3 +407,29 @@ def test_any_lines_are_messages(texts: list[tuple[str, str]]) -> None:
         assert head or message in begun  # a line that begins nothing belongs to what was begun above it
         begun.add(message)
     assert not len(rows.line) or found.head[0]
+
+
+SAID = (
+    b"Traceback (most recent call last):", b'  File "a.py", line <NUM>, in step', b"ValueError: boom", b"",
+    b"step <NUM>", b"Exception raised from run (most recent call first):", b"frame #<NUM>: main",
+)  # fmt: skip
+
+
+@given(
+    said=st.lists(st.tuples(st.integers(0, len(SAID) - 1), st.integers(0, 2)), min_size=1, max_size=60),
+    cuts=st.sets(st.integers(1, 59), max_size=6),
+)
+def test_blocks_are_found_wherever_a_file_is_cut(said: list[tuple[int, int]], cuts: set[int]) -> None:
+    """Rows of a voice are looked up chunk by chunk; where chunks end changes no message."""
+    body, prefix = np.array(said, np.uint32).T
+    bounds = [0, *sorted(cut for cut in cuts if cut < len(said)), len(said)]
+    chunks = [slice(start, stop) for start, stop in pairwise(bounds)]
+
+    cut_up = find_messages(
+        [chunk.stop - chunk.start for chunk in chunks], lambda at: (body[chunks[at]], prefix[chunks[at]]), SAID
+    ).messages(body)
+    whole = group(body, prefix, SAID)
+
+    assert cut_up.texts == whole.texts
+    for name in ("message", "head", "key"):
+        assert getattr(cut_up, name).tolist() == getattr(whole, name).tolist()
