@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import BadSettings, FirstfaultError, UnreadableLog
 from core.job import Job, LogFile
-from core.logs.version import reader_version
+from core.version import reader_version
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -20,8 +20,8 @@ from core.logs.origins import Origin, Voice, find_origins
 from core.logs.read import read_files
 from core.logs.rows import FileRows
 from core.logs.scan import KERNEL_BYTES, choose_engine
-from core.logs.version import reader_version
 from core.parsing.templates import Template
+from core.version import reader_version
 
 Progress = Callable[[str, int, int], None]
 
