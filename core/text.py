@@ -1,6 +1,6 @@
-"""Raw text of chosen rows: the columns say where a row stands, this reads it again."""
+"""Text of chosen rows: the columns say where a row stands, this reads it again."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from core.errors import UnreadableLog
 from core.events.table import EventTable
 from core.job import LogFile
+from core.logs.label import as_people_write, what_was_said
 
 MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (docs/logs.md)
 _FIRST_BYTES, _BLOCK_BYTES = 1 << 14, 1 << 17  # where one row is asked for, it is in the first few
@@ -18,22 +19,38 @@ _FAR = 1 << 16  # bytes between two rows over which it is faster to seek than to
 def read_rows(
     files: Mapping[str, LogFile], table: EventTable, rows: NDArray[np.intp] | Sequence[int]
 ) -> dict[int, str]:
-    """Text of each of these rows, decoded with replacement and cut at MAX_TEXT; each file is opened once.
+    """What each of these rows says, decoded with replacement and cut at MAX_TEXT; each file is opened once.
 
-    Rows of a file that can no longer be read are left out.
+    Without colours, and without the label of a wrapper. Rows of a file that can no longer be read are left out.
     """
     return dict(each_row(files, table, np.unique(np.asarray(rows, dtype=np.intp))))
 
 
+def cite_rows(
+    files: Mapping[str, LogFile], table: EventTable, rows: NDArray[np.intp] | Sequence[int]
+) -> dict[int, str]:
+    """As ``read_rows``, to be shown: who spoke stands before it, as people write it."""
+    return dict(_each_row(files, table, np.unique(np.asarray(rows, dtype=np.intp)), as_people_write))
+
+
 def each_row(files: Mapping[str, LogFile], table: EventTable, rows: NDArray[np.intp]) -> Iterator[tuple[int, str]]:
     """As ``read_rows``, one after the other; the rows are sorted and distinct."""
+    return _each_row(files, table, rows, what_was_said)
+
+
+_Tidy = Callable[[bytes], bytes]
+
+
+def _each_row(
+    files: Mapping[str, LogFile], table: EventTable, rows: NDArray[np.intp], tidy: _Tidy
+) -> Iterator[tuple[int, str]]:
     for group in np.split(rows, np.flatnonzero(np.diff(table.file[rows])) + 1):
         if len(group):
             offsets = table.offset[group].tolist()
-            yield from _read_file(files[table.files[table.file[group[0]]]], group.tolist(), offsets)
+            yield from _read_file(files[table.files[table.file[group[0]]]], group.tolist(), offsets, tidy)
 
 
-def _read_file(file: LogFile, rows: Sequence[int], offsets: Sequence[int]) -> Iterator[tuple[int, str]]:
+def _read_file(file: LogFile, rows: Sequence[int], offsets: Sequence[int], tidy: _Tidy) -> Iterator[tuple[int, str]]:
     try:
         with file.open() as stream:
             window = _Window(stream)
@@ -41,7 +58,7 @@ def _read_file(file: LogFile, rows: Sequence[int], offsets: Sequence[int]) -> It
                 segment = window.segment(offset)
                 if segment is None:
                     return
-                yield row, segment.decode("utf-8", "replace")
+                yield row, tidy(segment).decode("utf-8", "replace")
     except UnreadableLog:
         return
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from core.errors import SourceUnavailable, UnreadableLog
 from core.job import Job, LogFile
+from core.logs.label import as_people_write
 from core.model import Line
 
 MAX_CHARACTERS = 2_000  # of a line that is shown; its tail gets a quarter of it
@@ -141,4 +142,5 @@ class _Clipped:
 
 
 def _decode(line: bytes) -> str:
-    return line.removesuffix(b"\r").decode("utf-8", errors="replace")
+    segments = line.removesuffix(b"\r").split(b"\r")
+    return b"\r".join(map(as_people_write, segments)).decode("utf-8", errors="replace")

@@ -5,10 +5,14 @@ carriage returns (a progress bar is one line with many segments; docs/logs.md). 
 
     prefix   who speaks: ``0: [default3]:[rank3]: `` (srun, torchrun, torch), ``host: `` (pdsh), ``(Worker pid=7) ``
              (Ray), ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank. A container's stamp
-             before it (``2026-11-21T13:12:42.728Z ``, ``... stdout F ``) belongs to neither prefix nor body
+             before it (``2026-11-21T13:12:42.728Z ``, ``... stdout F ``) belongs to neither prefix nor body. In a file
+             that was unwrapped (``core.logs.wraps``) it begins with the label that stands between two ``\x1e``
     body     what is said, masked: times, addresses, hexadecimal words and numbers become ``<TS> <IP> <HEX> <NUM>``;
              typed slots (errno, exit code, signal, status, Xid) keep their value, because it is the clue
-    time     the first clock reading of the body, else the stamp, in microseconds; -1 when there is none
+    time     the first clock reading of the body, else the stamp, in microseconds; -1 when there is none. The stamp also
+             where the body's reading is far from it: that is a clock of another zone, or a time that is talked about.
+             A bare ``12:34:56`` at the beginning of the body counts from BARE on: which day it means is for
+             ``core.logs.days`` to find out, when all of the file was read
 
 Masking knows nothing of other lines, so the same line has the same body in every job. A body starts with two
 spaces when the text was indented by two or more: that is how tracebacks are told from what follows them.
@@ -20,8 +24,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 NO_TIME = -1
+BARE = -(1 << 62)  # what a clock without a date counts from: no date is so long ago
+DAY = 86_400 * 1_000_000  # microseconds
 MAX_SEGMENT = 1 << 16  # bytes of a segment that are looked at; real lines end at about 14,000 (docs/logs.md)
 MAX_BODY = 2048  # bytes of a masked body that tell one line from another
+
+# What core.logs.wraps writes before a line whose wrapper it took off: stamp, blank, label, as in
+# 2026-11-22T04:27:10.477538Z \x1enode=gpu14\x1funit=torchrun[6609]\x1e
+LABEL_MARK, FIELD_MARK = b"\x1e", b"\x1f"
+MAX_STAMP = 40  # bytes of a stamp before a label
+# Zones differ by a quarter of an hour at least (those of the tz database: Nepal's is +05:45).
+FAR = 15 * 60 * 1_000_000
 
 _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 _CLOCK = rb"[0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -59,7 +72,13 @@ MAX_SLOT_DIGITS = 5
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _XID = re.compile(rb"Xid \(PCI:[0-9a-fA-F:.]{1,24}\): $")
 
-_ANSI = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]")
+# ECMA-48: control sequences (colours), operating system commands (links, titles) up to BEL or ST; ISO 2022: character
+# sets, which `tput sgr0` selects.
+_ANSI = re.compile(
+    rb"\x1b\[[0-9;?]*[ -/]*[@-~]"
+    rb"|\x1b\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)"
+    rb"|\x1b[()][0-9A-Za-z]"
+)
 _SPACE = b" \t\n\v\f\r"
 
 
@@ -68,12 +87,13 @@ class Format:
     """What was learned of a file before it is scanned.
 
     task_labels: lines start with the task number of ``srun --label``; hosts: names that pdsh and the like put before
-    lines; year: for clocks that have none.
+    lines; year: for clocks that have none; labelled: lines start with the label of ``core.logs.wraps``.
     """
 
     task_labels: bool = False
     hosts: tuple[bytes, ...] = ()
     year: int = 1970
+    labelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +118,17 @@ def segments(line: bytes) -> Iterator[tuple[int, bytes]]:
 
 def take_apart(segment: bytes, file_format: Format) -> Segment:
     """Prefix, masked body and time of one segment."""
-    text = segment[:MAX_SEGMENT]
-    if b"\x1b" in text:
-        text = _ANSI.sub(b"", text)
-    text, stamped = _unstamped(text, file_format)
-    end = _prefix_end(text, file_format)
+    text, label, stamped = _unstamped(without_ansi(segment[:MAX_SEGMENT]), file_format)
+    end = _prefix_end(text, label, file_format)
     rest = text[end:]
-    time = _first_time(rest, file_format.year)
-    return Segment(text[:end], mask(rest), stamped if time == NO_TIME else time)
+    time = first_time(rest, file_format.year)
+    is_far = stamped != NO_TIME and abs(time - stamped) >= FAR
+    return Segment(text[:end], mask(rest), stamped if time == NO_TIME or is_far else time)
+
+
+def without_ansi(text: bytes) -> bytes:
+    """The text without colours, links and titles of a terminal."""
+    return _ANSI.sub(b"", text) if b"\x1b" in text else text
 
 
 def mask(text: bytes) -> bytes:
@@ -126,9 +149,12 @@ def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
     """The format of a file from its first bytes; a label counts when a good part of the lines carries it.
 
     A third of the lines: job scripts print some lines of their own before and after what srun labels. A twentieth for
-    host names, which share a file, and only names that look like one (a digit, or ``localhost``) or are known.
+    host names, which share a file, and only names that look like one (a digit, or ``localhost``) or are known. Half of
+    them for labels of ``core.logs.wraps``, which writes one before every line: no log forges them with some of its own.
     """
-    lines = [_STAMP.sub(b"", line, count=1) for line in sample.split(b"\n") if line.strip()]
+    whole = [without_ansi(line) for line in sample.split(b"\n") if line.strip()]
+    labelled = sum(_LABEL.match(line) is not None for line in whole) * 2 > len(whole)
+    lines = [(_LABEL if labelled else _STAMP).sub(b"", line, count=1) for line in whole]
     tasks = sum(_TASK.match(line) is not None for line in lines)
     names = Counter(match[1] for line in lines if (match := _HOST_LABEL.match(line)))
     known = set(known_hosts)
@@ -137,7 +163,7 @@ def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
         for name, count in names.items()
         if name in known or (count * 20 >= len(lines) and count >= 5 and _HOSTLIKE.fullmatch(name))
     )
-    return Format(task_labels=tasks * 3 >= len(lines) > 0, hosts=tuple(hosts), year=year)
+    return Format(task_labels=tasks * 3 >= len(lines) > 0, hosts=tuple(hosts), year=year, labelled=labelled)
 
 
 # --- prefix -------------------------------------------------------------------------------------------------------
@@ -154,24 +180,41 @@ _STAMP = re.compile(
     + _CLOCK
     + rb"(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}) (?P<stream>std(?:out|err) [FP] )?"
 )
+# what core.logs.wraps writes
+_LABEL = re.compile(rb"(?:(?P<stamp>[0-9][0-9T:.Z+ -]{0,%d}) )?(?P<label>\x1e[^\x1e]*\x1e)" % (MAX_STAMP - 1))
 _HOST_LABEL = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_.-]*): ")
 _HOSTLIKE = re.compile(rb"localhost|(?=[^.]*[A-Za-z])(?=[^:]*[0-9])[A-Za-z0-9_.-]{2,64}|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 MAX_LABELS = 4
 
 
-def _unstamped(text: bytes, file_format: Format) -> tuple[bytes, int]:
-    """The text without the stamp that a container's runtime put before its labels, and the time of the stamp."""
+def label_of(text: bytes) -> re.Match[bytes] | None:
+    """The label of ``core.logs.wraps`` that a text begins with, and the stamp before it."""
+    return _LABEL.match(text)
+
+
+def _unstamped(text: bytes, file_format: Format) -> tuple[bytes, int, int]:
+    """The text behind its stamp, where the label of ``core.logs.wraps`` in it ends (0: none), the time of the stamp."""
+    if file_format.labelled and (label := _LABEL.match(text)):
+        return text[label.start("label") :], len(label["label"]), _read_stamp(label["stamp"] or b"", file_format.year)
     stamp = _STAMP.match(text)
     if stamp is None:
-        return text, NO_TIME
+        return text, 0, NO_TIME
     said = text[stamp.end() :]
-    if not stamp["stream"] and not _prefix_end(said, file_format):
-        return text, NO_TIME  # a clock of the program's own
-    return said, _first_time(stamp[0], file_format.year)
+    if not stamp["stream"] and not _prefix_end(said, 0, file_format):
+        return text, 0, NO_TIME  # a clock of the program's own
+    return said, 0, first_time(stamp[0], file_format.year)
 
 
-def _prefix_end(text: bytes, file_format: Format) -> int:
-    end = 0
+def _read_stamp(stamp: bytes, year: int) -> int:
+    """The time of what begins with a clock."""
+    clock = _VARIABLE.match(stamp)
+    read = _READERS.get(clock.lastgroup or "") if clock else None
+    return read(clock, year) if clock and read else NO_TIME
+
+
+def _prefix_end(text: bytes, start: int, file_format: Format) -> int:
+    """Where the labels end that stand from ``start`` on."""
+    end = start
     for _ in range(MAX_LABELS):
         match = _TAGS.match(text, end) or (file_format.task_labels and _TASK.match(text, end)) or None
         if match is None and file_format.hosts:
@@ -220,17 +263,28 @@ _MILLIS = re.compile(rb"1[0-9]{12}(?![0-9])")
 _MILLIS_KEY = b'time_ms": '
 
 
-def _first_time(text: bytes, year: int) -> int:
-    """The first of the masked variables that is a clock with a date; a bare 12:34:56 says too little."""
+def first_time(text: bytes, year: int) -> int:
+    """The first of the masked variables that is a clock with a date, else a bare clock that the text begins with."""
+    bare = NO_TIME
     for match in _VARIABLE.finditer(text):
         start, kind = match.start(), match.lastgroup or ""
         if start >= TIME_WINDOW:
             break
         if kind in _READERS:
             return _READERS[kind](match, year)
+        if kind == "clock" and (start == 0 or (start == 1 and text[:1] in b"[(")):
+            bare = _read_bare(match[0])
         if kind == "num" and text.endswith(_MILLIS_KEY, 0, start) and (millis := _MILLIS.match(match[0])):
             return int(millis[0]) * 1000
-    return NO_TIME
+    return bare
+
+
+def _read_bare(clock: bytes) -> int:
+    """Since BARE; one digit before the first colon is how long something took."""
+    hours, minutes, seconds = clock[:2], clock[3:5], clock[6:8]
+    if clock[2:3] != b":" or hours > b"23" or minutes > b"59" or seconds > b"59":
+        return NO_TIME
+    return BARE + (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 1_000_000 + int(clock[9:15].ljust(6, b"0"))
 
 
 def _read_iso(match: re.Match[bytes], _year: int) -> int:

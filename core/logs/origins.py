@@ -1,201 +1,79 @@
 """Who spoke: node, rank, attempt and kind of program behind each voice (a file and a prefix).
 
-From ``job.json`` when there is one, else from paths and prefixes (docs/logs.md). What is not known
-stays ``None``; nothing is guessed but this: when a job names one node only, everything happened there.
+From ``job.json`` when there is one, else from paths (``core.logs.paths``) and prefixes (``core.logs.prefixes``), as
+docs/logs.md tells. What is not known stays ``None``; nothing is guessed but this: when a job names one node only,
+everything happened there.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from pathlib import PurePosixPath
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TypeVar
 
 from core.job import Manifest
+from core.logs.hosts import Hosts
+from core.logs.paths import layout, read_path, strip, trains
+from core.logs.prefixes import Said, read_prefix, tasks_are_ranks, with_local_ranks
+from core.logs.voices import Origin, Program, Voice
+
+__all__ = ["Origin", "Program", "Voice", "find_origins"]
 
 _Vote = TypeVar("_Vote", int, str)
+_UID = re.compile(
+    r"_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[_-](?:[0-9a-f]{64}|[0-9a-f]{32})"
+)  # of pods, containers
 
 
-class Program(StrEnum):
-    """What kind of program a voice belongs to."""
+def find_origins(
+    voices: Sequence[Voice], manifest: Manifest, own: Mapping[str, int] = MappingProxyType({})
+) -> tuple[Origin, ...]:
+    """The origin of each voice.
 
-    RANK = "rank"  # a training process
-    LAUNCHER = "launcher"  # torchrun, deepspeed, mpirun: one a node
-    DAEMON = "daemon"  # node daemon, kernel: one a node
-    SCHEDULER = "scheduler"  # one a job
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Who a voice is.
-
-    cohort: equal for voices that should say the same, by their place in the tree instead of their name.
+    Args:
+        own: rank of files whose lines name it (core.parsing.own_ranks).
     """
-
-    node: str | None = None
-    rank: int | None = None
-    local_rank: int | None = None
-    attempt: int = 0
-    program: Program = Program.SCHEDULER
-    cohort: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """A file and one of its prefixes, as scanned."""
-
-    file: str
-    prefix: bytes
-
-
-def find_origins(voices: Sequence[Voice], manifest: Manifest) -> tuple[Origin, ...]:
-    """The origin of each voice."""
+    known = Hosts(manifest)
     names = dict.fromkeys(voice.file for voice in voices)
-    hosts_of_files = manifest.nodes or _numbered_hosts(names)
-    files = {name: _read_path(name, manifest, hosts_of_files) for name in names}
-    labels = [_read_prefix(voice.prefix) for voice in voices]
-    tasks_are_ranks = _tasks_are_ranks(labels, manifest)
-    hosts = {label.host for label in labels if label.host}
+    paths = layout(names, manifest, known)
+    files = {name: read_path(name, paths) for name in names}
+    files |= {name: replace(files[name], rank=rank, program=Program.RANK) for name, rank in own.items()}
+    of_paths = [files[voice.file] for voice in voices]
+    labels = with_local_ranks([read_prefix(voice.prefix, known) for voice in voices], of_paths, manifest)
+    by_task = tasks_are_ranks(labels, manifest)
     seen = [
-        _combine(files[voice.file], label, manifest, tasks_are_ranks=tasks_are_ranks)
-        for voice, label in zip(voices, labels, strict=True)
+        _combine(path, label, manifest, tasks_are_ranks=by_task) for path, label in zip(of_paths, labels, strict=True)
     ]
+    seen = _with_the_unlabelled(voices, labels, seen)
     for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
         seen = _spread_within_folders(voices, seen)
         node_of_rank = _node_of_rank(seen, manifest)
         seen = [_complete(origin, node_of_rank, manifest) for origin in seen]
-    only = {origin.node for origin in seen if origin.node} | hosts
-    here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
-    if len(only) == 1 and len(manifest.nodes) <= 1 and not here_and_there:
-        seen = [replace(origin, node=next(iter(only))) for origin in seen]
-    elif len(manifest.nodes) == 1 and not only:
-        seen = [replace(origin, node=manifest.nodes[0]) for origin in seen]
+    seen = _on_the_only_node(labels, seen, manifest)
     last = max((origin.rank for origin in seen if origin.rank is not None), default=0)
     return tuple(
-        _place(voice, origin, max(last, (manifest.world_size or 0) - 1))
-        for voice, origin in zip(voices, seen, strict=True)
+        _place(voice, label, origin, max(last, (manifest.world_size or 0) - 1))
+        for voice, label, origin in zip(voices, labels, seen, strict=True)
     )
 
 
-# --- paths --------------------------------------------------------------------------------------------------------
-
-_NODE_NAME = re.compile(
-    r"(?:node|worker|host|pod|server|machine|gpu|dgx|nid|cn|compute|ip|instance)[-_]?[\w.-]*\d[\w.-]*"
-    r"|(?:node|worker|host|pod|server|machine)[-_][a-z]|master(?:[-_]\d+)?|localhost|\d{1,3}(?:\.\d{1,3}){3}"
-    r"|(?!.*(?:data|load))[\w.-]+-(?:master|worker|launcher)-\d{1,5}",  # pods of a Kubernetes job
-    re.IGNORECASE,
-)
-_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
-_ATTEMPT = re.compile(r"attempt_(\d{1,4})")
-_NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
-_LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
-_UNPACK = (".gz", ".zst", ".xz")
+def _on_the_only_node(labels: Sequence[Said], seen: list[Origin], manifest: Manifest) -> list[Origin]:
+    named = {origin.node for origin in seen if origin.node} | {label.host for label in labels if label.host}
+    here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
+    if len(named) == 1 and len(manifest.nodes) <= 1 and not here_and_there:
+        return [replace(origin, node=next(iter(named))) for origin in seen]
+    if len(manifest.nodes) == 1 and not named:
+        return [replace(origin, node=manifest.nodes[0]) for origin in seen]
+    return seen
 
 
-def _numbered_hosts(names: Iterable[str]) -> tuple[str, ...]:
-    """Hosts of files called ``<host>-<rank>``: when their numbers are 0, 1, ... once each, they are ranks."""
-    stems = [PurePosixPath(_strip(name)).name.rsplit(".", 1)[0] for name in names]
-    found = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem)) and re.search(r"\d", match[1])]
-    ranks = sorted(int(match[2]) for match in found)
-    return tuple(match[1] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
-
-
-def _read_path(name: str, manifest: Manifest, hosts: Sequence[str]) -> Origin:
-    parts = PurePosixPath(_strip(name)).parts
-    folders, stem = parts[:-1], parts[-1].rsplit(".", 1)[0]
-    attempt = next((int(match[1]) for part in parts if (match := _ATTEMPT.fullmatch(part))), 0)
-    origin = Origin(attempt=attempt)
-    for part in folders:
-        if part in manifest.nodes or (not manifest.nodes and part != "logs" and _NODE_NAME.fullmatch(part)):
-            origin = replace(origin, node=part)
-        elif rank := _RANK_NAME.search(part):
-            origin = replace(origin, rank=int(rank[1]))
-    if "attempt_" in name and len(folders) >= 2 and folders[-1].isdigit():
-        return replace(origin, local_rank=int(folders[-1]), program=Program.RANK)
-    return _read_stem(origin, stem, manifest, hosts)
-
-
-def _read_stem(origin: Origin, stem: str, manifest: Manifest, hosts: Sequence[str]) -> Origin:
-    rank = _RANK_NAME.search(stem)
-    if rank:
-        origin = replace(origin, rank=int(rank[1]))
-    elif stem not in hosts and (host := _NUMBERED_HOST.fullmatch(stem)) and host[1] in hosts:
-        origin = replace(origin, node=host[1], rank=int(host[2]))
-    elif origin.node is None and (named := _node_in(stem, manifest.nodes)):
-        origin = replace(origin, node=named)
-    elif origin.node is None and not manifest.nodes and _NODE_NAME.fullmatch(stem):
-        origin = replace(origin, node=stem)
-    if origin.rank is not None:
-        return replace(origin, program=Program.RANK)
-    if origin.node is None:
-        return origin
-    return replace(origin, program=Program.LAUNCHER if _LAUNCHER.search(stem) else Program.DAEMON)
-
-
-def _node_in(stem: str, nodes: Sequence[str]) -> str | None:
-    """The node that a file is called after, whatever stands around its name: job-77-worker-2.log."""
-    if stem in nodes:
-        return stem
-    found = [node for node in nodes if re.search(rf"(?<![A-Za-z0-9]){re.escape(node)}(?![A-Za-z0-9])", stem)]
-    return max(found, key=lambda node: (len(node), node), default=None)
-
-
-def _strip(name: str) -> str:
-    for suffix in _UNPACK:
-        name = name.removesuffix(suffix)
-    return name
-
-
-# --- prefixes -----------------------------------------------------------------------------------------------------
-
-_LABEL = re.compile(
-    rb"\[default(?P<local>\d+)\]:|\[rank(?P<rank>\d+)\]: ?|\[\d+,(?P<mpi>\d+)\]<std(?:out|err)>: ?"
-    rb"|\((?P<ray>\w+) pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\) "
-    rb"|(?P<nccl>[\w.-]+):\d+:\d+ \[\d+\] |(?P<task> *\d+): |(?P<host>[\w.-]+): "
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    task: int | None = None
-    local: int | None = None
-    rank: int | None = None
-    host: str | None = None
-    here: bool = False  # Ray names the host of every actor but those beside its driver
-
-
-def _read_prefix(prefix: bytes) -> _Label:
-    label = _Label()
-    for match in _LABEL.finditer(prefix):
-        kind = match.lastgroup
-        if match["rank"] or match["mpi"]:
-            label = replace(label, rank=int(match["rank"] or match["mpi"]))
-        elif match["local"]:
-            label = replace(label, local=int(match["local"]))
-        elif match["task"]:
-            label = replace(label, task=int(match["task"]))
-        elif match["ip"] or match["nccl"] or kind == "host":
-            label = replace(label, host=(match["ip"] or match["nccl"] or match["host"]).decode())
-        elif match["ray"]:
-            label = replace(label, here=True)
-    return label
-
-
-def _tasks_are_ranks(labels: Iterable[_Label], manifest: Manifest) -> bool:
-    """srun's task number is the rank when there is one task a rank, else the node (docs/logs.md)."""
-    labels = list(labels)
-    if any(label.local is not None and label.task is not None for label in labels):
-        return False
-    pairs = {(label.task, label.rank) for label in labels if label.task is not None and label.rank is not None}
-    if pairs:
-        return all(task == rank for task, rank in pairs)
-    tasks = {label.task for label in labels if label.task is not None}
-    return not manifest.nodes or len(tasks) > len(manifest.nodes) or manifest.world_size == len(manifest.nodes)
-
-
-def _combine(path: Origin, label: _Label, manifest: Manifest, *, tasks_are_ranks: bool) -> Origin:
+def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: bool) -> Origin:
     rank, node = label.rank, label.host
+    if node and path.node in manifest.nodes and node not in manifest.nodes:
+        node = None  # a container's id, or a name that only the machine itself has
+    if label.is_daemon:
+        return replace(path, node=node or path.node, rank=None, local_rank=None, program=Program.DAEMON)
     if rank is None and tasks_are_ranks:
         rank = label.task
     if node is None and label.task is not None and not tasks_are_ranks and label.task < len(manifest.nodes):
@@ -206,8 +84,30 @@ def _combine(path: Origin, label: _Label, manifest: Manifest, *, tasks_are_ranks
         local_rank=label.local if label.local is not None else path.local_rank,
         node=node or path.node,
     )
-    speaks_as_rank = origin.rank is not None or label.local is not None
-    return replace(origin, program=Program.RANK) if speaks_as_rank else origin
+    if origin.rank is not None or label.local is not None:
+        return replace(origin, program=Program.RANK)
+    return trains(origin, manifest) if label.unit and origin.node else origin
+
+
+def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> list[Origin]:
+    """When all that is labelled in a file names one rank or node, that also wrote what its wrapper says nothing of."""
+    named: dict[str, list[Origin]] = defaultdict(list)
+    for voice, label, origin in zip(voices, labels, seen, strict=True):
+        if label.wrapped and (label.host or label.rank is not None) and origin.program is not Program.DAEMON:
+            named[voice.file].append(origin)
+    sole = {file: origins[0] for file, origins in named.items() if len({(o.node, o.rank) for o in origins}) == 1}
+    return [
+        _like(origin, sole[voice.file]) if voice.file in sole and not label.names_somebody else origin
+        for voice, label, origin in zip(voices, labels, seen, strict=True)
+    ]
+
+
+def _like(origin: Origin, sole: Origin) -> Origin:
+    if origin.node and sole.node and origin.node != sole.node:
+        return origin
+    return replace(
+        origin, node=origin.node or sole.node, rank=sole.rank, local_rank=sole.local_rank, program=sole.program
+    )
 
 
 # --- what one voice tells about another ---------------------------------------------------------------------------
@@ -266,12 +166,12 @@ def _complete(origin: Origin, node_of_rank: Mapping[int, str], manifest: Manifes
     return origin
 
 
-def _place(voice: Voice, origin: Origin, last_rank: int) -> Origin:
-    """Add the cohort: shape of the path, and whether this is the first, the last or a first-of-node rank."""
-    shape = _strip(voice.file)
+def _place(voice: Voice, label: Said, origin: Origin, last_rank: int) -> Origin:
+    """Add the cohort: shape of the path, unit, and whether this is the first, the last or a first-of-node rank."""
+    shape = strip(voice.file) + label.unit.partition(b"[")[0].decode("utf-8", "replace")
     if origin.node:
         shape = shape.replace(origin.node, "<node>")
-    run = re.sub(r"[^/]+(?=/attempt_)", "<run>", shape)
+    run = _UID.sub("_<uid>", re.sub(r"[^/]+(?=/attempt_)", "<run>", shape))
     position = ""
     if origin.program is Program.RANK:
         position = (

@@ -20,6 +20,7 @@ from core.job import LogFile
 from core.logs.columns import Chunk, Columns, Engine, narrow_chunk
 from core.logs.fold import Limits, fold_chunk, limits
 from core.logs.heap import Cells, Heap
+from core.logs.lines import NO_TIME
 from core.logs.narrow import Put
 from core.logs.rows import FileRows, join
 from core.logs.scan import CHUNK_BYTES, FileScan, scan_file, spans
@@ -34,6 +35,7 @@ class Reader:
     """What a worker is told: how to read any file of a job.
 
     put: where the rows of a file go; aside: where parts of it wait for the rest. limits: of distinct messages.
+    start: of the job, in microseconds, NO_TIME when nobody knows.
     """
 
     known_hosts: tuple[bytes, ...]
@@ -42,6 +44,7 @@ class Reader:
     put: Put
     aside: Put
     limits: Limits
+    start: int = NO_TIME
 
     def read(self, file: LogFile) -> FileRows:
         """Read a whole file."""
@@ -57,7 +60,7 @@ class Reader:
 
     def join(self, scans: Sequence[FileScan]) -> FileRows:
         """Put the spans of a file together."""
-        return join(scans, self.put, self.limits.file)
+        return join(scans, self.put, self.limits.file, self.start)
 
     def elsewhere(self) -> "Reader":
         """The same for another process, which sends back what it has read."""
@@ -84,6 +87,7 @@ def read_files(
     workers: int | Executor,
     engine: Engine,
     heap: Heap,
+    start: int = NO_TIME,
     progress: Progress | None = None,
 ) -> list[FileRows]:
     """Read files; they come back in their order, and the same, whoever read them.
@@ -91,11 +95,12 @@ def read_files(
     Args:
         workers: number of threads, or whatever runs functions elsewhere.
         heap: takes the rows.
+        start: of the job, in microseconds; it tells the day of clocks without one.
         progress: is told each file when it was read, in this thread; what it raises ends the work.
     """
     with _executors(workers) as (pool, here), heap.scratch() as scratch:
         shares = limits([file.size for file in files], CHUNK_BYTES)
-        reader = Reader(tuple(known_hosts), year, engine, heap.put, scratch.put, shares)
+        reader = Reader(tuple(known_hosts), year, engine, heap.put, scratch.put, shares, start)
         found: dict[int, FileRows] = {}
         work = _Work(pool, here, reader, files, _AHEAD * workers if isinstance(workers, int) else None)
         try:

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.logs.columns import Chunk
+from core.logs.days import Days
 from core.logs.fold import JOB_TEXTS, fold_file
+from core.logs.label import read_label
 from core.logs.lines import NO_TIME
 from core.logs.messages import Messages, find_messages
 from core.logs.narrow import Narrow, Put, narrow
@@ -71,17 +73,24 @@ class FileRows:
     parts: tuple[Rows, ...]
     tally: Tally
 
+    @property
+    def broken(self) -> int:
+        """Rows whose wrapper was not whole."""
+        broken = [read_label(prefix)[0].broken for prefix in self.prefixes]
+        return int(self.tally.rows[np.array(broken, np.bool_)].sum())
+
     def moved(self, put: Put) -> "FileRows":
         """The same file with its rows somewhere else."""
         return replace(self, parts=tuple(_moved(part, put) for part in self.parts))
 
 
-def join(scans: Sequence[FileScan], put: Put, limit: int = JOB_TEXTS) -> FileRows:
+def join(scans: Sequence[FileScan], put: Put, limit: int = JOB_TEXTS, start: int = NO_TIME) -> FileRows:
     """The rows of a file from the scans of its spans, in order; what follows a problem is left out.
 
     Args:
         put: where the columns go.
         limit: distinct messages; of more, those that are alike are folded.
+        start: of the job, in microseconds, which tells the day of clocks without one.
     """
     broken = next((number for number, scan in enumerate(scans) if scan.problem), len(scans) - 1)
     read = scans[: broken + 1]
@@ -90,14 +99,14 @@ def join(scans: Sequence[FileScan], put: Put, limit: int = JOB_TEXTS) -> FileRow
     found = fold_file(find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies), limit)
     counts = _Counts(len(file.prefixes), len(found.texts))
     parts, row, line = [], 0, 0
-    clock = _Clock(chunks)
+    clock = _Clock(chunks, Days((chunk.time[:] for chunk in chunks), start))
     for number, chunk in enumerate(chunks):
         columns = chunk.wide()
         body, prefix = file.body_and_prefix(number)
         said = found.messages(body, row)
-        time = clock.carry(columns.time)
+        own, time = clock.carry(columns.time)
         counts.add(prefix, said, time)
-        marks = said.head * np.uint8(HEAD) | said.key * np.uint8(KEY) | (columns.time != NO_TIME) * np.uint8(TIMED)
+        marks = said.head * np.uint8(HEAD) | said.key * np.uint8(KEY) | (own != NO_TIME) * np.uint8(TIMED)
         parts.append(
             Rows(
                 line=narrow(columns.line, put, slope=1).raised(line),
@@ -168,21 +177,19 @@ def _numbered(lists: Iterable[tuple[bytes, ...]]) -> tuple[tuple[bytes, ...], li
 class _Clock:
     """Carries times on over the chunks of a file."""
 
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
-        self._before = NO_TIME
+    def __init__(self, chunks: Sequence[Chunk], days: Days) -> None:
+        self._before, self._days = NO_TIME, days
         if len(chunks) > 1:
-            self._before = next((int(time[0]) for chunk in chunks if len(time := _known(chunk.time[:]))), NO_TIME)
+            dated = (days.first_of(chunk.time[:]) for chunk in chunks)
+            self._before = next((time for time in dated if time != NO_TIME), NO_TIME)
 
-    def carry(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
-        carried = carry_time(time, self._before)
+    def carry(self, time: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Times of the rows' own clocks, and those with the ones above where there is none."""
+        own = self._days.dated(time)
+        carried = carry_time(own, self._before)
         if len(carried):
             self._before = int(carried[-1])
-        return carried
-
-
-def _known(time: NDArray[np.int64]) -> NDArray[np.int64]:
-    known: NDArray[np.int64] = time[time != NO_TIME]
-    return known
+        return own, carried
 
 
 class _Counts:

@@ -77,12 +77,12 @@ def scan_file(
             chunks[-1] = keep(chunks[-1].wide())
         chunks.append(engine(chunk_blocks, file_format))
         rows = sum(len(chunk) for chunk in chunks)
-        if rows > MAX_SHORT and stream.delivered < rows * SHORT:
+        if rows > MAX_SHORT and stream.taken < rows * SHORT:
             stream.end(
                 f"{file.name} holds more than {MAX_SHORT:,} lines of less than {SHORT} bytes: its rest is left out."
             )
             break
-    return FileScan(name=file.name, bytes=stream.delivered, chunks=tuple(chunks), problem=stream.problem)
+    return FileScan(name=file.name, bytes=stream.taken, chunks=tuple(chunks), problem=stream.problem)
 
 
 def _is_seekable(file: LogFile) -> bool:

@@ -8,6 +8,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.columns import SPARE, Block
 from core.logs.lines import MAX_SEGMENT
+from core.logs.wraps.stream import UnwrappedStream
 
 BLOCK_BYTES = 1 << 20
 _FIND_BYTES = 1 << 16  # how much is read at once in search of a line's end
@@ -92,7 +93,7 @@ class SpanStream:
 
     def __init__(self, file: LogFile, span: Span = WHOLE) -> None:
         """Open the file."""
-        self.delivered = 0
+        self.taken = 0  # bytes of the log, however few of them are handed on where it was unwrapped
         self.begins = 0  # where in the file that starts
         self.problem: str | None = None
         self._span = span
@@ -103,6 +104,7 @@ class SpanStream:
             self._stream = file.open()
         except UnreadableLog as error:
             self.problem = error.message
+        self._unwrapped = _if_unwrapped(self._stream)
 
     def sample(self, size: int) -> bytes:
         """The first bytes of the file; then the span is what is read."""
@@ -126,7 +128,7 @@ class SpanStream:
         else:
             start, got = self._at, self._fill(buffer)
         got = self._up_to_the_stop(buffer, got, start)
-        self.delivered += got
+        self.taken = self._unwrapped.taken if self._unwrapped else self.taken + got
         return got
 
     def end(self, problem: str | None = None) -> None:
@@ -179,3 +181,7 @@ class SpanStream:
             self._stream.close()
             self._stream = None
         return got
+
+
+def _if_unwrapped(stream: object) -> UnwrappedStream | None:
+    return stream if isinstance(stream, UnwrappedStream) else None

@@ -16,16 +16,18 @@ from core.job import Job
 from core.logs.fold import fold_texts
 from core.logs.heap import Heap, NoSpace
 from core.logs.kept import read_kept, write_kept
+from core.logs.lines import first_time
 from core.logs.origins import Origin, Voice, find_origins
 from core.logs.read import read_files
 from core.logs.rows import FileRows
 from core.logs.scan import KERNEL_BYTES, choose_engine
+from core.parsing.own_ranks import own_ranks
 from core.parsing.templates import Template
 from core.version import reader_version
 
 Progress = Callable[[str, int, int], None]
 
-_YEAR = re.compile(rb"\b(20[0-9]{2})[-/][01][0-9][-/][0-3][0-9]")
+_DATE = re.compile(rb"\b20[0-9]{2}[-/][01][0-9][-/][0-3][0-9](?:[ T_-][0-9:.,]+(?:Z|[+-][0-9:]{4,5})?)?")
 _NO_YEAR = 1970
 _YEAR_SAMPLE = 1 << 16
 _ROWS = "00"  # keys of kept rows begin so; profiles have keys of their own
@@ -123,8 +125,8 @@ def _read(job: Job, workers: int | Executor, heap: Heap, progress: Progress | No
             progress(f"reading {job.id}", done, len(job.logs))
 
     engine = choose_engine(_size(job))
-    hosts, year = _known_hosts(job), find_year(job)
-    return read_files(job.logs, hosts, year, workers=workers, engine=engine, heap=heap, progress=tell)
+    hosts, year, start = _known_hosts(job), find_year(job), _find_start(job)
+    return read_files(job.logs, hosts, year, workers=workers, engine=engine, heap=heap, start=start, progress=tell)
 
 
 def _size(job: Job) -> int:
@@ -133,17 +135,29 @@ def _size(job: Job) -> int:
 
 def find_year(job: Job) -> int:
     """Year for clocks that have none: of the job's start, else of the first date in its logs."""
-    if job.manifest.start and (match := re.match(r"(20\d{2})-", job.manifest.start)):
-        return int(match[1])
+    date = _first_date(job)
+    return int(date[:4]) if date else _NO_YEAR
+
+
+def _find_start(job: Job) -> int:
+    """When the job began, in microseconds: as job.json says, else the first date in its logs; NO_TIME without any."""
+    date = _first_date(job)
+    return first_time(date if len(date) > len("2026-11-22") else date + b" 12:00:00", _NO_YEAR)
+
+
+def _first_date(job: Job) -> bytes:
+    """A text that begins with a date, and the clock behind it if there is one; empty when no date is found."""
+    if job.manifest.start and re.match(r"20\d{2}-", job.manifest.start):
+        return job.manifest.start.encode()
     for file in job.logs[:50]:
         try:
             with file.open() as stream:
-                sample = _YEAR.search(stream.read(_YEAR_SAMPLE))
+                sample = stream.read(_YEAR_SAMPLE)
         except UnreadableLog:
             continue
-        if sample:
-            return int(sample[1])
-    return _NO_YEAR
+        if date := _DATE.search(sample):
+            return date[0]
+    return b""
 
 
 def _known_hosts(job: Job) -> Sequence[bytes]:
@@ -154,4 +168,8 @@ def _known_hosts(job: Job) -> Sequence[bytes]:
 def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Origin]:
     voices = [Voice(scan.name, prefix) for scan in scans for prefix in scan.prefixes]
     origins = find_origins(voices, job.manifest)
+    told = {voice.file for voice, origin in zip(voices, origins, strict=True) if origin.rank is not None}
+    files = {file.name: file for file in job.logs}
+    if own := own_ranks(files, {voice.file for voice in voices} - told):
+        origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}

@@ -8,8 +8,10 @@
     labels     the prefix
     table      distinct strings and their numbers
     segments   the loop over a block
+    forms      lines of known forms without their wrappers
 
-``core.logs.lines`` is the specification; tests/core/test_kernel.py holds the two together.
+``core.logs.lines`` is the specification, and ``core.logs.wraps.forms`` of the last one; tests/core/test_kernel.py and
+tests/core/wraps/test_forms.py hold them together.
 """
 
 import hashlib
@@ -26,15 +28,17 @@ from numpy.typing import NDArray
 
 from core.logs import lines
 from core.logs.columns import CHUNK_ROWS, SPARE, Block, Columns
-from core.logs.kernel import segments
+from core.logs.kernel import forms, segments
 from core.logs.kernel.labels import Labels
 from core.logs.kernel.segments import Desk, Rows, State, Text
 from core.logs.kernel.table import Table
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, Format
+from core.logs.wraps import forms as line_forms
 
 _FIRST_ROWS = CHUNK_ROWS + CHUNK_ROWS // 4  # doubled whenever they are full
 
 _Kernel = Callable[[Text, Desk, State], State]
+Unwrap = Callable[[int, int, forms.Program, int, int, int], tuple[int, int, int]]
 _Bytes = NDArray[np.uint8]
 
 _KINDS: dict[str, type[np.uint32] | type[np.int64]] = {
@@ -122,7 +126,7 @@ class _Ledger:
     def _lay_out(self) -> Desk:
         return Desk(
             year=self._format.year,
-            labels=Labels(self._format.task_labels, self._hosts.view()),
+            labels=Labels(self._format.task_labels, self._hosts.view(), self._format.labelled),
             prefixes=self._prefixes.view(),
             bodies=self._bodies.view(),
             rows=Rows(len(self._columns["line"]), *(column.ctypes.data for column in self._columns.values())),
@@ -148,14 +152,33 @@ def _kernel() -> _Kernel:
         return _compile()
 
 
+def unwrap_kernel() -> Unwrap:
+    """The compiled loop over wrapped lines of known forms; see ``core.logs.kernel.forms.unwrap``."""
+    with _LOCK:
+        return _compile_unwrap()
+
+
 @cache
 def _compile() -> _Kernel:
     kernel = _entry(_sources())
-    with suppress(RuntimeError):  # numba finds no folder that it may write to
-        kernel.enable_caching()  # type: ignore[attr-defined]  # of numba's dispatcher
+    _enable_cache(kernel)
     with suppress(OSError):  # no space in that folder; what was compiled is there all the same
         _Ledger(kernel, Format()).read(np.frombuffer(b"\n" * SPARE, np.uint8), 1, 0)
     return kernel
+
+
+@cache
+def _compile_unwrap() -> Unwrap:
+    kernel = _unwrap_entry(_sources())
+    _enable_cache(kernel)
+    with suppress(OSError):
+        kernel(0, 0, forms.Compiled(()).program(), 0, 0, 0)
+    return kernel
+
+
+def _enable_cache(kernel: object) -> None:
+    with suppress(RuntimeError):  # numba finds no folder that it may write to
+        kernel.enable_caching()  # type: ignore[attr-defined]  # of numba's dispatcher
 
 
 def _entry(sources: str) -> _Kernel:
@@ -172,6 +195,16 @@ def _entry(sources: str) -> _Kernel:
     return compiled
 
 
+def _unwrap_entry(sources: str) -> Unwrap:
+    """As ``_entry``."""
+
+    def unwrap(at: int, stop: int, program: forms.Program, out: int, room: int, form: int) -> tuple[int, int, int]:
+        return forms.unwrap(at, stop, program, out, room, form) if len(sources) > 0 else (at, out, form)
+
+    compiled: Unwrap = njit(nogil=True)(unwrap)
+    return compiled
+
+
 def _sources() -> str:
-    files = [Path(lines.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+    files = [Path(lines.__file__), Path(line_forms.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

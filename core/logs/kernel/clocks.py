@@ -8,6 +8,7 @@ import numpy as np
 
 from core.logs.kernel.letters import as_word
 from core.logs.kernel.machine import byte, compiled, digits_end, word
+from core.logs.lines import BARE, NO_TIME
 
 NO_CLOCK, CLOCK, ISO, GLOG, US, MONTH_DAY, UNIX = range(7)  # styles; CLOCK alone has no date
 
@@ -205,6 +206,15 @@ def _epoch(year: int, month: int, day: int, clock: int) -> int:
     of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
     days = era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
     return (days * 86400 + _two(clock) * 3600 + _two(clock + 3) * 60 + _two(clock + 6)) * 1_000_000
+
+
+@compiled
+def read_bare(at: int, end: int) -> int:
+    """As ``core.logs.lines._read_bare``."""
+    hours, minutes, seconds = _two(at), _two(at + 3), _two(at + 6)
+    if byte(at + 2) != _COLON or hours > 23 or minutes > 59 or seconds > 59:
+        return NO_TIME
+    return BARE + (hours * 3600 + minutes * 60 + seconds) * 1_000_000 + _micros(at + 9, end)
 
 
 # --- milliseconds -------------------------------------------------------------------------------------------------

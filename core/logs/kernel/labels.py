@@ -2,13 +2,15 @@
 
 from typing import NamedTuple
 
+from core.logs.kernel.clocks import CLOCK, clock_at, read_clock
 from core.logs.kernel.letters import CLASS, DIGIT, LETTER, NAME, WORD, as_word
-from core.logs.kernel.machine import byte, compiled, digits_end, word
+from core.logs.kernel.machine import byte, compiled, digits, digits_end, lowest, word
 from core.logs.kernel.table import NOT_FOUND, View, find
-from core.logs.lines import MAX_LABELS
+from core.logs.lines import FAR, LABEL_MARK, MAX_LABELS, MAX_STAMP, NO_TIME
 
 _BLANK, _COMMA, _DOT, _COLON, _UNDERSCORE, _DASH, _PLUS, _T, _Z, _F, _P = b" ,.:_-+TZFP"
 _OPEN, _CLOSE, _OPEN_SQUARE, _CLOSE_SQUARE = b"()[]"
+_MARK = LABEL_MARK[0]
 _MAX_TASK_BLANKS = _MAX_TASK_DIGITS = 6
 
 _DEFAULT, _RANK, _STDOUT, _STDERR, _PID, _IP, _OUT, _ERR = (
@@ -22,6 +24,41 @@ class Labels(NamedTuple):
 
     tasks: bool
     hosts: View
+    labelled: bool
+
+
+@compiled
+def label_end(at: int, tail: int) -> tuple[int, int]:
+    """Where a label of ``core.logs.wraps`` begins, with a stamp before it or none, and where it ends (0 for none)."""
+    begins = at
+    if byte(at) != _MARK:
+        if not CLASS[byte(at)] & DIGIT:
+            return at, 0
+        while CLASS[byte(begins)] & DIGIT or byte(begins) in (_T, _COLON, _DOT, _Z, _BLANK, _DASH, _PLUS):
+            begins += 1
+        if byte(begins) != _MARK or byte(begins - 1) != _BLANK or not at + 1 < begins <= at + MAX_STAMP + 1:
+            return at, 0
+    end = begins + 1
+    while end < tail and byte(end) != _MARK:
+        end += 1
+    return (begins, end + 1) if end < tail else (at, 0)
+
+
+@compiled
+def stamp_time(at: int, label: int, year: int) -> int:
+    """The time of the stamp before a label; NO_TIME when there is none."""
+    if at == label:
+        return NO_TIME
+    run = digits(at)
+    length = lowest(~run)
+    style, end = clock_at(at, at, run, length, byte(at + length))
+    return read_clock(style, at, at, end, year) if style > CLOCK else NO_TIME
+
+
+@compiled
+def far(time: int, stamped: int) -> bool:
+    """Whether the clock of a text is another one than that of the stamp before it."""
+    return stamped != NO_TIME and abs(time - stamped) >= FAR
 
 
 @compiled

@@ -5,7 +5,16 @@ variables hold a digit. Those that begin with letters (``beef0123456``) are foun
 digit, and what was copied of them is taken back.
 """
 
-from core.logs.kernel.clocks import CLOCK, MILLIS_DIGITS, NO_CLOCK, clock_at, is_millis, read_clock, read_millis
+from core.logs.kernel.clocks import (
+    CLOCK,
+    MILLIS_DIGITS,
+    NO_CLOCK,
+    clock_at,
+    is_millis,
+    read_bare,
+    read_clock,
+    read_millis,
+)
 from core.logs.kernel.letters import ANY_HEX, CLASS, DIGIT, JOINS, LOW_HEX, LOWER, SPACE, WORD, as_word
 from core.logs.kernel.machine import (
     LOOK,
@@ -27,6 +36,7 @@ from core.logs.lines import NO_TIME, TIME_WINDOW
 
 _NUMBER, _IP, _HEX = -3, -2, -1  # kinds besides the clock styles, which are positive
 
+_OPEN, _OPEN_SQUARE = b"(["
 _TAB, _BLANK, _PLUS, _DASH, _DOT, _ZERO, _COLON, _E, _X = b"\t +-.0:ex"
 _UUID_ALL, _UUID = (1 << 24) - 1, 0b0_1111_0_1111_0_1111_0_11111111  # its hexadecimal digits, the last twelve apart
 _NODE_ALL, _HEAD_ALL = (1 << 12) - 1, (1 << 8) - 1
@@ -63,19 +73,21 @@ def mask(text: int, end: int, out: int, year: int) -> tuple[int, int]:
             continue
         kind, head, tail = _variable(text, floor, at)
         if timeless and head - text < TIME_WINDOW:
-            timeless, time = _read_time(kind, text, at, tail, year)
+            timeless, time = _read_time(kind, text, at, tail, year, time)
         out = _put_mask(kind, text, at, tail, out - (at - head))
         at = floor = tail
 
 
 @compiled
-def _read_time(kind: int, text: int, at: int, tail: int, year: int) -> tuple[bool, int]:
-    """Whether the variable is no clock with a date, and its time."""
+def _read_time(kind: int, text: int, at: int, tail: int, year: int, bare: int) -> tuple[bool, int]:
+    """Whether the variable is no clock with a date, and its time, or that of a bare clock before it."""
     if kind > CLOCK:
         return False, read_clock(kind, text, at, tail, year)
     if kind == _NUMBER and tail - at >= MILLIS_DIGITS and is_millis(text, at):
         return False, read_millis(at)
-    return True, NO_TIME
+    if kind == CLOCK and (at == text or (at == text + 1 and (byte(text) == _OPEN or byte(text) == _OPEN_SQUARE))):
+        return True, read_bare(at, tail)
+    return True, bare
 
 
 @compiled

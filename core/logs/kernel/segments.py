@@ -3,13 +3,15 @@
 from typing import NamedTuple
 
 from core.logs.kernel.clocks import ISO, read_clock
-from core.logs.kernel.labels import Labels, labels_end, stamp_end, stream_end
+from core.logs.kernel.labels import Labels, far, label_end, labels_end, stamp_end, stamp_time, stream_end
+from core.logs.kernel.letters import CLASS, WORD
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, ends, lowest, odd, put_byte, put_half, put_word
 from core.logs.kernel.masks import mask
 from core.logs.kernel.table import View, has_room, index, intern
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, NO_TIME
 
-_NEWLINE, _ESCAPE, _OPEN_SQUARE, _SEMICOLON, _QUESTION = b"\n\x1b[;?"
+_NEWLINE, _RETURN, _ESCAPE, _BELL, _BACKSLASH, _UNDERSCORE = b"\n\r\x1b\x07\\_"
+_OPEN_SQUARE, _CLOSE_SQUARE, _SEMICOLON, _QUESTION, _OPEN, _CLOSE = b"[];?()"
 
 
 class Text(NamedTuple):
@@ -71,14 +73,10 @@ def scan(text: Text, desk: Desk, state: State) -> State:
             if is_odd or at + length < end:
                 start, tail, is_text = _tidy(at, length, desk.scratch)
                 undecodable += not is_text
-            stamped, clock = stamp_end(start)
-            begins = stream_end(stamped) if stamped else start
-            said = labels_end(begins, desk.labels)
-            if stamped and begins == stamped and said == begins:
-                stamped, begins, said = 0, start, labels_end(start, desk.labels)  # a clock of the program's own
+            begins, said, stamped = _prefix(start, tail, desk)
             body_end, time = mask(said, tail, desk.out, desk.year)
-            if stamped and time == NO_TIME:
-                time = read_clock(ISO, start, start, clock, desk.year)
+            if time == NO_TIME or far(time, stamped):
+                time = stamped
             put_half(desk.rows.line + 4 * row, line)
             put_word(desk.rows.offset + 8 * row, text.offset + at - text.data)
             put_half(desk.rows.length + 4 * row, length)
@@ -90,6 +88,23 @@ def scan(text: Text, desk: Desk, state: State) -> State:
             line, begun = line + 1, False
         at = end + 1
     return State(min(at, stop) - text.data, row, line, begun, undecodable)
+
+
+@compiled
+def _prefix(start: int, tail: int, desk: Desk) -> tuple[int, int, int]:
+    """Where the prefix of a text begins and ends, and the time of a stamp before it."""
+    if desk.labels.labelled:
+        begins, end = label_end(start, tail)
+        if end:
+            return begins, labels_end(end, desk.labels), stamp_time(start, begins, desk.year)
+    stamped, clock = stamp_end(start)
+    begins = stream_end(stamped) if stamped else start
+    said = labels_end(begins, desk.labels)
+    if stamped and (begins > stamped or said > begins):
+        return begins, said, read_clock(ISO, start, start, clock, desk.year)
+    if stamped:
+        said = labels_end(start, desk.labels)  # a clock of the program's own
+    return start, said, NO_TIME
 
 
 @compiled
@@ -148,20 +163,35 @@ def _is_utf8(at: int, end: int) -> bool:
 
 @compiled
 def _drop_ansi(at: int, end: int) -> int:
-    """Remove ``ESC [ 0-9;? blank-/ @-~`` in place; the new end."""
+    """Remove what ``core.logs.lines`` calls ANSI in place; the new end."""
     out = at
     while at < end:
-        letter = byte(at)
-        if letter == _ESCAPE and byte(at + 1) == _OPEN_SQUARE:
-            tail = at + 2
-            while 0x30 <= byte(tail) <= 0x39 or byte(tail) == _SEMICOLON or byte(tail) == _QUESTION:
-                tail += 1
-            while 0x20 <= byte(tail) <= 0x2F:
-                tail += 1
-            if 0x40 <= byte(tail) <= 0x7E:
-                at = tail + 1
-                continue
-        put_byte(out, letter)
+        behind = _ansi_end(at, end) if byte(at) == _ESCAPE else 0
+        if behind:
+            at = behind
+            continue
+        put_byte(out, byte(at))
         at, out = at + 1, out + 1
     put_byte(out, _NEWLINE)
     return out
+
+
+@compiled
+def _ansi_end(at: int, end: int) -> int:
+    """The end of a sequence that an escape starts, 0 when there is none."""
+    kind, tail = byte(at + 1), at + 2
+    if kind == _OPEN_SQUARE:  # ESC [ 0-9;? blank-/ @-~
+        while 0x30 <= byte(tail) <= 0x39 or byte(tail) == _SEMICOLON or byte(tail) == _QUESTION:
+            tail += 1
+        while 0x20 <= byte(tail) <= 0x2F:
+            tail += 1
+        return tail + 1 if 0x40 <= byte(tail) <= 0x7E else 0
+    if kind == _CLOSE_SQUARE:  # ESC ] ... BEL, or ESC \\ as its end
+        while tail < end and byte(tail) != _BELL and byte(tail) != _ESCAPE and byte(tail) != _RETURN:
+            tail += 1
+        if byte(tail) == _BELL and tail < end:
+            return tail + 1
+        return tail + 2 if byte(tail) == _ESCAPE and byte(tail + 1) == _BACKSLASH and tail + 1 < end else 0
+    if kind in (_OPEN, _CLOSE):
+        return tail + 1 if tail < end and CLASS[byte(tail)] & WORD and byte(tail) != _UNDERSCORE else 0
+    return 0

@@ -1,0 +1,68 @@
+"""Blocks of lines that are one thing: where they end, and what their verdict is (docs/logs.md).
+
+Exceptions of any printer, stacks, failure reports, usage texts. A block's text is its verdict: the exception as the
+program raised it, whoever printed it, the exit code of a report, the error line of a usage text. It depends on nothing
+but the block. One file a printer:
+
+    tracebacks   Python's, with all that is chained to them; frames of ``plain``, ``group`` (of exceptions), ``panel``
+                 (rich) and ``flat`` texts; ``headers``: the record of a logger above them
+    dumps        faulthandler: a dying interpreter, and stacks of threads
+    native       C++ stacks of torch, glog and abseil
+    java, go     their stacks
+    torchrun, usage, oom   reports
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.logs.blocks import chains, dumps, go, java, native, oom, torchrun, tracebacks, usage
+from core.logs.blocks.found import BLOCK_MARK, Found, Reader
+from core.logs.said import Said
+
+__all__ = ["BLOCK_MARK", "Found", "find_blocks", "may_open"]
+
+# Who reads a block, by what opens one; and letters that are in every such text, because to look for them costs a tenth.
+_CALLS = "(most recent call"
+_READERS: tuple[tuple[re.Pattern[str], Reader, tuple[str, ...]], ...] = (
+    (native.PADDLE, native.read_paddle, (_CALLS,)),
+    (chains.HEAD, tracebacks.read_traceback, (_CALLS,)),
+    (torchrun.FENCE, torchrun.read_report, ("=====",)),
+    (dumps.FATAL, dumps.read_fatal, ("Fatal Python error: ",)),
+    (native.TERMINATE, native.read_terminate, ("terminate called ",)),
+    (native.STACK, native.read_stack, ("most recent call first", "C++ CapturedTraceback:")),
+    (native.GLOG, native.read_glog, ("*** ",)),
+    (dumps.THREAD, dumps.read_dump, (_CALLS,)),
+    (dumps.STACK, dumps.read_stack_of_record, (_CALLS,)),
+    (tracebacks.SYNTAX, tracebacks.read_syntax_error, ('File "',)),
+    (java.FRAME, java.read_java, (".java:", ".scala:")),
+    (go.GOROUTINE, go.read_go, ("goroutine ",)),
+    (usage.USAGE, usage.read_usage, ("usage: ",)),
+    (oom.OOM, oom.read_oom, ("invoked oom-killer",)),
+)
+_LETTERS = dict.fromkeys(letters for _, _, of_reader in _READERS for letters in of_reader)
+_OPENERS = tuple(
+    (letters, re.compile("|".join(f"(?:{opener.pattern})" for opener, _, of_it in _READERS if letters in of_it)))
+    for letters in _LETTERS
+)
+
+
+def may_open(text: str) -> bool:
+    """Whether a body may be the first line of a block, or the first by which one is known."""
+    for letters, openers in _OPENERS:  # noqa: SIM110  # any() takes three times as long, for each distinct body
+        if letters in text and openers.search(text):
+            return True
+    return False
+
+
+def find_blocks(said: Said, starts: Sequence[int]) -> Iterator[Found]:
+    """The blocks of one voice, from the rows that may open one."""
+    done = 0
+    for start in starts:
+        if start >= done and (found := _read(said, start, done)) is not None:
+            done = found.end
+            yield found
+
+
+def _read(said: Said, start: int, done: int) -> Found | None:
+    text = said[start]
+    return next((read(said, start, done) for opener, read, _ in _READERS if opener.search(text)), None)

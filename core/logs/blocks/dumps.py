@@ -1,0 +1,57 @@
+"""What faulthandler prints: a dying interpreter with the stacks of its threads, and stacks that somebody asked for.
+
+CPython, Python/traceback.c (_Py_DumpTracebackThreads, _Py_DumpStack) and Modules/faulthandler.c; logging's
+``stack_info`` too.
+"""
+
+import re
+
+from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.reading import Read, is_blank, plainly, skip_while
+from core.logs.blocks.records import is_fatal
+from core.logs.refine import refine
+from core.logs.said import Said
+
+FATAL = re.compile(r"^Fatal Python error: ")
+THREAD = re.compile(
+    r"^(?:Current thread|Thread) <HEX>[^()]*\(most recent call first\):|^Stack \(most recent call first\):"
+    r"|^Current thread's C stack trace \(most recent call first\):"
+)
+STACK = re.compile(r"^(?:  )?Stack \(most recent call last\):")
+STACK_DUMP = (
+    "Stack dump of all threads"  # no error: on SIGUSR1 or SIGTERM, or when a time is over (dump_traceback_later)
+)
+
+_INNER = re.compile(
+    r"^(?:Current thread|Thread|  File|  Binary file|  \.\.\.|  <|  Garbage-collecting|Extension modules:"
+    r"|Python runtime state|Stack \(most recent call first\)|<Cannot show all threads)"
+)
+
+
+def read_fatal(said: Said, start: int, done: int) -> Found:
+    """A dying interpreter: its error and the stacks of its threads; the fatal record above says why it was aborted."""
+    end = _past_threads(plainly(said), start + 1)
+    key = start - 1 if start > done and is_fatal(said[start - 1]) else start
+    return Found(key, end, (key,), called_like(said[key]))
+
+
+def read_dump(said: Said, start: int, _: int) -> Found:
+    """Stacks of threads, which say where a program stood and not that it failed."""
+    return Found(start, _past_threads(plainly(said), start), (start,), STACK_DUMP)
+
+
+def read_stack_of_record(said: Said, start: int, done: int) -> Found | None:
+    """The stack below a logger's record (``stack_info=True``): where the record was written."""
+    end = skip_while(plainly(said), start + 1, lambda text: text.startswith("  "))
+    if start <= done:
+        return None
+    return Found(start - 1, end, (start - 1,), refine(said[start - 1]))
+
+
+def _past_threads(read: Read, at: int) -> int:
+    """Past the stacks; empty lines stand between them only."""
+    end = at
+    while (text := read(at)) is not None and (is_blank(text) or _INNER.match(text)):
+        at += 1
+        end = end if is_blank(text) else at
+    return end

@@ -1,0 +1,97 @@
+"""Stacks of native code: torch's C++ frames, ``terminate called``, and the failure handlers of glog, abseil and Paddle.
+
+torch, c10/util/Exception.cpp and Backtrace.cpp; gcc, libsupc++/vterminate.cc; glog, src/signalhandler.cc and
+logging.cc; abseil, debugging/failure_signal_handler.cc; Paddle, paddle/fluid/platform/init.cc.
+"""
+
+import re
+
+from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.reading import Read, is_blank, next_of, plainly, skip_while
+from core.logs.blocks.records import is_fatal
+from core.logs.said import Said
+
+STACK = re.compile(r"^Exception raised from .*most recent call first|^C\+\+ CapturedTraceback:")
+TERMINATE = re.compile(r"^terminate called ")
+GLOG = re.compile(r"^\*\*\* (?:Check failure stack trace:|Aborted at <NUM> \(unix time\)|SIG[A-Z]+ received at time=)")
+PADDLE = re.compile(r"^C\+\+ Traceback \(most recent call last\):")
+
+_FRAME = re.compile(r"^frame #|^<omitting python frames>|^#\d+ |^<unknown function>|^#<NUM> ")
+_WHAT = re.compile(r"^(?:  )?what\(\):")
+_SIGNAL = re.compile(r"^\*\*\* SIG[A-Z]+ ")
+_GLOG_FRAME = re.compile(r"^PC: @ |^(?:  )?@ (?:<HEX>|<NUM>|\(unknown\))")
+_SUMMARY = re.compile(r"^Error Message Summary:")
+_PADDLE_ROWS = 400  # C++ frames between the head of Paddle's report and its summary; real ones have below a hundred
+# What torch adds below a CUDA error; advice, never a cause (docs/logs.md, "Blocks").
+_ADVICE = re.compile(
+    r"^(?:CUDA kernel errors might be|For debugging consider passing|Compile with `?TORCH_USE_CUDA_DSA|"
+    r"Device-side assertion tracking|Search for `cuda|To show error details|Last error:|ncclSystemError:|"
+    r"ncclInternalError:|ncclUnhandledCudaError:|ncclRemoteError:|ncclInvalidUsage:)"
+)
+
+
+def is_advice(text: str) -> bool:
+    """Whether a row is what torch advises below an error."""
+    return _ADVICE.match(text) is not None
+
+
+def past_stack(read: Read, at: int) -> int:
+    """Past ``Exception raised from`` and its frames, and the empty line that ends them."""
+    end = skip_while(read, at, lambda text: STACK.match(text) or _FRAME.match(text))
+    return end + 1 if end > at and read(end) == "" else end
+
+
+def is_frame(text: str) -> bool:
+    """Whether a row is a C++ frame of torch."""
+    return _FRAME.match(text) is not None
+
+
+def read_stack(said: Said, start: int, done: int) -> Found:
+    """A C++ stack belongs to the message above it."""
+    end = past_stack(plainly(said), start)
+    while said.adjacent(start) and start > done and (not said[start - 1] or is_advice(said[start - 1])):
+        start -= 1
+    if said.adjacent(start) and start > done:
+        return Found(start - 1, end, (start - 1,), called_like(said[start - 1]))
+    if said.has_row_above(start):
+        return Found(start, end, (), None)
+    return Found(start, end, (start,), called_like(said[start]))
+
+
+def read_terminate(said: Said, start: int, _: int) -> Found:
+    """``terminate called ...``, its ``what():`` and the stacks below."""
+    read = plainly(said)
+    what = next_of(read, start + 1, _WHAT.match, 2)
+    key = start if what is None else what
+    end = _past_glog(read, past_stack(read, _past_advice(read, key + 1)))
+    return Found(start, end, (key,), called_like(said[key]))
+
+
+def read_glog(said: Said, start: int, done: int) -> Found:
+    """What glog or abseil print of a signal; below a failed check it belongs to the fatal record above."""
+    end = _past_glog(plainly(said), start)
+    if start > done and is_fatal(said[start - 1]):
+        return Found(start - 1, end, (start - 1,), called_like(said[start - 1]))
+    key = next((row for row in range(start, end) if _SIGNAL.match(said[row])), start)
+    return Found(start, end, (key,), called_like(said[key]))
+
+
+def read_paddle(said: Said, start: int, _: int) -> Found | None:
+    """Paddle's report of a signal: C++ frames, a summary between rulers, when and by which signal."""
+    read = plainly(said)
+    summary = next_of(read, start + 1, _SUMMARY.match, _PADDLE_ROWS)
+    key = None if summary is None else next_of(read, summary + 1, lambda text: text.strip("- ") != "", 3)
+    if key is None:
+        return None
+    end = skip_while(read, key + 1, lambda text: text.startswith("  ["))
+    return Found(start, end, (key,), called_like(said[key]))
+
+
+def _past_advice(read: Read, at: int) -> int:
+    """Past what torch advises, with the empty lines that set it off from a stack below."""
+    end = skip_while(read, at, lambda text: is_blank(text) or is_advice(text))
+    return end if STACK.match(read(end) or "") else at
+
+
+def _past_glog(read: Read, at: int) -> int:
+    return skip_while(read, at, lambda text: GLOG.match(text) or _SIGNAL.match(text) or _GLOG_FRAME.match(text))

@@ -1,0 +1,17 @@
+"""argparse's usage text; the error line below it says what was wrong."""
+
+import re
+
+from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.reading import plainly, skip_while
+from core.logs.said import Said
+
+USAGE = re.compile(r"^usage: ")
+
+
+def read_usage(said: Said, start: int, _: int) -> Found | None:
+    """The text up to its error line; None when there is none, because ``--help`` is no failure."""
+    end = skip_while(plainly(said), start + 1, lambda text: text.startswith("  ") or not text)
+    if end < len(said) and ": error: " in said[end]:
+        return Found(start, end + 1, (end,), called_like(said[end]))
+    return None

@@ -1,0 +1,142 @@
+"""Who speaks in a file, as far as its path tells (docs/logs.md, "Layouts")."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from core.job import Manifest
+from core.logs.hosts import Hosts
+from core.logs.units import is_daemon
+from core.logs.voices import Origin, Program
+
+_NODE_NAME = re.compile(
+    r"(?:node|worker|host|pod|server|machine|gpu|dgx|nid|cn|compute|ip|instance)[-_]?[\w.-]*\d[\w.-]*"
+    r"|(?:node|worker|host|pod|server|machine)[-_][a-z]|master(?:[-_]\d+)?|localhost|\d{1,3}(?:\.\d{1,3}){3}"
+    r"|(?!.*(?:data|load))[\w.-]+-(?:master|worker|launcher)-\d{1,5}",  # pods of a Kubernetes job
+    re.IGNORECASE,
+)
+_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
+_ATTEMPT = re.compile(r"attempt_(\d{1,4})")
+_NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
+LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
+_UNPACK = (".gz", ".zst", ".xz")
+
+# The kubelet's /var/log/pods/<namespace>_<pod>_<uid>/<container>/<restarts>.log, and the links of /var/log/containers.
+_POD_FOLDER = re.compile(
+    r"[a-z0-9-]+_(?P<pod>[a-z0-9.-]+)_(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})"
+)
+_POD_FILE = re.compile(r"(?P<pod>[a-z0-9.-]+)_[a-z0-9-]+_(?P<container>[a-z0-9-]+)-[0-9a-f]{64}")
+# submitit: <job>_<task>_log.out, of an array <job>_<place>_<task>_log.out
+_SUBMITIT = re.compile(r"\d+(?:_\d+)?_(?P<task>\d{1,6})_log")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What all paths of a job tell together.
+
+    hosts: of files called ``<host>-<rank>``. tasks_are_nodes: submitit's tasks are not ranks but nodes.
+    """
+
+    manifest: Manifest
+    known: Hosts
+    hosts: tuple[str, ...]
+    tasks_are_nodes: bool
+
+
+def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
+    """Look at the paths of a job."""
+    stems = [_stem(name) for name in names]
+    tasks = {int(match["task"]) for stem in stems if (match := _SUBMITIT.fullmatch(stem))}
+    ranks = manifest.world_size or 0
+    return Layout(
+        manifest,
+        known,
+        manifest.nodes or _numbered_hosts(stems),
+        tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
+    )
+
+
+def read_path(name: str, paths: Layout) -> Origin:
+    """Who speaks in that file."""
+    parts = PurePosixPath(strip(name)).parts
+    folders, stem = parts[:-1], _stem(name)
+    attempt = next((int(match[1]) for part in parts if (match := _ATTEMPT.fullmatch(part))), 0)
+    origin = Origin(attempt=attempt)
+    for place, part in enumerate(folders):
+        if pod := _POD_FOLDER.fullmatch(part):
+            return _of_pod(pod["pod"], (*folders[place + 1 :], "")[0], stem, paths)
+        if node := _folder_of(part, paths):
+            origin = replace(origin, node=node)
+        elif rank := _RANK_NAME.search(part):
+            origin = replace(origin, rank=int(rank[1]))
+    if "attempt_" in name and len(folders) >= 2 and folders[-1].isdigit():
+        return replace(origin, local_rank=int(folders[-1]), program=Program.RANK)
+    return _read_stem(origin, stem, paths)
+
+
+def strip(name: str) -> str:
+    """The path without what says how the file is packed."""
+    for suffix in _UNPACK:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(strip(name)).name.rsplit(".", 1)[0]
+
+
+def _numbered_hosts(stems: Iterable[str]) -> tuple[str, ...]:
+    """Hosts of files called ``<host>-<rank>``: when their numbers are 0, 1, ... once each, they are ranks."""
+    found = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem)) and re.search(r"\d", match[1])]
+    ranks = sorted(int(match[2]) for match in found)
+    return tuple(match[1] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
+
+
+def _folder_of(part: str, paths: Layout) -> str | None:
+    """The node that a folder is called after."""
+    if paths.manifest.nodes:
+        return paths.known.called(part)
+    return part if part != "logs" and _NODE_NAME.fullmatch(part) else None
+
+
+def _of_pod(pod: str, container: str, stem: str, paths: Layout) -> Origin:
+    """A container of a pod; its file is numbered by its restarts, as far as it was not rotated."""
+    restarts = stem.partition(".")[0]
+    node = paths.known.node(pod) or pod
+    origin = Origin(node=node, attempt=int(restarts) if restarts.isdecimal() and len(restarts) < 5 else 0)
+    if is_daemon(container.encode()):
+        return replace(origin, program=Program.DAEMON)
+    return trains(origin, paths.manifest)
+
+
+def trains(origin: Origin, manifest: Manifest) -> Origin:
+    """What trains on a node, a pod or a unit: its only rank, or the launcher of all of them."""
+    ranks = manifest.node_ranks.get(origin.node or "", ())
+    if len(ranks) == 1:
+        return replace(origin, rank=ranks[0], program=Program.RANK)
+    return replace(origin, program=Program.LAUNCHER)
+
+
+def _read_stem(origin: Origin, stem: str, paths: Layout) -> Origin:
+    hosts, nodes = paths.hosts, paths.manifest.nodes
+    rank, task, pod = _RANK_NAME.search(stem), _SUBMITIT.fullmatch(stem), _POD_FILE.fullmatch(stem)
+    if pod:
+        return _of_pod(pod["pod"], pod["container"], "", paths)
+    if rank:
+        origin = replace(origin, rank=int(rank[1]))
+    elif task and paths.tasks_are_nodes:
+        return replace(origin, node=nodes[int(task["task"])], program=Program.LAUNCHER)
+    elif task:
+        origin = replace(origin, rank=int(task["task"]))
+    elif stem not in hosts and (host := _NUMBERED_HOST.fullmatch(stem)) and host[1] in hosts:
+        origin = replace(origin, node=host[1], rank=int(host[2]))
+    elif origin.node is None and (named := paths.known.node(stem)):
+        origin = replace(origin, node=named)
+    elif origin.node is None and not nodes and _NODE_NAME.fullmatch(stem):
+        origin = replace(origin, node=stem)
+    if origin.rank is not None:
+        return replace(origin, program=Program.RANK)
+    if origin.node is None:
+        return origin
+    return replace(origin, program=Program.LAUNCHER if LAUNCHER.search(stem) else Program.DAEMON)

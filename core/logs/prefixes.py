@@ -1,0 +1,131 @@
+"""Who speaks behind a prefix: labels of launchers, and that of a wrapper (docs/logs.md, "Prefixes are a stack")."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from core.job import Manifest
+from core.logs.hosts import Hosts
+from core.logs.label import read_label
+from core.logs.units import is_daemon
+from core.logs.voices import Origin
+
+_LABEL = re.compile(
+    rb"\[default(?P<local>\d+)\]:|\[rank(?P<rank>\d+)\]: ?|\[\d+,(?P<mpi>\d+)\]<std(?:out|err)>: ?"
+    rb"|\((?P<ray>\w+) pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\) "
+    rb"|(?P<nccl>[\w.-]+):\d+:\d+ \[\d+\] |(?P<task> *\d+): |(?P<host>[\w.-]+): "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a prefix says.
+
+    role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. here:
+    Ray names the host of every actor but those beside its driver. wrapped: a wrapper had the line, whatever it told.
+    unit: as in ``core.logs.label``.
+    """
+
+    task: int | None = None
+    local: int | None = None
+    role: int | None = None
+    rank: int | None = None
+    host: str | None = None
+    here: bool = False
+    wrapped: bool = False
+    unit: bytes = b""
+
+    @property
+    def is_daemon(self) -> bool:
+        """Whether a node's own program speaks."""
+        return self.unit != b"" and is_daemon(self.unit)
+
+    @property
+    def names_somebody(self) -> bool:
+        """Whether it says anything of who speaks."""
+        told = (self.task, self.local, self.rank, self.host)
+        return self.unit != b"" or any(one is not None for one in told)
+
+
+def read_prefix(prefix: bytes, hosts: Hosts) -> Said:
+    """What a prefix says; of machines the name that job.json has."""
+    label, tags = read_label(prefix)
+    said = Said(
+        rank=label.rank,
+        local=label.local_rank,
+        host=hosts.first([node.decode("utf-8", "replace") for node in label.nodes]),
+        wrapped=tags != prefix,
+        unit=label.unit,
+    )
+    for match in _LABEL.finditer(tags):
+        said = _with(said, match, hosts)
+    return said
+
+
+def _with(said: Said, match: re.Match[bytes], hosts: Hosts) -> Said:
+    name = match["ip"] or match["nccl"] or match["host"]
+    if match["rank"]:
+        return replace(said, role=said.rank, rank=int(match["rank"]))
+    if match["mpi"]:
+        return replace(said, rank=int(match["mpi"]))
+    if match["local"]:
+        return replace(said, local=int(match["local"]))
+    if match["task"]:
+        return replace(said, task=int(match["task"]))
+    return replace(said, host=hosts.first([name.decode()])) if name else replace(said, here=True)
+
+
+def tasks_are_ranks(labels: Iterable[Said], manifest: Manifest) -> bool:
+    """srun's task number is the rank when there is one task a rank, else the node (docs/logs.md)."""
+    labels = list(labels)
+    if any(label.local is not None and label.task is not None for label in labels):
+        return False
+    pairs = {(label.task, label.rank) for label in labels if label.task is not None and label.rank is not None}
+    if pairs:
+        return all(task == rank for task, rank in pairs)
+    tasks = {label.task for label in labels if label.task is not None}
+    return not manifest.nodes or len(tasks) > len(manifest.nodes) or manifest.world_size == len(manifest.nodes)
+
+
+def with_local_ranks(labels: Sequence[Said], paths: Sequence[Origin], manifest: Manifest) -> list[Said]:
+    """The same, with the ranks of torchrun's ``--role rank`` as the local ranks that they are."""
+    if not _are_local(labels, paths, manifest):
+        return [replace(label, role=None) for label in labels]
+    return [_localized(label) for label in labels]
+
+
+def _localized(label: Said) -> Said:
+    if label.role is not None:  # torch itself writes the rank of the job behind it
+        return replace(label, local=label.role, role=None)
+    is_launchers = label.rank is not None and not label.wrapped
+    return replace(label, local=label.rank, rank=None) if is_launchers else label
+
+
+def _are_local(labels: Sequence[Said], paths: Sequence[Origin], manifest: Manifest) -> bool:
+    """Whether the numbers in ``[rank0]:`` count from anew on every node.
+
+    They do when two different ones stand before a line, and when most of them come from several tasks or machines while
+    the job has more ranks than numbers.
+    """
+    if any(label.role is not None and label.role != label.rank for label in labels):
+        return True
+    tasks: defaultdict[int, set[int]] = defaultdict(set)
+    nodes: defaultdict[int, set[str]] = defaultdict(set)
+    for label, path in zip(labels, paths, strict=True):
+        if label.rank is not None and not label.wrapped:
+            tasks[label.rank].update(() if label.task is None else (label.task,))
+            nodes[label.rank].update(filter(None, (label.host or path.node,)))
+    each = _ranks_of_a_node(manifest)
+    if not tasks or (each is not None and (max(tasks) >= each or manifest.world_size == len(tasks))):
+        return False
+    return any(
+        2 * sum(len(place) > 1 for place in places.values()) > len(places) and any(places.values())
+        for places in (tasks, nodes)
+    )
+
+
+def _ranks_of_a_node(manifest: Manifest) -> int | None:
+    if manifest.node_ranks:
+        return max(map(len, manifest.node_ranks.values()))
+    return -(-manifest.world_size // len(manifest.nodes)) if manifest.world_size and manifest.nodes else None

@@ -1,0 +1,36 @@
+"""Who may speak: node, rank, attempt and kind of program behind a voice, which is a file and a prefix."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Program(StrEnum):
+    """What kind of program a voice belongs to."""
+
+    RANK = "rank"  # a training process
+    LAUNCHER = "launcher"  # torchrun, deepspeed, mpirun: one a node
+    DAEMON = "daemon"  # node daemon, kernel: one a node
+    SCHEDULER = "scheduler"  # one a job
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who a voice is.
+
+    cohort: equal for voices that should say the same, by their place in the tree instead of their name.
+    """
+
+    node: str | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    attempt: int = 0
+    program: Program = Program.SCHEDULER
+    cohort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A file and one of its prefixes, as scanned."""
+
+    file: str
+    prefix: bytes

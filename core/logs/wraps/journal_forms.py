@@ -1,0 +1,101 @@
+"""``journalctl -o export`` and ``-o verbose``: an entry is a field a line.
+
+Export (systemd.io/JOURNAL_EXPORT_FORMATS): ``NAME=text``, or for what is no text a line with the name, the size in
+eight bytes and so many bytes; an empty line ends the entry. Verbose: a line with time and cursor, then the fields,
+indented.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from core.logs.wraps.documents import MAX_RECORD, Part
+from core.logs.wraps.entries import is_entry, read_entry
+from core.logs.wraps.stamps import NO_STAMP, iso
+
+EXPORT = re.compile(rb"__CURSOR=[^\n]*\n__REALTIME_TIMESTAMP=[0-9]+\n")
+VERBOSE = re.compile(
+    rb"(?m)^[A-Z][a-z]{2} (?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]+)(?P<zone>[^\n\[]*)\[s=[^\n]*\n(?=    [A-Z_])"
+)
+_FIELD = re.compile(rb"(?m)^    (?P<name>[A-Z_0-9]+)=(?P<value>[^\n]*(?:\n {5,}[^\n]*)*)")
+_SIZE_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Fields of an entry, where its message begins, and where it ends."""
+
+    fields: dict[str, object]
+    message: int
+    end: int
+
+
+def read_export(blocks: Iterable[bytes]) -> Iterator[Part]:
+    """The entries of an export, each at the line of its message."""
+    held = b""
+    for block in blocks:
+        held, at = held + block, 0
+        while (entry := _exported(held, at)) is not None:
+            yield _part(held[at : entry.end], entry, entry.message - at)
+            at = entry.end
+        held = held[at:]
+        if len(held) > MAX_RECORD:
+            yield Part(held, broken=True)
+            held = b""
+    if held:
+        entry = _exported(held + b"\n\n", 0)
+        yield Part(held, broken=True) if entry is None else _part(held, entry, entry.message)
+
+
+def _exported(held: bytes, at: int) -> _Entry | None:
+    """The entry that begins there; None when it does not end."""
+    fields, message = dict[str, object](), at
+    while (newline := held.find(b"\n", at)) >= 0:
+        name, equals, value = held[at:newline].partition(b"=")
+        if not name and not equals:
+            return _Entry(fields, message, newline + 1)
+        begins, at = at, newline + 1
+        if not equals:
+            size = int.from_bytes(held[at : at + _SIZE_BYTES], "little")
+            begins, at = at + _SIZE_BYTES, at + _SIZE_BYTES + size + 1
+            value = held[begins : at - 1]
+        if name == b"MESSAGE":
+            message = begins
+        fields[name.decode("ascii", "replace")] = value
+    return None
+
+
+def read_verbose(blocks: Iterable[bytes]) -> Iterator[Part]:
+    """The entries of a verbose print, each at the line of its message."""
+    held = b""
+    for block in blocks:
+        held += block
+        *whole, last = [0, *(match.start() for match in VERBOSE.finditer(held) if match.start())]
+        for begins, ends in zip(whole, [*whole[1:], last], strict=True):
+            yield _printed(held[begins:ends])
+        held = held[last:]
+        if len(held) > MAX_RECORD:
+            yield Part(held, broken=True)
+            held = b""
+    if held:
+        yield _printed(held)
+
+
+def _printed(raw: bytes) -> Part:
+    head = VERBOSE.match(raw)
+    fields, message = dict[str, object](), 0
+    for match in _FIELD.finditer(raw):
+        indent = b"\n" + b" " * (match.start("value") - match.start())
+        fields[match["name"].decode()] = match["value"].replace(indent, b"\n")
+        if match["name"] == b"MESSAGE":
+            message = match.start()
+    utc = head is not None and head["zone"].strip() in (b"UTC", b"GMT")
+    stamp = iso(head["time"] + b"Z" * utc) if head else NO_STAMP
+    if not is_entry(fields):
+        return Part(raw)
+    return Part(raw, read_entry(fields, stamp), raw.count(b"\n", 0, message))
+
+
+def _part(raw: bytes, entry: _Entry, message: int) -> Part:
+    said = read_entry(entry.fields) if is_entry(entry.fields) else None
+    return Part(raw, said, raw.count(b"\n", 0, message))

@@ -1,0 +1,129 @@
+"""Objects of a logger as tokens of a form: keys, levels and what stands between are fixed, values are runs."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.logs.wraps.fields import MEANINGS, Meaning
+from core.logs.wraps.forms import Cut, Kind, Run, Token
+from core.logs.wraps.stamps import tokens_of
+
+_TEXT = rb'[^"\\\x00-\x1f]'
+_MEMBER = re.compile(
+    rb'\s*"(?P<key>' + _TEXT + rb'+)"\s*:\s*(?:"(?P<text>' + _TEXT + rb'*)"|(?P<opens>\{)'
+    rb"|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(?=[,}\s])|(?P<word>true|false|null|NaN))"
+)
+_BETWEEN = re.compile(rb"\s*(?P<ends>[}\s]*)(?P<comma>,?)")
+_TIME = re.compile(
+    rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_ASCTIME = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{2}:[0-9]{2}:[0-9]{2}),([0-9]{3})")
+_PLAIN = re.compile(rb"[^\s=]+")
+_MOST = 900  # bytes of a value, which core.logs.wraps.records keeps whole
+_MOST_MEMBERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A value of an object: its path, its bytes between start and end; is_text: they stand between quotes."""
+
+    path: str
+    start: int
+    end: int
+    value: bytes
+    is_text: bool
+    is_word: bool
+
+
+def cut_object(line: bytes) -> Cut | None:
+    """The tokens of an object; None when a value of it cannot be told by where it stands."""
+    members = list(_members(line))
+    if not members or len({member.path for member in members}) < len(members):
+        return None
+    tokens, at = list[Token](), 0
+    leading = _leading(members)
+    for member in members:
+        run = _tokens(member, leading)
+        if run is None:
+            return None
+        tokens += [line[at : member.start], *run]
+        at = member.end
+    return Cut((*tokens, line[at:]))
+
+
+def _members(line: bytes) -> Iterator[_Member]:
+    """The members of an object and of those in it; none when anything is not as simple as that."""
+    found, path, at = list[_Member](), list[str](), 1
+    while line[:1] == b"{" and (match := _MEMBER.match(line, at)) is not None and len(found) < _MOST_MEMBERS:
+        key = match["key"].decode("utf-8", "replace")
+        at = match.end()
+        if match["opens"]:
+            path.append(key)
+            continue
+        kind = match.lastgroup or ""
+        found.append(_Member(".".join((*path, key)), *match.span(kind), match[kind], kind == "text", kind == "word"))
+        between = _BETWEEN.match(line, at)
+        ends = between["ends"].count(b"}") if between else 0
+        at = between.end() if between else at
+        if between and between["comma"] and ends <= len(path):
+            path[len(path) - ends :] = []
+            continue
+        if ends == len(path) + 1 and at == len(line):
+            yield from found
+        return
+
+
+def _leading(members: list[_Member]) -> dict[Meaning, str]:
+    """The members that are message and logger: of several the first that is asked for."""
+    leading: dict[Meaning, tuple[int, str]] = {}
+    for member in members:
+        meaning, order = MEANINGS.get(member.path, (None, 0))
+        if meaning in (Meaning.MESSAGE, Meaning.LOGGER) and member.value and not member.is_word:
+            leading[meaning] = min(leading.get(meaning, (order, member.path)), (order, member.path))
+    return {meaning: path for meaning, (_, path) in leading.items()}
+
+
+def _tokens(member: _Member, leading: dict[Meaning, str]) -> tuple[Token, ...] | None:
+    """What stands for a value: itself, a run of what it is made of, or None where lines differ in more than that."""
+    meaning, _ = MEANINGS.get(member.path, (None, 0))
+    if member.is_word or not member.value or meaning is Meaning.LEVEL:
+        return (member.value,)
+    if meaning is Meaning.TRACEBACK:
+        return None
+    if meaning is Meaning.TIME:
+        return _time(member.value) if member.is_text else _duration(member.value)
+    if meaning is not None and leading.get(meaning) == member.path and member.is_text:
+        return (Run(Kind.SOME),)
+    return (_run(member, meaning),)
+
+
+def _run(member: _Member, meaning: Meaning | None) -> Run:
+    if meaning in _RUNS and (member.is_text or _RUNS[meaning].kind is Kind.COUNT):
+        return _RUNS[meaning]
+    if not member.is_text:
+        return Run(Kind.NUMBER, _MOST)
+    return Run(Kind.PLAIN if _PLAIN.fullmatch(member.value) else Kind.QUOTED, _MOST)
+
+
+_RUNS = {
+    Meaning.RANK: Run(Kind.COUNT, 6),
+    Meaning.LOCAL_RANK: Run(Kind.COUNT, 6),
+    Meaning.NODE: Run(Kind.NAME, 200),
+    Meaning.UNIT: Run(Kind.NAME, 200),
+    Meaning.NOTHING: Run(Kind.TEXT),
+}
+
+
+def _duration(value: bytes) -> tuple[Token, ...] | None:
+    """A number of less than nine digits is no time, whatever it is called."""
+    return (Run(Kind.NUMBER, 8),) if len(value) <= 8 else None
+
+
+def _time(value: bytes) -> tuple[Token, ...] | None:
+    if _TIME.fullmatch(value):
+        return tokens_of(value)
+    match = _ASCTIME.fullmatch(value)
+    if match is None:
+        return None
+    day, clock, millis = (Run(Kind.SHAPE, shape=re.sub(rb"[0-9]", b"9", part)) for part in match.groups())
+    return (day, b" ", clock, b",", millis)

@@ -1,0 +1,36 @@
+"""logfmt: ``time="2026-11-22T04:27:10Z" level=info msg="step done" step=31`` of logrus, slog, logfmter and daemons."""
+
+import json
+import re
+
+from core.logs.wraps.fields import MEANINGS, Meaning
+from core.logs.wraps.objects import as_text
+from core.logs.wraps.peeled import Peeled, Wrap, usual
+from core.logs.wraps.records import read_record
+
+_PAIR = re.compile(r'\s*(?P<key>[A-Za-z_@][\w.@/-]*)=(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)')
+_FORMS = {"at": "level", "when": "time"}  # of logfmter
+
+
+def peel(line: bytes) -> Peeled | None:
+    """What the logger was told: nothing but pairs, among them a level or a time, and a message."""
+    text, at = as_text(line.rstrip()), 0
+    pairs: dict[str, str] = {}
+    while match := _PAIR.match(text, at):
+        pairs[_FORMS.get(match["key"], match["key"])] = _value(match["value"])
+        at = match.end()
+    meanings = {MEANINGS[key][0] for key in pairs if key in MEANINGS}
+    is_record = Meaning.MESSAGE in meanings and not meanings.isdisjoint((Meaning.LEVEL, Meaning.TIME))
+    return read_record(pairs) if at == len(text) and is_record else None
+
+
+def _value(written: str) -> str:
+    if not written.startswith('"'):
+        return written
+    try:
+        return str(json.loads(written, strict=False))
+    except ValueError:  # Go's own escapes: \x1b
+        return written[1:-1]
+
+
+fit = usual(Wrap("logfmt", peel), 0.3)

@@ -1,0 +1,75 @@
+"""How a log is wrapped, told from its first bytes."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from core.logs.lines import without_ansi
+from core.logs.wraps.documents import Part, read_parts
+from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_verbose
+from core.logs.wraps.peeled import Wrap
+from core.logs.wraps.registry import DOCUMENTS, FITS
+
+SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
+MAX_LAYERS = 4
+
+ReadParts = Callable[[Iterable[bytes]], Iterator[Part]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """How a log is wrapped.
+
+    layers: around each line, the outermost first. parts: takes a document apart, where the log is one.
+    """
+
+    layers: tuple[Wrap, ...] = ()
+    parts: ReadParts | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.layers) or self.parts is not None
+
+
+def find_wrapping(sample: bytes) -> Wrapping:
+    """How a log with these first bytes is wrapped; falsy for a plain one."""
+    for parts in _documents(sample):
+        found = list(parts((sample,)))
+        texts = [part.said.text for part in found if part.said is not None]
+        if len(texts) > sum(part.broken for part in found[:-1]):  # the last one is cut where the sample ends
+            return Wrapping(_find_layers([line for text in texts for line in text.split(b"\n")]), parts)
+    return Wrapping(_find_layers([line.removesuffix(b"\r") for line in without_ansi(sample).split(b"\n")]))
+
+
+def _documents(sample: bytes) -> Iterator[ReadParts]:
+    """What the log may be, other than lines."""
+    if EXPORT.match(sample):
+        yield read_export
+    if VERBOSE.match(sample):
+        yield read_verbose
+    if sample.lstrip()[:1] in (b"{", b"["):
+        text = sample.decode("utf-8", "replace")
+        yield from (partial(read_parts, kind=kind) for kind in DOCUMENTS if kind.looks.search(text))
+
+
+def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
+    found: list[Wrap] = []
+    lines = [line for line in lines if line]
+    while lines and len(found) < MAX_LAYERS and (wrap := _layer(lines)) is not None:
+        found.append(wrap)
+        inside = [text for line in lines if (text := _inside(line, wrap))]
+        if inside == lines:
+            break  # the layer was a label within the text
+        lines = inside
+    while found and found[-1].weak:
+        found.pop()
+    return tuple(found)
+
+
+def _layer(lines: Sequence[bytes]) -> Wrap | None:
+    """The outermost layer of these lines."""
+    return next((wrap for fit in FITS if (wrap := fit(lines)) is not None), None)
+
+
+def _inside(line: bytes, wrap: Wrap) -> bytes:
+    peeled = wrap.peel(line)
+    return without_ansi(peeled.text) if peeled is not None else line

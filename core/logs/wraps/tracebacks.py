@@ -1,0 +1,39 @@
+"""Tracebacks in fields of a record, as lines: text, or the lists of structlog's ``dict_tracebacks``."""
+
+from collections.abc import Iterator
+from typing import Any
+
+_CAUSE = "The above exception was the direct cause of the following exception:"
+_CONTEXT = "During handling of the above exception, another exception occurred:"
+MAX_FRAMES = 1_000  # of one exception: Python's own limit of calls
+
+
+def in_words(value: Any) -> Iterator[str]:
+    """The lines of a traceback; none when the value is no traceback."""
+    if isinstance(value, str):
+        yield from value.rstrip().splitlines()
+    elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        yield from "\n".join(value).splitlines()
+    elif isinstance(value, list):
+        yield from _chain([one for one in value if isinstance(one, dict)])
+
+
+def _chain(stacks: list[dict[str, Any]]) -> Iterator[str]:
+    """structlog has what was raised first, then its cause, then the cause of that; Python the other way round."""
+    for place, stack in enumerate(reversed(stacks)):
+        if place:
+            yield from ("", _CAUSE if stacks[-place].get("is_cause") else _CONTEXT, "")
+        yield from _exception(stack)
+
+
+def _exception(stack: dict[str, Any]) -> Iterator[str]:
+    frames = stack.get("frames")
+    yield "Traceback (most recent call last):"
+    for frame in frames[:MAX_FRAMES] if isinstance(frames, list) else ():
+        if isinstance(frame, dict):
+            yield f'  File "{frame.get("filename", "?")}", line {frame.get("lineno", 0)}, in {frame.get("name", "?")}'
+            yield from (f"    {line}" for line in str(frame.get("line") or "").splitlines())
+    kind, says = str(stack.get("exc_type", "Exception")), str(stack.get("exc_value", ""))
+    yield from (f"{kind}: {says}" if says else kind).splitlines()
+    notes = stack.get("exc_notes")
+    yield from (str(note) for note in notes) if isinstance(notes, list) else ()

@@ -1,0 +1,110 @@
+"""Lines without their layers: one line out for each line in."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from core.logs.label import Label, write_label
+from core.logs.lines import LABEL_MARK, without_ansi
+from core.logs.wraps.peeled import Peeled, Wrap
+
+_MAX_LABELS = 1 << 12  # that are remembered, so that they need not be written anew
+# Of one line: a traceback of 1,000 frames has 3,000 lines, a progress bar tens of thousands, of which the last count.
+_MAX_PIECES = 1 << 14
+_MAX_JOINED = 1 << 20  # bytes of a line that came in parts; real lines end at about 14,000 (docs/logs.md)
+_NOTHING = Peeled(b"")
+
+
+class Unwrapper:
+    """Takes the layers off the lines of one file, from its first to its last."""
+
+    def __init__(self, layers: Sequence[Wrap]) -> None:
+        self._layers = layers
+        self._labels: dict[tuple[object, ...], bytes] = {}
+        self._above, self._indent = _NOTHING, b""  # the record that a line may go on with, how far from the left it is
+        self._parts: defaultdict[bytes, bytes] = defaultdict(bytes)
+        self._object: list[bytes] = []  # lines of an object that is printed below a record
+
+    def unwrap(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Each line as it was said, without its newline."""
+        for line in lines:
+            yield self.say(Peeled(line.removesuffix(b"\r")))
+
+    @property
+    def waits(self) -> bool:
+        """Whether something was said in part."""
+        return bool(self._object) or any(self._parts.values())
+
+    def left(self) -> bytes:
+        """What was said in parts of which the last one is missing; asked for when the file is over."""
+        texts = [text for text in (*self._parts.values(), b"\n".join(self._object)) if text]
+        self._parts.clear()
+        return b"\r".join(self._written(replace(_as(self._above, text), stamp=_NOTHING.stamp)) for text in texts)
+
+    def say(self, said: Peeled) -> bytes:
+        """What stands inside all layers."""
+        said = _as(said, without_ansi(said.text))
+        for wrap in self._layers:
+            inner = wrap.peel(said.text)
+            if inner is None and wrap.continues(said.text):
+                return self._go_on(said, wrap)
+            if inner is None and wrap.is_torn(said.text):
+                return self._written(said, broken=True)
+            if inner is not None:
+                inner = self._joined(inner)
+                if not inner.ends:
+                    return b""
+                self._indent = b" " * (len(said.text) - len(inner.text)) if said.text.endswith(inner.text) else b""
+                said = said.around(_as(inner, without_ansi(inner.text)))
+        self._above = said
+        return self._written(said)
+
+    def broken(self, text: bytes) -> bytes:
+        """A line that nobody understands."""
+        return self._written(Peeled(without_ansi(text)), broken=True)
+
+    def _go_on(self, said: Peeled, wrap: Wrap) -> bytes:
+        """A line that goes on with what the record above it said, or one of an object that is printed below it."""
+        text = said.text.removeprefix(self._indent)
+        if wrap.record is None or not (self._object or text == b"{"):
+            return self._written(replace(_as(self._above, text), stamp=said.stamp))
+        self._object.append(text)
+        if text != b"}":
+            return b""
+        whole, self._object = b"\n".join(self._object), []
+        inner = wrap.record(whole)
+        return self._written(self._above.around(inner) if inner else _as(self._above, whole))
+
+    def _joined(self, part: Peeled) -> Peeled:
+        """The part with those of its stream before it."""
+        before = self._parts[part.stream] if self._parts else b""
+        if part.ends and not before:
+            return part
+        self._parts[part.stream] = b"" if part.ends else (before + part.text)[:_MAX_JOINED]
+        return _as(part, before + part.text) if part.ends else part
+
+    def _written(self, said: Peeled, *, broken: bool = False) -> bytes:
+        """A line out: stamp and label before each line of the text."""
+        lead = self._label(said, broken=broken) + said.tags
+        lead = said.stamp.text + b" " + lead if said.stamp.text else lead
+        text = said.text.replace(LABEL_MARK, b"")
+        if b"\n" not in text and b"\r" not in text:
+            return lead + text
+        pieces = [piece for line in text.split(b"\n") for piece in line.rstrip(b"\r").split(b"\r") if piece or not line]
+        if len(pieces) > _MAX_PIECES:
+            pieces = pieces[: _MAX_PIECES // 2] + pieces[-_MAX_PIECES // 2 :]
+        return b"\r".join(lead + piece for piece in pieces)
+
+    def _label(self, said: Peeled, *, broken: bool) -> bytes:
+        fields = (said.nodes, said.rank, said.local_rank, said.unit, broken)
+        label = self._labels.get(fields)
+        if label is None:
+            if len(self._labels) >= _MAX_LABELS:
+                self._labels.clear()
+            label = self._labels[fields] = write_label(Label(*fields))
+        return label
+
+
+def _as(said: Peeled, text: bytes) -> Peeled:
+    """The same speaker at the same time, with another text."""
+    return said if said.text == text else replace(said, text=text)
