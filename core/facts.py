@@ -1,15 +1,18 @@
-"""What known messages mean: role, whom they blame, how strongly (rules/facts.toml; docs/facts.md)."""
+"""What known messages mean: role, whom they blame, how strongly (rules/facts; docs/facts.md)."""
 
 import re
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
-from importlib.resources import files as package_files
+from functools import cache, cached_property, lru_cache
+from typing import Any
 
+from core.kinds import Ending, Kind
 from core.logs.telling import level
 from core.model import Role, Stage
+from core.phrases import BadRule, any_of, patterns_of, read_rules, refuse_unknown, rule_files, word_of, words_of
+
+__all__ = ["Blame", "Fact", "complains", "fact_of", "in_frames", "read_fact", "word_of"]
 
 
 class Blame(StrEnum):
@@ -26,7 +29,7 @@ class Fact:
 
     role: Role
     blame: Blame
-    kind: str
+    kind: str  # a core.kinds.Kind
     strength: float
     says: str
     check: str
@@ -36,27 +39,44 @@ class Fact:
     known: bool = True  # False: nobody wrote this fact down, it was judged by level and words
     named: re.Pattern[str] | None = None
     stage: Stage = Stage.UNKNOWN  # where it happens, for a line that stands in no known stage
+    ending: Ending | None = None  # what it says of how processes are brought to an end
+
+    @property
+    def told_to_stop(self) -> bool:
+        """The speaker got the order to stop, mostly SIGTERM."""
+        return self.ending is Ending.TOLD
+
+    @property
+    def asks_to_stop(self) -> bool:
+        """The speaker asks other processes to stop, or kills them because they did not."""
+        return self.ending in (Ending.ASKS, Ending.FORCES)
+
+    @property
+    def forced(self) -> bool:
+        """A process did not stop when it was asked to, and was killed for that."""
+        return self.ending is Ending.FORCES
 
 
 _UNKNOWN_EXCEPTION = Fact(
     Role.ROOT,
     Blame.SELF,
-    "exception",
+    Kind.EXCEPTION,
     0.8,
     "the program raised an exception",
     "Read the traceback: the last frame of your own code is where to start.",
     known=False,
 )
 _UNKNOWN_ERROR = Fact(
-    Role.ROOT, Blame.SELF, "error", 0.45, "a program logged an error", "Read the lines around it.", known=False
+    Role.ROOT, Blame.SELF, Kind.ERROR, 0.45, "a program logged an error", "Read the lines around it.", known=False
 )
 _UNKNOWN_WARNING = Fact(
-    Role.ROOT, Blame.SELF, "warning", 0.25, "a program logged a warning", "Read the lines around it.", known=False
+    Role.ROOT, Blame.SELF, Kind.WARNING, 0.25, "a program logged a warning", "Read the lines around it.", known=False
 )
 
 _EXCEPTION = re.compile(
     r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Failure|Interrupt|Exit)\b|\b[A-Z]\w+(?:Error|Exception): "
 )
+_LEVEL_SET = re.compile(r"\b[A-Z_]+=[A-Z]+\b")  # "run with NCCL_DEBUG=INFO for details" is not said at INFO
 _COMMAND_LINE = re.compile(r"(?:\s--?[a-zA-Z][\w-]+[ =][^-\s]\S*){3}")  # echoed, its options hold words like timeout
 # A name and nothing but a number or a switch: a setting or a counter. Exit codes and the like are no <NUM> (core/logs).
 _SETTING = re.compile(
@@ -72,7 +92,8 @@ _ERROR_WORDS = re.compile(
 )
 
 
-_CALM = ("I", "D", "T")  # levels at which nobody complains, but kernels and switches report (L4: 13.6 % at INFO)
+# levels at which nobody complains, but kernels and switches report (L4: 13.6 % at INFO), and launchers what they end
+_CALM = ("I", "D", "T")
 _SAID_CALMLY = 0.8  # strength of what may be said so
 
 
@@ -81,9 +102,9 @@ def fact_of(template: str, *, block: bool) -> Fact | None:
     """The fact that a template stands for, or a guess from level and words; None when nothing points to a failure."""
     if _SETTING.search(template) or _COMMAND_LINE.search(template):
         return None
-    severity = level(template)
+    severity = level(_LEVEL_SET.sub("", template))
     for fact in _facts_in(template):
-        if severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.role is Role.BENIGN:
+        if severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.ending or fact.role is Role.BENIGN:
             return fact
     if block or _EXCEPTION.search(template):
         return _UNKNOWN_EXCEPTION
@@ -107,63 +128,74 @@ def complains(template: str) -> bool:
 def _facts_in(template: str) -> Iterator[Fact]:
     """Facts with a pattern that is found, in their order; only where a word of a pattern stands is it searched."""
     text = template.lower()
-    for words, pattern, fact in _facts():
-        for word in words:  # any() with a generator takes three times as long, for ten thousands of messages
+    for rule in _rules():
+        for word in rule.words:  # any() with a generator takes three times as long, for ten thousands of messages
             if word in text:
-                if pattern.search(template):
-                    yield fact
+                if rule.pattern.search(template):
+                    yield rule.fact
                 break
 
 
+def in_frames(fact: Fact, frames: Iterable[str]) -> Fact:
+    """The fact that an exception stands for when its traceback passes these frames: a more telling one, or the same.
+
+    Args:
+        fact: of the exception alone.
+        frames: lines of the traceback, raw.
+    """
+    text = "\n".join(frames)
+    telling = (rule for rule in _rules() if fact.kind in rule.raised_in and rule.raised_in[fact.kind].search(text))
+    return next((rule.fact for rule in telling), fact)
+
+
+class _Rule:
+    """A fact and how it is found; its pattern is compiled when one of its words is first met."""
+
+    def __init__(self, rule: Mapping[str, Any], where: str) -> None:
+        self._patterns = patterns_of(rule, where)
+        self.words = words_of(self._patterns)
+        self.fact = read_fact(rule, where)
+        raised: Mapping[str, str] = rule.get("raised_in", {})
+        self.raised_in = {str(Kind(kind)): re.compile(frames) for kind, frames in raised.items()}
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return any_of(self._patterns)
+
+
 @cache
-def _facts() -> tuple[tuple[tuple[str, ...], re.Pattern[str], Fact], ...]:
-    rules = tomllib.loads(package_files("core.rules").joinpath("facts.toml").read_text())
-    return tuple((_words(rule["pattern"]), _any(rule["pattern"]), _fact(rule)) for rule in rules["fact"])
-
-
-def _any(patterns: list[str]) -> re.Pattern[str]:
-    # ASCII: else case is ignored in ways that lower() does not follow
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.ASCII)
-
-
-def _words(patterns: list[str]) -> tuple[str, ...]:
-    """One of these stands, in lower case, wherever one of the patterns is found."""
-    words = sorted({word_of(pattern) for pattern in patterns}, key=len)
-    return tuple(word for at, word in enumerate(words) if not any(short in word for short in words[:at]))
-
-
-# What a pattern holds besides plain characters: classes, escapes of one, repeats, and places.
-_PIECE = re.compile(r"\[\^?\]?[^\]]*\]|\\[bBdDwWsS]|\\(.)|([?*]|\{[^}]*\})|([.+^$])|(.)", re.DOTALL)
-
-
-def word_of(pattern: str) -> str:
-    """The longest text that stands wherever a pattern is found, in lower case; of a choice nothing stands for sure."""
-    runs, depth = [""], 0
-    for escaped, maybe, _, plain in (match.groups("") for match in _PIECE.finditer(pattern)):
-        depth += {"(": 1, ")": -1}.get(plain, 0)
-        if plain == "|" and not depth:
-            return ""
-        if maybe and not depth:
-            runs[-1] = runs[-1][:-1]  # the character before may be missing
-        if depth or (plain in ("(", ")", "") and not escaped):
-            runs.append("")
-        else:
-            runs[-1] += escaped or plain
-    return max(runs, key=len).lower()
-
-
-def _fact(rule: dict[str, object]) -> Fact:
-    stop = rule["role"] == "stop"
-    return Fact(
-        role=Role.ROOT if stop else Role(str(rule["role"])),
-        blame=Blame(str(rule.get("blame", "nobody"))),
-        kind=str(rule.get("kind", "")),
-        strength=float(str(rule.get("strength", 0.0))),
-        says=str(rule.get("says", "")),
-        check=str(rule.get("check", "")),
-        stop=stop,
-        hardware=bool(rule.get("hardware", False)),
-        again=bool(rule.get("again", False)),
-        named=re.compile(str(rule["named"]), re.IGNORECASE) if "named" in rule else None,
-        stage=Stage(str(rule.get("stage", Stage.UNKNOWN))),
+def _rules() -> tuple[_Rule, ...]:
+    return tuple(
+        _Rule(rule, f"core/rules/{file}, fact {number}")
+        for file in rule_files("facts")
+        for number, rule in enumerate(read_rules(file)["fact"], start=1)
     )
+
+
+_KEYS = frozenset(
+    {"role", "blame", "kind", "strength", "says", "check", "hardware", "again", "named", "stage"}
+    | {"ending", "raised_in", "said"}
+)
+
+
+def read_fact(rule: Mapping[str, Any], where: str) -> Fact:
+    """The fact of a rule in a file; BadRule tells which word of it nobody knows."""
+    refuse_unknown(rule, _KEYS, where)
+    stop = rule["role"] == "stop"
+    try:
+        return Fact(
+            role=Role.ROOT if stop else Role(rule["role"]),
+            blame=Blame(rule.get("blame", Blame.NOBODY)),
+            kind=Kind(rule.get("kind", Kind.NONE)),
+            strength=float(rule.get("strength", 0.0)),
+            says=rule.get("says", ""),
+            check=rule.get("check", ""),
+            stop=stop,
+            hardware=rule.get("hardware", False),
+            again=rule.get("again", False),
+            named=re.compile(rule["named"], re.IGNORECASE) if "named" in rule else None,
+            stage=Stage(rule.get("stage", Stage.UNKNOWN)),
+            ending=Ending(rule["ending"]) if "ending" in rule else None,
+        )
+    except ValueError as unknown:
+        raise BadRule(f"{where}: {unknown}") from unknown

@@ -44,3 +44,8 @@ def _keys(table: EventTable, head: int) -> list[int]:
     rows = message_rows(table, head)
     keys: list[int] = rows[table.key[rows]][:_MAX_KEYS].tolist()
     return keys or [head]
+
+
+def unlabelled(table: EventTable, row: int, text: str) -> str:
+    """The raw text of a row without the labels of its speaker."""
+    return text.removeprefix(table.prefix_of(int(table.voice[row])).decode("utf-8", "replace"))

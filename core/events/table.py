@@ -87,6 +87,11 @@ class EventTable:
         """Place in ``files`` of each voice."""
         return np.repeat(np.arange(len(self.scans), dtype=np.uint32), np.diff(self._voices))
 
+    def prefix_of(self, voice: int) -> bytes:
+        """The labels that stand before every line of a voice."""
+        file = int(self.file_of_voice[voice])
+        return self.scans[file].prefixes[voice - int(self._voices[file])]
+
     # --- who said what how often ----------------------------------------------------------------------------------
 
     @cached_property

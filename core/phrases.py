@@ -1,0 +1,94 @@
+"""What programs print: patterns, each with the program, the source that says so, and a real line (rules/README.md).
+
+Patterns are searched for in ten thousands of templates, so each is looked for only where a word of it stands.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+_RULES = "core.rules"
+_SAID = frozenset({"program", "source", "lines"})
+
+
+class BadRule(ValueError):
+    """A rule file holds something that no code understands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A pattern, who prints it, where that is known from, and a real line in which it is found."""
+
+    match: str
+    program: str
+    source: str
+    line: str
+
+
+def read_rules(name: str) -> dict[str, Any]:
+    """The rules of one file below ``core/rules``."""
+    return tomllib.loads(files(_RULES).joinpath(name).read_text(encoding="utf-8"))
+
+
+def rule_files(folder: str) -> list[str]:
+    """The rule files of a folder below ``core/rules`` in their order, which is that of their numbers."""
+    found: Iterable[Traversable] = files(_RULES).joinpath(folder).iterdir()
+    return sorted(f"{folder}/{file.name}" for file in found if file.name.endswith(".toml"))
+
+
+def phrases_of(rule: Mapping[str, Any]) -> list[Phrase]:
+    """All phrases of a rule, in their order."""
+    return [
+        Phrase(match, said["program"], said["source"], line)
+        for said in rule.get("said", ())
+        for match, line in said["lines"]
+    ]
+
+
+def patterns_of(rule: Mapping[str, Any], where: str) -> list[str]:
+    """The patterns of a rule, without where they come from."""
+    for said in rule["said"]:
+        refuse_unknown(said, _SAID, where)
+    return [match for said in rule["said"] for match, _ in said["lines"]]
+
+
+def refuse_unknown(rule: Mapping[str, Any], known: frozenset[str], where: str) -> None:
+    """Refuse a rule with a key that nobody reads: BadRule."""
+    if unknown := sorted(rule.keys() - known):
+        raise BadRule(f"{where}: unknown key {unknown[0]!r}")
+
+
+def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One expression for all; case is ignored."""
+    # ASCII: else case is ignored in ways that lower() does not follow
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.ASCII)
+
+
+def words_of(patterns: Iterable[str]) -> tuple[str, ...]:
+    """One of these stands, in lower case, wherever one of the patterns is found."""
+    words = sorted({word_of(pattern) for pattern in patterns}, key=lambda word: (len(word), word))
+    return tuple(word for at, word in enumerate(words) if not any(short in word for short in words[:at]))
+
+
+# What a pattern holds besides plain characters: classes, escapes of one, repeats, and places.
+_PIECE = re.compile(r"\[\^?\]?[^\]]*\]|\\[bBdDwWsS]|\\(.)|([?*]|\{[^}]*\})|([.+^$])|(.)", re.DOTALL)
+
+
+def word_of(pattern: str) -> str:
+    """The longest text that stands wherever a pattern is found, in lower case; of a choice nothing stands for sure."""
+    runs, depth = [""], 0
+    for escaped, maybe, _, plain in (match.groups("") for match in _PIECE.finditer(pattern)):
+        depth += {"(": 1, ")": -1}.get(plain, 0)
+        if plain == "|" and not depth:
+            return ""
+        if maybe and not depth:
+            runs[-1] = runs[-1][:-1]  # the character before may be missing
+        if depth or (plain in ("(", ")", "") and not escaped):
+            runs.append("")
+        else:
+            runs[-1] += escaped or plain
+    return max(runs, key=len).lower()

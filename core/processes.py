@@ -1,0 +1,87 @@
+"""Which process a launcher's or scheduler's line is about, and how it ended (rules/processes.toml)."""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from core.phrases import patterns_of, read_rules, word_of
+
+SHELL_SIGNAL = 128  # a shell or a container runtime adds this to the signal that ended a process: 137 is SIGKILL
+MAX_DIGITS = 18  # a longer number is no process, rank or exit code
+# Linux: names, the texts of strsignal(3), and what srun says when the kernel killed for lack of memory.
+_SIGNALS = {
+    "SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGILL": 4, "SIGABRT": 6, "SIGBUS": 7, "SIGFPE": 8, "SIGKILL": 9,
+    "SIGUSR1": 10, "SIGSEGV": 11, "SIGUSR2": 12, "SIGPIPE": 13, "SIGALRM": 14, "SIGTERM": 15,
+    "Hangup": 1, "Interrupt": 2, "Illegal instruction": 4, "Aborted": 6, "Bus error": 7, "Killed": 9,
+    "Floating point exception": 8, "Out Of Memory": 9, "Segmentation fault": 11, "Terminated": 15,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """The process that a line is about, as far as the line tells.
+
+    task: of ``srun``, also a list of several ("0-3,7"). code: its exit code, of one that ended by itself; signal: the
+    number of what killed it. Both None: the line does not say that it ended.
+    """
+
+    node: str | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    task: str | None = None
+    pid: int | None = None
+    code: int | None = None
+    signal: int | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the line says how it ended."""
+        return self.code is not None or self.signal is not None
+
+
+@lru_cache(maxsize=1 << 14)  # the lines of launchers are few, but are asked for often
+def process_of(text: str) -> Process | None:
+    """The process that a raw line names or whose end it reports; None when it is about none."""
+    lower = text.lower()
+    for word, pattern in _patterns():
+        if word in lower and (found := pattern.search(text)):
+            return _process(found.groupdict())
+    return None
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    rules = read_rules("processes.toml")["process"]
+    patterns = [pattern for rule in rules for pattern in patterns_of(rule, "core/rules/processes.toml")]
+    return tuple((word_of(pattern), re.compile(pattern, re.ASCII)) for pattern in patterns)
+
+
+def _process(told: dict[str, str | None]) -> Process:
+    code, killed = _number(told.get("code")), _signal(told.get("signal"))
+    if killed is None:
+        killed = _signal_of_code(code)
+    return Process(
+        node=told.get("node"),
+        rank=_number(told.get("rank")),
+        local_rank=_number(told.get("local_rank")),
+        task=told.get("task"),
+        pid=_number(told.get("pid")),
+        code=code if killed is None else None,
+        signal=killed,
+    )
+
+
+def _number(told: str | None) -> int | None:
+    return int(told) if told is not None and len(told) <= MAX_DIGITS else None
+
+
+def _signal(told: str | None) -> int | None:
+    """The number of a signal that is told by number, name or text."""
+    return _number(told) if told is None or told.isdigit() else _SIGNALS.get(told)
+
+
+def _signal_of_code(code: int | None) -> int | None:
+    """The signal that an exit code stands for: -9 as Python has it, 137 as shells have it."""
+    if code is None or 0 <= code <= SHELL_SIGNAL:
+        return None
+    return -code if code < 0 else code - SHELL_SIGNAL
