@@ -10,14 +10,17 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from core.cache import ByteCache
+from core.course.markers import find_markers
+from core.course.pace import Pace, course_of, slowest
 from core.job import Job, Manifest, Status
 from core.logs.origins import Origin
 from core.parsing.parse import Progress, Reading, read_job, reading_key
-from core.parsing.templates import Template
+from core.parsing.templates import Template, template
 
+MAX_MARKERS = 20_000  # lines of a good job that are read for its pace: half a second
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
 
 
@@ -32,13 +35,14 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What one successful job says, by cohort and message text."""
+    """What one successful job says, by cohort and message text, and how fast it trained."""
 
     job_id: str
     speakers: Mapping[str, int]
     counts: Mapping[tuple[str, str], Count]
     ranks: int
     lines: int
+    pace: Pace | None = None
 
     def texts(self) -> dict[str, int]:
         """How often each message occurs in the job."""
@@ -56,6 +60,7 @@ class Normal:
     anywhere: Mapping[str, int]  # template id: the most that any speaker said it
     always: Mapping[str, frozenset[str]]  # cohort: template ids that every speaker said in every good job
     jobs: int
+    pace: Pace | None = None  # of the slowest
 
 
 def choose_baseline(manifest: Manifest, others: Iterable[Manifest]) -> tuple[str, ...]:
@@ -111,7 +116,8 @@ def normal(profiles: Sequence[Profile], templates: Mapping[str, Template]) -> No
                 frozenset(event for event, speakers in events.items() if speakers >= profile.speakers[cohort])
             )
     common = {cohort: frozenset.intersection(*sets) for cohort, sets in always.items()}
-    return Normal(most=dict(most), anywhere=dict(anywhere), always=common, jobs=len(profiles))
+    pace = slowest([profile.pace for profile in profiles if profile.pace is not None])
+    return Normal(most=dict(most), anywhere=dict(anywhere), always=common, jobs=len(profiles), pace=pace)
 
 
 def speaker(origin: Origin, file: str) -> str:
@@ -151,7 +157,16 @@ def _profile(reading: Reading) -> Profile:
         counts={key: Count(len(counts), sum(counts), max(counts)) for key, counts in totals.items()},
         ranks=len({origin.rank for origin in reading.origins.values() if origin.rank is not None}),
         lines=sum(scan.lines for scan in reading.scans),
+        pace=_pace(reading),
     )
+
+
+def _pace(reading: Reading) -> Pace | None:
+    """How fast the job trained, as far as its last lines tell; every message is a template of its own for that."""
+    table = reading.table({text: template(text, sample=text) for text in reading.texts.all})
+    files = {file.name: file for file in reading.job.logs}
+    _, clocked = find_markers(table, files, reading.job.manifest.total_iterations, most=MAX_MARKERS)
+    return course_of(clocked).pace()
 
 
 def _encode(profile: Profile) -> bytes:
@@ -167,6 +182,7 @@ def _encode(profile: Profile) -> bytes:
         "counts": counts,
         "ranks": profile.ranks,
         "lines": profile.lines,
+        "pace": astuple(profile.pace) if profile.pace else None,
     }
     return zlib.compress(json.dumps(document).encode(), 3)
 
@@ -176,6 +192,7 @@ def _decode(data: bytes) -> Profile | None:
         document = json.loads(zlib.decompress(data))
         texts = document["texts"]
         counts = {(cohort, texts[place]): Count(*numbers) for cohort, place, *numbers in document["counts"]}
-        return Profile(document["job"], document["speakers"], counts, document["ranks"], document["lines"])
+        pace = Pace(*document["pace"]) if document["pace"] else None
+        return Profile(document["job"], document["speakers"], counts, document["ranks"], document["lines"], pace)
     except (zlib.error, ValueError, KeyError, TypeError, IndexError):
         return None

@@ -3,25 +3,30 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from core.answer.present import present
-from core.answer.verdict import decide
+from core.answer.verdict import Findings, decide
 from core.cache import ByteCache
 from core.course.stages import STAGES
 from core.course.temporal import find_odd_iterations
-from core.crossjob import find_candidates
 from core.dumps.signs import find_dump_evidence
 from core.events.table import EventTable
 from core.job import Job
+from core.judge.candidates import find_candidates
+from core.judge.ending import find_ending
+from core.judge.exits import find_exits
+from core.judge.rank import rank_candidates, stage_of_failure
+from core.judge.roles import assign_roles
+from core.judge.stalled import find_stalled
 from core.l4 import diagnose_l4
 from core.model import Diagnosis
-from core.nodes.spatial import suspects
+from core.nodes.comparison import find_outlier
+from core.nodes.sign import suspects
 from core.nodes.suspicion import find_signs
 from core.parsing.parse import Progress
 from core.parsing.parsed import Parsed, parse_job
-from core.rank import rank_candidates, stage_of_failure
-from core.roles import assign_roles
 
 
 def diagnose(
@@ -60,14 +65,19 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     if method == "l4":
         return diagnose_l4(parsed)  # all of it, as the paper has it
     candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain
-    candidates = assign_roles(parsed, candidates)  # beyond the paper: who is at fault, who only tells of it
-    candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
+    exits = find_exits(parsed)  # beyond the paper: how each process ended
+    candidates = assign_roles(parsed, candidates, exits)  # beyond the paper: who is at fault, who only tells of it
+    ending = find_ending(parsed, candidates)  # beyond the paper: did it make progress until the end?
     dumps = find_dump_evidence(parsed)  # beyond the paper: stacks and flight recorders of hung processes
-    stage = stage_of_failure(parsed, candidates, dumps.stage)  # 4.4 temporal, by stages
+    candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
+    candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
+    stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
-    suspicions = suspects((*find_signs(parsed, candidates), *dumps.signs))  # 4.3 spatial: nodes against each other
-    verdict = decide(parsed, candidates, suspicions, stage)  # scope and confidence, in code
-    return present(parsed, candidates, verdict, stage, odd, dumps)
+    signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs)  # 4.3 spatial: nodes against each other
+    opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
+    found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion)
+    verdict = decide(found)  # scope and confidence, in code
+    return present(parsed, candidates, verdict, stage, odd, dumps, ending)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,9 @@ class LogFile:
 class Manifest:
     """The parts of ``job.json`` that decide something, validated; ``extra`` keeps the whole of it.
 
-    node_ranks maps a node to its global ranks, node_addresses a node to its addresses; both may be empty.
+    node_ranks maps a node to its global ranks, node_addresses a node to its addresses, exit_codes a node to the exit
+    code of its part of the job (negative: a signal; None: it never told one), rank_exit_codes a rank to its own; all
+    may be empty.
     """
 
     job_id: str
@@ -55,6 +57,8 @@ class Manifest:
     node_ranks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     node_addresses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     total_iterations: int | None = None
+    exit_codes: Mapping[str, int | None] = field(default_factory=dict)
+    rank_exit_codes: Mapping[int, int | None] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -23,7 +23,7 @@ from core.model import (
     Stage,
 )
 from core.parsing.parsed import Parsed
-from core.text import read_rows
+from core.text import cite_rows
 
 MAX_LINES = 3  # cited lines an event
 _OWN_STEPS = ("spatial", "temporal")  # L4 says itself whether these could run
@@ -86,7 +86,7 @@ def _events(parsed: Parsed, named: Sequence[Named]) -> tuple[EventEvidence, ...]
     rows_of = {one.event: _by_time(table, said[one.event]) for one in named}
     first = {event: int(table.time[rows[0]]) for event, rows in rows_of.items()}
     ordered = sorted(named, key=lambda one: (-one.score, first[one.event], table.templates[one.event].text))
-    texts = read_rows(parsed.files, table, [row for rows in rows_of.values() for row in rows[:MAX_LINES].tolist()])
+    texts = cite_rows(parsed.files, table, [row for rows in rows_of.values() for row in rows[:MAX_LINES].tolist()])
     return tuple(_event(f"E{n}", parsed, one, rows_of[one.event], texts) for n, one in enumerate(ordered, start=1))
 
 

@@ -116,6 +116,7 @@ class Coverage:
     nodes_missing: tuple[str, ...] = ()
     unreadable_files: tuple[str, ...] = ()
     undecodable_lines: int = 0
+    broken_lines: int = 0  # of a wrapper (a container's log, JSON, ...) that are not whole, and were read as plain text
     baseline_jobs: int = 0
     baseline_ids: tuple[str, ...] = ()
     dumps: int = 0  # files in dumps/

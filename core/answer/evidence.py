@@ -6,19 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.temporal import Odd
-from core.crossjob import Candidate
 from core.events.messages import key_rows
 from core.events.table import EventTable
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending, Slowdown
+from core.judge.rank import first_time
+from core.live.findings import duration
 from core.model import EventEvidence, IterationEvidence, Line, NodeEvidence, Role
-from core.nodes.spatial import Suspicion
+from core.nodes.sign import Suspicion
 from core.parsing.parsed import Parsed
-from core.rank import first_time
-from core.text import read_rows
+from core.text import cite_rows
 
 MAX_LINES = 8  # cited lines an event
 MAX_NAMES = 3  # nodes that a sentence names; of more it says how many
 MAX_ITERATIONS = 20
 MAX_ODD = 3
+ONSET = 0.97  # score of where a slowdown began: what made the job slow happened there, not where it was ended
 LAST = 0.95  # score of the last complete iteration: certain, but a number that broke before it says more
 
 
@@ -58,9 +61,9 @@ def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, s
 
 
 def iteration_evidence(
-    parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str], odd: Sequence[Odd]
+    parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str], odd: Sequence[Odd], ending: Ending
 ) -> tuple[IterationEvidence, ...]:
-    """The last complete iteration, and those that differ from the ten before."""
+    """The last complete iteration, the onset of a slowdown, and those that differ from the ten before."""
     iterations = parsed.iterations
     if iterations.last is None:
         return ()
@@ -75,10 +78,21 @@ def iteration_evidence(
         tuple(roots),
     )
     others = [(one.score, one.iteration, _sentence(one.because), ()) for one in odd[:MAX_ODD]]
+    if ending.slow is not None and (ending.failed is None or ending.stopped_first):
+        others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
     ordered = sorted((last, *others), key=lambda entry: -entry[0])
     return tuple(
         IterationEvidence(id=f"I{n}", score=score, because=because, iteration=number, events=events)
         for n, (score, number, because, events) in enumerate(ordered, start=1)
+    )
+
+
+def slowdown(slow: Slowdown) -> str:
+    """A slowdown in words."""
+    than = "in good jobs" if slow.than_good_jobs else "before"
+    return (
+        f"A step took {duration(slow.after)} from iteration {slow.iteration} on, until the end; "
+        f"{duration(slow.before)} {than}."
     )
 
 
@@ -119,7 +133,7 @@ def _lines(parsed: Parsed, rows: NDArray[np.intp]) -> tuple[Line, ...]:
         chosen += [row for row in key_rows(table, head) if row not in chosen]
         if len(chosen) >= MAX_LINES:
             break
-    texts = read_rows(parsed.files, table, chosen[:MAX_LINES])
+    texts = cite_rows(parsed.files, table, chosen[:MAX_LINES])
     return tuple(Line(table.files[table.file[row]], int(table.line[row]), texts[row]) for row in chosen if row in texts)
 
 

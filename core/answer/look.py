@@ -22,7 +22,7 @@ from core.logs.lines import NO_TIME
 from core.model import Line, Role
 from core.parsing.parsed import Parsed
 from core.parsing.templates import Template
-from core.text import read_rows
+from core.text import cite_rows
 
 MAX_LINES = 12  # of a look: more than anybody reads in a thread
 MAX_SEARCHED = 4 << 30  # bytes that a search for words reads, some seconds; the answer says when there was more
@@ -222,7 +222,7 @@ def _found(parsed: Parsed, says: str, rows: Iterable[int]) -> Found:
     """The sentence with the lines of some rows; of a block the lines that say what happened."""
     table = parsed.table
     keys = list(dict.fromkeys(key for row in rows for key in (key_rows(table, row) if table.head[row] else [row])))
-    texts = read_rows(parsed.files, table, keys[:MAX_LINES])
+    texts = cite_rows(parsed.files, table, keys[:MAX_LINES])
     shown = [row for row in keys[:MAX_LINES] if row in texts]
     return Found(
         says,

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.crossjob import Candidate
 from core.events.table import rows_by
+from core.judge.candidates import Candidate
+from core.judge.ranks import last_words
 from core.model import Mark, NodeBar, Pictures
-from core.nodes.spatial import Suspicion, last_words
+from core.nodes.sign import Suspicion
 from core.parsing.parsed import Parsed
 
 MAX_MARKS = 4000  # points; more cannot be told apart

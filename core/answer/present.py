@@ -6,11 +6,12 @@ from core.answer.evidence import event_evidence, iteration_evidence, node_eviden
 from core.answer.pictures import pictures
 from core.answer.verdict import Verdict
 from core.course.temporal import Odd
-from core.crossjob import Candidate
 from core.dumps.signs import DumpEvidence
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
+from core.judge.rank import telling_roots
 from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
 from core.parsing.parsed import Parsed
-from core.rank import telling_roots
 
 MAX_TOLD = 6  # a reader looks at few
 
@@ -22,13 +23,14 @@ def present(
     stage: Stage,
     odd: Sequence[Odd],
     dumps: DumpEvidence,
+    ending: Ending,
 ) -> Diagnosis:
     """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
     telling = shown(candidates, verdict)
     events = tuple(event_evidence(f"E{n}", parsed, one) for n, one in enumerate(telling, start=1))
     ids = {one.event: event.id for one, event in zip(telling, events, strict=True)}
     nodes = tuple(node_evidence(f"N{n}", parsed, one, ids) for n, one in enumerate(verdict.suspects, start=1))
-    failed = verdict.scope is not Scope.NONE or bool(telling)
+    ended = verdict.scope is not Scope.NONE or bool(verdict.checks)  # of a job that completed nothing is told
     return Diagnosis(
         job=parsed.job.id,
         method="firstfault",
@@ -40,7 +42,7 @@ def present(
         events=events,
         nodes=nodes if verdict.scope is Scope.NODE else (),
         stage=stage,
-        iterations=iteration_evidence(parsed, telling, ids, odd) if failed else (),
+        iterations=iteration_evidence(parsed, telling, ids, odd, ending) if ended else (),
         skipped=(*skipped(parsed), *(Skipped("dumps", problem) for problem in dumps.problems)),
         coverage=coverage(parsed),
         pictures=pictures(parsed, telling, ids, verdict.suspects),
@@ -89,6 +91,7 @@ def coverage(parsed: Parsed) -> Coverage:
         nodes_missing=tuple(node for node in manifest.nodes if node not in parsed.table.nodes),
         unreadable_files=tuple(scan.name for scan in scans if scan.problem),
         undecodable_lines=sum(scan.undecodable for scan in scans),
+        broken_lines=sum(scan.broken for scan in scans),
         baseline_jobs=len(parsed.profiles),
         baseline_ids=tuple(profile.job_id for profile in parsed.profiles),
         dumps=len(parsed.job.dumps),

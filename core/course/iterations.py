@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.markers import Markers, find_markers, measures
+from core.course.pace import Course, course_of
 from core.events.column import Column
 from core.events.table import EventTable, rows_by
 from core.job import LogFile
@@ -27,7 +28,8 @@ class Iterations:
 
     of_row: int32 a row, the iteration completed last by the speaker of the row, or by the job where the speaker counts
     none; NO_ITERATION before the first. last: the last complete one of the job; of_rank: of each rank that counts.
-    total: how many were planned. series: numbers by iteration, by name.
+    total: how many were planned. series: numbers by iteration, by name. course: when the job reached them.
+    courses: the same of each rank that counts.
     """
 
     of_row: Column
@@ -38,6 +40,8 @@ class Iterations:
     numbers: NDArray[np.int64]  # the iteration that each of them says
     voices: NDArray[np.uint32]  # and who says it
     series: tuple[Series, ...]
+    course: Course
+    courses: Mapping[int, Course]
     ended: int = NO_TIME  # time of the last marker, in microseconds
     began: int | None = None  # time at which the last of several runs in the same files began, in microseconds
 
@@ -46,22 +50,26 @@ def find_iterations(
     table: EventTable, files: Mapping[str, LogFile], planned: int | None, memory: Memory | None = None
 ) -> Iterations:
     """Read the iteration markers of a job and carry them on to the rows below them."""
-    found = find_markers(table, files, planned, memory)
+    found, clocked = find_markers(table, files, planned, memory)
     if not len(found.rows):
+        nothing = course_of(found)
         never = table.computed(np.int32, lambda rows: np.full(len(rows), NO_ITERATION))
-        return Iterations(never, None, {}, planned, found.rows, found.numbers, found.voices, ())
+        return Iterations(never, None, {}, planned, found.rows, found.numbers, found.voices, (), nothing, {})
     totals = found.totals[found.totals > 0].tolist()
     is_ours, began = _last_run(table, found)
     often, ours = Counter(totals), found.only(is_ours)
+    ranks = table.rank_of_voice[ours.voices]
     return Iterations(
         of_row=_carry(table, found, is_ours),
         last=int(ours.numbers.max()),
-        of_rank=_last_of_rank(table, ours),
+        of_rank={rank: int(ours.numbers[mine].max()) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))},
         total=planned or (max(set(totals), key=often.__getitem__) if totals else None),
         marks=ours.rows,
         numbers=ours.numbers,
         voices=ours.voices,
         series=_series(table, files, ours, memory),
+        course=course_of(ours if clocked is found else clocked),
+        courses={rank: course_of(ours.only(mine)) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))},
         ended=int(ours.times.max()),
         began=began,
     )
@@ -136,11 +144,6 @@ def _reached(numbers: NDArray[np.int64], ours: NDArray[np.bool_]) -> NDArray[np.
     """The highest number so far; counted anew from the first one of the last run on."""
     begins = int(np.argmax(ours)) if ours.any() else 0
     return np.concatenate([np.maximum.accumulate(part) for part in (numbers[:begins], numbers[begins:])])
-
-
-def _last_of_rank(table: EventTable, marks: Markers) -> dict[int, int]:
-    ranks = table.rank_of_voice[marks.voices]
-    return {rank: int(marks.numbers[mine].max()) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))}
 
 
 def _last_run(table: EventTable, marks: Markers) -> tuple[NDArray[np.bool_], int | None]:

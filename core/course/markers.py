@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.events.table import EventTable, rows_by
 from core.job import LogFile
+from core.logs.lines import NO_TIME
 from core.memory import Memory
 from core.text import each_row
 
@@ -21,6 +22,7 @@ _MAX_MARKERS = 400_000  # lines read again for their numbers; of more, the last 
 _BAR = 3  # weight of progress bars in rules/iterations.toml
 _NO_TOTAL = -1
 _WEIGHTY = 6  # of dialects that count together
+_ELAPSED = re.compile(r"\[(?:(\d{1,4}):)?(\d{2}):(\d{2})<")
 _MAX_DIGITS = 9  # nobody trains for 10**9 iterations
 
 
@@ -48,7 +50,8 @@ class Markers:
     """Lines that say that an iteration is complete.
 
     rows: sorted. numbers: the iterations. totals: how many are planned, -1 where they do not say. weights: of the
-    dialects. voices, messages, times: as in the table.
+    dialects. voices, messages: as in the table. times: microseconds, by the clock of the line, else by the elapsed time
+    of a progress bar behind the clock above its first line, else carried. timed: whether it is one of the first two.
     """
 
     rows: NDArray[np.intp]
@@ -58,23 +61,37 @@ class Markers:
     voices: NDArray[np.uint32]
     messages: NDArray[np.uint32]
     times: NDArray[np.int64]
+    timed: NDArray[np.bool_]
 
-    def only(self, wanted: NDArray[np.bool_]) -> "Markers":
-        """Some of them."""
+    def only(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> "Markers":
+        """Some of them: a bool for each, or their places."""
         return Markers(*(column[wanted] for column in self.columns()))
 
     def columns(self) -> tuple[NDArray[Any], ...]:
         """All of it, in this order."""
-        return (self.rows, self.numbers, self.totals, self.weights, self.voices, self.messages, self.times)
+        return (self.rows, self.numbers, self.totals, self.weights, self.voices, self.messages, self.times, self.timed)
 
 
 def find_markers(
-    table: EventTable, files: Mapping[str, LogFile], planned: int | None, memory: Memory | None = None
-) -> Markers:
-    """The markers that count."""
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    planned: int | None,
+    memory: Memory | None = None,
+    *,
+    most: int = _MAX_MARKERS,
+) -> tuple[Markers, Markers]:
+    """The markers that count, and those whose clock tells how fast: bars have one where lines have none.
+
+    Args:
+        most: lines that are read at most, the last ones of each voice.
+    """
     if memory is None:
-        return _chosen(_read(table, files), planned)
-    return _chosen(Markers(*memory.arrays("markers", lambda: _read(table, files).columns())), planned)
+        found = _read(table, files, most)
+    else:
+        found = Markers(*memory.arrays("markers", lambda: _read(table, files, most).columns()))
+    bars = _bars(found, planned)
+    chosen = _chosen(found, bars)
+    return chosen, chosen if chosen.timed.any() else found.only(bars)
 
 
 def dialects() -> tuple[Dialect, ...]:
@@ -111,14 +128,14 @@ def _dialect(template: str) -> Dialect | None:
     return next((dialect for dialect in dialects() if dialect.marker.search(template)), None)
 
 
-def _rows_of(table: EventTable, events: Sequence[int]) -> NDArray[np.intp]:
+def _rows_of(table: EventTable, events: Sequence[int], limit: int) -> NDArray[np.intp]:
     """Rows of markers, sorted; of too many the last ones of each voice."""
     wanted = np.zeros(len(table.templates) + 1, np.bool_)
     wanted[events] = True
     saying = wanted[table.said.event]
     most = None
-    if table.said.heads[saying].sum() > _MAX_MARKERS:
-        most = max(1, _MAX_MARKERS // len(np.unique(table.said.voice[saying])))
+    if table.said.heads[saying].sum() > limit:
+        most = max(1, limit // len(np.unique(table.said.voice[saying])))
     found, file = [np.zeros(0, np.intp)], -1
     for part, places in table.heads_of(wanted):
         rows = places + part.start
@@ -131,12 +148,12 @@ def _rows_of(table: EventTable, events: Sequence[int]) -> NDArray[np.intp]:
     return np.concatenate(found)
 
 
-def _read(table: EventTable, files: Mapping[str, LogFile]) -> Markers:
+def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Markers:
     """What the lines say; one at a time, because there may be many."""
     by_event = {
         event: dialect for event, template in enumerate(table.templates) if (dialect := _dialect(template.sample))
     }
-    chosen = _rows_of(table, list(by_event))
+    chosen = _rows_of(table, list(by_event), limit)
     found = array("q")
     asked = zip(chosen.tolist(), table.event[chosen].tolist(), strict=True)
     for row, text in each_row(files, table, chosen):
@@ -148,13 +165,26 @@ def _read(table: EventTable, files: Mapping[str, LogFile]) -> Markers:
             total = groups.get("total") or groups.get("planned")
             if number is not None and len(number) <= _MAX_DIGITS:
                 planned_here = int(total) if total and len(total) <= _MAX_DIGITS else _NO_TOTAL
-                found.extend((row, int(number), planned_here, dialect.weight))
-    rows, numbers, totals, weights = np.frombuffer(found, np.int64).reshape(-1, 4).T.copy()
-    return Markers(rows, numbers, totals, weights, table.voice[rows], table.message[rows], table.time[rows])
+                found.extend((row, int(number), planned_here, dialect.weight, _elapsed(text)))
+    rows, numbers, totals, weights, elapsed = np.frombuffer(found, np.int64).reshape(-1, 5).T.copy()
+    voices, timed, times = table.voice[rows], table.timed[rows], table.time[rows]
+    drawn = ~timed & (elapsed >= 0) & (times != NO_TIME)
+    for _, mine in rows_by(voices, np.flatnonzero(drawn)):
+        times[mine] = times[mine[0]] - elapsed[mine[0]] + elapsed[mine]
+    return Markers(rows, numbers, totals, weights, voices, table.message[rows], times, timed | drawn)
 
 
-def _chosen(found: Markers, planned: int | None) -> Markers:
-    """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects."""
+def _elapsed(text: str) -> int:
+    """Microseconds that a progress bar (tqdm: ``[01:23<``) says to have run; -1 where none is drawn."""
+    match = _ELAPSED.search(text)
+    if match is None:
+        return -1
+    hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000
+
+
+def _bars(found: Markers, planned: int | None) -> NDArray[np.bool_]:
+    """Which markers are of the progress bar that counts iterations."""
     bar = found.weights == _BAR
     bars: dict[int, int] = {}
     for number, total in zip(found.numbers[bar].tolist(), found.totals[bar].tolist(), strict=True):
@@ -164,5 +194,10 @@ def _chosen(found: Markers, planned: int | None) -> Markers:
     wanted = (
         planned if planned in bars else max(bars, key=lambda total: (bars[total] < total, total), default=_NO_TOTAL)
     )
-    found = found.only(~bar | (found.totals == wanted))
+    return np.asarray(bar & (found.totals == wanted), np.bool_)
+
+
+def _chosen(found: Markers, bars: NDArray[np.bool_]) -> Markers:
+    """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects."""
+    found = found.only((found.weights != _BAR) | bars)
     return found.only(found.weights >= min(found.weights.max(initial=0), _WEIGHTY))

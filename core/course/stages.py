@@ -19,13 +19,13 @@ from core.course.openers import Openers, find_openers
 from core.events.column import Column
 from core.events.table import EventTable
 from core.facts import complains
+from core.logs.blocks.frames import read_frames
 from core.logs.lines import NO_TIME
 from core.memory import Memory
 from core.model import Stage
 
 STAGES = tuple(Stage)
 _UNKNOWN = STAGES.index(Stage.UNKNOWN)
-_FRAME = re.compile(r'File "[^"]*", line \d+,? in (\S+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class _Rules:
     openers: tuple[tuple[Stage, re.Pattern[str]], ...]
     frames: tuple[tuple[Stage, re.Pattern[str]], ...]
     data: re.Pattern[str]
+    loop: re.Pattern[str]
 
 
 def find_stages(table: EventTable, marks: NDArray[np.intp], memory: Memory | None = None) -> Column:
@@ -62,12 +63,21 @@ def opened_by(template: str) -> int:
 
 
 def stage_of_frames(lines: Sequence[str]) -> Stage | None:
-    """Stage that the functions of a traceback name; saving before loading before evaluating before training."""
-    functions = [match[1] for line in lines if (match := _FRAME.search(line))]
-    for stage, pattern in _rules().frames:
-        if any(pattern.fullmatch(function) for function in functions):
-            return stage
-    return None
+    """Stage that the functions of a traceback name; saving before loading before evaluating before training.
+
+    What reads data inside the loop over batches trains: the loop has begun.
+    """
+    functions = [frame.function for frame in read_frames(lines)]
+    rules = _rules()
+    named = [stage for stage, pattern in rules.frames if any(pattern.fullmatch(function) for function in functions)]
+    if named[:1] == [Stage.DATA_LOADING] and any(rules.loop.fullmatch(function) for function in functions):
+        return Stage.TRAINING
+    return named[0] if named else None
+
+
+def in_train(lines: Sequence[str]) -> bool:
+    """Whether a traceback goes through a function ``train``, in which many programs do all of their work."""
+    return any(frame.function == "train" for frame in read_frames(lines))
 
 
 def stage_of_path(text: str) -> Stage | None:
@@ -88,7 +98,8 @@ def _rules() -> _Rules:
         (Stage(stage), re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
         for stage, patterns in rules["frames"].items()
     )
-    return _Rules(openers, frames, re.compile(rules["paths"]["data loading"], re.IGNORECASE))
+    loop = re.compile("|".join(f"(?:{pattern})" for pattern in rules["loop"]["functions"]))
+    return _Rules(openers, frames, re.compile(rules["paths"]["data loading"], re.IGNORECASE), loop)
 
 
 def _carried(

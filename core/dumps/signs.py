@@ -7,15 +7,19 @@ from itertools import islice
 
 from core.course.stages import stage_of_frames
 from core.dumps.outliers import Outlier, drawn, outliers, training, tree
+from core.dumps.printed import find_printed, traces
 from core.dumps.ranges import Group, parallel_groups, smallest_around
 from core.dumps.read import Dumps, read_dumps
 from core.dumps.recorder import Recording
 from core.dumps.stacks import Process
 from core.dumps.stalls import Kind, Stall, find_stalls, groups_of
+from core.judge.candidates import Candidate
+from core.judge.ranks import ranks_of_nodes
 from core.model import Line, Stage
 from core.naming import called
 from core.nodes.blame import Names
-from core.nodes.spatial import SILENT, Sign, ranks_of_nodes
+from core.nodes.sign import Sign
+from core.nodes.spatial import SILENT
 from core.parsing.parsed import Parsed
 
 RECORDER = 0.8  # numbers of all ranks against each other: surer than most peers' word (0.65), not a trace of the cause
@@ -30,35 +34,44 @@ MAX_STACK_LINES = 60  # of the merged tree: a screen; sixteen processes of BLOOM
 class DumpEvidence:
     """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read.
 
-    stacks: the merged stacks as text, a frame a line.
+    stacks: the merged stacks as text, a frame a line. traces: stacks in the logs that stand apart, as events.
     """
 
     signs: tuple[Sign, ...] = ()
     stage: Stage | None = None
     stacks: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    traces: tuple[Candidate, ...] = ()
 
 
 def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
-    """Evidence of all dumps of a job; nothing for a job without."""
-    if not parsed.job.dumps:
-        return DumpEvidence()
-    dumps = read_dumps(parsed.job.dumps, parsed.job.manifest)
+    """Evidence of all dumps of a job, beside its logs and in them; nothing for a job without."""
     names = Names(parsed.table, parsed.job.manifest)
 
     def home(rank: int) -> str:
         return names.of_rank(rank) or f"rank {rank}"
 
+    printed = find_printed(parsed, home)
+    if not parsed.job.dumps:
+        signs = outlier_signs(printed.outliers, (), home)
+        return DumpEvidence(signs=tuple(signs), traces=traces(parsed, printed), stacks=_drawn(printed.processes))
+    dumps = read_dumps(parsed.job.dumps, parsed.job.manifest)
     groups = _groups(parsed, dumps)
     return DumpEvidence(
         signs=(
             *stall_signs(find_stalls(dumps.recordings), groups, home),
             *outlier_signs(outliers([_known(one, names) for one in dumps.processes]), groups, home),
+            *outlier_signs(printed.outliers, groups, home),
         ),
         stage=_stage(dumps),
-        stacks=tuple(islice(drawn(tree(dumps.processes)), MAX_STACK_LINES)),
+        stacks=_drawn(dumps.processes or printed.processes),
         problems=dumps.problems,
+        traces=traces(parsed, printed),
     )
+
+
+def _drawn(processes: Sequence[Process]) -> tuple[str, ...]:
+    return tuple(islice(drawn(tree(processes)), MAX_STACK_LINES))
 
 
 def stall_signs(stalls: Sequence[Stall], groups: Sequence[Group], home: Callable[[int], str]) -> list[Sign]:

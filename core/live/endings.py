@@ -10,8 +10,10 @@ from enum import StrEnum
 from functools import lru_cache
 
 from core.facts import fact_of
+from core.kinds import Kind
 from core.live.tail import Heard
 from core.model import Role
+from core.outcomes import Outcome, outcome_of
 
 
 class Sign(StrEnum):
@@ -29,70 +31,15 @@ class Sign(StrEnum):
     CALM = "calm"  # anything else
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-
-
-_SIGNS = (
-    (Sign.COMPLETED, _any(r"\bjob \S+ (state|status)[ :=]+COMPLETED", r"\bJobState=COMPLETED")),
-    (
-        Sign.VERDICT,
-        _any(
-            r"\bjob \S+ (state|status)[ :=]+(FAILED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY)",
-            r"\bJobState=(FAILED|NODE_FAIL)",
-        ),
-    ),
-    (
-        Sign.DONE,
-        _any(
-            r"\btraining (is )?(finished|complete[d]?|done)\b",
-            r"exiting program (after|at)",
-            r"task exit code 0\b",
-            r"\"run_stop\".*\"status\": \"success\"",
-            r"`?Trainer\.fit`? stopped: `?max_",
-            r"\[exiting program",
-            r"Successfully (finished|completed) training",
-        ),
-    ),
-    (
-        Sign.ANEW,
-        _any(r"restarting worker group|will restart worker", r"restart(ing)? (the )?(job|training|workers?) .*attempt"),
-    ),
-    (
-        Sign.REPORT,
-        _any(
-            r"ChildFailedError",
-            r"failed \(exitcode: -?\w+\)",
-            r"exits with return code = -?[1-9]",
-            r"Root Cause \(first observed failure\)",
-            r"\bexitcode *: -?[1-9]",
-            r"srun: error: .*(Exited with exit code -?[1-9]|Killed|Terminated|Segmentation|Aborted|Bus error)",
-            r"srun: error: .*Out Of Memory",
-            r"Primary job +terminated",
-            r"mpirun .*(noticed|detected) ",
-            r"task (pid \S+ )?killed by signal",
-            r"task (pid \S+ )?exit(ed)? (with )?code:? -?[1-9]",
-            r"slurmstepd: error: .*(OOM|oom)[- ]kill",
-            r"Job .* failed with reason|BackoffLimitExceeded|OOMKilled|\bEvicted\b",
-        ),
-    ),
-    (
-        Sign.DEATH,
-        _any(
-            r"^Fatal Python error",
-            r"^terminate called (after|without)",
-            r"Segmentation fault",
-            r"\(core dumped\)",
-            r"^(Killed|Aborted|Bus error|Terminated)\.?$",
-            r"Caught signal <?\w+>? \(",
-            r"out of memory: kill|invoked oom-killer",
-            r"^[\w./-]+\.py: error: ",
-        ),
-    ),
-)
-
-
-BY_HAND = "interrupted"  # the kind of fact in core/rules/facts.toml
+_OUTCOMES = {
+    Outcome.COMPLETED: Sign.COMPLETED,
+    Outcome.VERDICT: Sign.VERDICT,
+    Outcome.DONE: Sign.DONE,
+    Outcome.ANEW: Sign.ANEW,
+    Outcome.REPORT: Sign.REPORT,
+    Outcome.DEATH: Sign.DEATH,
+}
+BY_HAND = Kind.INTERRUPTED
 _KERNEL = re.compile(r"\bkernel:|\btainted\b")  # its reports hold "PREEMPT", the way in which it was built
 
 
@@ -106,9 +53,9 @@ def sign_of(body: bytes) -> tuple[Sign, str]:
         return Sign.BY_HAND if fact.kind == BY_HAND else Sign.STOP, says
     if fact is not None and fact.role is Role.BENIGN:
         return Sign.TROUBLE, says
-    for sign, pattern in _SIGNS:
-        if pattern.search(text):
-            return sign, says
+    outcome = outcome_of(text)
+    if outcome is not None:
+        return _OUTCOMES[outcome], says
     return (Sign.TROUBLE if fact is not None else Sign.CALM), says
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from core.course.markers import dialects
+from core.course.patience import MIN_STEPS, patience, patience_in_pause
 from core.course.stages import STAGES, opened_by
 from core.live.findings import JOB, Finding, Kind, duration
 from core.live.numbers import Numbers
@@ -20,15 +21,7 @@ from core.live.tail import Heard
 from core.model import Stage
 from core.naming import natural, together
 
-# Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/watching.md
-HANG_STEPS = 40.0  # times the usual time from one progress to the next,
-SLOW_STEPS, SLOW_SECONDS = 3.0, 60.0  # or three such times and a minute, if that is less: a slow job pauses no longer
-HANG_WORDS = 5.0  # times the usual time from one arrival of news to the next: buffers, network file systems
-HANG_PAUSES = 2.0  # times the longest pause that the job came through, lately or in the same stage
-HANG_SECONDS = 8.0  # less is no hang, however fast a job is
-ANNOUNCED_SECONDS = 900.0  # the first checkpoint, evaluation or loading of a job may take so long
 MAX_NAMED = 8
-MIN_STEPS = 5  # of progress, before a pace is known
 _BAR = 3  # weight of progress bars in rules/iterations.toml
 _MAIN = 6  # from this weight on a dialect counts iterations for sure
 _MAX_DIGITS = 9
@@ -94,7 +87,7 @@ class Progress:
             self._stage = stage or self._stage
             return False
         _, read, weight = dialect
-        match = read.search(heard.text)
+        match = read.search(heard.said)
         if match is None or not self._counts_up(match, weight, file, who):
             return False
         self._advance(at)
@@ -114,15 +107,10 @@ class Progress:
             return None
         each = self.seconds_per_iteration()
         step = self._pace.usual() if each is None else each * self._per_step
-        usual = max(
-            HANG_SECONDS,
-            min(HANG_STEPS * step, SLOW_STEPS * step + SLOW_SECONDS),
-            HANG_WORDS * self._pace.usual(),
-            HANG_PAUSES * self._pace.longest(),
-        )
-        if self._stage in _PAUSES and self._stage not in self._paused:
-            return max(usual, ANNOUNCED_SECONDS)
-        return max(usual, HANG_PAUSES * self._paused.get(self._stage, 0.0))
+        training = patience(step, self._pace.usual(), self._pace.longest())
+        if self._stage not in _PAUSES:
+            return training
+        return patience_in_pause(training, self._paused.get(self._stage))
 
     def resumed(self, now: float) -> Finding | None:
         """The finding that a hung job goes on, once."""

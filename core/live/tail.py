@@ -7,7 +7,8 @@ Segments end at ``\n`` and at ``\r`` (a progress bar is one line for hours), lin
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from core.logs.lines import MAX_SEGMENT, Format, learn, take_apart
+from core.logs.label import as_people_write, what_was_said
+from core.logs.lines import BARE, DAY, MAX_SEGMENT, NO_TIME, Format, learn, take_apart
 from core.logs.scan import SAMPLE_BYTES
 
 NO_LINE = 0  # of a file whose beginning was left out
@@ -26,8 +27,13 @@ class Heard:
 
     @property
     def text(self) -> str:
-        """The raw text as far as it is kept."""
-        return self.raw.decode("utf-8", "replace")
+        """The text as it is shown, as far as it is kept."""
+        return as_people_write(self.raw).decode("utf-8", "replace")
+
+    @property
+    def said(self) -> str:
+        """The text without the label of a wrapper, as far as it is kept."""
+        return what_was_said(self.raw).decode("utf-8", "replace")
 
 
 class Tail:
@@ -58,7 +64,8 @@ class Tail:
         if segment.strip():
             parts = take_apart(segment[:MAX_SEGMENT], self._format)
             line = self._line if self._numbered else NO_LINE
-            yield Heard(line, parts.prefix, parts.body, parts.time, segment[:MAX_TEXT])
+            time = parts.time if parts.time >= BARE + DAY else NO_TIME  # the caller has the clock of the watch
+            yield Heard(line, parts.prefix, parts.body, time, segment[:MAX_TEXT])
 
     def _learn(self, data: bytes) -> None:
         """From the first bytes, again whenever there are twice as many: a job script speaks before the first rank."""

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.crossjob import Candidate
 from core.events.table import EventTable
 from core.facts import Blame
 from core.job import Manifest
+from core.judge.candidates import Candidate
 from core.model import Role
 
 _WORD = re.compile(r"[\w.-]+")
@@ -113,27 +113,6 @@ def sinks(edges: Sequence[Edge]) -> dict[str, int]:
         blamed[edge.blamed].add(edge.reporter)
     reporters = {edge.reporter for edge in edges}
     return {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
-
-
-# Lines in which a speaker tells who it is: its address, or its global rank.
-_OWN_ADDRESS = re.compile(
-    r"(?:own|local|host)\s*(?:ip|address)\D{0,3}(\d{1,3}(?:\.\d{1,3}){3})"
-    r"|(?:NET/\w+|Bootstrap) : Using .*?:(\d{1,3}(?:\.\d{1,3}){3})<\d+>",
-    re.IGNORECASE,
-)
-_OWN_RANK = re.compile(r"SetupAgent rankNum\[\d+\], rank\[(\d+)\]|initialized process group: rank (\d+)/\d+")
-
-
-def own_address(text: str) -> str | None:
-    """The address that a line says is the speaker's own."""
-    match = _OWN_ADDRESS.search(text)
-    return (match[1] or match[2]) if match else None
-
-
-def own_rank(text: str) -> int | None:
-    """The global rank that a line says is the speaker's own."""
-    match = _OWN_RANK.search(text)
-    return int(match[1] or match[2]) if match else None
 
 
 def _shape(name: str) -> str:

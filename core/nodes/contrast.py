@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.baseline import Normal
 from core.events.table import EventTable, rows_by
-from core.nodes.spatial import Sign, short
+from core.nodes.sign import Sign, short
 
 WEIGHT = 0.3  # a hint: differing is no fault; alone it accuses nobody, with silence or peers' blame it settles them
 MIN_NODES = 3  # of two nodes each differs from the other

@@ -4,15 +4,15 @@ Sequences do not change when a cable is bad, counters do (docs/how-it-works.md, 
 behind its group's maximum is the one that the others wait for; when all are equal nobody is.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from core.events.table import rows_by
-from core.nodes.spatial import Sign
+from core.nodes.sign import Sign
 from core.parsing.parsed import Parsed
+from core.readings import completed_of, counters_of, may_complete, may_count
 from core.text import read_rows
 
 COUNTER = 0.35  # a hint: counters rise on victims too, less
@@ -21,12 +21,6 @@ MIN_RATIO = 3.0  # times the most of any other node; healthy lab nodes differ by
 MIN_RISE = 50  # events; below, a node's start-up noise decides
 MIN_RANKS = 3
 MAX_ROWS = 400  # readings of one node and event: counters only grow, so the last ones do
-_COUNTERS = re.compile(
-    r"\b(\w*(?:retrans|crc_err|symbol_err|link_down|rx_err|tx_err|rx_drop|tx_drop)\w*)[=:] ?(\d{1,18})\b"
-)
-_MAY_COUNT = re.compile(r"(?:retrans|crc_err|symbol_err|link_down|[rt]x_err|[rt]x_drop)\w*[=:] ?<NUM>")
-_COLLECTIVE = re.compile(r"last enqueued (?:NCCL )?work: (\d{1,18}), last completed (?:NCCL )?work: (\d{1,18})")
-_MAY_COLLECT = re.compile(r"last completed (?:NCCL )?work: <NUM>")
 
 
 def counter_signs(parsed: Parsed) -> list[Sign]:
@@ -46,10 +40,10 @@ def counter_signs(parsed: Parsed) -> list[Sign]:
 def collective_signs(parsed: Parsed, node_of_rank: Mapping[int, str]) -> list[Sign]:
     """Ranks that completed fewer collectives than most of the others."""
     completed: dict[int, int] = {}
-    for row, text in _texts(parsed, _MAY_COLLECT):
-        match, rank = _COLLECTIVE.search(text), int(parsed.table.rank[row])
-        if match and rank >= 0:
-            completed[rank] = max(completed.get(rank, 0), int(match[2]))
+    for row, text in _texts(parsed, may_complete):
+        number, rank = completed_of(text), int(parsed.table.rank[row])
+        if number is not None and rank >= 0:
+            completed[rank] = max(completed.get(rank, 0), number)
     most = max(completed.values(), default=0)
     behind = sorted(rank for rank, number in completed.items() if number < most)
     if len(completed) < MIN_RANKS or not behind or len(behind) * 2 > len(completed):
@@ -70,18 +64,18 @@ def _readings(parsed: Parsed) -> Mapping[str, Mapping[str, int]]:
     """Highest reading of each counter on each node."""
     table = parsed.table
     found: dict[str, dict[str, int]] = defaultdict(dict)
-    for row, text in _texts(parsed, _MAY_COUNT):
+    for row, text in _texts(parsed, may_count):
         if table.node[row] >= 0:
             node = table.nodes[table.node[row]]
-            for name, value in _COUNTERS.findall(text):
-                found[name][node] = max(found[name].get(node, 0), int(value))
+            for name, value in counters_of(text):
+                found[name][node] = max(found[name].get(node, 0), value)
     return found
 
 
-def _texts(parsed: Parsed, wanted: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+def _texts(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
     """Raw text of the last rows of each speaker whose messages may hold what is wanted."""
     table = parsed.table
-    events = [event for event, template in enumerate(table.templates) if wanted.search(template.sample)]
+    events = [event for event, template in enumerate(table.templates) if wanted(template.sample)]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))
     chosen = [said[-MAX_ROWS:] for _, said in rows_by(table.voice, rows)]
     yield from sorted(read_rows(parsed.files, table, np.concatenate(chosen)).items()) if chosen else ()

@@ -8,77 +8,32 @@ Differs: L4 ranks nodes by Isolation Forest over event count vectors of filtered
 and cannot see absence. Here presence and absence are judged apart, inside cohorts, in closed form.
 """
 
-import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from core.course.iterations import Iterations
-from core.crossjob import Candidate
-from core.events.table import EventTable, rows_by
+from core.events.table import EventTable
 from core.facts import Blame
-from core.logs.origins import Program
-from core.model import Line, Role
-from core.naming import called, natural
+from core.judge.candidates import Candidate
+from core.judge.ranks import MAJORITY, last_words
+from core.kinds import Kind
+from core.model import Role
+from core.naming import called
 from core.nodes.blame import Edge, sinks
+from core.nodes.sign import Sign, short
 
-MAJORITY = 0.5  # an event that more than half of the nodes say marks no node (docs/how-it-works.md)
 NAMED_BY_PEERS = 0.45  # peers blame somebody every time: less than a direct trace
 NAMED_BY_MOST = (
     0.65  # when most of the other nodes blame one that blames nobody, there is a sink (docs/how-it-works.md, "Spatial")
 )
+RELAY = 0.4  # what is left of a blame that falls on who waits for somebody else
 SILENT = 0.6
 BEHIND = 0.35
 STUBBORN = 0.4
 FEW = 0.05  # of the nodes: so few silent ones are as telling as one alone (amplified jobs, docs/LOG.md)
 TELLING_GAP = 500_000  # microseconds; loggers flush and clocks differ by less
 MIN_COMPLAINERS = 2  # of one peer alone nothing follows about the silent ones
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """One thing that points to a node. weight: 0..1, chance that a node with this sign is the faulty one.
-
-    says, check: what broke and what to look at, for the answer, where no event says it; ranks, lines: as in evidence.
-    """
-
-    node: str
-    channel: str
-    weight: float
-    because: str
-    event: int | None = None
-    says: str = ""
-    check: str = ""
-    ranks: tuple[int, ...] = ()
-    lines: tuple[Line, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Suspicion:
-    """All that points to one node; score: 0..1, by noisy-or over the channels."""
-
-    node: str
-    score: float
-    signs: tuple[Sign, ...]
-
-
-def suspects(signs: Sequence[Sign]) -> tuple[Suspicion, ...]:
-    """Nodes by how much points to them; within a channel only the strongest sign counts."""
-    by_node: dict[str, list[Sign]] = defaultdict(list)
-    for sign in signs:
-        by_node[sign.node].append(sign)
-    found = []
-    for node, own in by_node.items():
-        best: dict[str, Sign] = {}
-        for sign in sorted(own, key=lambda sign: (-sign.weight, sign.because)):
-            best.setdefault(sign.channel, sign)
-        doubt = float(np.prod([1 - sign.weight for sign in best.values()]))
-        found.append(
-            Suspicion(node, 1 - doubt, tuple(sorted(best.values(), key=lambda sign: (-sign.weight, sign.channel))))
-        )
-    return tuple(sorted(found, key=lambda suspicion: (-suspicion.score, natural(suspicion.node))))
 
 
 def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: str) -> list[Sign]:
@@ -109,6 +64,8 @@ def is_local(candidate: Candidate, nodes: Sequence[str]) -> bool:
     """
     if len(nodes) == 1:
         return candidate.fact.hardware and len(candidate.nodes) == 1
+    if candidate.fact.kind == Kind.EXCEPTION and len(candidate.nodes) > max(1, len(nodes) * FEW):
+        return False  # the same exception of a program on several nodes is its code, not a machine
     return 0 < len(candidate.nodes) <= len(nodes) * MAJORITY
 
 
@@ -121,10 +78,13 @@ def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node
             because = f"{edge.reporter or 'the scheduler'} says of {edge.blamed}: \u201c{short(candidate.quote)}\u201d."
             signs.append(Sign(edge.blamed, "named", candidate.score, because, edge.event))
     peers = [edge for edge in edges if candidates[edge.event].role is Role.PROPAGATED]
+    waiting = {node for one in candidates.values() if one.fact.kind in _NEVER_MET for node in one.nodes}
     counts = sinks(peers)
     for node, count in counts.items():
         most = len(nodes) > 2 and count * 2 > len(nodes) - 1
         weight = NAMED_BY_MOST if most else NAMED_BY_PEERS * count / max(counts.values())
+        if node in waiting:
+            weight *= RELAY  # who is named because all wait at its store, and waits itself, only relays
         signs.append(
             Sign(
                 node,
@@ -202,7 +162,7 @@ def behind_signs(iterations: Iterations, node_of_rank: Mapping[int, str]) -> lis
 
 def stubborn_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
     """Nodes whose programs did not end when they were told to, while those of the others did: frozen, not waiting."""
-    killed = [one for one in candidates if _KILLED.search(one.text) and is_local(one, nodes)]
+    killed = [one for one in candidates if one.fact.forced and is_local(one, nodes)]
     return [
         Sign(node, "stubborn", STUBBORN, f"{node} did not end when told to: \u201c{short(one.quote)}\u201d.")
         for one in killed
@@ -210,48 +170,37 @@ def stubborn_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> lis
     ]
 
 
-_KILLED = re.compile(
-    r"did not (stop|end|exit) within|sending SIGKILL|still alive after SIGTERM|task did not stop after", re.IGNORECASE
-)
+def missing_signs(
+    expected: Mapping[str, Sequence[int]],
+    ranks: Sequence[int],
+    nodes: Sequence[str],
+    spoke: Sequence[str],
+    candidates: Sequence[Candidate],
+) -> list[Sign]:
+    """Nodes of which no rank ever spoke, while others did; where the processes never all met, that is why.
 
-
-def missing_signs(expected: Mapping[str, Sequence[int]], ranks: Sequence[int]) -> list[Sign]:
-    """Nodes of which no rank ever spoke, while others did."""
-    spoke = set(ranks)
-    mute = [node for node, own in sorted(expected.items()) if own and not spoke & set(own)]
-    if not spoke or not mute or len(mute) * 2 > len(expected):
+    Args:
+        ranks: that spoke.
+        nodes: of the job.
+        spoke: nodes of which anything is logged.
+    """
+    if ranks:
+        mute = [node for node, own in sorted(expected.items()) if own and not set(ranks) & set(own)]
+    else:
+        mute = [node for node in nodes if node not in spoke]
+    others = len(expected if ranks else nodes) - len(mute)
+    if not mute or others < MIN_COMPLAINERS or len(mute) >= others:
         return []
+    waited = any(one.role is Role.ROOT and one.fact.kind in _NEVER_MET for one in candidates)
+    weight = SILENT if waited else SILENT * 0.5
     return [
-        Sign(
-            node,
-            "missing",
-            SILENT * 0.5,
-            f"no rank of {node} left any log; {len(expected) - len(mute)} other nodes did.",
-        )
+        Sign(node, "missing", weight, f"no rank of {node} left any log; {others} other nodes did.", says=_NEVER_CAME)
         for node in mute
     ]
 
 
-def last_words(table: EventTable) -> dict[int, int]:
-    """Time of the last row of each rank."""
-    spoke = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0) & (table.spoke.last >= 0))
-    return {rank: int(table.spoke.last[voices].max()) for rank, voices in rows_by(table.rank_of_voice, spoke)}
-
-
-def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    """Ranks of each node: as the manifest says, else as they spoke."""
-    if manifest_ranks:
-        return {node: tuple(ranks) for node, ranks in manifest_ranks.items()}
-    found: dict[str, set[int]] = defaultdict(set)
-    for origin in table.origins:
-        if origin.rank is not None and origin.program is Program.RANK:
-            found[origin.node or f"rank {origin.rank}"].add(origin.rank)
-    return {node: tuple(sorted(ranks)) for node, ranks in sorted(found.items())}
-
-
-def short(text: str, length: int = 90) -> str:
-    """A template cut for a sentence."""
-    return text if len(text) <= length else text[: length - 1].rstrip() + "\u2026"
+_NEVER_MET = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
+_NEVER_CAME = "it never spoke, and the others waited for it"
 
 
 def _earlier(ended: Mapping[int, int], mute: Sequence[int], complained: set[int]) -> str:

@@ -4,35 +4,34 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.crossjob import Candidate
 from core.events.messages import keys_of
 from core.events.table import EventTable
 from core.facts import Blame
+from core.identities import own_address, own_rank
 from core.job import LogFile
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
+from core.judge.exits import Exits
+from core.judge.rank import telling_roots
+from core.judge.ranks import ranks_of_nodes
 from core.model import Role
-from core.nodes.blame import Names, blame_edges, own_address, own_rank
+from core.nodes.blame import Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
-from core.nodes.spatial import (
-    Sign,
-    behind_signs,
-    direct_signs,
-    missing_signs,
-    named_signs,
-    ranks_of_nodes,
-    silence_signs,
-    stubborn_signs,
-)
+from core.nodes.exits import exit_signs
+from core.nodes.sign import Sign
+from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
+from core.nodes.stall import stall_signs
+from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsing.parsed import Parsed
-from core.rank import telling_roots
 from core.text import read_rows
 
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
 
 
-def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, ...]:
+def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, exits: Exits) -> tuple[Sign, ...]:
     """Signs of every channel for every node."""
     table, manifest, files, nodes = parsed.table, parsed.job.manifest, parsed.files, parsed.nodes
     by_event = {candidate.event: candidate for candidate in candidates}
@@ -41,6 +40,9 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
     names = Names(table, manifest)
     names.learn(*_identities(table, files))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
+    if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
+        candidates = [one for one in candidates if one.role is not Role.PROPAGATED]
+        edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
     return (
         *direct_signs(telling_roots(candidates), nodes, parsed.unit),
         *named_signs(edges, by_event, nodes),
@@ -49,9 +51,12 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Sign, .
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, nodes, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
-        *missing_signs(expected, table.ranks),
+        *missing_signs(expected, table.ranks, parsed.nodes, table.nodes, candidates),
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
+        *stall_signs(parsed, ending, node_of_rank),
+        *vote_signs(parsed, candidates, node_of_rank),
+        *exit_signs(exits, ending, node_of_rank, nodes),
     )
 
 
@@ -63,7 +68,8 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
     texts: dict[int, str] = {}
     for candidate in candidates:
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
-        told = candidate.role is Role.ROOT and candidate.fact.known and not candidate.nodes and not candidate.ranks
+        says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
+        told = says and not candidate.nodes and not candidate.ranks
         if named or told:
             keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])

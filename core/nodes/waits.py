@@ -9,11 +9,13 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from core.crossjob import Candidate
 from core.events.messages import message_rows
+from core.judge.candidates import Candidate
+from core.judge.ranks import MAJORITY
+from core.logs.blocks.frames import read_frames
 from core.model import Role
 from core.naming import called
-from core.nodes.spatial import MAJORITY, Sign
+from core.nodes.sign import Sign
 from core.parsing.parsed import Parsed
 from core.text import read_rows
 
@@ -21,8 +23,7 @@ STOOD_ELSEWHERE = 0.6  # as sure as silence, which tells the same of a rank that
 FEW = 0.25  # of the ranks; a place that more share is another part of the program (as in core.dumps.outliers)
 MIN_RANKS = 4  # of fewer, one is not few
 MAX_READ = 4096  # tracebacks: one a rank of the largest jobs
-MAX_FRAMES = 200  # rows of a traceback that are read
-_FRAME = re.compile(r'File "([^"]*)", line (\d+),? in (\S+)')
+MAX_ROWS = 1_000  # rows of a traceback that are read; loguru and rich print ten and more for each frame
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
 _COLLECTIVES = re.compile(r"(?:distributed_c10d|_functional_collectives)\.py$")
 _START = re.compile(r"init|new_\w*group|helper|store|rendezvous")  # functions there in which ranks only meet
@@ -89,7 +90,7 @@ def _places(parsed: Parsed, candidates: Sequence[Candidate]) -> dict[int, Place]
             for row, rank, time in told:
                 if rank >= 0 and (rank not in heads or time < heads[rank][0]):
                     heads[rank] = time, row
-    stood = {rank: message_rows(table, head)[:MAX_FRAMES].tolist() for rank, (_, head) in heads.items()}
+    stood = {rank: message_rows(table, head)[:MAX_ROWS].tolist() for rank, (_, head) in heads.items()}
     texts = read_rows(parsed.files, table, [row for own in stood.values() for row in own])
     found = {rank: _place([texts[row] for row in own if row in texts]) for rank, own in stood.items()}
     return {rank: place for rank, place in found.items() if place is not None}
@@ -97,7 +98,7 @@ def _places(parsed: Parsed, candidates: Sequence[Candidate]) -> dict[int, Place]
 
 def _place(lines: Sequence[str]) -> Place | None:
     """The collective and the innermost line of the program, of a traceback that ends in a collective."""
-    frames = [match.groups() for line in lines if (match := _FRAME.search(line))]
-    called = [function for file, _, function in frames if _COLLECTIVES.search(file) and not _START.search(function)]
-    own = [f"{file.rsplit('/', 1)[-1]}:{line}" for file, line, _ in frames if not _LIBRARY.search(file)]
+    frames = list(read_frames(lines))
+    called = [one.function for one in frames if _COLLECTIVES.search(one.file) and not _START.search(one.function)]
+    own = [f"{one.file.rsplit('/', 1)[-1]}:{one.line}" for one in frames if not _LIBRARY.search(one.file)]
     return (called[-1], own[-1]) if called and own else None

@@ -8,10 +8,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.course.stages import STAGES, stage_of_frames, stage_of_path
-from core.crossjob import Candidate
+from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
 from core.events.messages import key_rows, message_rows
 from core.events.table import EventTable
+from core.facts import in_frames
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
 from core.model import Role, Stage
 from core.parsing.parsed import Parsed
 from core.text import read_rows
@@ -34,6 +36,7 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
     table = parsed.table
     onset = _onset(table, candidates)
     firsts = read_rows(parsed.files, table, [key_rows(table, first_row(table, one))[0] for one in candidates])
+    told = [_as_raised(parsed, one) for one in candidates]
     ranked = [
         replace(
             one,
@@ -41,10 +44,20 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
             stage=_stage(parsed, one, said),
             quote=quote(said),
         )
-        for one in candidates
+        for one in told
         for said in (firsts.get(key_rows(table, first_row(table, one))[0], one.text),)
     ]
     return tuple(sorted(ranked, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), one.text)))
+
+
+def _as_raised(parsed: Parsed, one: Candidate) -> Candidate:
+    """The candidate with the fact that its frames tell: ENOSPC while a semaphore is made is memory, not a disk."""
+    if one.role is not Role.ROOT or not parsed.table.templates[one.event].block:
+        return one
+    frames = read_rows(
+        parsed.files, parsed.table, message_rows(parsed.table, first_row(parsed.table, one))[:MAX_FRAMES]
+    )
+    return replace(one, fact=in_frames(one.fact, [frames[row] for row in sorted(frames)]))
 
 
 def telling_roots(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -65,7 +78,9 @@ def first_time(table: EventTable, candidate: Candidate) -> int:
     return int(table.time[candidate.rows].min())
 
 
-def stage_of_failure(parsed: Parsed, candidates: Sequence[Candidate], standing: Stage | None = None) -> Stage:
+def stage_of_failure(
+    parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, standing: Stage | None = None
+) -> Stage:
     """Stage in which the job failed: of the leading root, else of what peers told, else where the log ends.
 
     standing: where the processes stood when they were dumped, which is later than the end of any log.
@@ -76,9 +91,16 @@ def stage_of_failure(parsed: Parsed, candidates: Sequence[Candidate], standing: 
             return _best_placed(parsed.table, told)
     if standing is not None:
         return standing
-    if parsed.iterations.last is not None:
-        return Stage.TRAINING
-    known = _last_known(parsed)
+    return _stage_of_end(parsed, candidates, ending)
+
+
+def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> Stage:
+    """Stage in which the logs end, of a job in which nobody says what broke."""
+    if ending.slow is not None and not ending.hung:
+        return Stage.TRAINING  # it went from step to step until the end
+    known = _last_known(parsed) if ending.stage is Stage.UNKNOWN else ending.stage
+    if parsed.iterations.last is not None and (known is None or known in _BEFORE_TRAINING):
+        return Stage.TRAINING  # each iteration that is complete is training
     if known is not None:
         return known
     # a job that fails before any stage was named fails while it starts
@@ -126,13 +148,16 @@ def _score(table: EventTable, candidate: Candidate, onset: int) -> float:
 def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
     """Stage by the functions of a traceback, else by the clock; before any iteration by what the message is about."""
     row = first_row(parsed.table, candidate)
-    if parsed.table.templates[candidate.event].block:
-        lines = read_rows(parsed.files, parsed.table, message_rows(parsed.table, row)[:MAX_FRAMES])
-        named = stage_of_frames([lines[at] for at in sorted(lines)])
-        if named is not None:
-            return named
     stage, fact = STAGES[int(parsed.stages[row])], candidate.fact
     trains = parsed.iterations.of_row[row] >= 0
+    if parsed.table.templates[candidate.event].block:
+        lines = read_rows(parsed.files, parsed.table, message_rows(parsed.table, row)[:MAX_FRAMES])
+        said_by = [lines[at] for at in sorted(lines)]
+        named = stage_of_frames(said_by)
+        if named is not None:
+            return named
+        if in_train(said_by) and (trains or stage not in _BEFORE_TRAINING or stage is Stage.UNKNOWN):
+            return Stage.TRAINING
     if trains and stage in _BEFORE_TRAINING:
         return Stage.TRAINING  # who fails after an iteration has loaded all that is loaded before
     early = stage in _BEFORE_TRAINING or (stage is Stage.TRAINING and not trains)

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.baseline import Normal, speaker
-from core.calm import Calm, count_calm
 from core.course.iterations import Iterations
 from core.events.table import EventTable, rows_by
 from core.facts import Fact, fact_of
 from core.job import Manifest
+from core.judge.calm import Calm, count_calm
+from core.kinds import Kind
 from core.logs.telling import level
 from core.model import Role, Stage
 from core.parsing.parsed import Parsed
@@ -27,7 +28,7 @@ RECOVERY = 3  # iterations after which an error was survived; docs/logs.md allow
 MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
 NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
 GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
-KILLED = "killed"  # a kind in rules/facts.toml
+KILLED = Kind.KILLED
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 
 

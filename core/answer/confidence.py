@@ -1,0 +1,96 @@
+"""How sure an answer is. This file is the rule.
+
+``established`` (act on it) needs two independent kinds of evidence, at least two voices that were told apart, no rival
+that is not explained, and a comparison of the nodes that points to nobody else. One kind alone, however loud, is
+``supported`` (verify before you act); less is ``weak``.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.model import Confidence
+from core.nodes.sign import Sign, Suspicion
+
+SUPPORTED = 0.55  # score of a suspicion from which on it is worth acting on after a look
+RIVAL = 0.8  # a second suspect counts when it has this share of the first one's score
+
+
+class Ground(StrEnum):
+    """An independent kind of evidence: what produces one kind does not produce another."""
+
+    WORDS = "its own words"
+    OTHERS = "what others say of it"
+    SILENCE = "its silence"
+    ORDER = "the order of events"
+    PLACE = "where its processes stood"
+    NUMBERS = "its numbers"
+    EXIT = "how its processes ended"
+    SPREAD = "how many say it"
+    PROGRESS = "progress until the end"
+    STATUS = "what the scheduler says"
+
+
+# Which kind a channel of core.nodes belongs to. What only compares (contrast, the forest) grounds nothing by itself.
+GROUND_OF = {
+    "direct": Ground.WORDS,
+    "named": Ground.OTHERS,
+    "peers": Ground.OTHERS,
+    "silence": Ground.SILENCE,
+    "missing": Ground.SILENCE,
+    "behind": Ground.SILENCE,
+    "lacks": Ground.SILENCE,
+    "no answer": Ground.SILENCE,
+    "first": Ground.ORDER,
+    "waits": Ground.PLACE,
+    "stack": Ground.PLACE,
+    "recorder": Ground.PLACE,
+    "collective": Ground.PLACE,
+    "votes": Ground.NUMBERS,
+    "counter": Ground.NUMBERS,
+    "own part": Ground.NUMBERS,
+    "lag": Ground.NUMBERS,
+    "stubborn": Ground.EXIT,
+    "exit": Ground.EXIT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What an answer stands on.
+
+    score: of the leading evidence, 0..1. grounds: independent kinds of evidence. voices: nodes or ranks that were told
+    apart. rivals: suspects that are not part of the answer and nearly as suspicious. outlier: the node that the
+    comparison of nodes points to, if it is another one.
+    """
+
+    score: float
+    grounds: frozenset[Ground]
+    voices: int
+    rivals: tuple[str, ...] = ()
+    outlier: str | None = None
+
+
+def confidence(support: Support) -> Confidence:
+    """The rule."""
+    if (
+        len(support.grounds) >= 2
+        and support.voices >= 2
+        and not support.rivals
+        and support.outlier is None
+        and support.score >= SUPPORTED
+    ):
+        return Confidence.ESTABLISHED
+    return Confidence.SUPPORTED if support.score >= SUPPORTED else Confidence.WEAK
+
+
+def grounds_of(signs: Collection[Sign]) -> frozenset[Ground]:
+    """The independent kinds among some signs."""
+    return frozenset(GROUND_OF[sign.channel] for sign in signs if sign.channel in GROUND_OF)
+
+
+def rivals(accused: Sequence[Suspicion], suspicions: Sequence[Suspicion]) -> tuple[str, ...]:
+    """Suspects beside the accused that are nearly as suspicious as the first of them."""
+    named = {one.node for one in accused}
+    level = RIVAL * accused[0].score if accused else SUPPORTED
+    return tuple(one.node for one in suspicions if one.node not in named and one.score >= level)

@@ -1,0 +1,59 @@
+"""Where a series of durations left its level for good: the onset of a slowdown."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.patience import MIN_STEPS
+
+MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
+MIN_AFTER = 3  # values at the new level: of two, one may be a checkpoint,
+FEW_AFTER, FEW_RATIO = 2, 2.5  # unless both are far longer: then two are enough
+MOST = 0.75  # share of the values on either side that keep to their level; evaluation is longer, clocks count seconds
+DEVIATIONS = 3.0  # robust deviations of either side between the levels (three-sigma, L4 4.4): a busy machine drifts
+MAD_TO_SIGMA = 1.4826  # of a normal distribution
+BETWEEN = 1.5  # times the old level: what is above belongs to the new one, in the middle of one and two
+REACH = 4.0  # octaves around the median that count: one long pause must not look like a level
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A series left its level at a place and stayed away: medians before and from there on."""
+
+    place: int
+    before: float
+    after: float
+
+
+def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> Shift | None:
+    """The place from which on a series of positive numbers keeps to a level at least ``ratio`` times the one before.
+
+    The split is where the means of both sides differ most for their number of values (CUSUM statistic).
+    """
+    if len(values) < MIN_STEPS + FEW_AFTER or not (values > 0).all() or not np.isfinite(values).all():
+        return None
+    octaves = np.log2(values)
+    middle = np.median(octaves)
+    octaves = np.clip(octaves, middle - REACH, middle + REACH)
+    count, split = len(values), np.arange(MIN_STEPS, len(values) - FEW_AFTER + 1)
+    sums = np.cumsum(octaves)[split - 1]
+    apart = (octaves.sum() - sums) / (count - split) - sums / split
+    statistic = np.where(apart > 0, apart**2 * split * (count - split), 0.0)
+    place = int(split[np.argmax(statistic)])
+    before, after = float(np.median(values[:place])), float(np.median(values[place:]))
+    few = count - place < MIN_AFTER
+    if after < ratio * before or (few and values[place:].min() < FEW_RATIO * before):
+        return None
+    spread = max(_spread(octaves[:place]), _spread(octaves[place:]))
+    if np.log2(after / before) < DEVIATIONS * spread:
+        return None
+    keeps_low, keeps_high = values[:place] < BETWEEN * before, values[place:] > BETWEEN * before
+    if keeps_low.mean() < MOST or keeps_high.mean() < MOST:
+        return None
+    return Shift(place, before, after)
+
+
+def _spread(octaves: NDArray[np.float64]) -> float:
+    """Robust standard deviation."""
+    return float(np.median(np.abs(octaves - np.median(octaves)))) * MAD_TO_SIGMA

@@ -1,0 +1,224 @@
+"""How a job's progress ended: steadily until somebody stopped it, slower and slower, or long before the end.
+
+A stop from outside says who pulled the plug, not that the job was well. Whether it was is told by its progress until
+the order came, against its own past and against good jobs (``core.course.patience``, as in ``firstfault watch``).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from core.course.pace import SECOND, Course, Pace
+from core.course.patience import END_STEPS, patience, patience_in_pause
+from core.course.shift import find_shift
+from core.course.stages import STAGES
+from core.course.timings import find_timings
+from core.events.table import EventTable, rows_by
+from core.job import Manifest
+from core.judge.candidates import Candidate
+from core.logs.lines import NO_TIME
+from core.logs.origins import Program
+from core.model import Role, Stage
+from core.parsing.parsed import Parsed
+
+SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
+TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles)
+LATE_END = 10.0  # seconds that a scheduler takes to write down the end of a job
+HALF_HOUR = 1800 * SECOND  # zones of clocks differ by whole half hours
+BEFORE_START = 60 * SECOND  # a log may begin so much before the start in job.json: clocks differ
+LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
+# A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it
+_TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
+_PAUSES = frozenset(
+    {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slowdown:
+    """Steps became slower for good: from which iteration on, and seconds a step before (or in good jobs) and after."""
+
+    iteration: int
+    before: float
+    after: float
+    than_good_jobs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a job's progress ended.
+
+    progressed: time of the last progress. stopped: when the first order to stop came, else when the job was over;
+    both in microseconds of the job's clock, None where unknown. ordered: whether an order is known. failed: when
+    something first failed. quiet: seconds without progress until the order or the failure, whichever came first.
+    allowed: seconds that are no hang; None where no pace is known. slow: a slowdown that lasted until the end. stage:
+    what began after the last progress. flagging: the last steps took much longer than usual. pausing: a checkpoint, an
+    evaluation or the like had begun, of which nobody knows how long it takes, and went on for longer than a hang in
+    training would be told.
+    """
+
+    progressed: int | None = None
+    stopped: int | None = None
+    ordered: bool = False
+    failed: int | None = None
+    quiet: float = 0.0
+    allowed: float | None = None
+    slow: Slowdown | None = None
+    stage: Stage = Stage.UNKNOWN
+    flagging: bool = False
+    pausing: bool = False
+
+    @property
+    def stopped_first(self) -> bool:
+        """Whether an order to stop came before anything failed: what fails after it is clearing up."""
+        return self.ordered and self.stopped is not None and (self.failed is None or self.stopped <= self.failed)
+
+    @property
+    def hung(self) -> bool:
+        """Whether there was no progress for longer than the job ever took."""
+        return self.allowed is not None and self.quiet > self.allowed
+
+    @property
+    def steady(self) -> bool:
+        """Whether it made progress at its pace until the end."""
+        return self.allowed is not None and not self.hung and self.slow is None and not self.flagging
+
+
+def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
+    """How the progress of a job ended, until it was told to stop, something failed, or its logs end."""
+    orders = [one for one in candidates if is_order(parsed.table, one)]
+    order, failure = _first(parsed, orders), _first(parsed, [one for one in candidates if _is_failure(one)])
+    stopped = order if order is not None else _over(parsed)
+    until = min((time for time in (stopped, failure) if time is not None), default=None)
+    course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
+    pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
+    if pace is None or until is None:
+        return Ending(stopped=stopped, ordered=order is not None, failed=failure, slow=_told_slowdown(parsed))
+    progressed = int(course.times[-1])
+    late = LATE_END if order is None and failure is None else 0.0
+    quiet = max(0.0, (until - progressed) / SECOND - late)
+    stage = _stage_after(parsed, progressed)
+    training, allowed = _allowed(parsed, course, pace, good, stage)
+    return Ending(
+        progressed=progressed,
+        stopped=stopped,
+        ordered=order is not None,
+        failed=failure,
+        quiet=quiet,
+        allowed=allowed,
+        slow=_slowdown(course, pace, good),
+        stage=stage,
+        pausing=training < quiet <= allowed,
+        flagging=float(np.mean(course.pauses[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
+    )
+
+
+def is_order(table: EventTable, one: Candidate) -> bool:
+    """Whether somebody outside tells the job to stop.
+
+    A scheduler does; a launcher only passes on what it was told, for it asks the processes of its node also when one of
+    them has failed.
+    """
+    if one.role is Role.ROOT:
+        return one.fact.stop
+    if one.role is not Role.TEARDOWN:
+        return False
+    by_scheduler = table.origins[table.voice[one.rows[0]]].program is Program.SCHEDULER
+    return one.fact.stop or one.fact.told_to_stop or (one.fact.asks_to_stop and by_scheduler)
+
+
+def _is_failure(one: Candidate) -> bool:
+    tells = one.role in (Role.ROOT, Role.PROPAGATED) and not one.fact.stop
+    return tells and one.fact.strength >= TROUBLE
+
+
+def _first(parsed: Parsed, candidates: Sequence[Candidate]) -> int | None:
+    """When the first of these was said, by its own clock; where none has one, by that of the lines above it."""
+    rows = np.concatenate([np.zeros(0, np.intp), *(one.rows for one in candidates)])
+    timed = rows[parsed.table.timed[rows]] if len(rows) else rows
+    times = parsed.table.time[timed if len(timed) else rows] if len(rows) else np.zeros(0, np.int64)
+    return min((time for time in times.tolist() if time != NO_TIME), default=None)
+
+
+def _over(parsed: Parsed) -> int | None:
+    """When the job was over: when the last line came, or when job.json says, if that is later."""
+    last = int(parsed.table.spoke.last.max(initial=NO_TIME))
+    if last == NO_TIME:
+        return None
+    return max(last, _end_of(parsed.job.manifest, _first_line(parsed)) or last)
+
+
+def _first_line(parsed: Parsed) -> int:
+    first = parsed.table.spoke.first
+    return int(first[first != NO_TIME].min(initial=np.iinfo(np.int64).max))
+
+
+def _end_of(manifest: Manifest, first_line: int) -> int | None:
+    """The end in job.json by the clock of the logs: its first line comes shortly after the start in job.json."""
+    start, end = _read(manifest.start), _read(manifest.end)
+    if start is None or end is None:
+        return None
+    zone = (first_line - start + BEFORE_START) // HALF_HOUR * HALF_HOUR
+    return end + zone
+
+
+def _read(clock: str | None) -> int | None:
+    try:
+        moment = datetime.fromisoformat(clock) if clock else None
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * SECOND)
+
+
+def _allowed(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, stage: Stage) -> tuple[float, float]:
+    """Seconds without progress that are no hang while the job trains, and in the stage that it was in."""
+    longest = max(pace.longest, good.longest if good else 0.0)
+    training = patience(pace.progress, pace.progress, longest, steps=END_STEPS)
+    if stage not in _PAUSES:
+        return training, training
+    return training, patience_in_pause(training, _longest_pause(parsed, course, stage) or None)
+
+
+def _stage_after(parsed: Parsed, progressed: int) -> Stage:
+    """The stage that any speaker opened after the last progress; a pause that was announced before any other."""
+    table = parsed.table
+    late = [file for file, _ in rows_by(table.file_of_voice, np.flatnonzero(table.spoke.last >= progressed))]
+    ends = [STAGES[int(parsed.stages[table.rows_of_file(file).stop - 1])] for file in late if table.rows_of_file(file)]
+    return next((stage for stage in ends if stage in _PAUSES), ends[0] if ends else Stage.UNKNOWN)
+
+
+def _longest_pause(parsed: Parsed, course: Course, stage: Stage) -> float:
+    """Seconds of the longest pause that the job made in a stage; 0 where it made none."""
+    before = np.maximum(course.rows[1:] - 1, 0)
+    here = parsed.stages[before] == STAGES.index(stage)
+    return float(course.pauses[here].max(initial=0.0))
+
+
+def _told_slowdown(parsed: Parsed) -> Slowdown | None:
+    """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
+    told = find_timings(parsed.table, parsed.files, parsed.iterations)
+    totals = {name: values for name, values in told.items() if _TOTAL.search(name)}
+    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values)) is not None]
+    return max(found, key=lambda slow: slow.after, default=None)
+
+
+def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
+    """Where the median over the ranks of a printed time left its level."""
+    numbers = sorted({number for of_rank in values.values() for number in of_rank})
+    each = [float(np.median([of[number] for of in values.values() if number in of])) for number in numbers]
+    shift = find_shift(np.array(each, np.float64))
+    return None if shift is None else Slowdown(numbers[shift.place], shift.before, shift.after)
+
+
+def _slowdown(course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
+    shift = find_shift(course.steps)
+    if shift is not None:
+        return Slowdown(int(course.numbers[shift.place + 1]), shift.before, shift.after)
+    if good is not None and good.step > 0 and pace.step >= SLOWER_THAN_GOOD * good.step:
+        return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
+    return None

@@ -1,0 +1,125 @@
+"""How each rank's process ended, as its launcher, its scheduler or job.json report it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.events.messages import unlabelled
+from core.judge.ranks import ranks_of_nodes
+from core.parsing.parsed import Parsed
+from core.processes import SHELL_SIGNAL, Process, process_of
+from core.text import read_rows
+
+MAX_REPORTS = 8192  # lines that are read: one a rank of the largest jobs, and its agent's
+ALONE = -1  # stands for the local rank of a node that has one rank
+_LAST_SIGNAL = 64  # of Linux
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a process ended: by a signal (its number), or with an exit code.
+
+    time: microseconds, of the report; -1 where unknown. row: of the report in the event table; None for job.json.
+    """
+
+    code: int | None = None
+    signal: int | None = None
+    time: int = -1
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exits:
+    """The first report of each rank, and what job.json says of its nodes (None: a node never told how it ended)."""
+
+    of_rank: Mapping[int, Exit]
+    of_node: Mapping[str, Exit | None]
+
+
+def find_exits(parsed: Parsed) -> Exits:
+    """All reports of a job."""
+    codes = parsed.job.manifest.exit_codes
+    of_node = {node: None if code is None else _by_code(code) for node, code in sorted(codes.items())}
+    own = parsed.job.manifest.rank_exit_codes
+    of_rank = {rank: _by_code(code) for rank, code in own.items() if code is not None} | _reported(parsed)
+    return Exits(dict(sorted(of_rank.items())), of_node)
+
+
+def _reported(parsed: Parsed) -> dict[int, Exit]:
+    table = parsed.table
+    events = [event for event, template in enumerate(table.templates) if _reports(template.sample)]
+    found: dict[int, Exit] = {}
+    if not events:
+        return found
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
+    times = dict(zip(rows.tolist(), table.time[rows].tolist(), strict=True))
+    local_ranks = ranks_by_place(parsed)
+    texts = read_rows(parsed.files, table, rows)
+    told = {row: process_of(unlabelled(table, row, text)) for row, text in texts.items()}
+    reports = {row: process for row, process in told.items() if process is not None and process.ended}
+    tasks_are_ranks = _tasks_are_ranks(parsed, reports.values())
+    for row in sorted(reports, key=lambda row: (times[row], row)):
+        process, node = reports[row], table.origins[table.voice[row]].node
+        if process.task is None or tasks_are_ranks:
+            for rank in ranks_of(process, node, local_ranks):
+                found.setdefault(rank, Exit(process.code, process.signal, times[row], row))
+    return found
+
+
+def _tasks_are_ranks(parsed: Parsed, reports: Iterable[Process]) -> bool:
+    """Whether a task of srun is a rank; it is the launcher of a node where there are as many ranks more."""
+    tasks = [task for process in reports if process.task for task in _listed(process.task)]
+    ranks = parsed.job.manifest.world_size or len(parsed.table.ranks)
+    return not tasks or len(parsed.nodes) in (0, ranks) or max(tasks) >= len(parsed.nodes)
+
+
+def _reports(sample: str) -> bool:
+    """Whether a message may tell how a process ended; numbers are masked in it."""
+    process = process_of(sample.replace("<NUM>", "0"))
+    return process is not None and process.ended
+
+
+def ranks_by_place(parsed: Parsed) -> dict[tuple[str | None, int], int]:
+    """The global rank of each node and local rank that spoke, and of each node that has a single one (ALONE)."""
+    expected = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
+    alone = {(node, ALONE): ranks[0] for node, ranks in expected.items() if len(ranks) == 1}
+    return alone | {
+        (origin.node, origin.local_rank): origin.rank
+        for origin in parsed.table.origins
+        if origin.local_rank is not None and origin.rank is not None
+    }
+
+
+def ranks_of(process: Process, node: str | None, local_ranks: Mapping[tuple[str | None, int], int]) -> Iterator[int]:
+    """The global ranks that a report is about.
+
+    Args:
+        node: of the launcher that reports; its local ranks are meant.
+        local_ranks: the rank of each node and local rank, and of each node that has a single one.
+    """
+    if process.task is not None:
+        yield from _listed(process.task)
+    elif process.rank is not None:
+        yield process.rank
+    else:
+        local = ALONE if process.local_rank is None else process.local_rank
+        rank = local_ranks.get((node, local), local_ranks.get((node, ALONE)))
+        if rank is not None:
+            yield rank
+
+
+def _listed(tasks: str) -> Iterator[int]:
+    """Numbers of ``3,5-7``."""
+    for part in tasks.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and (last or first).isdecimal() and int(last or first) - int(first) < MAX_REPORTS:
+            yield from range(int(first), int(last or first) + 1)
+
+
+def _by_code(code: int) -> Exit:
+    """An exit code as Python (-9) or a shell (137) tells it."""
+    if code < 0:
+        return Exit(signal=-code)
+    is_signal = SHELL_SIGNAL < code <= SHELL_SIGNAL + _LAST_SIGNAL
+    return Exit(signal=code - SHELL_SIGNAL) if is_signal else Exit(code)

@@ -1,0 +1,28 @@
+"""Which ranks a node has, and when each of them spoke last."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.events.table import EventTable, rows_by
+from core.logs.origins import Program
+
+MAJORITY = 0.5  # of nodes or ranks: what more than half of them share marks none of them (docs/how-it-works.md)
+
+
+def last_words(table: EventTable) -> dict[int, int]:
+    """Time of the last row of each rank."""
+    spoke = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0) & (table.spoke.last >= 0))
+    return {rank: int(table.spoke.last[voices].max()) for rank, voices in rows_by(table.rank_of_voice, spoke)}
+
+
+def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """Ranks of each node: as the manifest says, else as they spoke."""
+    if manifest_ranks:
+        return {node: tuple(ranks) for node, ranks in manifest_ranks.items()}
+    found: dict[str, set[int]] = defaultdict(set)
+    for origin in table.origins:
+        if origin.rank is not None and origin.program is Program.RANK:
+            found[origin.node or f"rank {origin.rank}"].add(origin.rank)
+    return {node: tuple(sorted(ranks)) for node, ranks in sorted(found.items())}

@@ -1,0 +1,361 @@
+"""Roles that only context decides: survived errors, kills that were asked for, stops from outside, agents that end.
+
+A fact says what a message means by itself (``core.facts``); whether it is the fault, its echo or the clearing up
+depends on what else the job said, and when (docs/how-it-works.md, "Roles").
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.pace import SECOND
+from core.course.patience import END_STEPS, patience
+from core.events.messages import keys_of, unlabelled
+from core.events.table import EventTable
+from core.facts import Blame, Fact
+from core.judge.candidates import GRACE, KILLED, Candidate
+from core.judge.ending import is_order
+from core.judge.exits import Exits, ranks_by_place, ranks_of
+from core.kinds import Kind
+from core.logs.origins import Program
+from core.model import Role
+from core.parsing.parsed import Parsed
+from core.processes import Process, process_of
+from core.text import read_rows
+
+SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause
+WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
+TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
+LATE = 5_000_000  # microseconds after others failed: peers notice a death sooner, gloo and torchrun poll by the second
+MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
+CRASHES = frozenset(
+    {4, 6, 7, 8, 9, 11}
+)  # signals by which processes die: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV
+_SILENT_EXIT = Fact(
+    Role.TEARDOWN,
+    Blame.SELF,
+    Kind.SILENT_EXIT,
+    0.2,
+    "a process there ended with an error and without a word",
+    "Look for its standard error elsewhere, for a core file, and into the kernel log of that node.",
+)
+_NEVER = np.iinfo(np.int64).max
+
+Rows = NDArray[np.intp]
+Chosen = Callable[[Rows], NDArray[np.bool_]]  # which of these rows
+
+
+def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:
+    """Candidates with the roles that they have in this job."""
+    table = parsed.table
+    candidates = _demote_survived(table, candidates)
+    candidates = _clear_kills(parsed, candidates)
+    candidates = _clear_endings(table, candidates)
+    candidates = _clear_echoes(table, candidates)
+    candidates = _weigh_stops(parsed, candidates)
+    candidates = _promote_first_stop(table, candidates)
+    return tuple(_promote_silent_exits(table, candidates, exits))
+
+
+def _demote_survived(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Errors that were followed by progress, and mere warnings, are benign; unknown lines after one survival."""
+
+    def demote(one: Candidate) -> Candidate:
+        periodic = not one.fact.known and not table.templates[one.event].block  # exceptions are no beat
+        limit = 0.0 if periodic else SURVIVED
+        if one.role in (Role.ROOT, Role.PROPAGATED) and one.survived > limit:
+            return one.with_role(Role.BENIGN, "the job went on after it")
+        if one.role is Role.ROOT and not one.fact.known and one.fact.strength < WORTH_A_LOOK:
+            return one.with_role(Role.BENIGN, "a warning that nothing else supports")
+        return one
+
+    return [demote(one) for one in candidates]
+
+
+def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """A process that is killed after the job has begun to fail is no suspect for that, whoever words it how.
+
+    After a request to end on its node; by the scheduler after any request; when its rank had complained of others
+    before; when others had failed some seconds before, which is when launchers and schedulers begin to kill.
+    """
+    table = parsed.table
+    kills = [one for one in candidates if one.fact.kind == KILLED and one.role is Role.ROOT]
+    if not kills:
+        return candidates
+    told = _first_times(table, [one for one in candidates if one.fact.told_to_stop])
+    asked = _first_times(table, _requests(candidates))
+    asking = [one.rows for one in candidates if one.fact.asks_to_stop]
+    asked_pids = {process.pid for process in _processes(parsed, asking).values() if process.pid is not None}
+    about = _processes(parsed, [one.rows for one in kills])
+    scheduler = np.array([origin.program is Program.SCHEDULER for origin in table.origins] or [False], np.bool_)
+    troubled = [one for one in candidates if _is_trouble(one)]
+    complained = _first_of_ranks(table, [one for one in troubled if one.fact.kind != KILLED])
+    trouble = _first_times(table, troubled)
+    local_ranks = ranks_by_place(parsed)
+
+    def was_asked(rows: Rows) -> NDArray[np.bool_]:
+        """A launcher that reports which process died asks the others of its node to stop: only those were asked."""
+        pids = [about[row].pid if row in about else None for row in rows.tolist()]
+        named = np.array([pid is not None for pid in pids], np.bool_)
+        by_pid = np.array([pid in asked_pids for pid in pids], np.bool_)
+        late: NDArray[np.bool_] = table.time[rows] >= asked.min()
+        by_node = np.where(named, _after(table, rows, told), _after(table, rows, asked))
+        return np.asarray(by_pid | by_node | (scheduler[table.voice[rows]] & late), np.bool_)
+
+    def ranks_of_row(row: int) -> tuple[int, ...]:
+        """The ranks that a report is about, else the one that speaks."""
+        origin = table.origins[table.voice[row]]
+        named = tuple(ranks_of(about[row], origin.node, local_ranks)) if row in about else ()
+        return named or (() if origin.rank is None else (origin.rank,))
+
+    def had_complained(rows: Rows) -> NDArray[np.bool_]:
+        times = table.time[rows].tolist()
+        return np.array(
+            [
+                bool(ranks := ranks_of_row(row)) and all(complained.get(rank, _NEVER) <= time for rank in ranks)
+                for row, time in zip(rows.tolist(), times, strict=True)
+            ],
+            np.bool_,
+        )
+
+    def after_others(rows: Rows) -> NDArray[np.bool_]:
+        others = np.array([_first_elsewhere(trouble, node) for node in table.node[rows].tolist()], np.int64)
+        named = np.array([row in about and about[row].pid is not None for row in rows.tolist()], np.bool_)
+        late = table.time[rows] >= np.minimum(others, _NEVER - GRACE) + LATE
+        return np.asarray(~named & (others < _NEVER) & late, np.bool_)
+
+    def clearing_up(rows: Rows) -> NDArray[np.bool_]:
+        return np.asarray(was_asked(rows) | had_complained(rows) | after_others(rows), np.bool_)
+
+    why = "killed after the job had begun to fail"
+    return [_without(table, one, clearing_up, why) if one in kills else one for one in candidates]
+
+
+def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, Process]:
+    """The processes that some rows are about."""
+    chosen = np.concatenate([np.zeros(0, np.intp), *rows])[:MAX_EXITS].tolist()
+    keys = keys_of(parsed.table, chosen)  # of a report the lines that say what happened
+    texts = read_rows(parsed.files, parsed.table, [key for row in chosen for key in keys[row]])
+    said = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
+    told = {row: [process_of(said.get(key, "")) for key in keys[row]] for row in chosen}
+    return {row: known[0] for row, processes in told.items() if (known := [one for one in processes if one])}
+
+
+def _first_of_ranks(table: EventTable, candidates: Sequence[Candidate]) -> dict[int, int]:
+    """When each rank first said one of these."""
+    found: dict[int, int] = {}
+    for one in candidates:
+        for rank, time in zip(table.rank[one.rows].tolist(), table.time[one.rows].tolist(), strict=True):
+            if rank >= 0:
+                found[rank] = min(found.get(rank, time), time)
+    return found
+
+
+def _first_elsewhere(trouble: NDArray[np.int64], node: int) -> int:
+    """When another node first had trouble."""
+    return (
+        int(np.delete(trouble[:-1], node).min(initial=_NEVER)) if node >= 0 else int(trouble[:-1].min(initial=_NEVER))
+    )
+
+
+def _clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """What peers tell after their own node was told to end, or an agent of a store after its node had failed.
+
+    And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node.
+    """
+    asked = _first_times(table, _orders(table, candidates))
+    troubled = _first_times(table, [one for one in candidates if _is_trouble(one)])
+    waited = _first_times(table, [one for one in candidates if _waited(one)])
+    why = "its node was ending already"
+
+    def clear(one: Candidate) -> Candidate:
+        if one.fact.kind == Kind.ABORTED and one.role is Role.ROOT:
+            return _without(
+                table,
+                one,
+                lambda rows: waited[table.node[rows]] <= table.time[rows],
+                "it had waited for a peer in vain",
+            )
+        if one.fact.kind == Kind.TERMINATED and one.role is Role.ROOT:
+            return _without(table, one, lambda rows: _after(table, rows, np.minimum(asked, troubled)), why)
+        if one.role is Role.PROPAGATED:
+            since = troubled if one.fact.kind == Kind.STORE_LOST else asked
+            return _without(table, one, lambda rows: _after(table, rows, since), why)
+        return one
+
+    return [clear(one) for one in candidates]
+
+
+def _is_trouble(one: Candidate) -> bool:
+    tells = one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind not in (Kind.STORE_LOST, Kind.TERMINATED)
+    return tells and not one.fact.stop and one.fact.strength >= TROUBLE
+
+
+def _waited(one: Candidate) -> bool:
+    return one.role is Role.PROPAGATED and one.fact.kind == Kind.PEER_SILENT
+
+
+def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """What a scheduler complains of in words that nobody knows, after ranks had failed, reports that they did."""
+    known = [one for one in candidates if _is_trouble(one) and one.ranks]
+    first = min((int(table.time[one.rows].min()) for one in known), default=_NEVER)
+
+    def is_echo(one: Candidate) -> bool:
+        guessed = one.role is Role.ROOT and one.fact.kind in (Kind.ERROR, Kind.WARNING)
+        programs = {table.origins[voice].program for voice in np.unique(table.voice[one.rows]).tolist()}
+        return guessed and programs == {Program.SCHEDULER} and int(table.time[one.rows].min()) >= first
+
+    why = "said after ranks had failed"
+    return [one.with_role(Role.TEARDOWN, why) if is_echo(one) else one for one in candidates]
+
+
+def _weigh_stops(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """A stop from outside explains what comes after it, and explains nothing when something had failed before.
+
+    Who timed out before the stop had waited for long: what kept them waiting is older still. And what has no clock came
+    when progress ended, if that was long before the stop.
+    """
+    table = parsed.table
+    stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT]
+    roots = [one for one in candidates if one.role is Role.ROOT and not one.fact.stop and one.fact.strength >= TROUBLE]
+    if not stops:
+        return candidates
+    stopped = min(_onset(table, one) for one in stops)
+    waited = [one for one in candidates if _waited(one)]
+    reach = 0 if _had_stalled(parsed, stopped[0]) else GRACE
+    if any(_came_before(table, one, stopped, reach) for one in (*roots, *waited)):
+        why, cleared = "something had failed before", stops
+    else:
+        why, cleared = "came after the stop", roots
+    return [one.with_role(Role.TEARDOWN, why) if one in cleared else one for one in candidates]
+
+
+def _had_stalled(parsed: Parsed, stopped: int) -> bool:
+    """Whether the job had made no progress for long when it was stopped."""
+    course = parsed.iterations.course.until(stopped)
+    pace = course.pace()
+    if pace is None:
+        return False
+    quiet = (stopped - int(course.times[-1])) / SECOND
+    return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
+
+
+def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """A launcher that is told to stop where the stop began is not clearing up: it is how the stop began."""
+    stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT and one.nodes]
+    if not stops:
+        return candidates
+    began, _ = min(_onset(table, one) for one in stops)
+    nodes = {node for one in stops for node in one.nodes}
+    places = [place for place, node in enumerate(table.nodes) if node in nodes]
+
+    def elsewhere(rows: Rows) -> NDArray[np.bool_]:
+        soon = (table.time[rows] >= began) & (table.time[rows] <= began + GRACE)
+        return np.asarray(~(soon & np.isin(table.node[rows], places)), np.bool_)
+
+    told = _requests(candidates)
+
+    def promote(one: Candidate) -> Candidate:
+        if one.role is not Role.TEARDOWN or one not in told or elsewhere(one.rows).all():
+            return one
+        return _without(table, one, elsewhere, "").with_role(Role.ROOT, "the launcher that was stopped first")
+
+    return [promote(one) for one in candidates]
+
+
+def _promote_silent_exits(table: EventTable, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
+    """A launcher's report of a process that ended by itself without a word is the only trace there is."""
+    told = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
+    asked = _first_times(table, _requests(candidates))
+    silent = np.array(
+        sorted(
+            one.row
+            for rank, one in exits.of_rank.items()
+            if rank not in told and one.row is not None and (one.code or one.signal in CRASHES)
+        ),
+        np.intp,
+    )
+
+    orders = np.sort(np.concatenate([np.zeros(0, np.intp), *(one.rows for one in _requests(candidates))]))
+    scheduler = np.array([origin.program is Program.SCHEDULER for origin in table.origins] or [False], np.bool_)
+
+    def explained(rows: Rows) -> NDArray[np.bool_]:
+        """What a scheduler reports below its own order, and a launcher after it was told, is clearing up."""
+        above = np.searchsorted(orders, rows) - 1
+        ordered = (above >= 0) & (table.file[orders[above]] == table.file[rows]) if len(orders) else rows < 0
+        ordered &= scheduler[table.voice[rows]]
+        return np.asarray(~np.isin(rows, silent) | _after(table, rows, asked) | ordered, np.bool_)
+
+    def promote(one: Candidate) -> Candidate:
+        if one.role is not Role.TEARDOWN or not len(silent) or explained(one.rows).all():
+            return one
+        alone = _without(table, one, explained, "").with_role(Role.ROOT, "the process ended without a word")
+        return replace(alone, fact=_SILENT_EXIT)
+
+    return [promote(one) for one in candidates]
+
+
+# --- rows and times -----------------------------------------------------------------------------------------------
+
+
+def _orders(table: EventTable, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Orders to end that come from outside of a node; its own launcher asks the others because one of them failed."""
+    return [one for one in candidates if is_order(table, one)]
+
+
+def _requests(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return [one for one in candidates if one.fact.told_to_stop or one.fact.asks_to_stop]
+
+
+def _without(table: EventTable, one: Candidate, ending: Chosen, why: str) -> Candidate:
+    """The candidate without the rows of an ending; as teardown when nothing else is left."""
+    rows = one.rows[~ending(one.rows)]
+    if len(rows) == 0:
+        return one.with_role(Role.TEARDOWN, why)
+    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    return replace(
+        one,
+        rows=rows,
+        count=one.count * len(rows) // len(one.rows),
+        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
+        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
+    )
+
+
+def _first_times(table: EventTable, candidates: Sequence[Candidate]) -> NDArray[np.int64]:
+    """First time of any of these on each node, by its place in the table; the last one is that of no node."""
+    first = np.full(len(table.nodes) + 1, _NEVER, np.int64)
+    for one in candidates:
+        np.minimum.at(first, table.node[one.rows], table.time[one.rows])
+    return first
+
+
+def _after(table: EventTable, rows: Rows, since: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows come at or after the time of their node; those of no node never do."""
+    known = table.node[rows] >= 0
+    return np.asarray(known & (since[table.node[rows]] <= table.time[rows]), np.bool_)
+
+
+def _came_before(table: EventTable, one: Candidate, stopped: tuple[int, int], reach: int) -> bool:
+    """Whether a candidate came before a stop; one without a clock came after the words above it, perhaps long after.
+
+    In the file of the stop the place tells.
+
+    Args:
+        reach: microseconds by which those words must be older than the stop.
+    """
+    beside = one.rows[table.file[one.rows] == table.file[stopped[1]]]
+    if len(beside):
+        return int(beside[0]) < stopped[1]
+    time, row = _onset(table, one)
+    if one.fact.kind == Kind.CRASH and not table.timed[row]:
+        return True  # who stops a job sends no SIGSEGV
+    return time < stopped[0] if table.timed[row] else 0 <= time < stopped[0] - reach
+
+
+def _onset(table: EventTable, one: Candidate) -> tuple[int, int]:
+    """Time and row of a candidate's first row; where clocks do not tell, the place in the file does."""
+    row = one.rows[np.lexsort((one.rows, table.time[one.rows]))[0]]
+    return int(table.time[row]), int(row)

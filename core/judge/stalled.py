@@ -1,0 +1,82 @@
+"""What few ranks go on to say in a job that hangs: a loop that never ends is no error, and yet the fault speaks."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.pace import SECOND
+from core.events.table import EventTable, rows_by
+from core.facts import Blame, Fact
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
+from core.kinds import Kind
+from core.model import Role
+from core.parsing.parsed import Parsed
+
+MIN_TIMES = 5  # a line is repeated when it comes so often; a few belong to what was under way
+FEW = 0.25  # of the ranks (as in core.nodes.stall)
+MIN_RANKS = 3  # of two, either may be the odd one
+AFTER = 2 * SECOND  # the last lines of a step come within seconds of its marker
+_REPEATS = Fact(
+    Role.ROOT,
+    Blame.SELF,
+    Kind.ENDLESS_LOOP,
+    0.7,
+    "it repeats this while the others wait for it",
+    "Look at what this rank does there: data that its filter refuses, a retry without an end, a lock that it polls.",
+)
+
+
+def find_stalled(
+    parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, stacks: Sequence[Candidate] = ()
+) -> tuple[Candidate, ...]:
+    """The candidates, with what few ranks repeat since a job that hung made its last progress.
+
+    Args:
+        stacks: dumps in the logs of processes that stand apart; they join the candidates.
+    """
+    candidates = (*candidates, *stacks)
+    table = parsed.table
+    if not ending.hung or ending.progressed is None or len(table.ranks) < MIN_RANKS:
+        return candidates
+    rows = _since(table, ending)
+    talking = sorted({int(rank) for rank in table.rank[rows]})
+    if not talking or len(talking) > max(1, len(table.ranks) * FEW):
+        return candidates
+    known = {one.event for one in candidates}
+    found = [
+        _candidate(table, event, own)
+        for event, own in rows_by(table.event, rows)
+        if event not in known and len(own) >= MIN_TIMES
+    ]
+    best = sorted(found, key=lambda one: (-one.count, one.text))[:1]
+    return (*candidates, *best)
+
+
+def _since(table: EventTable, ending: Ending) -> NDArray[np.intp]:
+    """Head rows of ranks after the last progress, before the stop."""
+    voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0) & (table.spoke.last > (ending.progressed or 0)))
+    rows = table.rows_of_voices(voices.tolist())
+    time = table.time[rows]
+    until = ending.stopped if ending.stopped is not None else np.iinfo(np.int64).max
+    rows = rows[(time > (ending.progressed or 0) + AFTER) & (time < until)]
+    heads: NDArray[np.intp] = rows[table.head[rows]]
+    return heads
+
+
+def _candidate(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candidate:
+    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    template = table.templates[event]
+    return Candidate(
+        event=event,
+        text=template.sample,
+        fact=_REPEATS,
+        rows=rows,
+        count=len(rows),
+        excess=1.0,
+        survived=0.0,
+        nodes=tuple(sorted({one.node for one in origins if one.node})),
+        ranks=tuple(sorted({one.rank for one in origins if one.rank is not None})),
+        role=Role.ROOT,
+    )

@@ -1,0 +1,102 @@
+"""Whose processes ended otherwise than those of most: the one that had to be killed, that never ended, or that failed.
+
+A clean-up ends all processes alike. Who is killed among those that stop when they are told did not hear it; who raises
+an error among those that are told to stop was first; who is told to stop among those that raise errors was waited for.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from core.judge.ending import Ending
+from core.judge.exits import Exit, Exits
+from core.judge.ranks import MAJORITY
+from core.naming import called
+from core.nodes.sign import Sign
+
+FEW = 0.25  # of the ranks (as in core.nodes.stall)
+MIN_RANKS = 3  # of two that differ, either may be the odd one
+ODD = 0.4  # clean-up is a race: who is killed first is not always who failed
+FORCED = 0.5  # it did not stop when it was told to, while the others did: frozen, or stuck in the kernel
+NO_CODE = 0.45  # its node never told how it ended
+HINT = 0.3  # an error among signals, or a stop among errors
+_TOLD, _KILLED = 15, 9
+
+
+def exit_signs(exits: Exits, ending: Ending, home: Mapping[int, str], nodes: Sequence[str]) -> list[Sign]:
+    """Signs for the nodes whose processes ended otherwise than most.
+
+    Args:
+        home: node of each rank.
+    """
+    return [*_of_ranks(exits.of_rank, ending, home), *_of_nodes(exits.of_node, nodes)]
+
+
+def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, str]) -> list[Sign]:
+    told = sorted(rank for rank, one in of_rank.items() if one.signal == _TOLD and rank in home)
+    if len(home) < MIN_RANKS or len(told) <= len(home) * MAJORITY:
+        return []
+    forced = sorted(rank for rank, one in of_rank.items() if one.signal == _KILLED and rank in home)
+    never = sorted(set(home) - set(of_rank)) if ending.ordered else []
+    signs = []
+    for ranks, does in ((forced, "had to be killed"), (never, "was never reported to have ended")):
+        if ranks and len(ranks) <= max(1, len(home) * FEW):
+            signs += _signs(ranks, home, FORCED, f"{does}; {len(told)} of {len(home)} ranks stopped when told to.")
+    return signs
+
+
+def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[Sign]:
+    """Nodes whose exit code in job.json is not that of most."""
+    known = {node: one for node, one in of_node.items() if node in nodes}
+    if len(known) < MIN_RANKS:
+        return []
+    kinds = {node: _kind(one) for node, one in known.items()}
+    usual, count = Counter(kinds.values()).most_common(1)[0]
+    odd = [node for node, kind in kinds.items() if kind != usual]
+    if count <= len(known) * MAJORITY or len(odd) > max(1, len(known) * FEW):
+        return []
+    return [
+        Sign(
+            node,
+            "exit",
+            _WEIGHTS.get(kinds[node], HINT),
+            f"{node} ended with {_words(known[node])}; {count} others with {_words_of(usual)}.",
+        )
+        for node in odd
+    ]
+
+
+_WEIGHTS = {"nothing": NO_CODE, "killed": ODD}
+
+
+def _kind(one: Exit | None) -> str:
+    if one is None:
+        return "nothing"
+    if one.signal == _KILLED:
+        return "killed"
+    return (
+        "told" if one.signal == _TOLD else "crashed" if one.signal is not None else "zero" if one.code == 0 else "error"
+    )
+
+
+def _words(one: Exit | None) -> str:
+    if one is None:
+        return "no exit code"
+    return f"signal {one.signal}" if one.signal is not None else f"exit code {one.code}"
+
+
+def _words_of(kind: str) -> str:
+    return {"nothing": "none", "killed": "SIGKILL", "told": "SIGTERM", "crashed": "another signal", "zero": "0"}.get(
+        kind, "an error"
+    )
+
+
+def _signs(ranks: Sequence[int], home: Mapping[int, str], weight: float, does: str) -> list[Sign]:
+    signs = []
+    for node in sorted({home[rank] for rank in ranks}):
+        own = [rank for rank in ranks if home[rank] == node]
+        check = f"Look at {node}: is the process still there (state D or T), kernel log, storage, device?"
+        says = "a process there did not stop when it was told to"
+        signs.append(
+            Sign(node, "exit", weight, f"{called(own)} on {node} {does}", says=says, check=check, ranks=tuple(own))
+        )
+    return signs

@@ -1,0 +1,81 @@
+"""Votes: every rank prints the same message, and what differs in it is a parameter that few ranks have otherwise.
+
+The template is the same on all ranks, so no comparison of events sees it: ``OpType=ALLREDUCE`` on six ranks and
+``BROADCAST`` on two, a sequence number that is behind, another size, another version. Who is alone with a value that
+most share is odd. A value that each rank has for itself (an address, a process, a time) has no majority and votes for
+nobody.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from core.events.messages import keys_of
+from core.judge.candidates import Candidate
+from core.judge.ranks import MAJORITY
+from core.model import Role
+from core.naming import called
+from core.nodes.sign import Sign, short
+from core.parsing.parsed import Parsed
+from core.text import read_rows
+
+ODD = 0.6  # as sure as silence: it tells who differs, not why
+FEW = 0.25  # of the ranks; a value that more share is another part of the program (as in core.nodes.waits)
+MIN_RANKS = 3  # of two that differ, either may be the odd one
+MAX_READ = 4096  # messages: one a rank of the largest jobs
+_SLOT = re.compile(r"\b([A-Za-z_]\w{1,40})\s?[=:]\s?(\[[^\]]{0,80}\]|[\w.+-]{1,60})")
+_OF_EACH = re.compile(
+    r"rank|pid|tid|thread|addr|ip|host|port|time|duration|elapsed|uuid|id$|file|line|device", re.IGNORECASE
+)
+
+
+def vote_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
+    """Signs for the nodes of ranks that differ from most in a parameter of what most of them say of the failure.
+
+    Args:
+        home: node of each rank.
+    """
+    signs = []
+    for one in candidates:
+        if one.role not in (Role.ROOT, Role.PROPAGATED) or len(one.ranks) <= len(home) * MAJORITY:
+            continue
+        for name, of_rank in sorted(_slots(parsed, one).items()):
+            signs += _minority(name, of_rank, home, one)
+    return signs
+
+
+def _slots(parsed: Parsed, one: Candidate) -> dict[str, dict[int, str]]:
+    """By name the first value that each rank gives it, in its first message."""
+    table = parsed.table
+    heads: dict[int, int] = {}
+    for row, rank in zip(one.rows[:MAX_READ].tolist(), table.rank[one.rows[:MAX_READ]].tolist(), strict=True):
+        if rank >= 0:
+            heads.setdefault(rank, row)
+    keys = keys_of(table, list(heads.values()))
+    texts = read_rows(parsed.files, table, [key for rows in keys.values() for key in rows])
+    found: dict[str, dict[int, str]] = defaultdict(dict)
+    for rank, head in heads.items():
+        for key in keys[head]:
+            for name, value in _SLOT.findall(texts.get(key, "")):
+                if not _OF_EACH.search(name):
+                    found[name].setdefault(rank, value)
+    return found
+
+
+def _minority(name: str, of_rank: Mapping[int, str], home: Mapping[int, str], one: Candidate) -> list[Sign]:
+    if len(of_rank) < max(MIN_RANKS, len(home) * MAJORITY):
+        return []
+    usual, count = Counter(of_rank.values()).most_common(1)[0]
+    odd = sorted(rank for rank, value in of_rank.items() if value != usual)
+    if not odd or count <= len(of_rank) * MAJORITY or len(odd) > max(1, len(of_rank) * FEW):
+        return []
+    signs = []
+    for node in sorted({home[rank] for rank in odd if rank in home}):
+        own = [rank for rank in odd if home.get(rank) == node]
+        because = (
+            f"{called(own)} on {node} says {name}={short(of_rank[own[0]], 40)}, {count} of {len(of_rank)} ranks "
+            f"{name}={short(usual, 40)}."
+        )
+        check = f"Compare what {called(own)} runs with the others: code, settings, data, a branch that not all take."
+        signs.append(Sign(node, "votes", ODD, because, one.event, says=one.fact.says, check=check, ranks=tuple(own)))
+    return signs
