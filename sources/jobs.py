@@ -1,5 +1,7 @@
 """Where jobs come from, whatever holds them: the protocol, and the choice by address."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from core.job import Job, Manifest
@@ -28,13 +30,18 @@ class JobSource(Protocol):
         ...
 
 
-def open_source(url: str, *, limits: Limits = DEFAULT_LIMITS) -> JobSource:
-    """Find what holds the jobs: a local folder, or a bucket or server by its fsspec URL (``s3://bucket/jobs``)."""
+def open_source(url: str, *, links: Sequence[Path] = (), limits: Limits = DEFAULT_LIMITS) -> JobSource:
+    """Find what holds the jobs: a local folder, or a bucket or server by its fsspec URL (``s3://bucket/jobs``).
+
+    Args:
+        links: folders elsewhere that a job of a local folder may be a link into; buckets have no links.
+        limits: how much a job may ask of us.
+    """
     scheme, separator, path = url.partition("://")
     if not separator:
-        return JobsFolder(url, limits=limits)
+        return JobsFolder(url, links=links, limits=limits)
     if scheme in {"file", "local"}:
-        return JobsFolder(path, limits=limits)
+        return JobsFolder(path, links=links, limits=limits)
     from sources.bucket import JobsBucket  # noqa: PLC0415 (a local folder needs no fsspec)
 
     return JobsBucket(url, limits=limits)

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from core.errors import NoLogs
 from core.job import Job, LogFile, Manifest
+from core.logs.wraps.stream import OpenUnwrapped
 from sources.limits import DEFAULT_LIMITS, Limits
 from sources.manifest import parse_manifest
 from sources.unpack import open_log, unreadable
@@ -58,7 +59,7 @@ def assemble(
     Without a logs folder everything but job.json and dumps is taken for logs. Hidden files are nobody's logs.
     Raises ``NoLogs`` when there are neither logs nor dumps.
     """
-    visible = [file for file in sorted(files, key=lambda file: file.name) if not _is_hidden(file.name)]
+    visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]
     dumps = [file for file in visible if file.name.startswith(DUMPS)]
     logs = [file for file in visible if file.name.startswith(LOGS)]
     if not logs:
@@ -70,7 +71,7 @@ def assemble(
     return Job(
         manifest=manifest,
         logs=tuple(log_file(file, limits) for file in readable),
-        dumps=tuple(log_file(file, limits) for file in dumps),
+        dumps=tuple(_unpacked(file, limits) for file in dumps),
         problems=(*lies, *problems, *unread),
     )
 
@@ -91,18 +92,24 @@ def read_manifest(job_id: str, file: StoredFile | None, limits: Limits) -> tuple
     return parse_manifest(job_id, content)
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
+    """Whether the name of a file or of a folder on its way begins with a dot."""
     return any(part.startswith(".") for part in name.split("/"))
 
 
 def log_file(file: StoredFile, limits: Limits) -> LogFile:
-    """Let a stored file be opened as the log that it holds."""
+    """Let a stored file be opened as the log that it holds: unpacked, and without what was wrapped around its lines."""
+    file_unpacked = _unpacked(file, limits)
+    return replace(file_unpacked, open=OpenUnwrapped(file_unpacked.open))
+
+
+def _unpacked(file: StoredFile, limits: Limits) -> LogFile:
     return LogFile(file.name, file.size, file.stamp, partial(open_log, file.open, file.name, limits))
 
 
 def _without_binaries(files: Sequence[StoredFile]) -> tuple[list[StoredFile], list[str]]:
     """Leave out what is known not to be text; everything else is read, whatever its name."""
-    kinds = {file.name: _binary_suffix(file.name) for file in files}
+    kinds = {file.name: binary_suffix(file.name) for file in files}
     archives = [name for name, suffix in kinds.items() if suffix in _ARCHIVES]
     others = Counter(suffix for suffix in kinds.values() if suffix in _NO_LOGS)
     problems = []
@@ -115,7 +122,7 @@ def _without_binaries(files: Sequence[StoredFile]) -> tuple[list[StoredFile], li
     return [file for file in files if not kinds[file.name]], problems
 
 
-def _binary_suffix(name: str) -> str:
+def binary_suffix(name: str) -> str:
     """Tell the suffix that makes a file no log, also below that of a packed file (x.tar.gz, x.pt.zst), or nothing."""
     path = PurePosixPath(name.lower())
     if path.suffix in _PACKED:

@@ -9,6 +9,7 @@ from core.job import Manifest, Status
 
 T = TypeVar("T")
 
+_HIGHEST_EXIT = 255  # of a process on Linux; a signal's number is lower
 _MOST_RANKS = 1_000_000  # ten times the largest training job known; a lying number must not fill the memory
 
 
@@ -50,6 +51,12 @@ class _Fields:
             node_ranks=ranks,
             node_addresses=self._by_node("node_addresses", _texts),
             total_iterations=self._take("total_iterations", _count),
+            exit_codes=self._by_node("exit_codes", _exit_code),
+            rank_exit_codes={
+                int(rank): code
+                for rank, code in self._by_node("rank_exit_codes", _exit_code).items()
+                if rank.isdecimal()
+            },
             extra=dict(self._fields),
         )
         return result, tuple(self._problems)
@@ -143,6 +150,17 @@ def _count(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError("is no count")
+
+
+def _exit_code(value: Any) -> int | None:
+    """An exit code, negative for a signal; null where a node never told one."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value.strip().lstrip("-").isdecimal() and len(value) < 6:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _HIGHEST_EXIT:
+        return value
+    raise ValueError("is no exit code")
 
 
 def _positive(value: Any) -> int:

@@ -1,8 +1,9 @@
-"""Packed bytes in, log bytes out: gzip, zstd and xz as streams that never hold more than a few blocks.
+"""Stored bytes in, log bytes out: gzip, zstd, xz and UTF-16 as streams that never hold more than a few blocks.
 
 What a broken archive still gives is given first; only the read after it raises ``UnreadableLog``.
 """
 
+import codecs
 import io
 import lzma
 import os
@@ -19,6 +20,7 @@ from sources.limits import DEFAULT_LIMITS, Limits
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+_HEAD_BYTES = 1 << 9
 _PACKED_READ_BYTES = 1 << 18
 _XZ_MEMORY_BYTES = 1 << 28  # `xz -9` needs 65 MB to unpack; a forged header may ask for 4 GB
 # decompressobj() answers with all that its input unpacks to: at most 32 MB for this much, as a zstd block of 4 bytes
@@ -39,15 +41,15 @@ def open_log(open_packed: Callable[[], BinaryIO], name: str, limits: Limits = DE
     packed = None
     try:
         packed = open_packed()
-        head = packed.read(_LONGEST_MAGIC)
+        head = packed.read(_HEAD_BYTES)
         packed.seek(0)
     except OSError as error:
         if packed is not None:
             packed.close()
         raise unreadable(name, error) from error
-    packing = _packing_of(head, name)
-    stream = _PackedStream(packed, name, packing, limits) if packing else _PlainStream(packed, name)
-    return cast("BinaryIO", stream)
+    if packing := _packing_of(head, name):
+        return cast("BinaryIO", _PackedStream(packed, name, packing, limits))
+    return cast("BinaryIO", (_Utf16Stream if _is_utf_16(head) else _PlainStream)(packed, name))
 
 
 def unreadable(name: str, error: OSError) -> UnreadableLog:
@@ -130,7 +132,6 @@ _PACKINGS = (
     _Packing("zstd", b"\x50\x2a\x4d\x18", ".zst", _ZstdDecoder),
     _Packing("xz", b"\xfd7zXZ\x00", ".xz", _xz_decoder),
 )
-_LONGEST_MAGIC = max(len(packing.magic) for packing in _PACKINGS)
 _DECODER_ERRORS = (cast("type[Exception]", igzip_lib.error), zstandard.ZstdError, lzma.LZMAError)
 
 
@@ -144,6 +145,17 @@ def _packing_of(head: bytes, name: str) -> _Packing | None:
     return None
 
 
+def _is_utf_16(head: bytes) -> bool:
+    """Whether it has the mark of UTF-16, and lines like those of a log: mostly Latin letters, digits and blanks.
+
+    Bytes that are no text may begin with the same two.
+    """
+    if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
+    high = head[3::2] if head.startswith(codecs.BOM_UTF16_LE) else head[2::2]
+    return high.count(0) * 2 > len(high)
+
+
 class _PlainStream(io.RawIOBase):
     """Bytes as they are stored; only the errors are put into our words."""
 
@@ -155,7 +167,7 @@ class _PlainStream(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        return True
+        return self._packed.seekable()
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         try:
@@ -172,6 +184,40 @@ class _PlainStream(io.RawIOBase):
     def close(self) -> None:
         self._packed.close()
         super().close()
+
+
+class _Utf16Stream(io.RawIOBase):
+    """The UTF-8 of a file of UTF-16, as a shell of Windows redirects into; half a letter at its end is replaced."""
+
+    def __init__(self, stored: BinaryIO, name: str) -> None:
+        self._stored = stored
+        self._name = name
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._ready = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        view = memoryview(buffer).cast("B")
+        while len(self._ready) < len(view) and not self._ended:
+            self._ready += self._next_part()
+        filled = min(len(view), len(self._ready))
+        view[:filled], self._ready = self._ready[:filled], self._ready[filled:]
+        return filled
+
+    def close(self) -> None:
+        self._stored.close()
+        super().close()
+
+    def _next_part(self) -> bytes:
+        try:
+            stored = self._stored.read(_PACKED_READ_BYTES)
+        except OSError as error:
+            raise unreadable(self._name, error) from error
+        self._ended = not stored
+        return self._decoder.decode(stored, final=self._ended).encode("utf-8", "replace")
 
 
 class _PackedStream(io.RawIOBase):

@@ -5,12 +5,12 @@ import heapq
 import io
 import os
 import stat
-from collections import defaultdict
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from sources.layout import DUMPS, LOGS, MANIFEST, StoredFile
+from sources.left_out import LeftOut
 
 # What is left out, and the sentence that says so.
 _OUTSIDE = "Links that lead out of the job folder were not followed"
@@ -28,7 +28,7 @@ class Walk:
         self._files: list[StoredFile] = []
         self._seen: set[Path] = set()
         self._links: list[tuple[str, Path]] = []
-        self._left_out: defaultdict[str, list[str]] = defaultdict(list)
+        self._left_out = LeftOut()
 
     def manifest(self) -> StoredFile | None:
         """The job.json of the folder, when it has one."""
@@ -45,7 +45,7 @@ class Walk:
 
     def problems(self) -> list[str]:
         """What was left out, a sentence for each reason."""
-        return [f"{reason}: {_some(sorted(names))}." for reason, names in sorted(self._left_out.items())]
+        return self._left_out.problems()
 
     def _visit(self, *names: str) -> None:
         """Add all that is below these names; then what only their links lead to."""
@@ -66,7 +66,7 @@ class Walk:
             except FileNotFoundError:
                 continue  # job.json and dumps/ may be missing, and files vanish while a job runs
             except OSError:
-                self._left_out[_DENIED].append(name or ".")
+                self._left_out.add(_DENIED, name or ".")
 
     def _add(self, name: str, path: Path) -> list[tuple[str, Path]]:
         """Add one file, or return what is in the folder."""
@@ -81,7 +81,7 @@ class Walk:
         if stat.S_ISREG(status.st_mode):
             self._files.append(stored_file(name, path, status))
         else:
-            self._left_out[_SPECIAL].append(name)
+            self._left_out.add(_SPECIAL, name)
         return []
 
     def _follow(self, name: str, path: Path) -> None:
@@ -89,19 +89,19 @@ class Walk:
         try:
             target = resolved(path, strict=True)
         except OSError as error:
-            self._left_out[_LOOP if error.errno == errno.ELOOP else _BROKEN].append(name)
+            self._left_out.add(_LOOP if error.errno == errno.ELOOP else _BROKEN, name)
             return
         if not target.is_relative_to(self._home):
-            self._left_out[_OUTSIDE].append(name)
+            self._left_out.add(_OUTSIDE, name)
         elif path.is_relative_to(target):
-            self._left_out[_LOOP].append(name)
+            self._left_out.add(_LOOP, name)
         else:
             self._add_tree(name, target)
 
 
 def stored_file(name: str, path: Path, status: os.stat_result) -> StoredFile:
     """Describe a regular file that is called so below its job folder."""
-    return StoredFile(name, status.st_size, f"{status.st_size}-{status.st_mtime_ns}", partial(_open_regular, path))
+    return StoredFile(name, status.st_size, f"{status.st_size}-{status.st_mtime_ns}", partial(open_regular, path))
 
 
 def resolved(path: Path, *, strict: bool = False) -> Path:
@@ -114,14 +114,10 @@ def shown(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BinaryIO:
     """Open a file that was regular when it was listed, without waiting should it have become a pipe meanwhile."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no regular file")
     return cast("BinaryIO", io.FileIO(descriptor, "rb"))
-
-
-def _some(names: list[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
