@@ -1,5 +1,6 @@
-"""A node's control group, where the machine lets us make one (version 1 or 2): memory limit and share of a CPU."""
+"""A node's control group, where the machine lets us make one (version 1 or 2): memory, share of a CPU, freezer."""
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -11,9 +12,10 @@ PATIENCE = 30  # tenths of a second
 class ControlGroup:
     """Made by ``open_group``; ``close`` removes it once its processes are gone."""
 
-    def __init__(self, name: str, folders: tuple[Path, ...], version: int) -> None:
+    def __init__(self, name: str, folders: tuple[Path, ...], freezer: Path, version: int) -> None:
         self.name = name
         self._folders = folders
+        self._freezer = freezer
         self._version = version
 
     def entry(self) -> str:
@@ -38,9 +40,24 @@ class ControlGroup:
         else:
             (self._folders[-1] / "cpu.max").write_text(f"{quota} {PERIOD_US}", encoding="utf-8")
 
+    def freeze(self, pid: int) -> None:
+        """One process stops as if it waited for the kernel: no signal wakes it, ``SIGCONT`` included."""
+        self._freezer.mkdir(exist_ok=True)
+        (self._freezer / "cgroup.procs").write_text(str(pid), encoding="utf-8")
+        self._set_frozen(frozen=True)
+
+    def thaw(self) -> None:
+        """Let it go on; the signals that it missed arrive."""
+        if self._freezer.is_dir():
+            self._set_frozen(frozen=False)
+
+    def _set_frozen(self, *, frozen: bool) -> None:
+        file, words = {1: ("freezer.state", ("THAWED", "FROZEN")), 2: ("cgroup.freeze", ("0", "1"))}[self._version]
+        (self._freezer / file).write_text(words[frozen], encoding="utf-8")
+
     def close(self) -> None:
         """Remove it; a group with a process that cannot die stays."""
-        for folder in self._folders:
+        for folder in (self._freezer, *self._folders):
             for _ in range(PATIENCE):
                 try:
                     folder.rmdir()
@@ -56,17 +73,23 @@ def open_group(name: str) -> ControlGroup | None:
     try:
         if (ROOT / "memory").is_dir():
             folders: tuple[Path, ...] = (ROOT / "memory" / name, ROOT / "cpu" / name)
-            version = 1
+            freezer, version = ROOT / "freezer" / name, 1
         else:
-            folders, version = (ROOT / name,), 2
+            folders, freezer, version = (ROOT / name,), ROOT / name / "frozen", 2
             (ROOT / "cgroup.subtree_control").write_text("+memory +cpu", encoding="utf-8")
         for folder in folders:
             folder.mkdir(exist_ok=True)
     except OSError:
         return None
-    return ControlGroup(name, folders, version)
+    return ControlGroup(name, folders, freezer, version)
 
 
-def leftovers() -> tuple[Path, ...]:
-    """Folders of control groups that labs made."""
-    return tuple(folder for root in (ROOT, ROOT / "memory", ROOT / "cpu") for folder in root.glob("lab[0-9]*"))
+def sweep(alive: frozenset[str]) -> None:
+    """Remove control groups of labs whose process, the number behind ``lab``, is not among these."""
+    places = [folder for root in (ROOT, *ROOT.glob("*")) for folder in sorted(root.glob("lab[0-9]*"))]
+    for folder in places:
+        if folder.name.removeprefix("lab").partition("x")[0] not in alive:
+            with contextlib.suppress(OSError):
+                (folder / "frozen").rmdir()
+            with contextlib.suppress(OSError):
+                folder.rmdir()

@@ -8,7 +8,7 @@ from typing import Any
 
 from lab.kinds import FAULTS
 from lab.messages import read_lines, read_messages
-from lab.settings import SETTINGS
+from lab.settings import SETTINGS, Settings
 
 ROLES = frozenset({"root", "propagated", "teardown"})
 LARGEST = 500_000  # bytes of a job folder
@@ -26,12 +26,13 @@ def check(folder: Path) -> tuple[str, ...]:
             complaints.append(f"{name}: truth without a job")
             continue
         truth = json.loads(path.read_text(encoding="utf-8"))
-        complaints += [f"{name}: {text}" for text in (*_manifest(name, truth, home), *_labels(truth, home))]
+        manifest = json.loads((home / "job.json").read_text(encoding="utf-8"))
+        found = (*_manifest(name, truth, manifest, home), *_labels(truth, manifest, home))
+        complaints += [f"{name}: {text}" for text in found]
     return tuple(complaints)
 
 
-def _manifest(name: str, truth: dict[str, Any], home: Path) -> Iterator[str]:
-    document = json.loads((home / "job.json").read_text(encoding="utf-8"))
+def _manifest(name: str, truth: dict[str, Any], document: dict[str, Any], home: Path) -> Iterator[str]:
     if document["job_id"] != name or truth["job_id"] != name:
         yield "job.json, truth and folder disagree on the job's id"
     if (document["status"] != "COMPLETED") != truth["failed"]:
@@ -51,12 +52,13 @@ def _manifest(name: str, truth: dict[str, Any], home: Path) -> Iterator[str]:
             yield f"{path.relative_to(home)} names this machine"
 
 
-def _labels(truth: dict[str, Any], home: Path) -> Iterator[str]:
-    labels = truth["labels"]
+def _labels(truth: dict[str, Any], manifest: dict[str, Any], home: Path) -> Iterator[str]:
+    labels, settings = truth["labels"], SETTINGS[manifest["settings_id"]]
     if not truth["failed"] and labels:
         yield "labels in a job that did not fail"
     fault = FAULTS.get(truth["kind"])
-    if truth["failed"] and fault and fault.traces and not any(label["role"] == "root" for label in labels):
+    shown = truth["failed"] and fault and fault.traces and fault.shows(settings)
+    if shown and not any(label["role"] == "root" for label in labels):
         yield "no root label"
     texts: dict[str, list[str]] = {}
     for label in labels:
@@ -73,16 +75,16 @@ def _labels(truth: dict[str, Any], home: Path) -> Iterator[str]:
         if label["role"] not in ROLES:
             yield f"no such role: {label['role']}"
     if truth["failed"]:
-        yield from _forgotten(labels, home)
+        yield from _forgotten(labels, settings, home)
 
 
-def _forgotten(labels: list[dict[str, Any]], home: Path) -> Iterator[str]:
+def _forgotten(labels: list[dict[str, Any]], settings: Settings, home: Path) -> Iterator[str]:
     """Tracebacks that no rule knew."""
     known = {(label["file"], number) for label in labels for number in range(*_span(label))}
-    settings = SETTINGS[json.loads((home / "job.json").read_text(encoding="utf-8"))["settings_id"]]
     for message in read_messages(home, settings):
         places = {(message.file, line.number) for line in message.lines}
-        if message.lines[0].text.startswith(("Traceback", "usage:", "Fatal Python")) and not places & known:
+        told = message.is_error and "Traceback (most" in message.lines[0].raw
+        if (told or message.lines[0].text.startswith(("usage:", "Fatal Python"))) and not places & known:
             yield f"{message.file}:{message.lines[0].number} a traceback without a label: {message.lines[-1].text[:90]}"
 
 

@@ -5,11 +5,12 @@ import os
 import random
 import shutil
 import socket
-import sys
 from pathlib import Path
 
+from lab import journal, slurm
 from lab.errors import LabError
 from lab.model import Site
+from lab.settings import SLURM
 
 PROGRAMS = Path(__file__).parent / "programs"
 SHARDS, DOCUMENTS = 16, 60
@@ -21,7 +22,6 @@ def lay_out(site: Site, scratch: Path) -> None:
     """Make the work folder; the data are the same in all jobs of a lab."""
     site.logs.mkdir(parents=True)
     site.checkpoints.mkdir(parents=True)
-    (site.work / "ctl").mkdir()
     for node in site.settings.nodes:
         home = site.home(node)
         shutil.copytree(PROGRAMS, home / "code", ignore=shutil.ignore_patterns("__pycache__"))
@@ -29,18 +29,27 @@ def lay_out(site: Site, scratch: Path) -> None:
         (home / "code" / "config.json").write_text(config, encoding="utf-8")
         shutil.copytree(scratch / "corpus", home / "data")
         (home / "ckpt").symlink_to(site.checkpoints)
-        (home / "dev").mkdir()
-        for local in range(site.settings.per_node):
-            (home / "dev" / f"accel{local}").touch()
-        if site.cluster.netns:
-            known = [f"{other.address} {other.name}\n" for other in site.cluster.nodes]
-            (home / "hosts").write_text("".join(["127.0.0.1 localhost\n", *known]), encoding="utf-8")
-            site.at(node).mounts.append(f"mount --bind {home / 'hosts'} /etc/hosts")
+    if site.cluster.netns:
+        _prepare_machines(site)
     if site.plan.resume:
         kept = scratch / "checkpoints" / site.settings.name
         if not kept.exists():
             raise LabError(f"{site.plan.job_id} resumes, and no job of {site.settings.name} has left a checkpoint")
         shutil.copytree(kept, site.checkpoints, dirs_exist_ok=True)
+
+
+def _prepare_machines(site: Site) -> None:
+    """Every machine knows the others' names; its shared memory, scheduler and journal are its own."""
+    known = [f"{other.address} {other.name}\n" for other in site.cluster.machines]
+    for node in site.cluster.machines:
+        hosts = site.home(node.name) / "hosts"
+        hosts.parent.mkdir(exist_ok=True)
+        hosts.write_text("".join(["127.0.0.1 localhost\n", *known]), encoding="utf-8")
+        node.mounts += [f"mount --bind {hosts} /etc/hosts", "mount -t tmpfs -o size=512m tmpfs /dev/shm"]
+        if site.settings.layout.frame == "journal":
+            node.mounts += journal.mounts(site, node.name)
+    if site.settings.launcher == SLURM:
+        slurm.write_files(site)
 
 
 def write_corpus(folder: Path) -> None:
@@ -61,11 +70,11 @@ def write_corpus(folder: Path) -> None:
     (folder / "tokenizer.json").write_text(json.dumps(VOCABULARY, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
-def scrub(site: Site, python: Path) -> None:
+def scrub(site: Site) -> None:
     """Paths and names of this machine leave the logs: /job, /shared, /opt/venv and localhost stand for them."""
     swaps = [(str(site.home(node)), "/job") for node in site.settings.nodes]
     swaps += [(str(site.work / "shared"), "/shared"), (str(site.logs), "/job/logs"), (str(site.work), "/job")]
-    swaps += [(sys.base_prefix, "/usr/local"), (str(python.parent.parent), "/opt/venv")]
+    swaps += [(str(site.python.resolve().parent.parent), "/usr/local"), (str(site.python.parent.parent), "/opt/venv")]
     swaps += [(f"{site.cluster.token}-", "job-"), (site.cluster.bridge or socket.gethostname(), "localhost")]
     swaps += [(os.path.realpath(old), new) for old, new in swaps if old.startswith("/")]
     for path in [path for path in site.logs.rglob("*") if path.is_file()]:

@@ -1,6 +1,7 @@
 """All kinds of jobs that the lab can make."""
 
 from lab.faults.clocks import CLOCKS
+from lab.faults.hangs import HANGS
 from lab.faults.network import NETWORK
 from lab.faults.processes import PROCESSES
 from lab.faults.programs import PROGRAMS
@@ -10,4 +11,4 @@ from lab.model import COMPLETED, Fault
 
 HEALTHY = Fault("none", "", None, None, "none", None, ends=COMPLETED)
 RESUMED = Fault("none", "", None, None, "none", None, ends=COMPLETED, resume=True)
-FAULTS = {fault.kind: fault for fault in (*PROCESSES, *NETWORK, *STORAGE, *PROGRAMS, *STOPS, *CLOCKS)}
+FAULTS = {fault.kind: fault for fault in (*PROCESSES, *NETWORK, *STORAGE, *PROGRAMS, *HANGS, *STOPS, *CLOCKS)}

@@ -9,7 +9,9 @@ from lab.messages import Message, read_messages
 from lab.model import Fault, PlannedJob
 from lab.rules import Rules, Verdict
 
-ITERATION = re.compile(rb"(?:iteration +|step )(\d+)/ *\d+ \||\| +(\d+)/(\d+) \[")
+ITERATION = re.compile(
+    rb"(?:iteration +|step[ =])(\d+)/ *\d+[ :]|(?:step: +|\\?\"step\\?\": )(\d+)\b|\| +(\d+)/(\d+) \["
+)
 EVALUATION = 20  # steps: a progress bar of so few is no training
 DATED = frozenset({"training", "evaluation", "checkpoint saving"})  # stages that have an iteration
 
@@ -17,8 +19,10 @@ DATED = frozenset({"training", "evaluation", "checkpoint saving"})  # stages tha
 def truth_of(plan: PlannedJob, fault: Fault, outcome: dict[str, Any], home: Path) -> tuple[dict[str, Any], str]:
     """The truth of a job, and what is wrong with it: a fault that did not take effect."""
     failed = outcome["status"] != "COMPLETED"
-    labels = list(label_lines(plan, fault, read_messages(home, plan.settings))) if failed else []
+    found = label_lines(plan, fault, read_messages(home, plan.settings)) if failed else ()
+    labels = sorted(found, key=lambda label: (label["file"], label["line"]))
     struck = fault.scope == "node"
+    placed = struck and fault.placed(plan.settings)
     ranks = [plan.rank] if fault.guilty_rank else list(plan.settings.ranks(plan.node)) if struck else []
     facts = {"node": plan.node, "rank": plan.rank, "iteration": plan.iteration}
     truth = {
@@ -27,22 +31,34 @@ def truth_of(plan: PlannedJob, fault: Fault, outcome: dict[str, Any], home: Path
         "kind": fault.kind,
         "category": fault.category,
         "subtype": fault.subtype,
-        "scope": fault.scope,
-        "faulty_nodes": [plan.node] if struck else [],
-        "faulty_ranks": ranks if struck else [],
+        "scope": "unknown" if struck and not placed else fault.scope,
+        "faulty_nodes": [plan.node] if placed else [],
+        "faulty_ranks": ranks if placed else [],
         "stage": fault.stage,
-        "iteration": last_iteration(home) if failed and fault.dated and fault.stage in DATED else None,
+        "iteration": _iteration(fault, outcome, home) if failed else None,
         "summary": fault.summary.format_map(facts),
         "labels": labels,
     }
+    if struck and not placed:
+        truth["injected_nodes"] = [plan.node]
     return truth, _complaint(plan, fault, outcome, home, labels)
+
+
+def _iteration(fault: Fault, outcome: dict[str, Any], home: Path) -> int | None:
+    """The one at which it failed, or the first slow one."""
+    if not fault.dated or fault.stage not in DATED:
+        return None
+    if fault.onset:
+        return int(outcome["struck"]) + 1
+    return last_iteration(home) or None
 
 
 def last_iteration(home: Path) -> int:
     """The last complete iteration that any log tells of."""
     files = [path for path in (home / "logs").rglob("*") if path.is_file()]
-    steps = [found for path in files for found in ITERATION.findall(path.read_bytes())]
-    return max((int(step or bar) for step, bar, total in steps if step or int(total) > EVALUATION), default=0)
+    found = [groups for path in files for groups in ITERATION.findall(path.read_bytes())]
+    steps = [int(step or told or bar) for step, told, bar, total in found if not bar or int(total) > EVALUATION]
+    return max(steps, default=0)
 
 
 def _complaint(
@@ -54,7 +70,8 @@ def _complaint(
         return f"ended {outcome['status']}, not {fault.ends}"
     if fault.sign is not None and not fault.sign(home, plan):
         return "the fault left no sign"
-    if fault.traces and not any(label["role"] == "root" for label in labels):
+    shown = fault.traces and fault.shows(plan.settings)
+    if shown and not any(label["role"] == "root" for label in labels):
         return "no line is a direct trace of the fault"
     return ""
 
@@ -74,7 +91,7 @@ def label_lines(plan: PlannedJob, fault: Fault, messages: tuple[Message, ...]) -
 def _labels(message: Message, found: Verdict) -> Iterator[dict[str, Any]]:
     """One label, or one for each run of lines of a block that others interrupted."""
     for run in message.runs:
-        yield _label(message, found, list(run) if len(message.lines) > 1 else None)
+        yield _label(message, found, list(run) if message.is_error else None)
 
 
 def _label(message: Message, found: Verdict, block: list[int] | None) -> dict[str, Any]:

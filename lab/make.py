@@ -14,16 +14,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lab import journal, launch, slurm
 from lab.cgroups import open_group
 from lab.cluster import may_use_namespaces, sweep
 from lab.errors import LabError
 from lab.files import write_corpus
 from lab.kinds import FAULTS, HEALTHY, RESUMED
 from lab.labels import truth_of
-from lab.model import COMPILER, CPU, MEMORY, MOUNT, NETNS, Fault, PlannedJob
+from lab.model import COMPILER, CPU, MEMORY, NETNS, Fault, PlannedJob
 from lab.plan import plan_jobs
 from lab.run import STOPPING, run_job
-from lab.settings import SETTINGS, TRAINER
+from lab.settings import SETTINGS, SLURM, SUPERVISORD, Settings
 
 ATTEMPTS = 2  # a fault that left no trace is made once more
 
@@ -46,7 +47,7 @@ def abilities() -> frozenset[str]:
     """What this machine lets the lab do."""
     able = {COMPILER} if shutil.which("cc") else set[str]()
     if may_use_namespaces():
-        able |= {NETNS, MOUNT}
+        able |= {NETNS}
         group = open_group(f"lab{os.getpid()}x0-probe")
         if group is not None:
             group.close()
@@ -61,12 +62,12 @@ def fault_of(plan: PlannedJob) -> Fault:
 
 def make(order: Order) -> int:
     """Make a set; the exit code is 1 when jobs had to be given up."""
-    able = abilities() - ({NETNS, MOUNT, MEMORY, CPU} if order.loopback else set())
+    able = abilities() - ({NETNS, MEMORY, CPU} if order.loopback else set())
     if NETNS not in able:
         gone = ", ".join(sorted(fault.kind for fault in FAULTS.values() if fault.needs - able))
         print(f"No network namespaces (they need root): all nodes share the loopback device. Left out: {gone}.")
     sweep()
-    groups = order.settings or _groups(order.python)
+    groups = _groups(order.python, order.settings or tuple(SETTINGS), netns=NETNS in able)
     plans = plan_jobs(order.seed, order.jobs, kinds=order.kinds, settings=groups, able=able)
     scratch = Path(tempfile.mkdtemp(prefix="lab-"))
     write_corpus(scratch / "corpus")
@@ -74,7 +75,8 @@ def make(order: Order) -> int:
     pool = ThreadPoolExecutor(order.parallel)
     dropped: list[str] = []
     try:
-        for batch in (plans[: len(groups)], plans[len(groups) :]):  # the first of each group leaves a checkpoint
+        fresh = [plan for plan in plans if plan.kind == "none" and not plan.resume]  # they leave checkpoints
+        for batch in (fresh, plans[len(fresh) :]):
             futures = [pool.submit(_one, plan, order, scratch, plans.index(plan), NETNS in able) for plan in batch]
             dropped += [name for future in futures if (name := future.result())]
     finally:
@@ -85,14 +87,29 @@ def make(order: Order) -> int:
     return 1 if dropped else 0
 
 
-def _groups(python: Path) -> Sequence[str]:
-    """All groups of settings whose programs can run."""
+def _groups(python: Path, names: Sequence[str], *, netns: bool) -> Sequence[str]:
+    """Those of the groups whose programs and daemons are here; a sentence for each of the others."""
     if not _has(python, "torch"):
         raise LabError(f"{python} has no torch.", "Name an interpreter that has it: --python (docs/lab.md).")
-    if _has(python, "transformers"):
-        return tuple(SETTINGS)
-    print("No transformers: the Trainer's group is left out.")
-    return tuple(name for name, settings in SETTINGS.items() if settings.program is not TRAINER)
+    missing = {name: missing_for(SETTINGS[name], python, netns=netns) for name in names if name in SETTINGS}
+    for name, what in missing.items():
+        if what:
+            print(f"The group {name} is left out: {what}.")
+    return tuple(name for name in names if not missing.get(name))
+
+
+def missing_for(settings: Settings, python: Path, *, netns: bool) -> str:
+    """Why a group cannot be made here; empty when it can."""
+    modules = [name for name in settings.program.modules if not _has(python, name)]
+    if modules:
+        return f"{python} has no {', '.join(modules)}"
+    if settings.launcher == SLURM and not (netns and slurm.available()):
+        return "it needs Slurm and munge, and network namespaces for them" if slurm.available() else "no Slurm is here"
+    if settings.layout.frame == "journal" and not (netns and journal.available()):
+        return "it needs journald, and namespaces for it"
+    if settings.launcher == SUPERVISORD and not launch.find("supervisord", python):
+        return "no supervisord is here"
+    return ""
 
 
 def _has(python: Path, module: str) -> bool:
@@ -108,7 +125,7 @@ def _one(plan: PlannedJob, order: Order, scratch: Path, index: int, netns: bool)
             complaint = complaint or "The lab was interrupted."
             break
         number = ATTEMPTS * index + attempt
-        shown, status = f"{plan.job_id} {plan.settings_id:16}{plan.kind:26}", ""
+        shown, status = f"{plan.job_id} {plan.settings_id:19}{plan.kind:26}", ""
         try:
             outcome = run_job(
                 plan, fault_of(plan), python=order.python, out=order.out, scratch=scratch, number=number, netns=netns

@@ -1,16 +1,18 @@
 """A job's logs as messages: who spoke, and lines that belong together (tracebacks, reports, crash dumps)."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.settings import Settings
+from lab.layout import WORKER
+from lab.settings import SUPERVISORD, Settings
 
-STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z ")
-TORCH = re.compile(r"^\[rank\d+\]: ?")
+TORCH = re.compile(r"^\[rank(\d+)\]: ?")  # torch itself, before each line of an exception
 CHAIN = ("The above exception was the direct cause", "During handling of the above exception", "Original Traceback")
 AFTER_ERROR = ("CUDA kernel errors", "For debugging consider", "Compile with", "\t", "Exception raised from", "frame #")
+CAUGHT = "An error has been caught in function"
 DUMP = (
     "Thread 0x",
     "Current thread",
@@ -40,6 +42,11 @@ class Message:
     node: str
     rank: int  # -1: a launcher or daemon
     lines: tuple[Line, ...]
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is a block, or a line of JSON that holds one."""
+        return len(self.lines) > 1 or "Traceback (most recent call last)" in self.lines[0].raw
 
     @property
     def runs(self) -> tuple[tuple[int, int], ...]:
@@ -75,26 +82,37 @@ def read_lines(path: Path) -> list[str]:
 
 def _voice(file: str, raw: str, settings: Settings) -> tuple[str, int, str]:
     """Who said a line, and the line without its prefixes."""
-    node = next((name for name in settings.nodes if re.search(rf"[/-]{re.escape(name)}[-./]", file)), "")
-    rank, text = -1, raw
-    worker = re.search(r"attempt_\d+/(\d+)/", file)
-    if worker:
+    node, named = settings.layout.speaker(file.removeprefix("logs/"), settings.nodes)
+    text, labelled = settings.layout.unwrap(raw)
+    rank = next((number for number in (labelled, named) if number is not None), -1)
+    if worker := WORKER.search(file):
         rank = settings.ranks(node)[int(worker[1])]
-    elif file.startswith("logs/ranks/"):
-        rank = int(file.rpartition("-")[2].removesuffix(".log"))
-    elif file.startswith("logs/pods/"):
-        text = STAMP.sub("", raw, count=1)
-        local = re.match(r"\[default(\d+)\]:", text)
-        if local:
-            rank, text = settings.ranks(node)[int(local[1])], text[local.end() :]
-    elif "/slurm-" in file or file == "logs/train.log":
-        labelled = re.match(r"(\d+): |\[rank(\d+)\]: ", raw)
-        if labelled:
-            rank, text = int(labelled[1] or labelled[2]), raw[labelled.end() :]
-            node = next(name for name in settings.nodes if rank in settings.ranks(name))
-    text = text.rpartition("\r")[2]
+    elif settings.layout.form.endswith(file.rpartition("/")[2]) and settings.launcher == SUPERVISORD:
+        rank = settings.ranks(node)[0]
+    elif settings.tee and (local := re.match(rf"\[{settings.tee}(\d+)\]:", text)):
+        rank, text = settings.ranks(node)[int(local[1])], text[local.end() :]
+    elif rank < 0 and (own := TORCH.match(text)):
+        rank = int(own[1])
+    node = node or (settings.node_of(rank) if rank >= 0 else "")
+    return node, rank, _bare(text.rpartition("\r")[2])
+
+
+def _bare(text: str) -> str:
+    """What was said: the exception of a line of JSON, a traceback behind a progress bar, no prefix of torch."""
+    if text.startswith("{"):
+        return _exception(text)
     begin = text.find("Traceback (most recent call last)")
-    return node, rank, text[begin:] if begin >= 0 and "Original" not in text else TORCH.sub("", text, count=1)
+    return text[begin:] if begin >= 0 and "Original" not in text else TORCH.sub("", text, count=1)
+
+
+def _exception(text: str) -> str:
+    """Last line of the exception that an object tells, else the object."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return text
+    found = told.get("exception") if isinstance(told, dict) else None
+    return found.rstrip("\n").rpartition("\n")[2] if isinstance(found, str) else text
 
 
 def blocks(lines: list[Line]) -> Iterator[tuple[Line, ...]]:
@@ -102,13 +120,12 @@ def blocks(lines: list[Line]) -> Iterator[tuple[Line, ...]]:
     at = 0
     while at < len(lines):
         text = lines[at].text
-        if text.startswith("Traceback (most recent call last)"):
-            end = _traceback(lines, at)
+        told = at + (CAUGHT in text and at + 1 < len(lines))  # loguru's line above a traceback
+        if lines[told].text.startswith("Traceback (most recent call last)"):
+            end = _traceback(lines, told)
         elif text.startswith("usage: "):
             end = next((i + 1 for i in range(at, min(at + 60, len(lines))) if ": error: " in lines[i].text), at + 1)
-        elif "invoked oom-killer" in text:
-            end = next((i + 1 for i in range(at, len(lines)) if "Killed process" in lines[i].text), at + 1)
-        elif text.startswith("Fatal Python error"):
+        elif text.startswith(("Fatal Python error", "Current thread 0x", "Thread 0x")):
             end = at + 1
             while end < len(lines) and (not lines[end].text or lines[end].text.startswith(DUMP)):
                 end += 1

@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab.cluster import Cluster, Node, environment, kill
+from lab.cluster import Cluster, Node, command, environment, free_port, kill, parent
 from lab.errors import LabError
-from lab.settings import MEGALITE, SETTINGS, Settings
+from lab.settings import MEGALITE, SETTINGS, SLURM, Settings
 
 FAILED, COMPLETED, CANCELLED = "FAILED", "COMPLETED", "CANCELLED"
-NETNS, MOUNT, MEMORY, CPU, COMPILER = "netns", "mount", "memory", "cpu", "compiler"  # what a kind may need
+NETNS, MEMORY, CPU, COMPILER = "netns", "memory", "cpu", "compiler"  # what a kind may need
+ENDLESS = 4000  # iterations of a job that is ended from outside
+MASTER_PORT = 29500
+PATIENT_S, COLLECTIVE_S = 1800, 12  # time-outs of collectives: none that matters, and one that ends a hang
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +39,43 @@ class PlannedJob:
         """The group of settings."""
         return SETTINGS[self.settings_id]
 
+    @property
+    def number(self) -> int:
+        """The number that Slurm gives the job."""
+        return 1000 + self.seed % 900_000
+
+    @property
+    def log(self) -> str:
+        """The file of the struck rank, below logs/."""
+        return self.settings.layout.path(self.job_id, self.number, self.node, self.rank)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Lines that are a direct trace of the fault: a pattern, or an event of scheduler or daemon."""
+    """Lines that are a direct trace of the fault; NODE and MASTER stand for the struck and the first node."""
 
     reason: str
-    pattern: str = ""
-    event: str = ""
+    pattern: str
     anywhere: bool = False  # else in the faulty node's files, or naming the faulty node
-    again: bool = False  # only from its second time on
+
+
+def always(_: Settings) -> bool:
+    """In every group."""
+    return True
+
+
+def never(_: Settings) -> bool:
+    """In no group."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The job does not end by itself: somebody stops it (scancel, a time limit, SIGTERM to every process)."""
+
+    after: float = 0.0  # seconds
+    since: str = "progress"  # the last new iteration (of a hang), strike, or start
+    limit: int = 0  # minutes: Slurm's own time limit is to end it, in every job of the kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +89,13 @@ class Fault:
     scope: str  # node, job, none
     stage: str | None
     traces: tuple[Trace, ...] = ()
+    shows: Callable[[Settings], bool] = always  # whether one of the traces must be in the logs
+    placed: Callable[[Settings], bool] = always  # whether the logs tell the node; else the scope is unknown
     ends: str = FAILED
+    outside: Outside | None = None
+    patient: Callable[[Settings], bool] = never  # no collective times out, as in jobs that are ended from outside
     needs: frozenset[str] = frozenset()
-    suits: Callable[[Settings], bool] = lambda _: True
+    suits: Callable[[Settings], bool] = always
     prepare: Callable[["Site"], None] | None = None  # before the start
     strike: Callable[["Site"], None] | None = None  # at the planned iteration, from outside
     code: tuple[tuple[str, str], ...] = ()  # (anchor, lines) put into the program
@@ -69,9 +103,9 @@ class Fault:
     resume: bool = False  # needs a checkpoint to start from
     sign: Callable[[Path, PlannedJob], bool] | None = None  # whether it took effect, when no trace can show it
     guilty_rank: bool = False  # the fault is one rank's
-    in_command: str = ""  # also in the command line that daemons write down: neither right nor wrong to show
-    wall: float = 120.0  # the job's time limit in seconds: what hangs for good is ended by the scheduler
+    in_command: str = ""  # also in the arguments that a program prints: neither right nor wrong to show
     dated: bool = True  # the last iteration is the one at which it failed
+    onset: bool = False  # the iteration is the first one after the strike: the job goes on, slowly
     where: str = "any"  # which node may be struck: any, first, later
 
 
@@ -80,18 +114,43 @@ class Site:
     """A job that is being prepared or running."""
 
     plan: PlannedJob
+    fault: Fault
     cluster: Cluster
     work: Path
     logs: Path
+    python: Path
     args: dict[str, list[str]] = field(default_factory=dict)  # node -> further program arguments
-    env: dict[str, dict[str, str]] = field(default_factory=dict)  # node -> for the daemon and all that it starts
-    launcher: dict[str, dict[str, Any]] = field(default_factory=dict)  # node -> nnodes, master, restarts
-    notes: list[str] = field(default_factory=list)  # what the injector did
+    env: dict[str, dict[str, str]] = field(default_factory=dict)  # node -> for its ranks
+    launcher: dict[str, dict[str, Any]] = field(default_factory=dict)  # node -> nnodes, world, master, restarts
+    lost: set[str] = field(default_factory=set)  # nodes that are dark: nobody hears how their processes ended
+    notes: list[str] = field(default_factory=list)  # why the fault was not made
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        self.port = MASTER_PORT if self.cluster.netns else free_port()
 
     @property
     def settings(self) -> Settings:
         """The group of settings."""
         return self.plan.settings
+
+    @property
+    def iterations(self) -> int:
+        """How many the job is to make."""
+        return ENDLESS if self.fault.outside else self.settings.iterations
+
+    @property
+    def patience(self) -> int:
+        """Time-out of collectives in seconds."""
+        return PATIENT_S if self.fault.outside or self.fault.patient(self.settings) else COLLECTIVE_S
+
+    @property
+    def minutes(self) -> int:
+        """The time limit that Slurm is given; 0: none. A hang is ended by it in every other job."""
+        outside = self.fault.outside
+        if outside is None or self.settings.launcher != SLURM:
+            return 0
+        return outside.limit or (2 if outside.after and self.plan.seed % 2 else 0)
 
     @property
     def node(self) -> Node:
@@ -103,13 +162,26 @@ class Site:
         return next(node for node in self.cluster.nodes if node.name == name)
 
     def home(self, node: str = "") -> Path:
-        """The node's own folder: code, data, dev, and a link to the shared checkpoints."""
+        """The node's own folder: code, data, and a link to the shared checkpoints."""
         return self.work / (node or self.plan.node)
 
     @property
     def checkpoints(self) -> Path:
         """The folder that all nodes share."""
         return self.work / "shared" / "ckpt"
+
+    def checkpoint_file(self, iteration: int) -> Path:
+        """What the struck rank writes at an iteration."""
+        rank = self.plan.rank
+        if self.settings.program is MEGALITE:
+            return self.checkpoints / f"iter_{iteration:07d}" / f"mp_rank_{rank:02d}" / "model_optim_rng.pt"
+        return self.checkpoints / f"step-{iteration}" / f"rank{rank}.pt"
+
+    def log(self, node: str, rank: int = 0) -> Path:
+        """The file of a node or rank; its folder is made."""
+        path = self.logs / self.settings.layout.path(self.plan.job_id, self.plan.number, node, rank)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
 
     def rank_pid(self, rank: int) -> int:
         """The process of a rank, without its data loader workers."""
@@ -126,21 +198,25 @@ class Site:
 
     def launcher_pid(self) -> int:
         """The torchrun of the struck node."""
-        found = [pid for pid in self.cluster.pids(self.node) if b"torch.distributed.run" in command(pid)]
-        found = [pid for pid in found if b"lab.daemon" not in command(pid) and b"bash" not in command(pid)]
-        return min(found)
+        return min(pid for pid in self.cluster.pids(self.node) if _is_python(pid) and _is_torchrun(pid))
 
     def _programs(self) -> list[int]:
+        """Processes that run the training program, torchrun and shells left out."""
         script = self.settings.program.script.encode()
-        return [
-            pid
-            for pid in self.cluster.pids()
-            if script in command(pid) and b"torch.distributed.run" not in command(pid)
-        ]
+        found = [pid for pid in self.cluster.pids() if script in command(pid).split(b"\0")]
+        return [pid for pid in found if _is_python(pid) and not _is_torchrun(pid)]
 
     def signal_rank(self, rank: int, signum: signal.Signals) -> None:
         """Send a signal to a rank's process."""
         kill(self.rank_pid(rank), signum)
+
+    def freeze(self) -> None:
+        """The struck rank stops; under Slurm, whose scancel wakes what is stopped, as if it waited for the kernel."""
+        pid = self.rank_pid(self.plan.rank)
+        if self.settings.launcher == SLURM and self.node.group:
+            self.node.group.freeze(pid)
+        else:
+            kill(pid, signal.SIGSTOP)
 
     def insert(self, node: str, anchor: str, lines: str) -> None:
         """Put code where a program has ``# <anchor>``."""
@@ -188,25 +264,12 @@ class Site:
         self.notes.append(text)
 
 
-def own_loop(settings: Settings) -> bool:
-    """Programs whose training loop is ours to change."""
-    return settings.program.own_loop
+def _is_torchrun(pid: int) -> bool:
+    return b"torch.distributed.run" in command(pid)
 
 
-def command(pid: int) -> bytes:
-    """Command line of a process; empty when it is gone."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def parent(pid: int) -> int:
-    """Parent of a process; 0 when it is gone."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
+def _is_python(pid: int) -> bool:
+    return b"python" in os.path.basename(command(pid).split(b"\0")[0])  # noqa: PTH119 - bytes
 
 
 def stop_all(pids: list[int], signum: int = signal.SIGKILL) -> None:

@@ -2,15 +2,16 @@
 
 import random
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from lab.errors import LabError
 from lab.kinds import FAULTS
 from lab.model import Fault, PlannedJob
-from lab.settings import SETTINGS, Settings
+from lab.settings import RESUMES, SETTINGS, Settings
 
 EARLY, LATE = 14, 44  # iterations at which a fault may strike; checkpoints are at 25 and 50, evaluations every 20
 NEAR = 3  # of a checkpoint or evaluation: not struck there, so that the stage is plain
-BASELINE = 2  # successful jobs of each group: a fresh one and one that resumes
+SHARE = 3  # at most one job in so many is a successful one
 
 
 def plan_jobs(
@@ -21,7 +22,7 @@ def plan_jobs(
     settings: Sequence[str] = (),
     able: Collection[str] | None = None,
 ) -> tuple[PlannedJob, ...]:
-    """Baseline jobs of every group first, then faults: each kind once before one comes twice.
+    """Successful jobs first, of every group if there is room, then faults: each kind once before one comes twice.
 
     ``able`` holds what this machine can do; kinds that need more are left out. None: everything.
     """
@@ -32,21 +33,23 @@ def plan_jobs(
         if kind not in FAULTS:
             raise LabError(f"There is no kind {kind}.", "python -m lab kinds lists them.")
     possible = [kind for kind in wanted if able is None or FAULTS[kind].needs <= set(able)]
-    plans = [_healthy(f"{seed:02d}", index, group, chance) for index, group in enumerate(groups * BASELINE)]
-    plans = [_resumes(plan) if index >= len(groups) else plan for index, plan in enumerate(plans)]
+    prefix, fresh = f"{seed:02d}", groups if jobs >= SHARE * len(groups) else chance.sample(groups, jobs // SHARE)
+    resumed = [group for group in fresh if RESUMES in group.program.has][: jobs // SHARE - len(fresh)]
+    plans = [_healthy(prefix, index, group, chance) for index, group in enumerate([*fresh, *resumed])]
+    plans = [replace(plan, resume=index >= len(fresh)) for index, plan in enumerate(plans)]
     turn: list[str] = []
     uses = dict.fromkeys((group.name for group in groups), 0)
     while len(plans) < jobs and possible:
         turn = turn or chance.sample(possible, len(possible))
         fault = FAULTS[turn.pop()]
-        suited = [group for group in groups if fault.suits(group)]
+        suited = [group for group in (fresh if fault.resume else groups) if fault.suits(group)]
         if not suited:
             possible.remove(fault.kind)
             continue
         fewest = min(uses[group.name] for group in suited)
         group = chance.choice([group for group in suited if uses[group.name] == fewest])
         uses[group.name] += 1
-        plans.append(_faulty(f"{seed:02d}", len(plans), group, fault, chance))
+        plans.append(_faulty(prefix, len(plans), group, fault, chance))
     return tuple(plans)
 
 
@@ -60,10 +63,6 @@ def _healthy(prefix: str, index: int, group: Settings, chance: random.Random) ->
     return PlannedJob(
         f"lab{prefix}-{index:03d}", "none", group.name, chance.randrange(1 << 30), "", -1, 0, _noise(group, chance)
     )
-
-
-def _resumes(plan: PlannedJob) -> PlannedJob:
-    return PlannedJob(plan.job_id, "none", plan.settings_id, plan.seed, "", -1, 0, plan.noise, resume=True)
 
 
 def _faulty(prefix: str, index: int, group: Settings, fault: Fault, chance: random.Random) -> PlannedJob:

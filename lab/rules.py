@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from lab.messages import Line, Message
 from lab.model import Fault, PlannedJob, Trace
-from lab.wording import pattern
 
 PROPAGATED = (
     (
@@ -39,7 +38,18 @@ TEARDOWN = (
             r"(recvValue|recvVector|sendBytes|waitForInput)\w*( failed|:)"
         ),
     ),
-    ("the launcher ends the job", r"^srun: |^slurmstepd: "),
+    ("torchrun: a local worker failed", r"no error file defined for parent"),
+    ("Slurm ends the job", r"^srun: |^slurmstepd\S*: "),
+    (
+        "Slurm's controller ends the job",
+        r"(REQUEST_KILL_JOB|_job_complete:|Time limit exhausted for|Killing|preempted|error: Nodes ).*",
+    ),
+    ("Lightning was told to stop", r"Received SIGTERM: 15"),
+    (
+        "supervisord: a program ended, or is ended",
+        r"INFO (?:\w+ )?exited: train \((?!exit status 0)|WARN (?:exited|killing|stopped|received SIGTERM)",
+    ),
+    ("a stack, printed when the rank was told to end", r"^(Current thread|Thread) 0x"),
     (
         "left over at the end",
         (
@@ -48,8 +58,8 @@ TEARDOWN = (
         ),
     ),
 )
+LAUNCHER = "torch/distributed/run.py"  # in every traceback of torchrun itself
 NATIVE = "[W"  # how torch's own C++ log begins; a block of it has a stack
-ENDINGS = ("failed", "killing", "ended", "exited", "signalled", "stop", "hard", "limit", "lost", "unheard", "link")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,66 +72,47 @@ class Verdict:
 
 
 class Rules:
-    """The rules of one job; messages are judged in their order, because a trace may be that something comes again."""
+    """The rules of one job."""
 
     def __init__(self, plan: PlannedJob, fault: Fault) -> None:
         self._plan = plan
         self._fault = fault
-        self._traces = tuple((trace, *_words(plan, trace)) for trace in fault.traces)
-        self._seen: set[str] = set()
+        self._traces = tuple((trace, _words(plan, trace)) for trace in fault.traces)
 
     def judge(self, message: Message) -> Verdict | None:
         """Root rules first; the first rule that fits decides."""
-        return self._root(message) or self._by_words(message) or self._by_event(message) or self._command(message)
+        return self._root(message) or self._by_words(message) or self._command(message)
 
     def is_trace(self, line: Line) -> bool:
         """Whether a line alone would be a trace."""
-        return any(trace.pattern and re.search(words, line.text) for trace, _, words in self._traces)
+        return any(re.search(words, line.text) for _, words in self._traces)
 
     def _root(self, message: Message) -> Verdict | None:
-        for trace, event, words in self._traces:
-            line = self._trace_line(message, trace, event, words)
-            if line is None:
+        for trace, words in self._traces:
+            struck = message.node == self._plan.node
+            if not (struck or trace.anywhere or "NODE" in trace.pattern):
                 continue
-            if trace.again and trace.event not in self._seen:
-                self._seen.add(trace.event)
-            else:
+            line = next((line for line in _errors_first(message) if re.search(words, line.text)), None)
+            if line is not None:
                 return Verdict("root", trace.reason, line)
         return None
 
-    def _trace_line(self, message: Message, trace: Trace, event: str, words: str) -> Line | None:
-        """The line that a trace means, if it is the struck node's or names it."""
-        struck = message.node == self._plan.node
-        if event:
-            possible = message.rank < 0 and (struck or not message.node)
-        else:
-            possible = struck or trace.anywhere or "NODE" in trace.pattern
-        if not possible:
-            return None
-        return next((x for x in _errors_first(message) if re.search(event, x.text) and re.search(words, x.text)), None)
-
     def _by_words(self, message: Message) -> Verdict | None:
-        lines, block = _errors_first(message), len(message.lines) > 1
-        if block and lines[0].text.startswith(NATIVE):
+        lines = _errors_first(message)
+        if len(lines) > 1 and lines[0].text.startswith(NATIVE):
             waiting = "failed to connect" in lines[0].text
             return Verdict("propagated" if waiting else "teardown", "the store does not answer", lines[0])
         report = next((line for line in lines if "ChildFailedError" in line.text), None)
         if report is not None:  # it quotes its workers' errors: it stays the end of the job, whatever it quotes
             return Verdict("teardown", "torchrun's report", report)
         # after a failure, launchers lose each other as well; only in the set-up does that tell something
-        victim = "propagated" if message.rank >= 0 or self._fault.stage == "initialization" else "teardown"
-        rules = [(victim, rule) for rule in PROPAGATED if block] + [("teardown", rule) for rule in TEARDOWN]
-        for role, (reason, words) in rules:
+        launcher = message.rank < 0 and any(LAUNCHER in line.text for line in lines)
+        victim = "teardown" if launcher and self._fault.stage != "initialization" else "propagated"
+        rules = [(victim, rule) for rule in PROPAGATED if message.is_error]
+        for role, (reason, words) in (*rules, *(("teardown", rule) for rule in TEARDOWN)):
             for line in lines:
                 if re.search(words, line.text):
                     return Verdict(role, reason, line)
-        return None
-
-    def _by_event(self, message: Message) -> Verdict | None:
-        line = message.lines[0]
-        for event in ENDINGS if message.rank < 0 else ():
-            if re.search(pattern(self._plan.settings.dialect, event), line.text) and "COMPLETED" not in line.text:
-                return Verdict("teardown", f"scheduler or daemon: {event}", line)
         return None
 
     def _command(self, message: Message) -> Verdict | None:
@@ -131,13 +122,10 @@ class Rules:
         return None
 
 
-def _words(plan: PlannedJob, trace: Trace) -> tuple[str, str]:
-    """Regular expressions of a trace: its event (empty: none), and its words with the names of this job."""
-    nodes = plan.settings.nodes
-    port = f"port{nodes.index(plan.node)}" if plan.node else "port"
-    words = trace.pattern.replace("NODE", re.escape(plan.node)).replace("PORT", port)
-    event = pattern(plan.settings.dialect, trace.event, node=plan.node) if trace.event else ""
-    return event, words.replace("MASTER", re.escape(nodes[0]))
+def _words(plan: PlannedJob, trace: Trace) -> str:
+    """Regular expression of a trace, with the names of this job."""
+    words = trace.pattern.replace("NODE", re.escape(plan.node))
+    return words.replace("MASTER", re.escape(plan.settings.nodes[0]))
 
 
 def _errors_first(message: Message) -> list[Line]:

@@ -1,35 +1,60 @@
-"""Runs one planned job: files, nodes, scheduler, the fault, and the job folder that is left."""
+"""Runs one planned job: files, nodes, the fault, an end from outside, and the job folder that is left."""
 
 import json
 import shutil
-import sys
 import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
-from lab.cluster import Cluster, Node
+from lab.cluster import Cluster
 from lab.errors import LabError
 from lab.files import lay_out, scrub
 from lab.labels import last_iteration
 from lab.model import Fault, PlannedJob, Site
-from lab.tasks import daemon_log, job_output, tasks_of
+from lab.processes import Processes
+from lab.settings import SLURM
+from lab.slurm import CONTROLLER, SlurmJob
 
 STOPPING = threading.Event()  # set when the lab is interrupted: every job ends and cleans up
-GUARD_S = 170.0  # should the scheduler fail to end it
-KILL_WAIT_S, LOST_WAIT_S = 8, 12  # until the others are stopped; peers of a lost node time out first
+GUARD_S = 400.0  # should nothing end it
 POLL_S = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended."""
+    """How a job ended; ``struck`` is the last complete iteration when the fault was made from outside."""
 
     status: str
     seconds: float
     notes: tuple[str, ...]
+    struck: int | None = None
+
+
+class Job(Protocol):
+    """A job that somebody runs: Slurm, or the lab itself."""
+
+    def start(self) -> None:
+        """Start it; it is running, or submitted."""
+
+    def over(self) -> bool:
+        """Whether it has ended; asked again and again."""
+
+    def stop(self) -> None:
+        """End it from outside."""
+
+    def collect(self) -> None:
+        """Fetch logs that are elsewhere."""
+
+    @property
+    def status(self) -> str:
+        """How it ended, once it is over."""
+
+    @property
+    def exit_codes(self) -> dict[str, dict[str, int | None]]:
+        """Fields of job.json."""
 
 
 def run_job(
@@ -39,24 +64,28 @@ def run_job(
     home, work = out / "jobs" / plan.job_id, scratch / plan.job_id
     for folder in (home, work):
         shutil.rmtree(folder, ignore_errors=True)
-    cluster = Cluster(plan.settings.nodes, number, netns=netns)
-    site = Site(plan, cluster, work, home / "logs")
+    slurm = plan.settings.launcher == SLURM
+    cluster = Cluster(plan.settings.nodes, number, netns=netns, controller=CONTROLLER if slurm else "")
+    site = Site(plan, fault, cluster, work, home / "logs", python)
+    job: Job = SlurmJob(site) if slurm else Processes(site)
     started = time.time()
     try:
         lay_out(site, scratch)
-        cluster.open()
-        _arm(site, fault)
-        outcome = _watch(site, fault, python)
+        _arm(site)
+        cluster.open(work / "harness.log")
+        outcome = _watch(site, job)
     finally:
         cluster.close()
-    scrub(site, python)
-    _manifest(site, outcome, home, started)
+    job.collect()
+    scrub(site)
+    _manifest(site, outcome, job, home, started)
     _keep_checkpoint(site, scratch, outcome)
     shutil.rmtree(work, ignore_errors=True)
     return outcome
 
 
-def _arm(site: Site, fault: Fault) -> None:
+def _arm(site: Site) -> None:
+    fault = site.fault
     targets = site.settings.nodes if fault.everywhere else (site.plan.node,)
     for node in targets if fault.code else ():
         for anchor, lines in fault.code:
@@ -66,66 +95,61 @@ def _arm(site: Site, fault: Fault) -> None:
         fault.prepare(site)
 
 
-def _watch(site: Site, fault: Fault, python: Path) -> Outcome:
-    started = time.time()
-    _start(site, python)
-    ctl = site.work / "ctl"
-    pending = fault.strike
-    while not (ctl / "ended").exists() and time.time() - started < GUARD_S:
+def _watch(site: Site, job: Job) -> Outcome:
+    """Make the fault when its iteration has come, end what does not end by itself, and wait."""
+    job.start()
+    started = time.monotonic()
+    progress = Progress(site, started)
+    pending, struck = site.fault.strike, None
+    while not job.over():
         if STOPPING.is_set():
             raise LabError("The lab was interrupted.")
-        if time.time() - started > fault.wall:
-            (ctl / "limit").touch()
-        if pending is not None and last_iteration(site.logs.parent) >= site.plan.iteration:
+        iteration = progress.look()
+        if pending is not None and iteration >= site.plan.iteration:
             pending(site)
-            pending = None
+            pending, struck = None, last_iteration(site.logs.parent)
+            progress.struck = time.monotonic()
+        if progress.due():
+            job.stop()
+        if time.monotonic() - started > GUARD_S:
+            site.notes.append("the job did not end")
+            break
         time.sleep(POLL_S)
     if pending is not None:
-        site.note("the fault was not made: the iteration was not reached")
-    status = (ctl / "ended").read_text(encoding="utf-8") if (ctl / "ended").exists() else "FAILED"
-    seconds = time.time() - started
-    time.sleep(1.5)  # last lines
-    return Outcome(status, seconds, tuple(site.notes))
+        site.notes.append("the fault was not made: the iteration was not reached")
+    return Outcome(job.status, time.monotonic() - started, tuple(site.notes), struck)
 
 
-def _start(site: Site, python: Path) -> None:
-    settings, cluster = site.settings, site.cluster
-    address, port = cluster.scheduler
-    common: dict[str, Any] = {
-        "job": site.plan.job_id, "dialect": settings.dialect, "address": address, "port": port,
-        "ctl": str(site.work / "ctl"),
-    }  # fmt: skip
-    scheduler = common | {
-        "logs": str(site.logs), "output": job_output(site), "nodes": settings.nodes, "tasks": settings.world,
-        "kill_wait": KILL_WAIT_S, "lost_wait": LOST_WAIT_S, "bridge": cluster.bridge,
-    }  # fmt: skip
-    _spawn(site, None, "lab.scheduler", scheduler)
-    time.sleep(0.5)
-    for node in cluster.nodes:
-        daemon = common | {
-            "node": node.name, "log": str(daemon_log(site, node.name)), "tasks": tasks_of(site, node.name, python),
-            "cgroup": f"{cluster.token}-{node.name}" if node.group else "", "device": "eth0" if cluster.netns else "",
-            "devices": str(site.home(node.name) / "dev"),
-        }  # fmt: skip
-        _spawn(site, node, "lab.daemon", daemon)
+class Progress:
+    """How far a job is, and whether the time has come to end it from outside."""
+
+    def __init__(self, site: Site, started: float) -> None:
+        self._site = site
+        self._outside = None if site.minutes else site.fault.outside  # else Slurm's limit ends it
+        self._started = started
+        self._iteration = 0
+        self._moved = 0.0
+        self.struck = 0.0
+
+    def look(self) -> int:
+        """The last complete iteration."""
+        now = last_iteration(self._site.logs.parent)
+        if now > self._iteration:
+            self._iteration, self._moved = now, time.monotonic()
+        return self._iteration
+
+    def due(self) -> bool:
+        """Whether to end the job now; said once."""
+        if self._outside is None:
+            return False
+        since = {"progress": self._moved, "strike": self.struck, "start": self._started}[self._outside.since]
+        waits = self._site.fault.strike is not None and not self.struck
+        due = since > 0 and not waits and time.monotonic() - since >= self._outside.after
+        self._outside = None if due else self._outside
+        return due
 
 
-def _spawn(site: Site, node: Node | None, module: str, config: dict[str, Any]) -> None:
-    """Start a module of the lab on a node, or the scheduler on the switch."""
-    path = site.work / f"{node.name if node else 'scheduler'}.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    environment = {"PYTHONPATH": str(Path(__file__).parent.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment |= site.env.get(node.name, {}) if node else {}
-    site.cluster.spawn(node, [sys.executable, "-m", module, str(path)], environment, site.work / "harness.log")
-
-
-def restart_daemon(site: Site) -> None:
-    """The struck node is up again, without its tasks."""
-    config = json.loads((site.work / f"{site.plan.node}.json").read_text(encoding="utf-8"))
-    _spawn(site, site.node, "lab.daemon", config | {"tasks": []})
-
-
-def _manifest(site: Site, outcome: Outcome, home: Path, started: float) -> None:
+def _manifest(site: Site, outcome: Outcome, job: Job, home: Path, started: float) -> None:
     settings, plan = site.settings, site.plan
     document = {
         "job_id": plan.job_id,
@@ -134,13 +158,14 @@ def _manifest(site: Site, outcome: Outcome, home: Path, started: float) -> None:
         "end": _iso(started + outcome.seconds),
         "model": settings.program.model,
         "framework": settings.program.framework,
-        "software": {"torch": "2.13.0+cpu", "python": "{}.{}.{}".format(*sys.version_info[:3]), "backend": "gloo"},
+        "software": {"torch": "2.13.0+cpu", "backend": "gloo"},
         "settings_id": settings.name,
         "nodes": settings.nodes,
         "world_size": settings.world,
         "node_ranks": {node: settings.ranks(node) for node in settings.nodes},
         "node_addresses": {node.name: node.address for node in site.cluster.nodes},
-        "total_iterations": settings.iterations,
+        "total_iterations": site.iterations,
+        **job.exit_codes,
     }
     (home / "job.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 

@@ -2,9 +2,10 @@
 
 import re
 import subprocess
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
+from lab.layout import LAYOUTS
 from lab.model import COMPILER, COMPLETED, Fault, PlannedJob, Site
 
 AHEAD_S = 433
@@ -36,7 +37,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
   return result;
 }
 """
-STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+STAMP = re.compile(r"\b(\d\d/\d\d/\d{4}|\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)")
 
 
 def _shift_clock(site: Site) -> None:
@@ -48,16 +49,20 @@ def _shift_clock(site: Site) -> None:
 
 
 def _is_ahead(home: Path, plan: PlannedJob) -> bool:
-    """The struck node's daemon began to write long after the others."""
-    first = {path.stem: _first_stamp(path) for path in home.rglob("*.log") if path.stem in plan.settings.nodes}
-    others = [moment for node, moment in first.items() if node != plan.node and moment]
-    own = first.get(plan.node, 0.0)
+    """The struck rank began to write long after the others, by its own clock."""
+    logs = [path for path in home.rglob("*.log") if path.is_file()]
+    first = {path.name: _first_stamp(path) for path in logs}
+    own = first.pop(Path(plan.log).name, 0.0)
+    others = [moment for moment in first.values() if moment]
     return bool(others) and own - max(others) > AHEAD_S / 2
 
 
 def _first_stamp(path: Path) -> float:
     found = STAMP.search(path.read_text(encoding="utf-8", errors="replace"))
-    return datetime.fromisoformat(f"{found[0]}+00:00").timestamp() if found else 0.0
+    if not found:
+        return 0.0
+    form = "%m/%d/%Y %H:%M:%S" if "/" in found[1] else "%Y-%m-%d %H:%M:%S"
+    return datetime.strptime(found[0], form).replace(tzinfo=UTC).timestamp()
 
 
 CLOCKS = (
@@ -66,6 +71,6 @@ CLOCKS = (
         None, None, "none", None,
         ends=COMPLETED, prepare=_shift_clock, needs=frozenset({COMPILER}), sign=_is_ahead,
         # torchrun's rendezvous compares clocks of nodes, and does not survive this
-        suits=lambda settings: settings.launcher == "direct",
+        suits=lambda settings: settings.layout is LAYOUTS["ranks"],
     ),
 )  # fmt: skip

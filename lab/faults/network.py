@@ -6,38 +6,53 @@ import time
 from pathlib import Path
 from statistics import median
 
-from lab.model import COMPLETED, CPU, NETNS, Fault, PlannedJob, Site, Trace, own_loop, stop_all
-from lab.run import restart_daemon
+from lab.cluster import kill
+from lab.model import CANCELLED, COMPLETED, CPU, NETNS, Fault, Outside, PlannedJob, Site, Trace, never, stop_all
+from lab.settings import MEGALITE, PLAIN, SLURM, TIMERS, Settings
+from lab.slurm import start_node
 
 FLAP_S = 2.5
-DARK_S = 8.5  # a reboot takes so long; the scheduler misses the node by then
+DARK_S = 20.0  # a reboot takes so long
 SLOW_KBIT = 6000
-CPU_SHARE = 0.05  # of one CPU, for each rank
+SLOWEST_KBIT = 300
+CPU_SHARE, LEAST_SHARE = 0.05, 0.02  # of one CPU, for each rank
 SLOWER = 1.5  # median time of an iteration after the fault against before
 STEP = re.compile(r"(?:iteration +|step )(\d+)/ *\d+ \|.*?(?:per iteration \(ms\): ([\d.]+)|([\d.]+) ms/step)")
+WATCH_S = 40.0  # until somebody ends a slow job
 
-LOST = Trace("the scheduler lost the node", event="lost")
+LOST = Trace("Slurm's controller lost the node", r"NODE.* not responding|on failed node NODE|Node NODE .*rebooted")
 SRUN_LOST = Trace("srun lost the node", r"srun: error: Node failure on NODE")
-UNHEARD = Trace("the node cannot reach the scheduler", event="unheard")
-PORT_DOWN = Trace("the node's switch port went down", r"\(PORT\) entered disabled state", anywhere=True)
-LINK_DOWN = Trace("the node's link went down", r"eth0 <.*> state DOWN")
 NO_ROUTE = Trace("the node's network does not answer", r"push .*(timed out|No route to host|unreachable)")
 
 
+def _slurm(settings: Settings) -> bool:
+    return settings.launcher == SLURM
+
+
+def _times_steps(settings: Settings) -> bool:
+    """The program says how long an iteration took, in a way that ``STEP`` knows."""
+    return settings.program in (MEGALITE, PLAIN)
+
+
+def _times_ranks(settings: Settings) -> bool:
+    return TIMERS in settings.program.has
+
+
 def _cut_power(site: Site) -> None:
-    stop_all(site.cluster.pids(site.node), signal.SIGSTOP)  # a node without power writes nothing about its link
+    """Nobody hears how the node's processes ended: they stop, the link is cut, and then they are gone."""
+    site.lost.add(site.plan.node)
+    stop_all([pid for pid in site.cluster.pids(site.node) if pid != site.node.holder], signal.SIGSTOP)
     site.cluster.link(site.node, up=False)
     time.sleep(0.2)
-    for _ in range(4):
-        stop_all(site.cluster.pids(site.node))
+    kill(site.node.holder, signal.SIGKILL)
 
 
 def _reboot(site: Site) -> None:
     _cut_power(site)
     time.sleep(DARK_S)
+    site.cluster.hold(site.node, site.work / "harness.log")
     site.cluster.link(site.node, up=True)
-    time.sleep(1)
-    restart_daemon(site)
+    start_node(site, site.node, "-b")
 
 
 def _pull_cable(site: Site) -> None:
@@ -58,15 +73,17 @@ def _narrow(site: Site) -> None:
     site.cluster.narrow(site.node, SLOW_KBIT)
 
 
-def _throttle(site: Site) -> None:
+def _choke(site: Site) -> None:
+    site.cluster.narrow(site.node, SLOWEST_KBIT)
+
+
+def _throttle(site: Site, share: float = CPU_SHARE) -> None:
     if site.node.group is not None:
-        site.node.group.limit_cpu(CPU_SHARE * site.settings.per_node)
+        site.node.group.limit_cpu(share * site.settings.per_node)
 
 
-def _was_down(home: Path, plan: PlannedJob) -> bool:
-    """The node's daemon saw its link go down."""
-    logs = [path for path in home.rglob("*.log") if plan.node in (path.stem, path.parent.name)]
-    return any(b"state DOWN" in path.read_bytes() for path in logs)
+def _starve(site: Site) -> None:
+    _throttle(site, LEAST_SHARE)
 
 
 def _slowed(home: Path, plan: PlannedJob) -> bool:
@@ -83,46 +100,52 @@ NETWORK = (
     Fault(
         "node_power_loss", "{node} lost power: everything on it stops at once",
         "hardware", "node fault", "node", "training",
-        (LOST, SRUN_LOST, PORT_DOWN, LINK_DOWN),
+        (LOST, SRUN_LOST), shows=_slurm, patient=_slurm,
         strike=_cut_power, needs=frozenset({NETNS}),
     ),
     Fault(
         "node_reboot", "{node} rebooted in the middle of the run",
         "hardware", "node fault", "node", "training",
-        (
-            LOST, SRUN_LOST, PORT_DOWN, LINK_DOWN,
-            Trace("the daemon started a second time", event="daemon", again=True),
-            Trace("the node came back", event="back"),
-        ),
-        strike=_reboot, needs=frozenset({NETNS}),
+        (LOST, SRUN_LOST),
+        strike=_reboot, needs=frozenset({NETNS}), suits=_slurm, patient=_slurm,
     ),
     Fault(
         "link_down", "the link of {node} went down for good",
         "hardware", "network fault", "node", "training",
-        (LOST, SRUN_LOST, PORT_DOWN, LINK_DOWN, UNHEARD, NO_ROUTE),
+        (LOST, SRUN_LOST, NO_ROUTE), shows=_slurm, patient=_slurm,
         strike=_pull_cable, needs=frozenset({NETNS}),
     ),
     Fault(
         "network_blackhole", "no frame of {node} got through any more, its link stayed up",
         "hardware", "network fault", "node", "training",
-        (LOST, SRUN_LOST, PORT_DOWN, UNHEARD, NO_ROUTE),
+        (LOST, SRUN_LOST, NO_ROUTE), shows=_slurm, patient=_slurm,
         strike=_isolate, needs=frozenset({NETNS}),
     ),
     Fault(
         "link_flap_survived", "the link of {node} was down for some seconds; the job went on and completed",
         None, None, "none", None,
-        ends=COMPLETED, strike=_flap, needs=frozenset({NETNS}), sign=_was_down,
+        ends=COMPLETED, strike=_flap, needs=frozenset({NETNS}),
     ),
     Fault(
-        "slow_link", "the link of {node} became slow; the job took longer and completed",
+        "slow_link_survived", "the link of {node} became slow; the job took longer and completed",
         None, None, "none", None,
-        ends=COMPLETED, strike=_narrow, needs=frozenset({NETNS}), sign=_slowed,
-        suits=own_loop,
+        ends=COMPLETED, strike=_narrow, needs=frozenset({NETNS}), sign=_slowed, suits=_times_steps,
     ),
     Fault(
-        "slow_node", "{node} got a fraction of a CPU; the job took longer and completed",
+        "slow_node_survived", "{node} got a fraction of a CPU; the job took longer and completed",
         None, None, "none", None,
-        ends=COMPLETED, strike=_throttle, needs=frozenset({CPU}), sign=_slowed,
-        suits=own_loop,
+        ends=COMPLETED, strike=_throttle, needs=frozenset({CPU}), sign=_slowed, suits=_times_steps,
+    ),
+    Fault(
+        "slow_node", "{node} got a fraction of a CPU after iteration {iteration}, until somebody ended the slow job",
+        "hardware", "processor throttled", "node", "training",
+        placed=_times_ranks, onset=True, ends=CANCELLED, outside=Outside(WATCH_S, "strike"),
+        strike=_starve, needs=frozenset({CPU}),
+    ),
+    Fault(
+        "slow_network", "the link of {node} became slow after iteration {iteration}, until somebody ended the slow job",
+        "hardware", "network degraded", "node", "training",
+        placed=never, onset=True, ends=CANCELLED, outside=Outside(WATCH_S, "strike"),
+        strike=_choke, needs=frozenset({NETNS}),
     ),
 )  # fmt: skip

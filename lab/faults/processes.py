@@ -3,7 +3,7 @@
 import signal
 
 from lab.model import MEMORY, NETNS, Fault, Site, Trace, stop_all
-from lab.settings import Settings
+from lab.settings import DIRECT, TORCHRUN, Settings
 
 SPARE_MB = 200  # until the kernel's out-of-memory killer comes
 LEAK = """if rank == RANK and iteration >= ITERATION - 4:
@@ -13,21 +13,25 @@ WORKER_DIED = r"DataLoader worker \(pid.*\) (is killed by signal: Killed|exited 
 
 
 def _torchrun(settings: Settings) -> bool:
-    return settings.launcher == "torchrun"
+    return settings.launcher == TORCHRUN
 
 
 def _restarts(settings: Settings) -> bool:
-    return settings.launcher == "torchrun" and not settings.static
+    return settings.launcher == TORCHRUN and not settings.static
+
+
+def _watched(settings: Settings) -> bool:
+    """Somebody writes how a rank's process ended."""
+    return settings.launcher != DIRECT
 
 
 def _died(number: int, name: str, words: str) -> tuple[Trace, ...]:
-    """What launchers, daemon and scheduler write when a rank is ended by a signal."""
+    """What launchers write when a rank is ended by a signal."""
     return (
         Trace("the launcher saw its worker end by a signal", rf"failed \(exitcode: -{number}\) local_rank"),
         Trace("torchrun's report names the signal", rf"Signal {number} \({name}\) received by PID"),
-        Trace("the node's daemon saw a task end by a signal", rf"signal {number}\b", event="signalled"),
-        Trace("srun names the signal", rf"srun: error: NODE: task \d+: {words}"),
-        Trace("the scheduler heard of the signal", rf"(code|WEXITSTATUS) -{number}\b", event="failed"),
+        Trace("srun names the signal", rf"srun: error: NODE: tasks? \d+: {words}"),
+        Trace("supervisord saw its program end by a signal", rf"exited: train \(terminated by {name}; not expected\)"),
     )
 
 
@@ -40,7 +44,7 @@ def _kill(site: Site) -> None:
 
 
 def _freeze(site: Site) -> None:
-    _signal_rank(signal.SIGSTOP, site)
+    site.freeze()
 
 
 def _crash(site: Site) -> None:
@@ -70,7 +74,7 @@ PROCESSES = (
     Fault(
         "rank_sigkill", "rank {rank} on {node} was killed (SIGKILL)",
         "hardware", "process lost", "node", "training",
-        _died(9, "SIGKILL", "Killed"),
+        _died(9, "SIGKILL", "Killed"), shows=_watched,
         strike=_kill, guilty_rank=True,
     ),
     Fault(
@@ -91,20 +95,12 @@ PROCESSES = (
     Fault(
         "launcher_killed", "torchrun of {node} was killed; its ranks are orphans",
         "platform", "job management", "node", "training",
-        (
-            Trace("the node's daemon saw its launcher end by a signal", r"signal 9\b", event="signalled"),
-            Trace("the scheduler heard of the signal", r"(code|WEXITSTATUS) -9\b", event="failed"),
-        ),
         strike=_kill_launcher, suits=_torchrun, dated=False,
     ),
     Fault(
         "oom_kill", "rank {rank} leaked memory until the kernel killed it",
         "user", "program bug", "node", "training",
-        (
-            *_died(9, "SIGKILL", "Killed"),
-            Trace("the kernel's out-of-memory killer", r"invoked oom-killer"),
-            Trace("the kernel names the killed process", r"oom-kill:constraint|out of memory: Killed process"),
-        ),
+        _died(9, "SIGKILL", "Killed"), shows=_watched,
         code=(("step", LEAK),), strike=_limit_memory, needs=frozenset({MEMORY}), guilty_rank=True,
     ),
     Fault(

@@ -1,7 +1,7 @@
 """Code, configuration and numbers that are wrong: on all nodes, on one node, or on one rank."""
 
-from lab.model import Fault, Site, Trace, own_loop
-from lab.settings import MEGALITE, Settings
+from lab.model import Fault, Site, Trace
+from lab.settings import GRADS, MEGALITE, RANK_FILES, RESUMES, Settings
 
 CRASH = """if iteration == ITERATION:
     schedule = {"warmup": 5, "decay": 40}
@@ -18,6 +18,14 @@ NOT_ALLOCATED = r"can't allocate memory|not enough memory|MemoryError"
 
 def _megalite(settings: Settings) -> bool:
     return settings.program is MEGALITE
+
+
+def _checks_gradients(settings: Settings) -> bool:
+    return GRADS in settings.program.has
+
+
+def _resumes(settings: Settings) -> bool:
+    return {RESUMES, RANK_FILES} <= settings.program.has
 
 
 def _old_code(site: Site) -> None:
@@ -52,11 +60,6 @@ def _extra_barrier(site: Site) -> None:
     site.insert(site.plan.node, "update", lines)
 
 
-def _lose_device(site: Site) -> None:
-    local = site.plan.rank % site.settings.per_node
-    (site.home() / "dev" / f"accel{local}").unlink()
-
-
 PROGRAMS = (
     Fault(
         "import_error", "{node} has an older file without `slow_batch`",
@@ -86,19 +89,19 @@ PROGRAMS = (
         "shape_mismatch", "the model of {node} has another shape than the checkpoint",
         "user", "configuration error", "node", "checkpoint loading",
         (Trace("shapes do not fit", NOT_LOADED),),
-        prepare=_other_shape, resume=True, suits=own_loop,
+        prepare=_other_shape, resume=True, suits=_resumes,
     ),
     Fault(
         "nan_loss", "a learning rate that makes the loss infinite on all ranks",
         "user", "configuration error", "job", "training",
         (Trace("the gradient is no number", NOT_FINITE, anywhere=True),),
-        prepare=_high_rate, suits=own_loop, in_command=r"1e\+?38",
+        prepare=_high_rate, suits=_checks_gradients, in_command=r"1e\+?38",
     ),
     Fault(
         "nan_one_rank", "a gradient of rank {rank} was corrupted in memory",
         "hardware", "memory fault", "node", "training",
         (Trace("the gradient is no number", NOT_FINITE),),
-        code=(("grads", FLIPPED_BIT),), guilty_rank=True, suits=own_loop,
+        code=(("grads", FLIPPED_BIT),), guilty_rank=True, suits=_checks_gradients,
     ),
     Fault(
         "device_oom", "rank {rank} asked for more memory than there is",
@@ -115,15 +118,6 @@ PROGRAMS = (
     Fault(
         "mismatched_collective", "rank {rank} waited in a barrier that nobody else joined",
         "user", "program bug", "node", "training",
-        prepare=_extra_barrier, guilty_rank=True, suits=own_loop,
-    ),
-    Fault(
-        "gpu_lost", "an accelerator of {node} was lost (Xid 79)",
-        "hardware", "accelerator fault", "node", "training",
-        (
-            Trace("the kernel lost the device", r"NVRM: Xid .* 79"),
-            Trace("the device does not answer", r"CUDA error: unspecified launch failure"),
-        ),
-        strike=_lose_device, guilty_rank=True,
+        prepare=_extra_barrier, guilty_rank=True, suits=_checks_gradients,
     ),
 )  # fmt: skip

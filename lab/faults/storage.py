@@ -3,8 +3,8 @@
 import os
 import shutil
 
-from lab.model import MOUNT, Fault, Site, Trace, own_loop
-from lab.settings import MEGALITE
+from lab.model import NETNS, Fault, Site, Trace
+from lab.settings import EVALUATION, MEGALITE, RANK_FILES, RESUMES, SAVES, TRAINER, Settings
 
 BAD_BYTES = b'{"text": "the \xff\xfe\xfd loss"}\n'
 SMALL_DISK = "mount -t tmpfs -o size=200k tmpfs {folder}"
@@ -46,12 +46,10 @@ def _cut_checkpoint(site: Site) -> None:
         os.truncate(path, path.stat().st_size // 2)
 
 
-def _pipe_in_place(site: Site) -> None:
+def pipe_in_place(site: Site) -> None:
     """A file that never opens: the rank hangs in the kernel, as on a dead file server."""
     for iteration in range(SAVE_EVERY, LAST_SAVE + 1, SAVE_EVERY):
-        mega = f"iter_{iteration:07d}/mp_rank_{site.plan.rank:02d}/model_optim_rng.pt"
-        plain = f"step-{iteration}/rank{site.plan.rank}.pt"
-        path = site.checkpoints / (mega if site.settings.program is MEGALITE else plain)
+        path = site.checkpoint_file(iteration)
         path.parent.mkdir(parents=True)
         os.mkfifo(path)
 
@@ -66,11 +64,16 @@ def _missing_shard(site: Site) -> None:
     site.shards()[1].unlink()
 
 
-def _stalled_shard(site: Site) -> None:
-    """A shard that never opens, and data loaders that do not wait for ever."""
+def stalled_shard(site: Site) -> None:
+    """A shard that never opens."""
     second = site.shards()[1]
     second.unlink()
     os.mkfifo(second)
+
+
+def _loader_gives_up(site: Site) -> None:
+    """Such a shard, and data loaders that do not wait for ever."""
+    stalled_shard(site)
     site.argue("--dataloader-timeout" if site.settings.program is MEGALITE else "--loader-timeout", LOADER_S)
 
 
@@ -91,7 +94,28 @@ def _other_field(site: Site) -> None:
 
 
 def _few_files(site: Site) -> None:
-    site.node.mounts.append(f"ulimit -n {OPEN_FILES}")
+    site.node.shell.append(f"ulimit -n {OPEN_FILES}")
+
+
+def _saves(settings: Settings) -> bool:
+    return SAVES in settings.program.has
+
+
+def writes_files(settings: Settings) -> bool:
+    """Every rank writes a file of known name."""
+    return RANK_FILES in settings.program.has
+
+
+def _resumes(settings: Settings) -> bool:
+    return {RESUMES, RANK_FILES} <= settings.program.has
+
+
+def _evaluates(settings: Settings) -> bool:
+    return EVALUATION in settings.program.has
+
+
+def _has_loader_timeout(settings: Settings) -> bool:
+    return settings.program is not TRAINER
 
 
 STORAGE = (
@@ -99,30 +123,30 @@ STORAGE = (
         "disk_full", "the checkpoint disk of {node} was full",
         "hardware", "storage fault", "node", "checkpoint saving",
         (Trace("the checkpoint could not be written", NOT_WRITTEN),),
-        prepare=_small_disk, needs=frozenset({MOUNT}), suits=own_loop,
+        prepare=_small_disk, needs=frozenset({NETNS}), suits=writes_files,
     ),
     Fault(
         "checkpoint_readonly_node", "the checkpoint folder was read-only on {node}",
         "platform", "file system", "node", "checkpoint saving",
         (Trace("the checkpoint folder is read-only", r"Read-only file system"),),
-        prepare=_read_only, needs=frozenset({MOUNT}), suits=own_loop,
+        prepare=_read_only, needs=frozenset({NETNS}), suits=writes_files,
     ),
     Fault(
         "checkpoint_readonly", "the checkpoint folder was read-only on every node",
         "user", "misoperation", "job", "checkpoint saving",
         (Trace("the checkpoint folder is read-only", r"Read-only file system", anywhere=True),),
-        prepare=_read_only_everywhere, needs=frozenset({MOUNT}),
+        prepare=_read_only_everywhere, needs=frozenset({NETNS}), suits=_saves,
     ),
     Fault(
         "corrupt_checkpoint", "the checkpoint that the job resumes from is truncated",
         "platform", "file system", "job", "checkpoint loading",
         (Trace("the checkpoint cannot be read", NOT_READ, anywhere=True),),
-        prepare=_cut_checkpoint, resume=True, suits=own_loop,
+        prepare=_cut_checkpoint, resume=True, suits=_resumes,
     ),
     Fault(
         "checkpoint_hang", "rank {rank} never finished writing its checkpoint",
         "hardware", "storage fault", "node", "checkpoint saving",
-        prepare=_pipe_in_place, guilty_rank=True, suits=own_loop,
+        prepare=pipe_in_place, guilty_rank=True, suits=writes_files,
     ),
     Fault(
         "bad_data_shard", "a shard on {node} holds bytes that are no text",
@@ -140,7 +164,7 @@ STORAGE = (
         "dataloader_timeout", "a shard of {node} could not be opened; the data loader gave up waiting",
         "hardware", "storage fault", "node", "training",
         (Trace("the data loader gave up", r"DataLoader timed out after [\d.]+ seconds"),),
-        prepare=_stalled_shard, guilty_rank=True, suits=own_loop,
+        prepare=_loader_gives_up, guilty_rank=True, suits=_has_loader_timeout,
     ),
     Fault(
         "data_not_mounted", "the data folder is missing on {node}",
@@ -158,12 +182,12 @@ STORAGE = (
         "evaluation_crash", "the validation shards have no field `text`",
         "user", "data error", "job", "evaluation",
         (Trace("the validation data do not fit", r"KeyError: 'text'", anywhere=True),),
-        prepare=_other_field,
+        prepare=_other_field, suits=_evaluates,
     ),
     Fault(
         "too_many_open_files", "the data loader of {node} ran out of file descriptors",
         "platform", "limits", "node", "training",
         (Trace("too many open files", r"Too many open files"),),
-        prepare=_few_files, code=(("sample", SPILL),), needs=frozenset({MOUNT}),
+        prepare=_few_files, code=(("sample", SPILL),), needs=frozenset({NETNS}),
     ),
 )  # fmt: skip

@@ -7,14 +7,15 @@ import json
 import logging
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
-from accelerator import Accelerator
 from corpus import Shards
 from noise import slow_batch, start_noise
+from stacks import dump_stacks_when_ended
 from transformers import (
     LlamaConfig,
     LlamaForCausalLM,
@@ -50,19 +51,19 @@ class Samples:
         return {"input_ids": window, "labels": window.clone()}
 
 
-class DeviceCallback(TrainerCallback):
-    """Keeps the accelerator busy for the time of a step."""
+class PaceCallback(TrainerCallback):
+    """Gives every step the time that a larger model would take."""
 
-    def __init__(self, accelerator: Accelerator, rank: int) -> None:
-        self.accelerator = accelerator
+    def __init__(self, step_ms: float, rank: int) -> None:
+        self.seconds = step_ms / 1000
         self.rank = rank
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        """Launch the step."""
+        """Wait."""
         del args, control, others
         rank, iteration = self.rank, state.global_step + 1
         # <step>
-        self.accelerator.launch()
+        time.sleep(self.seconds)
         slow_batch(rank, iteration)
 
 
@@ -109,6 +110,7 @@ def main() -> None:
     start_noise(rank, training_args.local_process_index)
     set_seed(training_args.seed)
     torch.set_num_threads(1)
+    dump_stacks_when_ended()
     config = LlamaConfig(
         vocab_size=64, hidden_size=model_args.hidden_size, intermediate_size=128, num_attention_heads=4,
         num_hidden_layers=model_args.layers, num_key_value_heads=2, max_position_embeddings=LENGTH,
@@ -119,7 +121,7 @@ def main() -> None:
     trainer = Trainer(
         model=model, args=training_args, train_dataset=Samples(args.data_dir, "train", 4000),
         eval_dataset=Samples(args.data_dir, "valid", 16),
-        callbacks=[DeviceCallback(Accelerator(training_args.local_process_index, args.step_ms), rank)],
+        callbacks=[PaceCallback(args.step_ms, rank)],
     )  # fmt: skip
     kept = sorted(args.resume_from.glob("checkpoint-*")) if args.resume_from else []
     result = trainer.train(resume_from_checkpoint=str(kept[-1]) if kept else None)

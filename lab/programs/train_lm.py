@@ -15,10 +15,10 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F  # noqa: N812
-from accelerator import Accelerator
 from corpus import Shards, batches
 from noise import slow_batch, start_noise
 from optimizer import AdamW
+from stacks import dump_stacks_when_ended
 
 logger = logging.getLogger("train_lm")
 
@@ -140,6 +140,7 @@ def main() -> None:
     )
     logging.captureWarnings(capture=True)
     torch.set_num_threads(1)
+    dump_stacks_when_ended()
     config = TrainConfig(**json.loads(Path(args.config).read_text(encoding="utf-8")))
     logger.info("Starting: world size %d, args %s", world, vars(args))
     dist.init_process_group("gloo", timeout=timedelta(seconds=args.init_timeout))
@@ -154,14 +155,13 @@ def main() -> None:
     logger.info("Loading datasets from %s", args.data_dir)
     train = batches(Shards(args.data_dir, "train", config.length, rank, world), 4, args.workers, args.loader_timeout)
     valid = batches(Shards(args.data_dir, "valid", config.length, rank, world), 4, 0)
-    accelerator = Accelerator(local_rank, args.step_ms)
     logger.info("***** Running training ***** max steps %d", args.max_steps)
     for iteration in range(start + 1, args.max_steps + 1):
         began = time.time()
         optimizer.zero_grad()
         # <step>
         batch = next(train)
-        accelerator.launch()
+        time.sleep(args.step_ms / 1000)
         loss = compute_loss(parameters, config, batch)
         loss.backward()
         grads = [parameter.grad for parameter in parameters.values()]

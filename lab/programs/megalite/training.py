@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from accelerator import Accelerator
 from corpus import Shards, batches
 from noise import slow_batch, start_noise
 from optimizer import AdamW
+from stacks import dump_stacks_when_ended
 
 from megalite.arguments import model_config, parse_args, print_args
 from megalite.checkpointing import load_checkpoint, save_checkpoint
@@ -57,7 +57,7 @@ def train_step(job: Any, args: argparse.Namespace, ranks: Ranks, iteration: int)
     job.optimizer.zero_grad()
     # <step>
     sample = next(job.train)
-    job.accelerator.launch()
+    time.sleep(args.step_ms / 1000)
     loss = job.model.loss(sample[:, :-1], sample[:, 1:])
     loss.backward()
     grads = [parameter.grad for parameter in job.model.parameters.values()]
@@ -123,6 +123,7 @@ def pretrain() -> None:
     )
     logging.captureWarnings(capture=True)
     torch.set_num_threads(1)
+    dump_stacks_when_ended()
     config = model_config(args.config)
     if rank_name == "0":
         print_args(args)
@@ -146,7 +147,6 @@ def pretrain() -> None:
     job = argparse.Namespace(
         model=model,
         optimizer=optimizer,
-        accelerator=Accelerator(ranks.local_rank, args.step_ms),
         train=batches(train_shards, args.micro_batch_size, args.num_workers, args.dataloader_timeout),
         valid=batches(valid_shards, args.micro_batch_size, 0),
     )
