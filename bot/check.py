@@ -58,7 +58,7 @@ def findings(settings: Settings, *, channel: str | None = None) -> Iterator[Find
 def _jobs(settings: Settings) -> Finding:
     name = "job source"
     try:
-        source = open_source(settings.jobs)
+        source = open_source(settings.jobs, links=settings.follow_links)
         ids = source.job_ids()
         if not ids:
             return missing(name, f"There are no jobs in {settings.jobs}. Set FIRSTFAULT_JOBS.")
@@ -84,7 +84,7 @@ def _scheduler(settings: Settings) -> Finding:
 def _any_log(settings: Settings) -> LogFile | None:
     """A log of the newest job, for workers to read; None where the line of the job source tells what is wrong."""
     try:
-        source = open_source(settings.jobs)
+        source = open_source(settings.jobs, links=settings.follow_links)
         return next((source.job(job_id).logs[0] for job_id in source.job_ids()[-1:]), None)
     except FirstfaultError:
         return None

@@ -55,6 +55,7 @@ def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), note: No
             nodes_missing=_texts(coverage.nodes_missing),
             unreadable_files=_texts(coverage.unreadable_files),
             undecodable_lines=coverage.undecodable_lines,
+            broken_lines=coverage.broken_lines,
             baseline_ids=_texts(coverage.baseline_ids),
             dumps=coverage.dumps,
         ),

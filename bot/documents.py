@@ -130,6 +130,7 @@ class CoverageDocument(_Part):
     nodes_missing: tuple[str, ...]
     unreadable_files: tuple[str, ...]
     undecodable_lines: int
+    broken_lines: int
     baseline_ids: tuple[str, ...]
     dumps: int
 

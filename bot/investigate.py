@@ -75,7 +75,7 @@ def investigate(
     cache = FolderCache(settings.cache) if request.use_cache else None
     memory = _memory(request, settings)
     job, neighbours = fetch(request, settings)
-    baseline, skipped = fetch_baseline(request, job, neighbours, progress)
+    baseline, skipped = fetch_baseline(request, job, neighbours, progress, links=settings.follow_links)
     with _readers(request, settings, (job, *baseline)) as workers:
         parsed = parse_job(
             job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
@@ -119,7 +119,7 @@ def follow_up(
     """
     cache = FolderCache(settings.cache) if request.use_cache else None
     job, neighbours = fetch(request, settings)
-    baseline, _ = fetch_baseline(request, job, neighbours, progress)
+    baseline, _ = fetch_baseline(request, job, neighbours, progress, links=settings.follow_links)
     memory = _memory(request, settings)
     with _readers(request, settings, (job, *baseline)) as workers:
         parsed = parse_job(
@@ -141,7 +141,7 @@ def list_events(
     cache = FolderCache(settings.cache) if request.use_cache else None
     memory = _memory(request, settings)
     job, neighbours = fetch(request, settings)
-    baseline, _ = fetch_baseline(request, job, neighbours, progress)
+    baseline, _ = fetch_baseline(request, job, neighbours, progress, links=settings.follow_links)
 
     def rows() -> Iterator[EventRow]:
         with _readers(request, settings, (job, *baseline)) as workers:
@@ -186,7 +186,7 @@ def fetch(request: Request, settings: Settings) -> tuple[Job, str]:
     if request.paths and ("/" in request.job or request.job in (".", "..")):
         return _fetch_path(request, settings)
     try:
-        return open_source(jobs).job(request.job), jobs
+        return open_source(jobs, links=settings.follow_links).job(request.job), jobs
     except (JobNotFound, BadJobId, SourceUnavailable):
         if request.jobs or not request.paths or not Path(request.job).exists():
             raise
@@ -194,13 +194,13 @@ def fetch(request: Request, settings: Settings) -> tuple[Job, str]:
 
 
 def fetch_baseline(
-    request: Request, job: Job, jobs: str, progress: Progress | None = None
+    request: Request, job: Job, jobs: str, progress: Progress | None = None, *, links: Sequence[Path] = ()
 ) -> tuple[tuple[Job, ...], tuple[Skipped, ...]]:
     """The successful jobs to compare with; that none can be had is an answer, not an error."""
     if not request.use_baseline:
         return (), ()
     try:
-        source = open_source(jobs)
+        source = open_source(jobs, links=links)
         chosen = choose_baseline(job.manifest, _manifests(source, progress))
         return tuple(found for job_id in chosen if (found := _job(source, job_id)) is not None), ()
     except SourceUnavailable as trouble:

@@ -3,11 +3,11 @@
 import os
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from core.errors import BadSettings
 
@@ -38,6 +38,11 @@ class Settings(BaseSettings):
     )
 
     jobs: str = Field(default_factory=_examples, description="folder or fsspec URL that holds the jobs")
+    follow_links: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (),
+        description="folders elsewhere, like `/scratch/runs`, with commas, that a job in a local `FIRSTFAULT_JOBS` may"
+        " be a link into; a link into any other place is no job",
+    )
     cache: Path = Field(
         default_factory=lambda: user_cache_path("firstfault", appauthor=False),
         description="folder for what was computed before",
@@ -116,12 +121,24 @@ class Settings(BaseSettings):
     def _in_bytes(cls, size: object) -> object:
         return in_bytes(size) if isinstance(size, str) else size
 
+    @field_validator("follow_links", mode="before")
+    @classmethod
+    def _are_folders(cls, names: object) -> object:
+        return _folders(names) if isinstance(names, str) else names
+
     @field_validator("model_url")
     @classmethod
     def _is_address(cls, url: str) -> str:
         if url and not url.startswith(("http://", "https://")):
             raise ValueError("it begins with http:// or https://")
         return url
+
+
+def _folders(names: str) -> tuple[Path, ...]:
+    folders = tuple(Path(name.strip()) for name in names.split(",") if name.strip())
+    if not all(folder.is_absolute() for folder in folders):
+        raise ValueError("it is one folder or more, each from / on, with commas")
+    return folders
 
 
 def in_bytes(size: str) -> int:

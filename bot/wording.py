@@ -213,6 +213,8 @@ def read(coverage: Coverage) -> str:
         parts.append(counted(coverage.ranks, "rank"))
     if coverage.undecodable_lines:
         parts.append(f"{counted(coverage.undecodable_lines, 'line')} not UTF-8")
+    if coverage.broken_lines:
+        parts.append(f"{counted(coverage.broken_lines, 'line')} cut off in their wrapper")
     return ", ".join(parts)
 
 

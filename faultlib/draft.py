@@ -23,7 +23,7 @@ MAX_EXAMPLE = 16_000  # characters; pattern.py allows no more
 MIN_DIGITS = 5  # of a number that is a name: schedulers count jobs with as many
 UNKNOWN = "Not known yet."
 HARDWARE = "accelerator|hardware|network link|RDMA|NIC\\b|no route to|storage failed|stopped answering|power|Xid"
-_CATEGORIES = (  # words of core/rules/facts.toml that leave little doubt; a person decides
+_CATEGORIES = (  # words of core/rules/facts that leave little doubt; a person decides
     (Category.HARDWARE, re.compile(HARDWARE, re.IGNORECASE)),
     (Category.PLATFORM, re.compile(r"preempt", re.IGNORECASE)),
     (

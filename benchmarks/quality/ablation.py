@@ -4,30 +4,49 @@
 answers the same when nothing is left out.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from core.answer.present import present
-from core.answer.verdict import decide
+from core.answer.verdict import Findings, decide
 from core.course.temporal import find_odd_iterations
-from core.crossjob import Candidate, find_candidates
 from core.dumps.signs import DumpEvidence, find_dump_evidence
+from core.judge.candidates import Candidate, find_candidates
+from core.judge.ending import Ending, find_ending
+from core.judge.exits import Exits, find_exits
+from core.judge.rank import first_time, rank_candidates, stage_of_failure
+from core.judge.roles import assign_roles
+from core.judge.stalled import find_stalled
 from core.model import Diagnosis, Role
-from core.nodes.spatial import Sign, suspects
+from core.nodes.comparison import find_outlier
+from core.nodes.sign import Sign, suspects
 from core.nodes.suspicion import find_signs
 from core.parsing.parsed import Parsed
-from core.rank import first_time, rank_candidates, stage_of_failure
-from core.roles import assign_roles
 
 STEPS: Mapping[str, str] = {
     "cross-job": "good jobs explain nothing",
+    "exits": "nobody reports how a process ended",
     "roles": "facts mean the same in every context",
+    "ending": "whether the job made progress until its end is not asked",
     "ranking": "events in the order of their times",
     "dumps": "neither stacks nor flight recorders",
     "temporal": "iterations are not compared",
+    "comparison": "the paper's comparison of nodes is not asked",
 }
 NO_CHANNEL = "none"
 _ROLES = tuple(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a verdict is made from: candidates, the most telling first, and signs of all channels."""
+
+    candidates: Sequence[Candidate]
+    exits: Exits
+    ending: Ending
+    dumps: DumpEvidence
+    signs: Sequence[Sign]
 
 
 def answers_without(parsed: Parsed) -> dict[str, Diagnosis]:
@@ -42,28 +61,40 @@ def answers_alone(parsed: Parsed) -> dict[str, Diagnosis]:
 
 def channels_of(parsed: Parsed) -> tuple[str, ...]:
     """Channels that say anything of a job, sorted; of the others nothing could be lost."""
-    candidates = rank_candidates(parsed, assign_roles(parsed, find_candidates(parsed)))
-    signs: tuple[Sign, ...] = (*find_signs(parsed, candidates), *find_dump_evidence(parsed).signs)
-    return tuple(sorted({sign.channel for sign in signs}))
+    return tuple(sorted({sign.channel for sign in _find(parsed).signs}))
 
 
 def answer(parsed: Parsed, *, without: str | None = None, channels: Collection[str] | None = None) -> Diagnosis:
     """What ``diagnose_parsed`` answers when one step or channel does nothing, or only some channels are asked."""
     if without == "cross-job":
         parsed = replace(parsed, usual=None)
+    found = _find(parsed, without)
+    candidates, ending, dumps = found.candidates, found.ending, found.dumps
+    stage = stage_of_failure(parsed, candidates, ending, dumps.stage)
+    odd = () if without == "temporal" else find_odd_iterations(parsed)
+    asked = [sign for sign in found.signs if sign.channel != without and (channels is None or sign.channel in channels)]
+    opinion = _no_opinion if without == "comparison" else partial(find_outlier, parsed)
+    verdict = decide(Findings(parsed, candidates, suspects(asked), stage, ending, found.exits, opinion))
+    return present(parsed, candidates, verdict, stage, odd, dumps, ending)
+
+
+def _find(parsed: Parsed, without: str | None = None) -> Found:
+    """All steps before the verdict, but for the one that is left out."""
     candidates = find_candidates(parsed)
+    exits = Exits({}, {}) if without == "exits" else find_exits(parsed)
     if without != "roles":
-        candidates = assign_roles(parsed, candidates)
-    candidates = rank_candidates(parsed, candidates)
+        candidates = assign_roles(parsed, candidates, exits)
+    ending = Ending() if without == "ending" else find_ending(parsed, candidates)
+    dumps = DumpEvidence() if without == "dumps" else find_dump_evidence(parsed)
+    candidates = rank_candidates(parsed, find_stalled(parsed, candidates, ending, dumps.traces))
     if without == "ranking":
         candidates = tuple(sorted(candidates, key=_by_time(parsed)))
-    dumps = DumpEvidence() if without == "dumps" else find_dump_evidence(parsed)
-    stage = stage_of_failure(parsed, candidates, dumps.stage)
-    odd = () if without == "temporal" else find_odd_iterations(parsed)
-    signs: tuple[Sign, ...] = (*find_signs(parsed, candidates), *dumps.signs)
-    asked = [sign for sign in signs if sign.channel != without and (channels is None or sign.channel in channels)]
-    verdict = decide(parsed, candidates, suspects(asked), stage)
-    return present(parsed, candidates, verdict, stage, odd, dumps)
+    signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs)
+    return Found(candidates, exits, ending, dumps, signs)
+
+
+def _no_opinion() -> None:
+    """The paper's comparison points to nobody."""
 
 
 def _by_time(parsed: Parsed) -> Callable[[Candidate], tuple[int, int]]:

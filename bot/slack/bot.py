@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 
 from slack_bolt import App
 from slack_sdk.errors import SlackClientError
@@ -33,6 +34,7 @@ from bot.work.vectors import Vectors
 from bot.work.worker import GRACE_SECONDS, Worker
 from core.errors import BadSettings, FirstfaultError
 from faultlib.library import Library
+from sources.jobs import open_source
 
 DATABASE, REPORTS = "state.db", "reports"
 KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
@@ -79,7 +81,8 @@ class Bot:
             tasks=tasks,
         )
         unhurried = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
-        watching = Watching(self.state, unhurried, telling, people, jobs=settings.jobs, limit=settings.watches)
+        open_jobs = partial(open_source, settings.jobs, links=settings.follow_links)
+        watching = Watching(self.state, unhurried, telling, people, open_jobs=open_jobs, limit=settings.watches)
         self._keeper = Keeper(self.state, watching, wake=self.worker.wake)
         watching.wake = self._keeper.wake
         register(
@@ -91,13 +94,13 @@ class Bot:
                     telling,
                     people,
                     self._client,
-                    jobs=settings.jobs,
+                    open_jobs=open_jobs,
                     wake=self.worker.wake,
                     watching=watching,
                 ),
                 deciding=Deciding(self.state, telling, people, self._clerk),
                 client=self._client,
-                jobs=settings.jobs,
+                open_jobs=open_jobs,
                 wake=self.worker.wake,
             ),
         )

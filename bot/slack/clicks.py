@@ -172,7 +172,7 @@ class Clicks:
         one = find_evidence(cleaned(answer.diagnosis), wanted.evidence) if answer and answer.diagnosis else None
         if answer is None or answer.diagnosis is None or one is None:
             return message_modal("Raw lines", replies.gone_reply().text)
-        return lines_modal(wanted.run, one, read_citations(answer.diagnosis, one, self._parts.jobs))
+        return lines_modal(wanted.run, one, read_citations(answer.diagnosis, one, self._parts.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
         message = self._parts.deciding.barred(user) or self._parts.deciding.standing(run)

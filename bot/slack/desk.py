@@ -19,7 +19,7 @@ from bot.state.state import State
 from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
 from core.job import Status
 from sources.job_ids import check_job_id
-from sources.jobs import JobSource, open_source
+from sources.jobs import JobSource
 
 MAX_OFFERED = 5  # failed jobs to pick from
 MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
@@ -37,7 +37,7 @@ class Desk:
         people: People,
         client: WebClient,
         *,
-        jobs: str,
+        open_jobs: Callable[[], JobSource],
         wake: Callable[[], None],
         watching: Watching,
         bot_name: str = "Firstfault",
@@ -46,7 +46,7 @@ class Desk:
         self._telling = telling
         self._people = people
         self._client = client
-        self._jobs = jobs
+        self._open_jobs = open_jobs
         self._wake = wake
         self._watching = watching
         self._bot_name = bot_name
@@ -72,7 +72,7 @@ class Desk:
     def diagnose(self, asking: Asking, *, forced: bool = False) -> Message | None:
         """Queue a job; a job that is at work or was answered here is shown in place of a second run."""
         try:
-            open_source(self._jobs).manifest(check_job_id(asking.job))
+            self._open_jobs().manifest(check_job_id(asking.job))
         except (BadJobId, JobNotFound) as error:
             return replies.refused_reply(error, self._failed_jobs())
         asked = self._state.runs.ask(asking, forced=forced)
@@ -144,7 +144,7 @@ class Desk:
     def _failed_jobs(self) -> tuple[str, ...]:
         """The latest failed jobs, by their ids, as far as they are found quickly."""
         try:
-            return tuple(islice(_failed(open_source(self._jobs), time.monotonic() + LOOKING), MAX_OFFERED))
+            return tuple(islice(_failed(self._open_jobs(), time.monotonic() + LOOKING), MAX_OFFERED))
         except FirstfaultError as trouble:
             _LOG.warning("no failed jobs to offer: %s", trouble.message)
             return ()

@@ -8,15 +8,16 @@ from slack_sdk import WebClient
 from bot.slack.deciding import Deciding
 from bot.slack.desk import Desk
 from bot.state.state import State
+from sources.jobs import JobSource
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Built once at the edge. jobs: where jobs live. wake: a question has been queued."""
+    """Built once at the edge. open_jobs: goes where jobs live. wake: a question has been queued."""
 
     state: State
     desk: Desk
     deciding: Deciding
     client: WebClient
-    jobs: str
+    open_jobs: Callable[[], JobSource]
     wake: Callable[[], None]

@@ -1,6 +1,6 @@
 """The raw lines behind one piece of evidence, read again from where the job lives."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bot.note.redact import Redactor
@@ -9,7 +9,7 @@ from core.errors import FirstfaultError
 from core.job import Job
 from core.logs.context import Excerpt, Place, lines_around
 from core.model import Diagnosis, Evidence, Line
-from sources.jobs import open_source
+from sources.jobs import JobSource
 
 LARGE = 256 << 20  # bytes of a file that is read through for one line: about a second; the report has the lines too
 
@@ -19,11 +19,11 @@ def find_evidence(diagnosis: Diagnosis, name: str) -> Evidence | None:
     return next((one for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if one.id == name), None)
 
 
-def read_citations(diagnosis: Diagnosis, one: Evidence, jobs: str) -> list[Citation]:
+def read_citations(diagnosis: Diagnosis, one: Evidence, open_jobs: Callable[[], JobSource]) -> list[Citation]:
     """Its lines with what is around them; where that cannot be read, the lines as the diagnosis holds them."""
     cited = one.lines[:MAX_LINES]
     try:
-        excerpts = _excerpts(open_source(jobs).job(diagnosis.job), cited)
+        excerpts = _excerpts(open_jobs().job(diagnosis.job), cited)
     except FirstfaultError as trouble:
         excerpts = {(line.file, line.line): _alone(line, trouble.message) for line in cited}
     redactor = Redactor()

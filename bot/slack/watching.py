@@ -21,7 +21,7 @@ from core.errors import FirstfaultError
 from core.job import Status
 from core.live.findings import Kind
 from sources.job_ids import check_job_id
-from sources.jobs import open_source
+from sources.jobs import JobSource
 
 BEGUN = "begun"  # the post that says that a watch begins
 MAX_SAYS, MAX_LINE = 500, 300
@@ -48,7 +48,7 @@ class Watching:
         telling: Telling,
         people: People,
         *,
-        jobs: str,
+        open_jobs: Callable[[], JobSource],
         limit: int,
         bot_name: str = "Firstfault",
     ) -> None:
@@ -57,14 +57,14 @@ class Watching:
         self._posting = posting
         self._telling = telling
         self._people = people
-        self._jobs = jobs
+        self._open_jobs = open_jobs
         self._limit = limit
         self._bot_name = bot_name
         self.wake: Callable[[], None] = lambda: None
 
     def watch(self, asking: Asking) -> Message | None:
         """Begin to watch a job; the channel is told of it."""
-        status = open_source(self._jobs).manifest(check_job_id(asking.job)).status
+        status = self._open_jobs().manifest(check_job_id(asking.job)).status
         if status in (Status.COMPLETED, Status.FAILED, Status.CANCELLED):
             return over_reply(asking.job, status)
         watch, new = self._state.watches.add(asking, limit=self._limit)

@@ -6,6 +6,8 @@ bot is gone, and so is this. A thread a job, because a bucket may be slow and mu
 
 import os
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO
 
 from bot.settings import load_settings
@@ -13,7 +15,7 @@ from bot.watching.protocol import Command, Heard, Told, Trouble, command_of, fou
 from bot.watching.watch import EVERY, JobWatch
 from core.errors import FirstfaultError
 from core.live.findings import Kind
-from sources.jobs import open_source
+from sources.jobs import JobSource, open_source
 
 HEARD_SECONDS = 10.0  # between two words about how much was heard
 
@@ -24,7 +26,8 @@ def main() -> None:
     commands, voice = os.fdopen(os.dup(0), "rb"), _Voice(os.fdopen(os.dup(1), "wb"))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what a library prints goes to standard error
-    lookout = Lookout(load_settings().jobs, voice)
+    settings = load_settings()
+    lookout = Lookout(partial(open_source, settings.jobs, links=settings.follow_links), voice)
     for line in commands:
         lookout.obey(command_of(line))
     os._exit(0)  # threads may wait for a bucket; nothing here must be stored
@@ -49,8 +52,8 @@ class _Voice:
 class Lookout:
     """A thread for each watched job."""
 
-    def __init__(self, jobs: str, voice: _Voice) -> None:
-        self._jobs = jobs
+    def __init__(self, open_jobs: Callable[[], JobSource], voice: _Voice) -> None:
+        self._open_jobs = open_jobs
         self._voice = voice
         self._leaving: dict[str, threading.Event] = {}
 
@@ -65,7 +68,7 @@ class Lookout:
             threading.Thread(target=self._follow, args=(command, leaving), daemon=True).start()
 
     def _follow(self, command: Command, leaving: threading.Event) -> None:
-        job_watch = JobWatch(lambda: open_source(self._jobs).job(command.job), every=EVERY)
+        job_watch = JobWatch(lambda: self._open_jobs().job(command.job), every=EVERY)
         since = 0.0
         while not leaving.is_set():
             try:
