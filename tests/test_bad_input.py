@@ -4,11 +4,13 @@ What can be read is diagnosed, and what could not be read is said.
 """
 
 import gzip
+import io
 import json
 import os
 import random
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -155,12 +157,17 @@ def test_a_jobs_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     refused(nowhere.diagnose("f07"), "cannot be listed", "--jobs or FIRSTFAULT_JOBS")
 
 
-def test_a_link_out_of_the_jobs_folder_is_no_job(jobs: Jobs, tmp_path: Path) -> None:
-    """Whoever may ask for a job may not read what lies beside the jobs."""
+def test_a_link_out_of_the_jobs_folder_is_a_job_only_where_that_is_allowed(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may ask for a job may not read what lies beside the jobs, unless whoever runs Firstfault says so."""
     Jobs(tmp_path / "secret").make("job", {"logs/a.log": FAULT})
     (jobs.path / "link").symlink_to(tmp_path / "secret" / "job")
 
-    refused(jobs.diagnose("link"), "There is no job link", "another jobs folder")
+    refused(jobs.diagnose("link"), "There is no job link", "FIRSTFAULT_FOLLOW_LINKS")
+
+    monkeypatch.setenv("FIRSTFAULT_FOLLOW_LINKS", f"{tmp_path / 'other'}, {tmp_path / 'secret'}")
+    assert FOUND in told(jobs.diagnose("link"))
 
 
 # --- nothing to read ------------------------------------------------------------------------------------------------
@@ -316,6 +323,103 @@ def test_what_is_no_file_of_the_job_is_left_out_and_said(jobs: Jobs, spoil: Call
     assert FOUND in told(ended)
     assert said in told(ended)
     assert "SECRET" not in jobs.run("events", "links").out if spoil is _leads_out else True
+
+
+# --- archives, and files that are no logs -----------------------------------------------------------------------------
+
+
+def packed(home: Path, place: Path) -> Path:
+    """A job folder as tar and gzip pack it."""
+    with tarfile.open(place, "w:gz") as archive:
+        archive.add(home, home.name)
+    return place
+
+
+def test_a_packed_job_folder_gives_the_same_answer(jobs: Jobs, tmp_path: Path) -> None:
+    """Byte by byte; also of its events."""
+    home = jobs.make(
+        "job", {"logs/node-0/rank_0.log": FAULT, "logs/node-1/rank_1.log": "hello\n"}, {"status": "FAILED"}
+    )
+    archive = packed(home, tmp_path / "job.tar.gz")
+
+    for command, form, shown in (("diagnose", "--json", FOUND), ("events", "--jsonl", '"logs/node-1/rank_1.log"')):
+        ended = jobs.run(command, str(archive), form)
+        assert (ended.code, ended.out) == (0, jobs.run(command, "job", form).out)
+        assert shown in ended.out
+
+
+def test_a_cut_archive_is_diagnosed_as_far_as_it_goes(jobs: Jobs, tmp_path: Path) -> None:
+    """Or told, when nothing of it can be read."""
+    noise = "".join(f"{random.Random(n).random()}\n" for n in range(9000))
+    home = jobs.make("job", {"logs/a.log": FAULT, "logs/z.log": noise})
+    whole = packed(home, tmp_path / "job.tar.gz").read_bytes()
+    (tmp_path / "job.tar.gz").write_bytes(whole[: len(whole) * 3 // 4])
+    (tmp_path / "nothing.tar.gz").write_bytes(whole[:40])
+
+    ended = jobs.diagnose(str(tmp_path / "job.tar.gz"))
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert "job.tar.gz ends in the middle of its gzip data" in told(ended)
+    assert "logs/z.log cannot be read: the archive ends in the middle of it" in told(ended)
+    refused(jobs.diagnose(str(tmp_path / "nothing.tar.gz")), "ends in the middle of its gzip data", "cut short")
+
+
+def test_a_hostile_archive_is_harmless(jobs: Jobs, tmp_path: Path) -> None:
+    """Names that lead out, links and escapes: nothing is written or followed, and no terminal is told what to do."""
+    (tmp_path / "secret.log").write_text("SECRET\n")
+    with tarfile.open(tmp_path / "evil.tar", "w") as archive:
+        for name, kind in (
+            ("logs/a.log", tarfile.REGTYPE),
+            ("../evil.log", tarfile.REGTYPE),
+            ("logs/\x1b[2Jclear.log", tarfile.REGTYPE),
+            ("logs/\x1b[2Jlink.log", tarfile.SYMTYPE),
+        ):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, str(tmp_path / "secret.log")
+            info.size = len(FAULT) if kind == tarfile.REGTYPE else 0
+            archive.addfile(info, io.BytesIO(FAULT.encode()))
+
+    ended = jobs.diagnose(str(tmp_path / "evil.tar"))
+
+    assert ended.code == 0
+    assert FOUND in told(ended)
+    assert "Links in the archive were not followed" in told(ended)
+    assert "Names that lead out of the archive were left out: ../evil.log." in told(ended)
+    assert "\x1b" not in ended.out + ended.err
+    assert not list(tmp_path.rglob("evil.log"))
+    assert "SECRET" not in jobs.run("events", str(tmp_path / "evil.tar")).out
+
+
+def test_a_checkpoint_is_no_log(jobs: Jobs, tmp_path: Path) -> None:
+    """Whatever it is called."""
+    (tmp_path / "train.log").write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19." + bytes(range(256)) * 99)
+
+    refused(
+        jobs.diagnose(str(tmp_path / "train.log")), "train.log is a PyTorch checkpoint, not a log.", "Logs are text"
+    )
+
+
+def test_only_the_jobs_of_the_jobs_folder_are_compared_with(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, under its own name: no archive, no alias, no link to elsewhere that nobody allowed, never itself."""
+    good: dict[str, Any] = {"status": "COMPLETED", "settings_id": "s"}
+    failed = jobs.make("failed", {"logs/a.log": FAULT}, good | {"status": "FAILED"})
+    linked = Jobs(tmp_path / "scratch").make("linked", {"logs/a.log": "hello\n"}, good)
+    packed(jobs.make("well", {"logs/a.log": "hello\n"}, good), jobs.path / "well.tar.gz")
+    archive = packed(failed, tmp_path / "bundle.tar.gz")
+    for name, target in (("k", linked), ("k2", linked), ("last", "failed"), ("alias", "well")):
+        (jobs.path / name).symlink_to(target)
+
+    def compared(job: str) -> list[str]:
+        ids: list[str] = json.loads(jobs.run("diagnose", job, "--json").out)["coverage"]["baseline_ids"]
+        return ids
+
+    assert compared("last") == ["well"]
+    monkeypatch.setenv("FIRSTFAULT_FOLLOW_LINKS", str(tmp_path / "scratch"))
+    (failed / "job.json").write_text(json.dumps(good))  # from now on it says of itself that it went well
+    assert compared("last") == compared(str(archive)) == ["k", "well"]
 
 
 # --- manifests --------------------------------------------------------------------------------------------------------

@@ -32,6 +32,21 @@ def test_the_environment_comes_before_the_file(monkeypatch: pytest.MonkeyPatch, 
     assert (settings.jobs, settings.workers) == ("s3://from/environment", 3)
 
 
+def test_folders_that_links_may_lead_into_stand_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a word none is allowed."""
+    assert load_settings().follow_links == ()
+    monkeypatch.setenv("FIRSTFAULT_FOLLOW_LINKS", "/scratch/runs, /data,")
+    assert load_settings().follow_links == (Path("/scratch/runs"), Path("/data"))
+
+
+@pytest.mark.parametrize("value", ["on", "1", "runs", "/runs,../x"])
+def test_where_links_may_lead_is_said_from_the_root_on(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """It is not enough to say yes, and what is meant does not hang on where the bot was started."""
+    monkeypatch.setenv("FIRSTFAULT_FOLLOW_LINKS", value)
+    with pytest.raises(BadSettings, match="FIRSTFAULT_FOLLOW_LINKS makes no sense"):
+        load_settings()
+
+
 @pytest.mark.parametrize("value", ["none", "0", "-1"])
 def test_a_setting_that_makes_no_sense_is_told_by_name(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     """The error names the variable."""

@@ -10,11 +10,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from core.crossjob import Candidate, find_candidates
 from core.job import Job, LogFile, Manifest, Status
+from core.judge.candidates import Candidate, find_candidates
+from core.judge.ending import find_ending
+from core.judge.exits import find_exits
+from core.judge.rank import rank_candidates
+from core.judge.roles import assign_roles
+from core.nodes.sign import Sign
+from core.nodes.suspicion import find_signs
 from core.parsing.parsed import Parsed, parse_job
-from core.rank import rank_candidates
-from core.roles import assign_roles
 from sources.jobs import open_source
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -91,7 +95,13 @@ def parse(one: Job, *baseline: Job) -> Parsed:
 def judged(one: Job, *baseline: Job) -> tuple[Candidate, ...]:
     """The job's candidates with roles and scores, the most telling first."""
     parsed = parse(one, *baseline)
-    return rank_candidates(parsed, assign_roles(parsed, find_candidates(parsed)))
+    return rank_candidates(parsed, assign_roles(parsed, find_candidates(parsed), find_exits(parsed)))
+
+
+def signs_of(one: Job, *baseline: Job) -> tuple[Sign, ...]:
+    """Everything that points to nodes of the job."""
+    parsed, candidates = parse(one, *baseline), judged(one, *baseline)
+    return find_signs(parsed, candidates, find_ending(parsed, candidates), find_exits(parsed))
 
 
 TRACEBACK = (

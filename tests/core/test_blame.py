@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
+from core.identities import own_address, own_rank
 from core.job import Job
 from core.model import Scope
-from core.nodes.blame import Edge, Names, own_address, own_rank, sinks
-from core.nodes.suspicion import find_signs
-from tests.core.jobs import at, four_nodes, job, judged, lines, lost, parse, raised, steps
+from core.nodes.blame import Edge, Names, sinks
+from tests.core.jobs import at, four_nodes, job, lines, lost, parse, raised, signs_of, steps
 
 NODES = [f"node-{n}" for n in range(6)]
 
 
 def blamed(one: Job) -> set[str]:
     """Nodes that others name."""
-    signs = find_signs(parse(one), judged(one))
+    signs = signs_of(one)
     return {sign.node for sign in signs if sign.channel in ("peers", "named")}
 
 
@@ -33,7 +33,7 @@ def names(**manifest: Any) -> Names:
         ("RuntimeError: [/gloo/pair.cc:534] Connection closed by peer [10.0.0.2]:4321", "node-2"),
         ("RuntimeError: [/gloo/pair.cc:534] Connection reset by peer, error [10.0.0.1]", "node-1"),
         ("torch.distributed.DistNetworkError: Connection closed by remote peer node-3<41234>", "node-3"),
-        ("RuntimeError: notify wait timeout from rank 2", "node-2"),
+        ("Ranks 2 failed to pass monitoredBarrier in 5000 ms", "node-2"),
         ("[ERROR] HCCL(77,python3): wait timeout, remote rank[1] did not answer", "node-1"),
     ],
 )
@@ -141,8 +141,7 @@ def test_a_rank_that_job_json_does_not_place_is_placed_by_its_log() -> None:
 @pytest.mark.parametrize(
     ("line", "address"),
     [
-        ("own ip: 10.0.0.7, port 60000", "10.0.0.7"),
-        ("local address 10.0.0.7", "10.0.0.7"),
+        ("Local node IP: 10.0.0.7", "10.0.0.7"),
         ("NCCL INFO NET/Socket : Using [0]eth0:10.0.0.7<0>", "10.0.0.7"),
         ("NCCL INFO Bootstrap : Using eth0:10.0.0.7<0>", "10.0.0.7"),
         ("NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.7<0>", "10.0.0.7"),

@@ -166,7 +166,50 @@ def test_a_remote_traceback_and_what_it_caused_are_one_message() -> None:
         *raised("KeyError: 3"),
     )
 
-    assert remote[-1] == Said("¶ KeyError: <NUM>", 3, numbers(3, 18), (8, 18))
+    assert remote == [Said("¶ KeyError: <NUM>", 1, numbers(1, 18), (8, 18))]
+
+
+@pytest.mark.parametrize(
+    "odd", [at(3, "INFO train: step 3"), "step 3 loss 2.1", '{"event": "step", "step": 3}', "Killed"]
+)
+def test_what_follows_a_traceback_that_was_cut_off_is_no_exception(odd: str) -> None:
+    """A process that dies while it prints, or whose line was lost: the next line is not what it raised."""
+    cut = said(*raised("ValueError: boom")[:3], odd, "after")
+
+    assert (cut[0].text, cut[0].lines) == ("¶ Traceback cut off", (1, 2, 3))
+    assert [one.lines for one in cut[1:]] == [(4,), (5,)]
+
+
+@pytest.mark.parametrize(
+    ("exception", "text"),
+    [
+        ("queue.Empty", "Empty in train_step (train.py)"),
+        ("main.<locals>.Stuck: no progress", "Stuck: no progress"),
+        ("zlib.error: Error -3 while decompressing data", "zlib.error: Error -3 while decompressing data"),
+        ("hydra.errors.InstantiationException: no such class", "InstantiationException: no such class"),
+        ("SystemExit: 3", "SystemExit: <NUM>"),
+        ("torch.cuda.OutOfMemoryError: CUDA out of memory", "OutOfMemoryError: CUDA out of memory"),
+    ],
+)
+def test_an_exception_is_called_without_its_module(exception: str, text: str) -> None:
+    """Some printers leave it out, and versions move it; a name that says nothing alone keeps it."""
+    (only,) = said(*raised(exception))
+
+    assert only.text == f"¶ {text}"
+
+
+def test_notes_between_an_exception_and_what_it_led_to_are_part_of_both() -> None:
+    """Its own further lines and notes stand in between."""
+    (only,) = said(
+        *raised("ValueError: bad magic"),
+        "shard 7 of 12",
+        "",
+        "During handling of the above exception, another exception occurred:",
+        "",
+        *raised("RuntimeError: no data"),
+    )
+
+    assert (only.text, only.keys) == ("¶ ValueError: bad magic / RuntimeError: no data", (6, 16))
 
 
 def test_a_traceback_that_was_logged_line_by_line_is_one_message() -> None:

@@ -8,7 +8,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Scope
 from core.nodes.contrast import WEIGHT, contrast_signs
-from core.nodes.spatial import Sign
+from core.nodes.sign import Sign
 from tests.core.jobs import four_nodes, parse, steps, timed_out
 
 USUAL = ("driver 550.54 loaded", "found 8 devices", "mounted the shared file system", "joined the process group")

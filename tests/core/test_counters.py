@@ -1,7 +1,6 @@
 """Numbers that name a node."""
 
 from core.nodes.counters import collective_signs, counter_signs
-from core.nodes.suspicion import find_signs
 from core.parsing.parsed import Parsed, parse_job
 from tests.core.jobs import job
 
@@ -37,7 +36,7 @@ def test_a_rank_that_is_behind_in_collectives_is_named() -> None:
     files = {f"node-{r}/rank_{r}.log": line.format(r=r, done=47 if r == 2 else 49) for r in range(4)}
     node = parsed(files, node_ranks={f"node-{r}": [r] for r in range(4)})
 
-    (sign,) = [sign for sign in find_signs(node, ()) if sign.channel == "collective"]
+    (sign,) = collective_signs(node, {rank: f"node-{rank}" for rank in range(4)})
 
     assert sign.node == "node-2"
     assert "rank 2 completed collective 47; the others reached 49" in sign.because

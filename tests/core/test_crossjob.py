@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.crossjob import Candidate, find_candidates
 from core.job import Job, Status
+from core.judge.candidates import Candidate, find_candidates
 from core.model import Role
 from tests.core.jobs import at, four_nodes, job, lines, lost, parse, raised, steps
 

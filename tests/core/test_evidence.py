@@ -1,12 +1,16 @@
 """Evidence: each claim has its number, its sentence and lines that can be looked up."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.answer.evidence import MAX_LINES
 from core.diagnose import diagnose
 from core.job import Job, Status
+from core.logs.label import as_people_write
 from core.model import Diagnosis, EventEvidence, Role, Stage
 from tests.core.jobs import at, example, four_nodes, job, lines, lost, raised, steps, timed_out
+from tests.core.wraps.reading import wrapped
 
 DISK = raised("OSError: [Errno 5] Input/output error")
 
@@ -19,7 +23,7 @@ def raw(one: Job, file: str, line: int) -> str:
     """A line as everybody counts them."""
     (log,) = (log for log in one.logs if log.name == file)
     with log.open() as stream:
-        return stream.read().decode("utf-8", "replace").split("\n")[line - 1]
+        return as_people_write(stream.read().split(b"\n")[line - 1]).decode("utf-8", "replace")
 
 
 def test_a_line_is_cited_by_file_and_number() -> None:
@@ -197,6 +201,18 @@ def test_lines_that_are_no_text_are_counted() -> None:
 
     assert found.coverage.undecodable_lines == 2
     assert found.events[0].lines[0].text == "OSError: [Errno 5] Input/output error \ufffd"
+
+
+def test_lines_whose_wrapper_is_broken_are_counted_and_read() -> None:
+    """Half a record at the end of what a full disk left: its text is there, and the answer says how many."""
+    text = "".join(f"2026-11-22T04:49:3{n}.177137210Z stderr F {line}\n" for n, line in enumerate(DISK))
+    one = job({})
+    failed = replace(one, logs=(wrapped("logs/a/rank_0.log", (text + "2026-11-22T04:49").encode()),))
+
+    found = diagnose(failed, [])
+
+    assert found.coverage.broken_lines == 1
+    assert found.events[0].lines[0].text == "2026-11-22T04:49:35.177137Z OSError: [Errno 5] Input/output error"
 
 
 def test_pictures_show_what_is_told() -> None:

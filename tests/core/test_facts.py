@@ -1,15 +1,14 @@
 """Facts: what lines of schedulers, kernels and frameworks mean by themselves, and which ordinary ones mean nothing."""
 
 import re
-import tomllib
-from importlib.resources import files
 
 import pytest
 
-from core.crossjob import find_candidates
 from core.diagnose import diagnose
 from core.facts import Fact, fact_of, word_of
+from core.judge.candidates import find_candidates
 from core.model import Role, Scope
+from core.phrases import patterns_of, read_rules, rule_files
 from tests.core.jobs import at, four_nodes, job, lines, parse, steps
 from tests.core.test_real_faults import REAL as ISSUES
 from tests.core.test_real_faults_by_program import REAL as PROGRAMS
@@ -19,7 +18,7 @@ NODE_FAILURE = (
     "SEE SLURMCTLD LOG FOR DETAILS ***"
 )
 NOT_READY = "Warning NodeNotReady node/w-3 Kubelet stopped posting node status"
-OUT_OF_SERVICE = "nothing heard from tr-01 for 7 s, taking it out of service"
+STARTED = "systemd[1]: Started kubelet: The Kubernetes Node Agent."
 NO_CONTROLLER = "Error updating node status, will retry: timed out"
 BANNER = "kernel: [    0.000000] Linux version 6.1.0-18-amd64 (gcc-12 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1"
 
@@ -31,13 +30,13 @@ def meaning(line: str) -> Fact | None:
 
 
 def role(fact: Fact) -> str:
-    """The role as rules/facts.toml has it."""
+    """The role as rules/facts has it."""
     return "stop" if fact.stop else fact.role.value
 
 
 def restarts(*said: str) -> list[int]:
     """How many rows of each restart count, where the daemon of node-2 says these lines."""
-    parsed = parse(four_nodes({}, usual=["hello"], others={"node-2/noded.log": list(said)}))
+    parsed = parse(four_nodes({}, usual=["hello"], others={"node-2/kubelet.log": list(said)}))
     return [len(one.rows) for one in find_candidates(parsed) if one.fact.kind == "node restarted"]
 
 
@@ -48,55 +47,35 @@ def restarts(*said: str) -> list[int]:
         (NODE_FAILURE, "root", "node lost"),
         (NODE_FAILURE.replace("JOB 77", "STEP 77.0").replace(" AT 2026-11-21T04:00:12", ""), "root", "node lost"),
         (NOT_READY, "root", "node lost"),
-        (OUT_OF_SERVICE, "root", "node lost"),
-        ("node w-3 presumed dead", "root", "node lost"),
         ("slurmctld: error: Nodes n[1-2] not responding, setting DOWN", "root", "node lost"),
         # a node lost the scheduler
         (NO_CONTROLLER, "root", "network link"),
         ("slurmd: error: Unable to contact slurm controller (connect failure)", "root", "network link"),
-        ("dispatcher tr-00 does not answer", "root", "network link"),
         ("br0: port 2(eth1) entered disabled state", "root", "network link"),
         # ends from outside
         ("slurmctld: Time limit exhausted for JobId=77", "stop", "time limit"),
-        ("job 77 used up its wall time", "stop", "time limit"),
-        ("job 77 exceeded its time", "stop", "time limit"),
-        ("Job deleted by user mlops", "stop", "cancelled"),
-        ("WARNING dispatcher: job 77 cancelled by its owner", "stop", "cancelled"),
         ("*** JOB 77 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO PREEMPTION ***", "stop", "preemption"),
-        ("Normal Preempting: Preempted by default/big-job on node w-3", "stop", "preemption"),
-        ("INFO received SIGTERM (preemption notice), stopping task", "stop", "preemption"),
+        ("Normal  Preempted  pod/trainer-0  Preempted by pod 8d6c on node gpu-node-7", "stop", "preemption"),
         # the end that a failure brings
-        ("*** JOB 77 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO FAILURE ***", "teardown", "end of the job"),
         ("*** STEP 77.0 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO TASK FAILURE ***", "teardown", "end of the job"),
-        ("cancelling the job because rank 3 failed", "teardown", "end of the job"),
-        ("process 0 of x returned 1", "teardown", "end of the job"),
-        ("tr-01 reports exit code 1", "teardown", "end of the job"),
-        ("got signal 15 SIGTERM", "teardown", "end of the job"),
-        ("job x ended: FAILED", "teardown", "end of the job"),
-        ("Normal Killing container trainer-0", "teardown", "end of the job"),
-        # ends that only look like those
-        ("tr-01 reports exit code -9", "root", "killed"),
-        ("job 77 killed by signal 9", "root", "killed"),
-        ("job 77: process 3 terminated by SIGSEGV", "root", "crash"),
+        ("Normal  Killing  4m31s  kubelet  Stopping container trainer", "teardown", "end of the job"),
+        # what peers say
         ("DistBackendError: remote process exited or there was a network error, NCCL 2.18", "propagated", "peer lost"),
         # who never met, and who waited
         ("DistStoreError: Timed out after 901 seconds waiting for clients. 6/8 clients joined.", "root", "rendezvous"),
         ("DistStoreError: wait timeout after 300000ms, keys: /worker/3", "propagated", "peer silent"),
         # parts of the machine
-        ("[ERROR] HCCL: error cqe status[12], retry exceeded", "root", "RDMA transport"),
-        ("got error: cqe status 5", "root", "RDMA transport"),
+        (
+            "[ERROR] HCCL(1,python):2023-01-31-02:48:24.126.000 [heartbeat.cc:812]cqe error status[12]",
+            "root",
+            "RDMA transport",
+        ),
         ("mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: be00", "root", "machine"),
         ("nvme nvme0: I/O 12 QID 3 timeout, aborting", "root", "storage"),
         ("nfs: server fs1 not responding, still trying", "root", "storage"),
-        ("slurmd version 24 started on n1", "root", "node restarted"),
         ("systemd[1]: Started kubelet - Kubernetes node agent.", "root", "node restarted"),
         ("kernel: Linux version 5.15.0-91-generic (buildd@x) #101-Ubuntu SMP", "root", "node restarted"),
         (BANNER, "root", "node restarted"),
-        # values and files
-        ("found NaN in the gradients", "root", "numerics"),
-        ("loss is infinite at step 7", "root", "numerics"),
-        ("ValueError: checksum mismatch in shard 7", "root", "corrupt file"),
-        ("bad checksum of /ckpt/7", "root", "corrupt file"),
     ],
 )
 def test_a_known_line_has_its_meaning(line: str, expected: str, kind: str) -> None:
@@ -162,7 +141,7 @@ def test_a_job_that_is_cancelled_for_a_lost_node_was_not_stopped_from_outside() 
 
 
 @pytest.mark.parametrize(
-    ("line", "node"), [(NOT_READY, "w-3"), (OUT_OF_SERVICE, "tr-01"), (f"tr-00: {OUT_OF_SERVICE}", "tr-01")]
+    ("line", "node"), [(NOT_READY, "w-3"), ("slurmctld: error: Nodes tr-01 not responding, setting DOWN", "tr-01")]
 )
 def test_who_reports_a_lost_node_names_it(line: str, node: str) -> None:
     """The node that was not heard is accused, not the one that waited for it."""
@@ -170,19 +149,19 @@ def test_who_reports_a_lost_node_names_it(line: str, node: str) -> None:
     ranks = {name: (n,) for n, name in enumerate(names)}
     files = {f"{name}/rank_{n}.log": lines(*steps(9)) for n, name in enumerate(names)}
 
-    diagnosis = diagnose(job(files | {"controller.log": lines(at(20, line))}, nodes=names, node_ranks=ranks), [])
+    diagnosis = diagnose(job(files | {"slurmctld.log": lines(at(20, line))}, nodes=names, node_ranks=ranks), [])
 
     assert (diagnosis.scope, [one.node for one in diagnosis.nodes]) == (Scope.NODE, [node])
 
 
 def test_who_cannot_reach_the_controller_has_a_broken_link() -> None:
     """A node tells it of itself."""
-    diagnosis = diagnose(four_nodes({}, usual=steps(9), others={"node-2/noded.log": [at(12, NO_CONTROLLER)]}), [])
+    diagnosis = diagnose(four_nodes({}, usual=steps(9), others={"node-2/kubelet.log": [at(12, NO_CONTROLLER)]}), [])
 
     assert (diagnosis.scope, [one.node for one in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
 
 
-@pytest.mark.parametrize("said", ["slurmd version 24 started on n1", "Started kubelet", BANNER])
+@pytest.mark.parametrize("said", ["slurmd version 24.05.2 started", STARTED, BANNER])
 def test_a_daemon_starts_once_and_restarts_the_second_time(said: str) -> None:
     """Every node says it when it comes up; who says it again came up again."""
     assert restarts(at(0, said)) == []
@@ -192,15 +171,15 @@ def test_a_daemon_starts_once_and_restarts_the_second_time(said: str) -> None:
 
 def test_each_node_may_start_once() -> None:
     """Four first times are not four restarts."""
-    daemons = {f"node-{n}/noded.log": [at(n, "Started kubelet")] for n in range(4)}
+    daemons = {f"node-{n}/kubelet.log": [at(n, STARTED)] for n in range(4)}
 
     assert [one.fact.kind for one in find_candidates(parse(four_nodes({}, usual=["hello"], others=daemons)))] == []
 
 
 def test_the_node_that_started_anew_is_accused() -> None:
     """It says again what all others said once."""
-    daemons = {f"node-{n}/noded.log": [at(0, "Started kubelet")] for n in range(4)}
-    daemons["node-2/noded.log"] += [at(12, "Started kubelet")]
+    daemons = {f"node-{n}/kubelet.log": [at(0, STARTED)] for n in range(4)}
+    daemons["node-2/kubelet.log"] += [at(12, STARTED)]
 
     diagnosis = diagnose(four_nodes({}, usual=steps(9), others=daemons), [])
 
@@ -209,9 +188,7 @@ def test_the_node_that_started_anew_is_accused() -> None:
 
 
 PATTERNS = tuple(
-    pattern
-    for rule in tomllib.loads(files("core.rules").joinpath("facts.toml").read_text())["fact"]
-    for pattern in rule["pattern"]
+    pattern for file in rule_files("facts") for rule in read_rules(file)["fact"] for pattern in patterns_of(rule, file)
 )
 
 
@@ -241,7 +218,6 @@ def test_words_lose_no_message_that_a_pattern_finds() -> None:
     messages = [
         NODE_FAILURE,
         NOT_READY,
-        OUT_OF_SERVICE,
         NO_CONTROLLER,
         BANNER,
         *(line for line, *_ in (*ISSUES, *PROGRAMS)),

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from core.course import openers
 from core.course.stages import find_stages
-from core.crossjob import find_candidates
 from core.events import hold as holding
 from core.events.table import EventTable
 from core.job import Job
+from core.judge.candidates import find_candidates
 from tests.core.jobs import at, example, job, lines, parse, raised, steps
 
 COLUMNS = ("file", "line", "offset", "time", "timed", "voice", "event", "message", "head", "key", "node", "rank")

@@ -51,16 +51,31 @@ PIECES = (
     b"\n2026-11-21T13:12:42.7281234567Z [rank1]: ", b"\n2026-11-21T13:12:4Z stdout F ", b"stderr P ", b"stdout X ",
     b"\n2026-11-21T13:12:42+0100 [rank1]: ",
     b"      3: ", b"       3: ", b"1234567: ", b"node-01: ", b"localhost: ", b"nobody: ",
+    # what core.logs.wraps writes, and what only looks like it
+    b"\n2026-11-22T04:27:10.477538Z \x1enode=gpu14\x1frank=2\x1e", b"\n1122 04:27:10.477538 \x1eunit=torchrun[66]\x1e",
+    b"\n\x1e\x1e", b"\r2026-11-22T04:27:10Z \x1e\x1e", b"\n2026-11-22T04:27:10Z\x1e\x1e", b"\x1e", b"\x1f",
+    b"\n7 \x1ea\x1e", b"\n77 2026-11-22T04:27:10Z \x1e\x1e", b"\n" + b"7" * 40 + b" \x1e\x1e",
+    b"\n" + b"7" * 41 + b" \x1e\x1e",
+    b"2026-11-22T04:42:09.999999", b"2026-11-22T04:42:10.477538", b"\n12:34:56 \x1e\x1e",
+    b"\n11/21/2026 03:47:22 \x1e\x1e",
+    # clocks without a date, where they count and where not
+    b"\n04:42:25 ", b"\n[04:42:25.123] ", b"\n(23:59:59,1234567) ", b"\n24:00:00 ", b"\n12:60:00 ", b"\n1:02:03 ",
+    b"\n04:42:25. ", b"\nI04:42:25 ", b"\n 04:42:25 ", b"\n04:42:25 2026-11-21 03:55:34 ", b"\n104:42:25 ",
     # signs between them
     b" ", b"  ", b" " * 40, b"\t", b" \t ", b"\v", b"\f", b"\x1c", b"-", b"_", b".", b":", b"text of some words ",
     b"x" * 33,
+    b"\x1b]0;title\x07", b"\x1b]8;;http://a\x1b\\", b"\x1b]0", b"\x1b(B", b"\x1b)_", b"\x1b(", b"\x07", b"\x1b\\",
     b"\x1b[31m", b"\x1b[0", b"\x1b[1;2?3 /m", b"\x1b", b"\x1b[", b"\x1bM", b"\0", b"\xff", b"\xa0", b"\x85",
     b"\xc3\xa9", b"\xe2\x96\x88", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xf4\x90\x80\x80", b"\xe0\x9f\xbf",
     b"\xc0\x80",
     b"\xf0\x8f\xbf\xbf", b"\xe2\x96",
     b"\n", b"\n", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r\n",
 )  # fmt: skip
-FORMATS = (Format(), Format(task_labels=True, hosts=(b"node-01", b"n-1", b"localhost"), year=2024))
+FORMATS = (
+    Format(),
+    Format(task_labels=True, hosts=(b"node-01", b"n-1", b"localhost"), year=2024),
+    Format(task_labels=True, year=2026, labelled=True),
+)
 
 log_like = st.lists(st.sampled_from(PIECES) | st.binary(max_size=3), max_size=60).map(b"".join)
 sizes = st.sampled_from((1, 2, 3, 7, 31, 64, 100, 1000, BLOCK_BYTES))

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import crossjob
 from core.baseline import normal, profile_job
 from core.course import iterations, temporal
-from core.crossjob import beyond_normal
 from core.job import Status
+from core.judge import candidates as crossjob
+from core.judge.candidates import beyond_normal
 from core.logs.lines import NO_TIME
 from core.logs.rows import carry_time
 from core.model import Series
-from core.nodes.spatial import Sign, suspects
+from core.nodes.sign import Sign, suspects
 from tests import naive
 from tests.core.jobs import job, lines, parse
 

@@ -334,6 +334,88 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
     ),
     ("one node in job.json", {"nodes": ("a1",)}, [("train.log", b"", ("a1", None, None, 0))]),
     ("nothing is known", {}, [("train.log", b"", (None, None, None, 0)), ("x/y.log", b"", (None, None, None, 0))]),
+    (
+        "a wrapper's label: who spoke, as job.json spells it",
+        TWO_NODES | {"node_addresses": {"node-01": ("10.0.3.8",)}},
+        [
+            ("all.log", b"\x1enode=NODE-00.cluster.local\x1frank=1\x1e", ("node-00", 1, None, 0)),
+            ("all.log", b"\x1enode=10.0.3.8\x1flocal=1\x1e", ("node-01", 3, 1, 0)),
+            ("all.log", b"\x1enode=f00dcafe\x1fnode=node-01\x1frank=2\x1e[rank2]: ", ("node-01", 2, None, 0)),
+            ("all.log", b"\x1enode=login-7\x1e", ("login-7", None, None, 0)),
+            ("all.log", b"\x1e\x1e[default0]:", (None, None, 0, 0)),
+        ],
+    ),
+    (
+        "a logger that names its rank: what the interpreter prints beside it is of that rank",
+        TWO_NODES,
+        [
+            ("a.log", b"\x1enode=node-01\x1frank=3\x1e", ("node-01", 3, None, 0)),
+            ("a.log", b"\x1e\x1e", ("node-01", 3, None, 0)),
+            ("a.log", b"\x1ebroken=1\x1e", ("node-01", 3, None, 0)),
+            ("all.log", b"\x1enode=node-01\x1frank=3\x1e", ("node-01", 3, None, 0)),
+            ("all.log", b"\x1enode=node-01\x1frank=2\x1e", ("node-01", 2, None, 0)),
+            ("all.log", b"\x1e\x1e", (None, None, None, 0)),
+        ],
+    ),
+    (
+        "a unit of the journal on a node of one rank is that rank; daemons are nobody's rank",
+        {"nodes": ("gpu14", "gpu15"), "node_ranks": {"gpu14": (0,), "gpu15": (1,)}, "world_size": 2},
+        [
+            ("gpu15.journal.log", b"\x1enode=gpu15\x1funit=torchrun[66]\x1e", ("gpu15", 1, None, 0)),
+            ("gpu15.journal.log", b"\x1enode=gpu15\x1funit=kernel\x1e", ("gpu15", None, None, 0)),
+            ("gpu15.journal.log", b"\x1enode=gpu15\x1funit=slurmd\x1e", ("gpu15", None, None, 0)),
+        ],
+    ),
+    (
+        "the kubelet's folders of pods",
+        {"nodes": ("llama-0", "llama-1"), "node_ranks": {"llama-0": (0,), "llama-1": (1,)}},
+        [
+            ("ml_llama-1_63f83919-b49e-3842-0b7f-c65a3c038af8/pytorch/0.log", b"\x1e\x1e", ("llama-1", 1, None, 0)),
+            ("ml_llama-1_63f83919-b49e-3842-0b7f-c65a3c038af8/pytorch/1.log", b"\x1e\x1e", ("llama-1", 1, None, 1)),
+            ("ml_other-7_63f83919-b49e-3842-0b7f-c65a3c038af8/pytorch/0.log.gz", b"", ("other-7", None, None, 0)),
+            (f"llama-0_ml_pytorch-{'a' * 64}.log", b"", ("llama-0", 0, None, 0)),
+        ],
+    ),
+    (
+        "torchrun's --role rank: the numbers are local ranks, torch's own behind them are not",
+        TWO_NODES,
+        [
+            ("slurm-7.out", b"0: [rank0]:", ("node-00", 0, 0, 0)),
+            ("slurm-7.out", b"1: [rank0]:", ("node-01", 2, 0, 0)),
+            ("slurm-7.out", b"1: [rank0]:[rank2]: ", ("node-01", 2, 0, 0)),
+        ],
+    ),
+    (
+        "torchrun's --role rank, a folder a node: the same numbers on every node, and more ranks than numbers",
+        TWO_NODES,
+        [
+            ("node-00/torchrun.log", b"[rank0]:", ("node-00", 0, 0, 0)),
+            ("node-00/torchrun.log", b"[rank1]:", ("node-00", 1, 1, 0)),
+            ("node-01/torchrun.log", b"[rank0]:", ("node-01", 2, 0, 0)),
+            ("node-01/torchrun.log", b"[rank1]:", ("node-01", 3, 1, 0)),
+        ],
+    ),
+    (
+        "a rank that another node took over is no local one",
+        TWO_NODES,
+        [
+            ("node-00/torchrun.log", b"[rank0]:", ("node-00", 0, None, 0)),
+            ("node-00/torchrun.log", b"[rank1]:", ("node-00", 1, None, 0)),
+            ("node-01/torchrun.log", b"[rank2]:", ("node-01", 2, None, 0)),
+            ("node-01/torchrun.log", b"[rank3]:", ("node-01", 3, None, 0)),
+            ("node-00/torchrun.log", b"[rank3]: ", ("node-00", 3, None, 0)),
+        ],
+    ),
+    (
+        "submitit: a file a task",
+        TWO_NODES,
+        [("48606_3_log.err", b"", ("node-01", 3, None, 0)), ("48606_7_0_log.out", b"", ("node-00", 0, None, 0))],
+    ),
+    (
+        "submitit: a task a node",
+        TWO_NODES,
+        [("48606_0_log.err", b"", ("node-00", None, None, 0)), ("48606_1_log.out", b"", ("node-01", None, None, 0))],
+    ),
 ]
 
 

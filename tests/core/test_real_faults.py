@@ -207,12 +207,6 @@ REAL = (
     ("RuntimeError: Error(s) in loading state_dict for UNet2DConditionModel:", "root", "model mismatch"),
     # kubernetes/kubernetes 132001
     ("Warning  Evicted  pod/trainer-0  The node was low on resource: ephemeral-storage. Threshold", "root", "evicted"),
-    # kyutai-labs/pocket-tts 277
-    (
-        "2026-09-01 10:11:12 WARNING SIGTERM received: instance is being preempted, saving checkpoint at",
-        "stop",
-        "preemption",
-    ),
     # langfengQ/verl-agent 52
     (
         "(raylet) node_manager.cc:3069: 1 Workers (tasks / actors) killed due to memory pressure (OOM),",

@@ -40,7 +40,6 @@ REAL = (
         "root",
         "memory limit",
     ),
-    ("slurmd: error: cgroup/v2: job_104543 memory limit exceeded.", "root", "memory limit"),
     ("(raylet) A worker died or was killed while executing a task by an unexpected system error. To", "root", "killed"),
     ("[2024-03-02T04:51:47.101] requeue job JobId=12307 due to failure of node n042", "root", "node lost"),
     ("Warning   NodeNotReady   node/ip-10-0-2-138.ec2.internal   Node ip-10-0-2-138.ec2.internal", "root", "node lost"),
@@ -139,7 +138,6 @@ REAL = (
         "root",
         "exception",
     ),
-    ("Error: License checkout failed.", "root", "license"),
     ("srun: error: sn30-r1-h1: task 0: Exited with exit code 1", "teardown", "end of the job"),
     # argparse
     ("train.py: error: unrecognized arguments: --lr-warmup-iter 100", "root", "settings"),
@@ -151,7 +149,6 @@ REAL = (
     # composer
     ("RuntimeError: Train loss contains a NaN.", "root", "numerics"),
     # cuda
-    ("RuntimeError: CUDA error: out of memory when trying to pin memory (cudaHostAlloc)", "root", "host memory"),
     ("RuntimeError: CUDA error: no kernel image is available for execution on the device", "root", "software"),
     # datasets
     (
@@ -168,16 +165,10 @@ REAL = (
         "root",
         "software",
     ),
-    # determined
-    ("INFO: trial canceled by user", "stop", "cancelled"),
     # fairseq
     ("FloatingPointError: Minimum loss scale reached (0.0001). Your loss is probably exploding.", "root", "numerics"),
     # fsspec
     ("fsspec.exceptions.FSTimeoutError", "root", "remote service"),
-    # gcp
-    ("TPU maintenance: instance tpu-7 was preempted by Compute Engine", "stop", "preemption"),
-    # generic
-    ("2024-05-04 11:02:03 ERROR Loss is nan, stopping training", "root", "numerics"),
     # glibc
     ("ImportError: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.32' not found (required by", "root", "software"),
     # gpfs mmfs

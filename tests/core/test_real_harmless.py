@@ -240,8 +240,6 @@ HARMLESS = (
     "systemd[1]: nvidia-fabricmanager.service: Succeeded.",
     "systemd[1]: session-12.scope: Deactivated successfully.",
     "systemd[1]: Stopping User Manager for UID 1000...",
-    # te
-    "FileNotFoundError handled: no cached kernel, compiling",
     # tensorflow
     "2024-05-04 11:02:03.123: E external/local_xla/xla/stream_executor/cuda/cuda_dnn.cc:9261] Unable",
     "E0000 00:00:1733000000.123456  1234 cuda_blas.cc:1418] Unable to register cuBLAS factory:",

@@ -2,12 +2,13 @@
 
 import pytest
 
-from core.crossjob import Candidate
 from core.diagnose import diagnose
 from core.job import Job, Status
+from core.judge.candidates import Candidate
 from core.model import Role, Scope
 from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, raised, steps, timed_out
 
+API = "7416 torch/distributed/elastic/multiprocessing/api.py"  # of torchrun
 LIMIT = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:12 DUE TO TIME LIMIT ***"
 DISK = raised("OSError: [Errno 5] Input/output error")
 PEERS = dict.fromkeys((0, 1, 3), lost(2))
@@ -28,10 +29,9 @@ def test_a_kill_that_nobody_asked_for_is_the_fault() -> None:
 @pytest.mark.parametrize(
     "request_to_end",
     [
-        "Received SIGTERM, asked to terminate all workers",
-        "W1121 api.py:900] Unable to shutdown process 77 via SIGTERM, sending SIGKILL",
-        "W1121 api.py:704] Received 15 death signal, shutting down workers",
-        "task did not stop within 30 s",
+        f"{API}:1047] Unable to shutdown process 77 via 15, forcefully exiting via 9",
+        "7416 torch/distributed/elastic/agent/server/api.py:753] Received 15 death signal, shutting down workers",
+        f"{API}:1028] Sending process 77 closing signal SIGTERM",
     ],
 )
 def test_a_kill_after_a_request_to_end_is_clearing_up(request_to_end: str) -> None:
@@ -40,7 +40,24 @@ def test_a_kill_after_a_request_to_end_is_clearing_up(request_to_end: str) -> No
 
     killed = of_kind("killed", four_nodes(PEERS, usual=steps(9), others={"node-2/torchrun.log": agent}))
 
-    assert (killed.role, killed.why) == (Role.TEARDOWN, "killed after it was asked to stop")
+    assert (killed.role, killed.why) == (Role.TEARDOWN, "killed after the job had begun to fail")
+
+
+def test_a_launcher_that_asks_the_others_to_stop_did_not_kill_the_one_that_died() -> None:
+    """torchrun asks the siblings of a dead process to stop before it reports which one died."""
+    asks = f"{API}:1028] Sending process 78 closing signal SIGTERM"
+
+    agent = {"node-2/torchrun.log": [at(9, asks), exited(10, -9)]}
+    killed = of_kind("killed", four_nodes(PEERS, usual=steps(9), others=agent))
+
+    assert (killed.role, killed.nodes) == (Role.ROOT, ("node-2",))
+
+
+def test_who_complained_of_others_and_was_killed_then_is_a_victim() -> None:
+    """A rank that lost its peer is killed like all others, whatever the words of its launcher are."""
+    killed = of_kind("killed", four_nodes(PEERS, usual=steps(9), others={"node-1/torchrun.log": [exited(40, -9)]}))
+
+    assert killed.role is Role.TEARDOWN
 
 
 @pytest.mark.parametrize(("waited_for", "role"), [(9, Role.TEARDOWN), (14, Role.ROOT)])
@@ -118,7 +135,7 @@ def test_a_time_limit_after_a_fault_is_clearing_up() -> None:
 
 def test_a_time_limit_before_all_errors_is_the_answer() -> None:
     """What breaks when the scheduler ends a job did not end it."""
-    stopped = four_nodes({2: [at(130, "x"), *DISK]}, usual=steps(9), others={"slurm.out": [at(120, LIMIT)]})
+    stopped = four_nodes({2: [at(130, "x"), *DISK]}, usual=steps(119), others={"slurm.out": [at(120, LIMIT)]})
 
     diagnosis = diagnose(stopped, [])
 
@@ -148,7 +165,7 @@ def test_a_stop_after_time_outs_of_peers_is_clearing_up(stop: str, scheduler: st
 def test_a_stop_before_time_outs_of_peers_is_the_answer(stop: str) -> None:
     """Peers that the scheduler ended keep the others waiting too."""
     waited = {n: [at(160, "x"), *timed_out()] for n in (0, 1, 3)}
-    stopped = four_nodes(waited, usual=steps(9), others={"slurm.out": [at(120, stop)]})
+    stopped = four_nodes(waited, usual=steps(119, total=400), others={"slurm.out": [at(120, stop)]})
 
     diagnosis = diagnose(stopped, [])
 
@@ -157,13 +174,14 @@ def test_a_stop_before_time_outs_of_peers_is_the_answer(stop: str) -> None:
 
 
 @pytest.mark.parametrize("exception", ["OSError: [Errno 5] Input/output error", "ValueError: boom"])
-@pytest.mark.parametrize(("last_word", "role"), [(115, Role.TEARDOWN), (95, Role.TEARDOWN), (80, Role.ROOT)])
+@pytest.mark.parametrize(("last_word", "role"), [(115, Role.TEARDOWN), (95, Role.ROOT), (80, Role.ROOT)])
 def test_an_exception_without_a_time_came_some_time_after_the_words_above_it(
     exception: str, last_word: float, role: Role
 ) -> None:
-    """Within the time that a stop takes, the stop may have come first; long before it, it did not."""
+    """While the job went on until the stop, the stop may have come first; after a long pause it did not."""
+    made = steps(int(last_word) - 1, total=400)
     stopped = four_nodes(
-        {2: [at(last_word, "x"), *raised(exception)]}, usual=steps(9), others={"slurm.out": [at(120, LIMIT)]}
+        {2: [at(last_word, "x"), *raised(exception)]}, usual=made, others={"slurm.out": [at(120, LIMIT)]}
     )
 
     (failed,) = (one for one in judged(stopped) if not one.fact.stop)
@@ -287,10 +305,9 @@ def test_sigterm_is_a_fault_only_when_nothing_came_before_it() -> None:
 
 
 def test_advice_and_reports_of_the_end_are_never_the_fault() -> None:
-    """``CUDA_LAUNCH_BLOCKING``, ``ChildFailedError``, ``srun: error``: they come with every failure."""
+    """``CUDA_LAUNCH_BLOCKING``, ``ChildFailedError``: they come with every failure."""
     said = [
         "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
-        "srun: error: node-1: task 3: Exited with exit code 1",
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
         "To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
     ]

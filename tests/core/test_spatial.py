@@ -1,15 +1,15 @@
 """Spatial: which node is special, why, and when none is."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from core.nodes.spatial import SILENT, Sign, Suspicion, suspects
-from core.nodes.suspicion import find_signs
-from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, parse, raised, steps, timed_out
+from core.nodes.sign import Sign, Suspicion, suspects
+from core.nodes.spatial import SILENT
+from tests.core.jobs import at, exited, four_nodes, job, lines, lost, raised, signs_of, steps, timed_out
 
 DISK = raised("OSError: [Errno 5] Input/output error")
 
@@ -18,10 +18,13 @@ def accused(one: Job, *baseline: Job) -> list[str]:
     return [node.node for node in diagnose(one, list(baseline)).nodes]
 
 
+API = "7416 torch/distributed/elastic/multiprocessing/api.py"  # of torchrun
+
+
 def signs(one: Job) -> dict[str, set[str]]:
     """Channels that point to each node."""
     found: dict[str, set[str]] = {}
-    for sign in find_signs(parse(one), judged(one)):
+    for sign in signs_of(one):
         found.setdefault(sign.node, set()).add(sign.channel)
     return found
 
@@ -106,7 +109,7 @@ def waiting(nodes: int, silent: tuple[int, ...]) -> Job:
 
 def silence(one: Job) -> dict[str, float]:
     """Nodes by how much their silence weighs."""
-    return {sign.node: sign.weight for sign in find_signs(parse(one), judged(one)) if sign.channel == "silence"}
+    return {sign.node: sign.weight for sign in signs_of(one) if sign.channel == "silence"}
 
 
 def test_two_silent_nodes_of_many_are_accused() -> None:
@@ -200,7 +203,7 @@ def test_a_rank_that_is_behind_points_to_its_node() -> None:
     """All others completed two iterations more."""
     behind = four_nodes({n: steps(8 if n == 1 else 10) for n in range(4)})
 
-    (sign,) = find_signs(parse(behind), judged(behind))
+    (sign,) = signs_of(behind)
 
     assert (sign.node, sign.channel) == ("node-1", "behind")
     assert sign.because == "rank 1 on node-1 completed iteration 8; the others reached 10."
@@ -213,8 +216,12 @@ def test_when_half_of_the_ranks_are_behind_nobody_is() -> None:
 
 def test_a_node_that_had_to_be_killed_was_frozen() -> None:
     """The processes of the others ended when they were told to."""
-    agents = {f"node-{n}/torchrun.log": [at(40, "Received SIGTERM, asked to terminate")] for n in range(4)}
-    agents["node-3/torchrun.log"] += [at(70, "task did not stop within 30 s, sending SIGKILL")]
+    told, forced = (
+        "7416 torch/distributed/elastic/agent/server/api.py:753] Received 15 death signal, shutting down workers",
+        f"{API}:1047] Unable to shutdown process 77 via 15, forcefully exiting via 9",
+    )
+    agents = {f"node-{n}/torchrun.log": [at(40, told)] for n in range(4)}
+    agents["node-3/torchrun.log"] += [at(70, forced)]
 
     found = signs(four_nodes({n: timed_out() for n in (0, 1)}, usual=steps(9), others=agents))
 
@@ -243,6 +250,7 @@ def test_a_node_whose_rank_was_killed_and_whose_peers_complain_is_established() 
     assert accused(killed) == ["node-2"]
 
 
+@settings(deadline=None)  # a diagnosis each
 @given(st.permutations(["gpu-17", "gpu-99", "gpu-01", "gpu-55"]))
 def test_names_of_nodes_decide_nothing(names: list[str]) -> None:
     """Whatever the nodes are called, and however their names sort, the same one is accused."""

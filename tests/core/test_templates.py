@@ -202,5 +202,5 @@ def test_a_few_templates_as_they_are() -> None:
         "[E<TS> x.cpp:<NUM>] [Rank <NUM>] Watchdog caught collective operation timeout, ran for <NUM> ms",
         "NVRM: Xid (PCI:<NUM>:<NUM>e:<NUM>): 79, pid=<NUM>, GPU has fallen off the bus.",
         "telemetry: push to http://<IP> failed (<NUM> so far): [Errno 113] No route to host",
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate <NUM> GiB.",
+        "OutOfMemoryError: CUDA out of memory. Tried to allocate <NUM> GiB.",
     ]

@@ -21,19 +21,21 @@ def verdict(one: Job, *baseline: Job) -> Diagnosis:
 @pytest.mark.parametrize(
     ("one", "scope", "confidence"),
     [
-        (four_nodes({1: DISK}, usual=steps(9)), Scope.NODE, Confidence.ESTABLISHED),
-        (four_nodes({n: lost(2) for n in (0, 1, 3)}, usual=steps(9)), Scope.NODE, Confidence.SUPPORTED),
+        (four_nodes({1: DISK}, usual=steps(9)), Scope.NODE, Confidence.SUPPORTED),
+        (four_nodes({1: DISK} | {n: lost(1) for n in (0, 2, 3)}, usual=steps(9)), Scope.NODE, Confidence.ESTABLISHED),
+        (four_nodes({n: lost(2) for n in (0, 1, 3)}, usual=steps(9)), Scope.NODE, Confidence.ESTABLISHED),
         (four_nodes({1: raised("ValueError: boom")}, usual=steps(9)), Scope.NODE, Confidence.SUPPORTED),
         (four_nodes(dict.fromkeys(range(4), DISK), usual=steps(9)), Scope.JOB, Confidence.ESTABLISHED),
         (four_nodes(dict.fromkeys(range(4), raised("ValueError: boom"))), Scope.JOB, Confidence.SUPPORTED),
-        (four_nodes({}, usual=steps(9), others=CONTROLLER), Scope.NODE, Confidence.ESTABLISHED),
+        (four_nodes({}, usual=steps(9), others=CONTROLLER), Scope.NODE, Confidence.SUPPORTED),
         (four_nodes({0: lost(1), 1: lost(0)}, usual=steps(9)), Scope.UNKNOWN, Confidence.WEAK),
         (four_nodes({}, usual=steps(9)), Scope.UNKNOWN, Confidence.WEAK),
         (four_nodes({}, usual=["hello"]), Scope.UNKNOWN, Confidence.WEAK),
     ],
     ids=[
-        "direct",
-        "by its peers",
+        "direct alone",
+        "direct, and its peers lost it",
+        "silent, and its peers lost it",
         "unknown error",
         "known everywhere",
         "unknown everywhere",
@@ -44,18 +46,25 @@ def verdict(one: Job, *baseline: Job) -> Diagnosis:
     ],
 )
 def test_scope_and_confidence_follow_the_evidence(one: Job, scope: Scope, confidence: Confidence) -> None:
-    """A known direct trace establishes, what peers say or nobody knows supports, anything less is weak."""
+    """Two independent kinds of evidence establish, one alone supports, anything less is weak."""
     found = verdict(one)
 
     assert (found.scope, found.confidence) == (scope, confidence)
 
 
 def test_a_job_that_completed_did_not_fail() -> None:
-    """Whatever its logs hold: nothing is accused, shown or advised."""
-    found = verdict(four_nodes({1: DISK, 2: timed_out()}, usual=steps(9), status=Status.COMPLETED))
+    """Whatever its logs hold, once all planned iterations are complete: nothing is accused, shown or advised."""
+    found = verdict(four_nodes({1: DISK, 2: timed_out()}, usual=steps(9, total=9), status=Status.COMPLETED))
 
     assert (found.scope, found.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
     assert (found.events, found.nodes, found.iterations, found.checks) == ((), (), (), ())
+
+
+def test_a_crash_in_the_log_is_believed_against_a_status_that_says_completed() -> None:
+    """job.json is written by a script, the traceback by the program that died in the middle of its iterations."""
+    found = verdict(four_nodes({1: DISK}, usual=steps(9, total=100), status=Status.COMPLETED))
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-1"])
 
 
 def unmarked(last: int, said: dict[int, list[str]], **manifest: Any) -> Job:

@@ -25,6 +25,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "packages": of_program.packages,
     "patterns": of_rules.patterns,
     "prefixes": of_lines.prefixes,
+    "processes": of_rules.processes,
     "series": of_rules.series,
     "settings": of_program.settings,
     "stages": of_rules.stages,

@@ -27,6 +27,7 @@ Run = Callable[[str], tuple[int, list[str]]]
 
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+_OURS = re.compile(r"`((?:core|sources|faultlib|bot|prompts|slacksim|tests|benchmarks|lab|docs|examples)/[\w./-]*)`")
 _MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|mnt)/\w|[A-Z]:\\")
 _REGISTRY = re.compile(r"index-url|pypi|pythonhosted|artifactory|nexus|registry\.|conda\.|mirror", re.IGNORECASE)
 
@@ -87,6 +88,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         if "://" not in link and not (file.is_relative_to(ROOT) and file.exists() and _has(file, heading)):
             dead.append(link)
     assert dead == []
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_of_ours_are_where_a_page_says(page: Path) -> None:
+    """A file or folder of the program that a sentence names is there, also where it is no link."""
+    named = _OURS.findall(_FENCED.sub("", page.read_text(encoding="utf-8")))
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def _has(file: Path, heading: str) -> bool:

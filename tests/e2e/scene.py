@@ -11,8 +11,11 @@ import slacksim
 from bot.settings import load_settings
 from bot.slack.bot import Bot
 from bot.slack.connect import Socket
+from core.baseline import choose_baseline
+from core.diagnose import diagnose
 from slacksim import Channel, Limits, Message, Outcome, Slack, Timing, User, Workspace
 from slacksim.journal import Call
+from sources.folder import JobsFolder
 from tests.slacksim.conftest import hang_up
 
 PATIENCE = 90.0  # seconds; a diagnosis takes two or three, on a machine that does seven things at once thirty
@@ -155,6 +158,13 @@ class Scene:
             return replies[-1] if replies else None
 
         return self.slack.wait_for(found, PATIENCE, f"{words!r} in the thread of {message.ts}")
+
+    def cited_first(self, job: str) -> str:
+        """The first line of the first evidence, as the core has it: what the window of raw lines must show."""
+        source = JobsFolder(self.folders.jobs)
+        asked, known = source.job(job), [source.manifest(job_id) for job_id in source.job_ids()]
+        good = [source.job(job_id) for job_id in choose_baseline(asked.manifest, known)]
+        return diagnose(asked, good).events[0].lines[0].text
 
     def copied(self, message: Message) -> Message:
         """The message as it was given, as one more in its channel: what somebody still has on the screen."""

@@ -113,4 +113,4 @@ def test_after_a_restart_old_threads_are_still_answered(restarted: Scene, answer
     bob.click(answer, "ff_lines")
 
     assert restarted.in_thread(answer, "iteration 20").thread_ts == answer.ts
-    assert "logs/" in bob.wait_for_modal("recv operation", PATIENCE).all_text
+    assert "logs/" in bob.wait_for_modal(restarted.cited_first("f02"), PATIENCE).all_text

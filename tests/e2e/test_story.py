@@ -30,7 +30,7 @@ def test_from_the_command_to_the_archived_pattern(scene: Scene) -> None:
     answer = scene.answer("f02")
     scene.in_thread(answer, "The full report")
     alice.click(answer, "ff_lines")
-    lines = alice.wait_for_modal("recv operation", PATIENCE)
+    lines = alice.wait_for_modal(scene.cited_first("f02"), PATIENCE)
     alice.cancel()
     alice.click(answer, "ff_edit")
     form = alice.wait_for_modal("Root cause", PATIENCE)

@@ -45,7 +45,7 @@ DIRECT = (
 # What the failed examples are given at once.
 RECOGNISED = {
     "f02": {"gloo-peer-timeout"},  # nobody says who froze: the symptom is all that the lines prove
-    "f07": {"nic-link-down", "slurm-node-fail"},
+    "f07": {"nic-link-down"},
     "f15": {"nan-local"},
     "f42": {"rank-sigkill"},
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.check import check
-from lab.cluster import Cluster, Node, may_use_namespaces, sweep
+from lab.cluster import Cluster, Node, ip, may_use_namespaces, sweep
 from lab.make import Order, make
 
 NAMES = ("n-1", "n-2")
@@ -25,10 +26,6 @@ def wait_for(path: Path) -> str:
     raise AssertionError(f"{path.name} was not written in time")
 
 
-def namespaces() -> str:
-    return subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
-
-
 @pytest.mark.parametrize("netns", [False, True])
 def test_a_cluster_leaves_nothing_behind(netns: bool, tmp_path: Path) -> None:
     """After close no process and no namespace of the cluster is left, whatever a node was doing."""
@@ -36,9 +33,10 @@ def test_a_cluster_leaves_nothing_behind(netns: bool, tmp_path: Path) -> None:
         pytest.skip("network namespaces need root and iproute2")
     cluster = Cluster(NAMES, 0, netns=netns)
     try:
-        cluster.open()
+        cluster.open(tmp_path / "log")
         for node in cluster.nodes:
-            cluster.spawn(node, ["bash", "-c", f"echo up > {tmp_path}/{node.name}; sleep 300"], {}, tmp_path / "out")
+            script = f"echo up > {tmp_path}/{node.name}; sleep 300"
+            cluster.spawn(node, ["bash", "-c", script], {}, out=subprocess.DEVNULL)
         for node in cluster.nodes:
             assert wait_for(tmp_path / node.name) == "up"
         assert cluster.pids(cluster.nodes[0])
@@ -46,7 +44,7 @@ def test_a_cluster_leaves_nothing_behind(netns: bool, tmp_path: Path) -> None:
         cluster.close()
 
     assert cluster.pids() == []
-    assert not netns or cluster.token not in namespaces()
+    assert not netns or cluster.token not in ip("netns list")
 
 
 @pytest.fixture
@@ -55,30 +53,28 @@ def two_nodes(tmp_path: Path) -> tuple[Cluster, Path]:
     return Cluster(NAMES, 1, netns=True), tmp_path
 
 
-def reaches(cluster: Cluster, node: Node, out: Path) -> str:
+def reaches(cluster: Cluster, node: Node) -> str:
     script = (
         "import socket\ntry:\n socket.create_connection(('10.77.0.1', 9), 1)\n"
         "except ConnectionRefusedError:\n print('reached')\nexcept OSError:\n print('lost')"
     )
-    out.unlink(missing_ok=True)
-    cluster.spawn(node, [sys.executable, "-c", script], {}, out)
-    return wait_for(out)
+    return cluster.run(node, [sys.executable, "-c", script], {}).strip()
 
 
 @pytest.mark.skipif(not may_use_namespaces(), reason="network namespaces need root and iproute2")
 def test_cables_can_be_pulled(two_nodes: tuple[Cluster, Path]) -> None:
-    """A node whose link is down, or that is isolated, does not reach the scheduler; the others do."""
+    """A node whose link is down, or that is isolated, does not reach the switch; the others do."""
     cluster, folder = two_nodes
     first, second = cluster.nodes
     try:
-        cluster.open()
-        before = reaches(cluster, first, folder / "a")
+        cluster.open(folder / "log")
+        before = reaches(cluster, first)
         cluster.link(first, up=False)
-        down = reaches(cluster, first, folder / "b")
+        down = reaches(cluster, first)
         cluster.link(first, up=True)
         cluster.isolate(first)
-        alone = reaches(cluster, first, folder / "c")
-        other = reaches(cluster, second, folder / "d")
+        alone = reaches(cluster, first)
+        other = reaches(cluster, second)
     finally:
         cluster.close()
 
@@ -86,19 +82,48 @@ def test_cables_can_be_pulled(two_nodes: tuple[Cluster, Path]) -> None:
 
 
 @pytest.mark.skipif(not may_use_namespaces(), reason="network namespaces need root and iproute2")
+def test_a_node_has_its_own_name_and_processes(two_nodes: tuple[Cluster, Path]) -> None:
+    """A program sees its node's host name, mounts and processes; when the first process dies, all are gone."""
+    cluster, folder = two_nodes
+    first, second = cluster.nodes
+    first.mounts.append("mount -t tmpfs tmpfs /mnt; touch /mnt/own")
+    first.shell.append("export LIMIT=7")
+    try:
+        cluster.open(folder / "log")
+        said = cluster.run(first, ["bash", "-c", "hostname; ls /mnt; echo $LIMIT; ls -d /proc/[0-9]* | wc -l"], {})
+        other = cluster.run(second, ["hostname"], {})
+        script = f"echo up > {folder}/up; exec sleep 300"
+        sleeping = cluster.spawn(first, ["bash", "-c", script], {}, out=subprocess.DEVNULL)
+        wait_for(folder / "up")
+        os.kill(first.holder, signal.SIGKILL)
+        code = sleeping.wait(10)
+    finally:
+        cluster.close()
+
+    assert said.split()[:3] == ["n-1", "own", "7"]
+    assert int(said.split()[3]) < 10
+    assert other.strip() == "n-2"
+    assert code == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not may_use_namespaces(), reason="network namespaces need root and iproute2")
 def test_what_a_killed_lab_left_is_swept() -> None:
-    """Namespaces of a lab whose process is gone are removed, those of others stay."""
+    """Namespaces of a lab whose process is gone are removed with all that runs in them, those of others stay."""
     gone = subprocess.Popen(["true"])
     gone.wait()
     dead, alive = f"lab{gone.pid}x1-n0", f"lab{os.getpid()}x1-n0"
     for name in (dead, alive):
         subprocess.run(["ip", "netns", "add", name], check=True)
+    orphan = subprocess.Popen(["nsenter", f"--net=/run/netns/{dead}", "sleep", "300"])
+    while str(orphan.pid) not in ip(f"netns pids {dead}"):
+        time.sleep(0.05)
     try:
         sweep()
-        left = namespaces()
+        left = ip("netns list")
     finally:
         subprocess.run(["ip", "netns", "del", alive], check=True)
 
+    assert orphan.wait(10) == -signal.SIGKILL
     assert dead not in left
     assert alive in left
 
@@ -115,5 +140,5 @@ def test_a_real_job_is_made_and_labelled(tmp_path: Path) -> None:
 
     truths = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((tmp_path / "truth").glob("*.json"))]
     assert given_up == 0
-    assert [truth["kind"] for truth in truths] == ["none", "none", "rank_sigkill"]
+    assert [truth["kind"] for truth in truths] == ["none", "rank_sigkill", "rank_sigkill"]
     assert check(tmp_path) == ()

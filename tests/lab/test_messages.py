@@ -1,5 +1,6 @@
 """Which lines belong together."""
 
+import json
 from pathlib import Path
 
 from lab.messages import Message, read_messages
@@ -79,22 +80,57 @@ def test_torchruns_report_belongs_to_its_traceback(tmp_path: Path) -> None:
     assert [message.runs for message in found] == [((1, 9),), ((10, 10),)]
 
 
-def test_the_kernels_report_of_a_kill_is_one_message(tmp_path: Path) -> None:
-    """From the call for the out-of-memory killer to the process that it chose."""
-    said = ["python invoked oom-killer: order=0", "Mem-Info:", "Memory cgroup out of memory: Killed process 7", "later"]
-    text = "".join(f"[2026-11-21T12:00:00.000] c03n04 kernel: [1.0] {line}\n" for line in said)
-
-    found = messages(tmp_path, "plain-ranks", "slurmd/c03n04.log", text)
-
-    assert [message.runs for message in found] == [((1, 3),), ((4, 4),)]
-
-
 def test_a_pods_agent_and_its_ranks_are_two_voices(tmp_path: Path) -> None:
     """With --tee the prefix tells the rank; without it the agent spoke."""
-    stamp = "2026-11-21T12:00:00.000Z "
-    found = messages(tmp_path, "mega-pods", "pods/j-worker-2.log", f"{stamp}agent\n{stamp}[default0]:rank\n")
+    stamp = "2026-11-21T12:00:00.000000001Z stderr F "
+    text = f"{stamp}agent\n{stamp}[default0]:rank\n"
+    found = messages(tmp_path, "mega-pods", "ml_j-worker-2_0a-4b/trainer/0.log", text)
 
     assert [(message.node, message.rank, message.lines[0].text) for message in found] == [
         ("worker-2", -1, "agent"),
         ("worker-2", 2, "rank"),
     ]
+
+
+def test_a_roles_number_counts_on_its_node(tmp_path: Path) -> None:
+    """torchrun numbers what it starts from zero on each node; torch itself knows the global rank."""
+    found = messages(tmp_path, "titan-nodes", "c4-n102.log", "[rank1]:[rank3]: hello\n")
+
+    assert [(message.node, message.rank, message.lines[0].text) for message in found] == [("c4-n102", 3, "hello")]
+
+
+def test_torchs_own_prefix_names_the_rank(tmp_path: Path) -> None:
+    """In a journal launcher and rank speak under one name; an exception still tells whose it is."""
+    head = "Nov 22 08:35:20.793889 train-bj-02 torchrun[25]: "
+    text = "".join(f"{head}[rank1]: {line}\n" for line in TRACEBACK.splitlines())
+
+    (found,) = messages(tmp_path, "accelerate-journal", "train-bj-02/journal.txt", text)
+
+    assert (found.node, found.rank, found.lines[-1].text) == ("train-bj-02", 1, "RuntimeError: boom")
+
+
+def test_a_line_of_json_with_an_exception_speaks_for_its_last_line(tmp_path: Path) -> None:
+    """structlog inside Docker's json-file: two layers around one exception, and still one physical line."""
+    inner = json.dumps({"msg": "training failed", "exception": TRACEBACK})
+    outer = json.dumps({"log": inner + "\n", "stream": "stdout"})
+
+    (found,) = messages(tmp_path, "structlog-docker", "bert-worker-3/0a1b-json.log", outer + "\n")
+
+    assert (found.node, found.lines[0].text) == ("bert-worker-3", "RuntimeError: boom")
+    assert found.is_error
+
+
+def test_logurus_header_belongs_to_its_traceback(tmp_path: Path) -> None:
+    """The line that says where an error was caught is told with the error."""
+    text = f"x | ERROR | y - An error has been caught in function 'main', process 'MainProcess' (2)\n{TRACEBACK}\n"
+
+    (found,) = messages(tmp_path, "loguru-ranks", "ranks/rome-05-1.log", text)
+
+    assert (found.rank, found.runs) == (1, ((1, 5),))
+
+
+def test_the_files_of_a_task_tell_its_rank(tmp_path: Path) -> None:
+    """srun writes a pair of files a task; the number in the name places it."""
+    (found,) = messages(tmp_path, "lightning-srun", "4711_2_log.err", "hello\n")
+
+    assert (found.node, found.rank) == ("nid003303", 2)

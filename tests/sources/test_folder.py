@@ -147,28 +147,111 @@ def test_a_log_that_vanished_is_told(home: Path) -> None:
         job.logs[0].open()
 
 
-def test_a_job_that_is_a_link_out_of_the_jobs_folder_is_not_found(home: Path, tmp_path: Path) -> None:
-    """An id that a chat sends cannot be led to another place by a link either."""
-    (tmp_path / "elsewhere" / "logs").mkdir(parents=True)
-    (tmp_path / "elsewhere" / "logs" / "x.log").write_bytes(b"x")
-    (home.parent / "k").symlink_to(tmp_path / "elsewhere")
+@pytest.fixture
+def elsewhere(home: Path, tmp_path: Path) -> Path:
+    """A successful job beside the jobs folder, and a link `k` to it within."""
+    elsewhere = tmp_path / "scratch" / "runs" / "77"
+    (elsewhere / "logs").mkdir(parents=True)
+    (elsewhere / "logs" / "x.log").write_bytes(b"x")
+    (elsewhere / "job.json").write_bytes(b'{"status": "COMPLETED"}')
+    (home.parent / "k").symlink_to(elsewhere)
+    return elsewhere
 
+
+def test_a_job_that_is_a_link_out_of_the_jobs_folder_is_no_job(home: Path, elsewhere: Path) -> None:
+    """An id that a chat sends cannot be led to another place; it is told apart from an unknown id, not where to."""
     source = JobsFolder(home.parent)
 
+    assert source.job_ids() == ("j",)
+    for ask in (source.job, source.manifest):
+        with pytest.raises(JobNotFound, match=r"There is no job k .* a link that leads out of that folder") as caught:
+            ask("k")
+        assert "FIRSTFAULT_FOLLOW_LINKS" in caught.value.hint
+        assert str(elsewhere) not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize("allowed", ["scratch", "scratch/runs", "scratch/runs/77", "alias/runs"])
+def test_a_link_to_where_links_may_lead_is_a_job(home: Path, elsewhere: Path, tmp_path: Path, allowed: str) -> None:
+    """Whoever runs the bot may name folders that jobs are linked into; the job is called as its link."""
+    (tmp_path / "alias").symlink_to("scratch")
+
+    source = open_source(str(home.parent), links=(tmp_path / "other", tmp_path / allowed))
+
+    assert source.job_ids() == ("j", "k")
+    assert (source.job("k").id, names(source.job("k"))) == ("k", ["logs/x.log"])
+    assert source.manifest("k").status == "COMPLETED"
+    assert source.manifest("k") == source.job("k").manifest
+    assert read(source.job("k"), "logs/x.log") == b"x"
+    assert elsewhere.is_dir()
+
+
+@pytest.mark.parametrize("allowed", ["scratch/run", "scratch/runs/7", "other", "jobs"])
+def test_a_link_to_another_place_stays_forbidden(home: Path, elsewhere: Path, tmp_path: Path, allowed: str) -> None:
+    """A folder whose name begins alike is another folder."""
+    source = open_source(str(home.parent), links=(tmp_path / allowed,))
+
+    assert elsewhere.is_dir()
     assert source.job_ids() == ("j",)
     with pytest.raises(JobNotFound):
         source.job("k")
 
 
-def test_an_alias_of_a_job_is_found_but_not_listed_twice(home: Path) -> None:
-    """`last -> 1437825` can be asked for; as a baseline it would count one job twice."""
+def test_a_linked_job_cannot_lead_further(home: Path, elsewhere: Path, tmp_path: Path) -> None:
+    """Of a linked job, too, only what is in its folder is read; and no link makes a job of what holds the jobs."""
+    (tmp_path / "secret.log").write_bytes(b"secret")
+    (elsewhere / "logs" / "out.log").symlink_to(tmp_path / "secret.log")
+    (home.parent / "up").symlink_to("..")
+
+    source = open_source(str(home.parent), links=(tmp_path,))
+
+    assert names(source.job("k")) == ["logs/x.log"]
+    assert source.job("k").problems == ("Links that lead out of the job folder were not followed: logs/out.log.",)
+    assert source.job_ids() == ("j", "k")
+    with pytest.raises(JobNotFound):
+        source.job("up")
+
+
+def test_a_job_with_several_names_is_one_job(home: Path, elsewhere: Path, tmp_path: Path) -> None:
+    """`last -> 1437825` and two links to one folder: as a baseline each job counts once."""
+    deep = home.parent / "2026" / "11"
+    deep.mkdir(parents=True)
+    (home.parent / "last").symlink_to("j")
+    (home.parent / "k2").symlink_to(elsewhere)
+    (home.parent / "n").symlink_to("2026/11")
+    (home.parent / "n2").symlink_to(deep)
+
+    assert open_source(str(home.parent), links=(tmp_path / "scratch",)).job_ids() == ("2026", "j", "k", "n")
+    assert open_source(str(home.parent)).job_ids() == ("2026", "j", "n")
+
+
+def test_an_alias_of_a_job_is_that_job(home: Path) -> None:
+    """`last -> j` is job j by its own id, so that it is never its own baseline, and lines are found again tomorrow."""
+    (home / "job.json").write_bytes(b'{"job_id": "j", "status": "FAILED"}')
     (home.parent / "last").symlink_to("j")
 
-    source = JobsFolder(home.parent)
+    job = JobsFolder(home.parent).job("last")
+
+    assert (job.id, job.status, names(job), job.problems) == ("j", "FAILED", ["logs/a.log"], ())
+    assert JobsFolder(home.parent).manifest("last") == job.manifest
+
+
+def test_a_link_into_a_folder_that_may_not_be_entered_hides_no_other_job(
+    home: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are listed, and it is like a job that is not there."""
+    look = os.stat
+
+    def forbid(path: str | Path, **options: bool) -> os.stat_result:  # as root nothing is forbidden
+        if str(path) == str(elsewhere):
+            raise PermissionError(13, "Permission denied")
+        return look(path, **options)
+
+    monkeypatch.setattr(os, "stat", forbid)
+    source = JobsFolder(home.parent, links=(elsewhere,))
 
     assert source.job_ids() == ("j",)
-    assert source.job("last").id == "last"
-    assert names(source.job("last")) == ["logs/a.log"]
+    with pytest.raises(JobNotFound, match="There is no job k"):
+        source.job("k")
 
 
 def test_a_jobs_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

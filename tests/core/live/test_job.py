@@ -392,7 +392,10 @@ def test_a_launcher_that_starts_anew_is_no_end() -> None:
     """The next attempt may succeed."""
     story = Story()
     story.train(30)
-    story.say(torchrun=b"failed (exitcode: -9) local_rank: 0\n[default] restarting worker group\n")
+    story.say(
+        torchrun=b"failed (exitcode: -9) local_rank: 0\n"
+        b"[default] Worker group FAILED. 2/3 attempts left; will restart worker group\n"
+    )
 
     story.wait(20)
 

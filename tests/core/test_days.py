@@ -1,0 +1,84 @@
+"""Clocks without a date: which day they mean, and when they count."""
+
+import numpy as np
+import pytest
+
+from core.logs.days import Days
+from core.logs.lines import BARE, DAY, NO_TIME
+from tests.core.jobs import job, lines, parse
+
+HOUR = DAY // 24
+NOON = 1_795_348_800_000_000  # of 2026-11-22
+
+
+def bare(*hours: float) -> list[int]:
+    return [BARE + int(hour * HOUR) for hour in hours]
+
+
+def dated(chunks: list[list[int]], start: int = NO_TIME) -> list[list[int]]:
+    arrays = [np.array(chunk, np.int64) for chunk in chunks]
+    days = Days(arrays, start)
+    return [days.dated(array).tolist() for array in arrays]
+
+
+def test_the_day_is_that_of_the_jobs_start() -> None:
+    """The nearest one: a zone may lie between the two clocks."""
+    assert dated([bare(11, 13)], NOON) == [[NOON - HOUR, NOON + HOUR]]
+    assert dated([bare(1)], NOON) == [[NOON - 11 * HOUR]]
+    assert dated([bare(23.5)], NOON + 11 * HOUR) == [[NOON + 11.5 * HOUR]]
+
+
+def test_midnight_passes() -> None:
+    """Forth, and back for a line that was written late; over chunks too."""
+    assert dated([bare(22, 23.9, 0.1), bare(23.95, 1)], NOON) == [
+        [NOON + 10 * HOUR, NOON + 11.9 * HOUR, NOON + 12.1 * HOUR],
+        [NOON + 11.95 * HOUR, NOON + 13 * HOUR],
+    ]
+
+
+def test_a_date_in_the_file_says_more_than_the_job() -> None:
+    """The first line has one, as torch's warnings have, and the program's own lines have not."""
+    assert dated([[NO_TIME, NOON, *bare(12.5), NO_TIME, *bare(13)]], NOON - 9 * DAY) == [
+        [NO_TIME, NOON, NOON + HOUR // 2, NO_TIME, NOON + HOUR]
+    ]
+    assert dated([bare(12.5, 13), [NOON + 2 * HOUR, *bare(14.5)]]) == [
+        [NOON + HOUR // 2, NOON + HOUR],
+        [NOON + 2 * HOUR, NOON + 2.5 * HOUR],
+    ]
+
+
+def test_a_date_further_down_starts_anew() -> None:
+    """A job that stood still for days."""
+    later = NOON + 3 * DAY
+    assert dated([[NOON, *bare(12.5, 13, 13.5), later, *bare(12.5)]]) == [
+        [NOON, NOON + HOUR // 2, NOON + HOUR, NOON + 1.5 * HOUR, later, later + HOUR // 2]
+    ]
+
+
+@pytest.mark.parametrize("times", [[NOON, NOON, *bare(3)], [NOON, *bare(3)]])
+def test_a_better_clock_is_used_alone(times: list[int]) -> None:
+    """What a few lines begin with may be anything."""
+    assert dated([times], NOON)[0][-1] == NO_TIME
+
+
+def test_without_any_date_there_is_no_time() -> None:
+    """Nobody knows the day."""
+    assert dated([bare(3, 4)]) == [[NO_TIME, NO_TIME]]
+
+
+def test_rows_of_a_job_have_the_times_of_its_clocks() -> None:
+    """One warning with a date at the start, then bare clocks; a traceback has the time of the line above it."""
+    text = lines(
+        "[W1122 04:42:24.402042094 socket.cpp:207] [c10d] no hostname",
+        "04:42:25 pp0/dp0 warm",
+        "04:43:25 pp0/dp0 step 9 loss 2.5",
+        "Traceback (most recent call last):",
+        "RuntimeError: peer is gone",
+    )
+    one = job({"rank_0.log": text}, start="2026-11-22T04:42:00Z")
+
+    table = parse(one).table
+
+    seconds = ((table.time[:] - table.time[0:1]) / 1e6).round(1).tolist()
+    assert seconds == [0, 0.6, 60.6, 60.6, 60.6]
+    assert table.timed[:].tolist() == [True, True, True, False, False]

@@ -1,0 +1,124 @@
+"""The stream: a plain log is the very same one, a wrapped one has a line for each line, however it is read."""
+
+import io
+import pickle
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import UnreadableLog
+from core.logs.lines import LABEL_MARK
+from core.logs.scan import scan_blocks, scan_file, spans
+from core.logs.stream import WHOLE
+from core.logs.wraps.stream import OpenUnwrapped
+from tests.core.wraps.reading import sample, unwrapped, wrapped
+
+CRI = b"2026-11-22T04:49:38.177137210Z stdout F step %d loss 2.5\n"
+PIECES = (
+    *(CRI % step for step in range(4)), b"2026-11-22T04:49:38.1Z stdout P half ", b"2026-11-22T04:4",
+    b"\n", b"\r\n", b"\r", b"\x1e", b"\x1f", b"\xff\xfe\0", b"\x1b[31m",
+    b'{"log":"step 31\\n","stream":"stdout","time":"2026-11-22T04:49:38.1Z"}\n', b'{"log":"half', b'"}\n',
+    b'{"event":"e","level":"info","exception":"Traceback\\n  File\\r\\nX"}\n', b'{"a":{"b":' * 50,
+    b"Nov 22 04:27:10 gpu14 torchrun[66]: text\n", b"   text\n", b"[pod/a/b] text\n", b"3: text\n",
+    b'{"event":"\\ud800"}\n', b'{"level":"info","msg":"\\u001e\\u001e","rank":1e400,"time":99999999999999999999}\n',
+)  # fmt: skip
+log_like = st.lists(st.sampled_from(PIECES) | st.binary(max_size=5), max_size=40).map(b"".join)
+
+
+def test_a_plain_log_is_its_own_stream() -> None:
+    """Byte for byte, and it can be read in spans."""
+    stored = io.BytesIO(b"step 31 loss 2.5\n" * 9)
+
+    stream = OpenUnwrapped(lambda: stored)()
+
+    assert stream is stored
+    assert stream.tell() == 0
+
+
+def test_a_wrapped_log_is_read_from_its_beginning() -> None:
+    """Where a line stands is known when those before it were unwrapped."""
+    log = wrapped("logs/a.log", CRI % 1)
+
+    with log.open() as stream:
+        assert not stream.seekable()
+    assert spans(log) == (WHOLE,)
+
+
+class _Broken(io.BytesIO):
+    """An archive that ends too early, and cannot be sought in."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        got = super().read(size)
+        if not got:
+            raise UnreadableLog("a.gz ends in the middle.", "Copy it again.")
+        return got
+
+
+@pytest.mark.parametrize("line", [b"plain\n", CRI % 1])
+def test_what_a_broken_archive_gives_comes_first(line: bytes) -> None:
+    """The reason comes with the read behind it."""
+    opened = OpenUnwrapped(partial(_Broken, line * 3))
+
+    with opened() as stream:
+        assert stream.read(1 << 20).count(b"\n") == 3
+        with pytest.raises(UnreadableLog):
+            stream.read(1)
+
+
+def test_what_opens_a_log_can_be_sent_elsewhere() -> None:
+    """Files are scanned by other processes and machines too."""
+    opened = OpenUnwrapped(partial(io.BytesIO, CRI % 1))
+    opened().close()
+
+    with pickle.loads(pickle.dumps(opened))() as stream:
+        assert stream.read() == unwrapped(CRI % 1)
+
+
+@given(text=log_like, size=st.sampled_from((1, 7, 100, 1 << 20)))
+@settings(deadline=None, max_examples=300)
+def test_there_is_a_line_out_for_each_line_in(text: bytes, size: int) -> None:
+    """Whatever the log holds, and however much is read at once; the same every time."""
+    opened = OpenUnwrapped(partial(io.BytesIO, text))
+    with opened() as stream:
+        parts = list(iter(lambda: stream.read(size), b""))
+
+    assert b"".join(parts) == unwrapped(text)
+    assert b"".join(parts).count(b"\n") == text.count(b"\n")
+    assert all(len(part) == size for part in parts[:-1])
+
+
+@given(text=log_like)
+@settings(deadline=None, max_examples=100)
+def test_no_text_forges_a_label(text: bytes) -> None:
+    """A mark is written before and behind each label, and nowhere else."""
+    assert all(
+        piece.count(LABEL_MARK) in (0, 2) for piece in unwrapped(CRI % 1 * 80 + text).replace(b"\r", b"\n").split(b"\n")
+    )
+
+
+def test_an_endless_line_is_handed_on_in_pieces() -> None:
+    """A progress bar of days inside the log of a container: its segments are of one line, and its end is not lost."""
+    bar = b"".join(b"\r%7d it" % at for at in range(600_000))
+    text = CRI % 1 * 9 + b"2026-11-22T04:49:38.1Z stdout F " + bar + b"\rTraceback\n" + CRI % 2
+
+    out = unwrapped(text)
+
+    assert out.count(b"\n") == 11
+    assert b"\x1e 599999 it\r" in out
+    assert len(out) < len(text)
+    assert out.endswith(b"Traceback\n2026-11-22T04:49:38.177137Z \x1e\x1estep 2 loss 2.5\n")
+
+
+def test_rows_have_the_physical_lines_of_the_log() -> None:
+    """A traceback in a field is many rows of one line."""
+    (columns,) = scan_file(wrapped("logs/a.log", sample("structlog.jsonl")), (), 2026, scan_blocks).chunks
+
+    assert sorted(set(columns.line[:].tolist())) == [1, 2, 3]
+    assert columns.lines == 3
+    assert {columns.prefixes[prefix] for prefix in columns.prefix[:].tolist()} == {b"\x1enode=gpu17\x1frank=3\x1e"}
+    assert columns.bodies[0] == b"INFO train_step grad_norm=NaN loss=<NUM> step=<NUM>"
