@@ -124,13 +124,13 @@ def spatial(vectors: Vectors) -> tuple[Suspect, ...]:
     """Nodes above the threshold, the most anomalous first, at most eight."""
     if not comparable(vectors):
         return ()
-    anomaly = _forest(vectors.counts)
+    anomaly = forest(vectors.counts)
     order = sorted(range(len(vectors.nodes)), key=lambda row: (-anomaly[row], vectors.nodes[row]))
     above = [row for row in order[:MAX_SUSPECTS] if anomaly[row] > SUSPICIOUS]
     return tuple(Suspect(vectors.nodes[row], float(anomaly[row]), _oddities(vectors, row)) for row in above)
 
 
-def _forest(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def forest(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Anomaly of each row; 4.3 names no parameters, so scikit-learn's: 100 trees of at most 256 samples."""
     from sklearn.ensemble import IsolationForest  # noqa: PLC0415  # takes a second, and only this method needs it
 

@@ -1,8 +1,8 @@
 """How sure an answer is. This file is the rule.
 
-``established`` (act on it) needs two independent kinds of evidence, at least two voices that were told apart, no rival
-that is not explained, and a comparison of the nodes that points to nobody else. One kind alone, however loud, is
-``supported`` (verify before you act); less is ``weak``.
+``established`` (act on it) needs two independent kinds of evidence, at least two voices that were told apart, and no
+rival that is not explained. One kind alone, however loud, is ``supported`` (verify before you act); less is ``weak``.
+The paper's comparison of nodes is a second opinion: where it points to another node, it takes one kind away.
 """
 
 from collections.abc import Collection, Sequence
@@ -73,15 +73,11 @@ class Support:
 
 def confidence(support: Support) -> Confidence:
     """The rule."""
-    if (
-        len(support.grounds) >= 2
-        and support.voices >= 2
-        and not support.rivals
-        and support.outlier is None
-        and support.score >= SUPPORTED
-    ):
-        return Confidence.ESTABLISHED
-    return Confidence.SUPPORTED if support.score >= SUPPORTED else Confidence.WEAK
+    kinds = len(support.grounds) - (support.outlier is not None)
+    if support.score < SUPPORTED or (support.outlier is not None and not kinds):
+        return Confidence.WEAK
+    sure = kinds >= 2 and support.voices >= 2 and not support.rivals
+    return Confidence.ESTABLISHED if sure else Confidence.SUPPORTED
 
 
 def grounds_of(signs: Collection[Sign]) -> frozenset[Ground]:

@@ -40,7 +40,7 @@ def present(
         why=verdict.why,
         checks=verdict.checks,
         events=events,
-        nodes=nodes if verdict.scope is Scope.NODE else (),
+        nodes=nodes,
         stage=stage,
         iterations=iteration_evidence(parsed, telling, ids, odd, ending) if ended else (),
         skipped=(*skipped(parsed), *(Skipped("dumps", problem) for problem in dumps.problems)),

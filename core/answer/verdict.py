@@ -18,7 +18,7 @@ from core.kinds import Kind
 from core.live.findings import duration
 from core.model import Confidence, Role, Scope, Stage
 from core.naming import together
-from core.nodes.sign import Suspicion, short
+from core.nodes.sign import Sign, Suspicion, short
 from core.nodes.spatial import is_local
 from core.parsing.parsed import Parsed
 
@@ -51,8 +51,7 @@ class Verdict:
 class Findings:
     """All that a verdict is made of.
 
-    candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to; that
-    takes a tenth of a second, and is asked before anything is called established.
+    candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
     """
 
     parsed: Parsed
@@ -150,9 +149,18 @@ def _stopped(found: Findings) -> Verdict | None:
         confidence(Support(score, frozenset(grounds), 2)),
         f"Not a fault: {root.fact.says}{where}{found.place}.",
         (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", steady),
-        (),
+        _taken_away(root, found.nodes),
         (root.fact.check,),
     )
+
+
+def _taken_away(root: Candidate, nodes: Sequence[str]) -> tuple[Suspicion, ...]:
+    """The part of the nodes that the platform took away from a job: where to look, though nothing there is broken."""
+    if root.fact.kind != Kind.PREEMPTION or not is_local(root, nodes):
+        return ()
+    because = f"\u201c{short(root.quote)}\u201d was said there alone."
+    signs = [Sign(node, "direct", root.score, because, root.event) for node in root.nodes[:MAX_SUSPECTS]]
+    return tuple(Suspicion(sign.node, sign.weight, (sign,)) for sign in signs)
 
 
 def _stopped_unsaid(found: Findings) -> Verdict | None:
@@ -234,9 +242,7 @@ def _when(found: Findings) -> str:
 
 
 def _compared(found: Findings, support: Support, ours: Collection[str]) -> Support:
-    """What would be established, after the paper's comparison of nodes was asked for its opinion."""
-    if confidence(support) is not Confidence.ESTABLISHED:
-        return support
+    """The support of an answer that names these nodes, after the paper's comparison was asked for its opinion."""
     outlier = found.outlier()
     return replace(support, outlier=outlier) if outlier not in ours else support
 

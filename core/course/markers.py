@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.counters import find_counter
 from core.events.table import EventTable, rows_by
 from core.job import LogFile
 from core.logs.lines import NO_TIME
@@ -21,6 +22,8 @@ from core.text import each_row
 _MAX_MARKERS = 400_000  # lines read again for their numbers; of more, the last ones of each voice, where jobs end
 _BAR = 3  # weight of progress bars in rules/iterations.toml
 _NO_TOTAL = -1
+_LIGHT = 1  # of what no rule knows
+_ANY = re.compile("")
 _WEIGHTY = 6  # of dialects that count together
 _ELAPSED = re.compile(r"\[(?:(\d{1,4}):)?(\d{2}):(\d{2})<")
 _MAX_DIGITS = 9  # nobody trains for 10**9 iterations
@@ -149,10 +152,19 @@ def _rows_of(table: EventTable, events: Sequence[int], limit: int) -> NDArray[np
 
 
 def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Markers:
-    """What the lines say; one at a time, because there may be many."""
-    by_event = {
-        event: dialect for event, template in enumerate(table.templates) if (dialect := _dialect(template.sample))
-    }
+    """What the lines say, in words that a dialect knows, else by what their numbers do."""
+    known = {event: dialect for event, template in enumerate(table.templates) if (dialect := _dialect(template.sample))}
+    found = _read_events(table, files, limit, known)
+    if len(found.rows) or (counter := find_counter(table, files)) is None:
+        return found
+    dialect = Dialect("a number that rises", _ANY, counter.read, _LIGHT)
+    return _read_events(table, files, limit, {counter.event: dialect})
+
+
+def _read_events(
+    table: EventTable, files: Mapping[str, LogFile], limit: int, by_event: Mapping[int, Dialect]
+) -> Markers:
+    """The markers among the messages of these events; one at a time, because there may be many."""
     chosen = _rows_of(table, list(by_event), limit)
     found = array("q")
     asked = zip(chosen.tolist(), table.event[chosen].tolist(), strict=True)

@@ -70,7 +70,8 @@ def stage_of_frames(lines: Sequence[str]) -> Stage | None:
     functions = [frame.function for frame in read_frames(lines)]
     rules = _rules()
     named = [stage for stage, pattern in rules.frames if any(pattern.fullmatch(function) for function in functions)]
-    if named[:1] == [Stage.DATA_LOADING] and any(rules.loop.fullmatch(function) for function in functions):
+    in_loop = any(rules.loop.fullmatch(function) for function in functions)
+    if in_loop and (not named or named[0] is Stage.DATA_LOADING):
         return Stage.TRAINING
     return named[0] if named else None
 

@@ -5,9 +5,12 @@ say. That makes it independent of everything else here. It must always accuse so
 node stands clearly apart.
 """
 
-import numpy as np
+from hashlib import blake2b
 
-from core.l4 import SUSPICIOUS, comparable, count_vectors, cross_job, spatial
+import numpy as np
+from numpy.typing import NDArray
+
+from core.l4 import SUSPICIOUS, comparable, count_vectors, cross_job, forest
 from core.parsing.parsed import Parsed
 
 LEAD = 0.08  # of anomaly between the first and the second node; identical nodes differ by none (docs/LOG.md)
@@ -18,13 +21,21 @@ def find_outlier(parsed: Parsed) -> str | None:
     vectors = count_vectors(parsed.table, cross_job(parsed))
     if not comparable(vectors) or not np.ptp(vectors.counts, axis=0).any():
         return None
-    order = spatial(vectors)
-    if not order or order[0].anomaly <= SUSPICIOUS:
+    anomaly = _anomaly(parsed, vectors.counts)
+    first = int(anomaly.argmax())
+    second = max(SUSPICIOUS, float(np.delete(anomaly, first).max()))
+    if anomaly[first] - second < LEAD:
         return None
-    if not parsed.profiles and order[0].node in _leaders(parsed):
-        return None
-    second = order[1].anomaly if len(order) > 1 else SUSPICIOUS
-    return order[0].node if order[0].anomaly - second >= LEAD else None
+    node = vectors.nodes[first]
+    return None if not parsed.profiles and node in _leaders(parsed) else node
+
+
+def _anomaly(parsed: Parsed, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Anomaly of each row of counts, 0..1; of a large job remembered, for a forest of it takes seconds."""
+    if parsed.memory is None:
+        return forest(counts)
+    question = f"forest {counts.shape} {blake2b(counts.tobytes(), digest_size=20).hexdigest()}"
+    return parsed.memory.arrays(question, lambda: (forest(counts),))[0]
 
 
 def _leaders(parsed: Parsed) -> frozenset[str]:

@@ -62,6 +62,7 @@ class Wrap:
     peel: what stands inside a line of this kind; None when it is none.
     is_torn: whether a line that cannot be peeled is one that was broken; else somebody wrote beside the wrapper.
     continues: whether such a line goes on with what the line above it said, as far as it is from the left or not.
+    goes_on: whether the line above it may have more lines, where others write to the same file.
     weak: whether ``core.logs.lines`` reads such lines as well; it is taken off for what else is inside.
     record: reads an object that is printed on lines of its own below a line of this kind.
     cut: such a line as tokens of a form (``core.logs.wraps.forms``). beside: the token for a line that is not wrapped
@@ -72,6 +73,7 @@ class Wrap:
     peel: Callable[[bytes], Peeled | None]
     is_torn: Callable[[bytes], bool] = never
     continues: Callable[[bytes], bool] = never
+    goes_on: Callable[[bytes], bool] = always
     weak: bool = False
     record: Callable[[bytes], Peeled | None] | None = None
     cut: Callable[[bytes], Cut | None] | None = None

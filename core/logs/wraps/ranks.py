@@ -1,7 +1,7 @@
 """A rank behind clock and level, in a file that ranks share: ``2026-11-22 04:27:09 | INFO | [rank2] step 31``.
 
 The text stays as it is, so that it is the same in files of one rank; the rank becomes the label. What follows without a
-clock of its own, a traceback, belongs to the rank above it.
+clock of its own, a traceback, belongs to the rank above it when that tells of an error: others write there too.
 """
 
 import re
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from core.logs.wraps.forms import Cut, Kind, Run, Token
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_error
 
-_HEAD = 120  # bytes; a rank further right is something that the line talks about
 _RANK = re.compile(
     rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?(?P<closed>[0-9]{1,6}) ?[\])>]"
     rb"|\brank[=:] ?(?P<field>[0-9]{1,6})\b(?![./])|\brank ?(?P<word>[0-9]{1,6}) ?[:|\]]",
@@ -22,13 +22,11 @@ _BEFORE = re.compile(rb"(?:^|[\]|):>,;-]|[0-9Z]|\b" + _LEVEL + rb")[ \t\[(]*$", 
 _WORD = re.compile(rb"(?<![\w./:-])[A-Za-z]+(?![\w./:-])")
 _MOST_WORDS = 2  # a level and the name of a logger, or a month and a level
 _LABELLED = re.compile(rb"\[(?:default|rank)[0-9]+\]:|\([A-Za-z_]\w* pid=[0-9]+")  # by torchrun, torch, Ray
-_CLOCK = re.compile(rb"[0-9]{1,2}:[0-9]{2}:[0-9]{2}")
-_CLOCK_WINDOW = 96  # as core.logs.lines looks for one
 
 
 def peel(line: bytes) -> Peeled | None:
     """The line, of the rank in its head."""
-    match = _RANK.search(line, 0, _HEAD)
+    match = _RANK.search(line, 0, HEAD)
     if match is None:
         return None
     before = line[: match.start()]
@@ -37,16 +35,12 @@ def peel(line: bytes) -> Peeled | None:
     return Peeled(line, rank=int(match["closed"] or match["field"] or match["word"]))
 
 
-def _has_no_clock(line: bytes) -> bool:
-    return _CLOCK.search(line, 0, _CLOCK_WINDOW) is None
-
-
 _CLOCKS = re.compile(rb"[0-9][0-9:.,TZ/+ -]*[0-9]|[0-9]")
 
 
 def _cut(line: bytes) -> Cut | None:
     """The head word by word: clocks, numbers, and the rank."""
-    match = _RANK.search(line, 0, _HEAD - 20)
+    match = _RANK.search(line, 0, HEAD - 20)
     if match is None:
         return None
     rank = next(name for name in ("closed", "field", "word") if match[name])
@@ -59,13 +53,13 @@ def _cut(line: bytes) -> Cut | None:
 
 
 _DIGIT = re.compile(rb"[0-9]")
-_WRAP = Wrap("ranks", peel, continues=_has_no_clock, cut=_cut)
+_WRAP = Wrap("ranks", peel, continues=has_no_clock, goes_on=tells_of_an_error, cut=_cut)
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Most lines with a clock name their rank so, several ranks are named, and nothing before the lines does it."""
     tried = evenly(lines)
-    heads = [line for line in tried if not _has_no_clock(line)] or tried
+    heads = [line for line in tried if has_clock(line)] or tried
     ranks = [peeled.rank for line in heads if (peeled := peel(line)) is not None]
-    labelled = sum(_LABELLED.search(line, 0, _HEAD) is not None for line in tried)
+    labelled = sum(_LABELLED.search(line, 0, HEAD) is not None for line in tried)
     return _WRAP if 2 * len(ranks) > len(heads) and len(set(ranks)) > 1 and 2 * labelled < len(tried) else None

@@ -6,6 +6,7 @@ from core.logs.wraps import (
     cri,
     docker,
     elastic,
+    heads,
     journal,
     journal_json,
     json_lines,
@@ -13,6 +14,7 @@ from core.logs.wraps import (
     kubectl,
     logfmt,
     loki,
+    mpirun,
     ranks,
     stern,
     tags,
@@ -35,8 +37,10 @@ FITS: tuple[Fit, ...] = (
     json_lines.fit,
     logfmt.fit,
     stern.fit,
+    mpirun.fit,
     ranks.fit,
     tags.fit,
+    heads.fit,
     clock.fit,
 )
 DOCUMENTS: tuple[Document, ...] = (loki.DOCUMENT, elastic.DOCUMENT, cloudwatch.DOCUMENT, json_records.DOCUMENT)

@@ -12,7 +12,7 @@ _ZONE = rb"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})"
 RFC3339 = _DATE + b"T" + _CLOCK + _ZONE  # patterns that others are made of
 SYSLOG = rb"(?P<name>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(?P<day>[0-9]{1,2}) " + _CLOCK
 _ISO = re.compile(_DATE + rb"[T ]" + _CLOCK + rb" ?(?:" + _ZONE + rb"|UTC)?")
-_MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
+MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 _NUMBER = re.compile(r"[0-9]{9,19}(?:\.[0-9]+)?")
 _FRACTION, _DIGIT = re.compile(rb"[.,][0-9]{1,6}"), re.compile(rb"[0-9]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -62,7 +62,7 @@ def tokens_of(stamp: bytes) -> tuple[Token, ...]:
 def syslog_of(match: re.Match[bytes]) -> Stamp:
     """The time that the groups of ``SYSLOG`` hold: without a year, which ``core.logs.lines`` is told."""
     name, day, clock, fraction = match.group("name", "day", "clock", "fraction")
-    written = b"%02d%02d %s.%s" % (_MONTHS.index(name) + 1, int(day), clock, (fraction or b"0")[:6])
+    written = b"%02d%02d %s.%s" % (MONTHS.index(name) + 1, int(day), clock, (fraction or b"0")[:6])
     return Stamp(written, zoned=False)
 
 

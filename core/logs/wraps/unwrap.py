@@ -47,7 +47,7 @@ class Unwrapper:
         for wrap in self._layers:
             inner = wrap.peel(said.text)
             if inner is None and wrap.continues(said.text):
-                return self._go_on(said, wrap)
+                return self._go_on(said, wrap) if wrap.goes_on(self._above.text) else self._written(said)
             if inner is None and wrap.is_torn(said.text):
                 return self._written(said, broken=True)
             if inner is not None:

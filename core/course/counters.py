@@ -1,0 +1,125 @@
+"""Counters that no rule knows: a number in a message that rises by the same step each time a rank says it again.
+
+Frameworks print iterations in ever new words (``it   35 of 300``, ``batch 33/40``, ``update 12 nll 3.1``); what they
+have in common is what the number does. Only asked where no line is in words of ``rules/iterations.toml``.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from core.events.table import EventTable
+from core.facts import complains
+from core.job import LogFile
+from core.text import read_rows
+
+MIN_TIMES = 6  # of one speaker; fewer numbers rise by chance
+MAX_TRIED = 40  # messages, those said most often first: what counts iterations is said in each
+MAX_READ = 48  # lines of one speaker that are looked at
+REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
+MAX_NUMBERS = 24  # in a line; a counter stands among the first
+# A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
+_NUMBER = r"(?<![\w.:/-])\d{1,9}(?![\w:-]|\.\d)"
+_COUNT = re.compile(_NUMBER)
+_TOTAL = re.compile(r"\s*(?:/|of)\s*(\d{1,9})(?![\w.])")
+_BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=#\[(]*$")
+_COUNTS = re.compile(r"(?:global_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|num_updates)", re.IGNORECASE)
+# What rises steadily too, and is none: time, samples, epochs, bytes.
+_MEASURES = re.compile(
+    r"epochs?|time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|rank|port|worker|node|size"
+    r"|lines?|eta|remaining|part|shard|file|chunk|version",
+    re.IGNORECASE,
+)
+LIKELY = 2  # of _quality: a word or a total alone, or a step of one beside a measurement
+RANK_SKEW = 3  # ranks that share a file are this many iterations apart at most (as in core.course.iterations)
+_FRACTION = re.compile(r"\d\.\d")
+_UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b")
+
+
+class CountingEvent(NamedTuple):
+    """An event whose messages count iterations, and what reads the number, and the total where it is printed."""
+
+    event: int
+    read: re.Pattern[str]
+
+
+def find_counter(table: EventTable, files: Mapping[str, LogFile]) -> CountingEvent | None:
+    """What counts iterations: the likeliest number of those that rise; None where none does."""
+    found = [
+        (quality, int(table.heads[event]), -place, event)
+        for event, voice in _often(table)
+        for place, quality in _rising(_texts(table, files, event, voice))
+    ]
+    if not found:
+        return None
+    _, _, place, event = max(found)
+    return CountingEvent(event, _reader(-place))
+
+
+def _often(table: EventTable) -> Iterator[tuple[int, int]]:
+    """Events that some speaker says often enough, and who says each most; the most frequent first."""
+    said = table.said
+    order = np.lexsort((said.voice, -said.heads, said.event))
+    first = order[np.append(True, np.diff(said.event[order]) > 0)] if len(order) else order
+    enough = first[said.heads[first] >= MIN_TIMES]
+    for one in enough[np.lexsort((said.event[enough], -said.heads[enough]))][:MAX_TRIED].tolist():
+        event = int(said.event[one])
+        template = table.templates[event]
+        if "<NUM>" in template.sample and not template.block and not complains(template.sample):
+            yield event, int(said.voice[one])
+
+
+def _texts(table: EventTable, files: Mapping[str, LogFile], event: int, voice: int) -> list[str]:
+    """The last lines of a speaker with this event, in their order."""
+    rows = table.rows_of([event])[event]
+    mine = rows[table.voice[rows] == voice][-MAX_READ:]
+    texts = read_rows(files, table, mine)
+    return [texts[row] for row in sorted(texts)]
+
+
+def _rising(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations."""
+    lines = [list(_COUNT.finditer(text))[:MAX_NUMBERS] for text in texts]
+    for place in range(min(map(len, lines), default=0)):
+        matches = [line[place] for line in lines]
+        step = _step([int(match[0]) for match in matches])
+        quality = _quality(matches, step) if step else 0
+        if quality >= LIKELY:
+            yield place, quality
+
+
+def _step(numbers: Sequence[int]) -> int:
+    """The step by which most of the numbers rise; 0 where they do not. Ranks that share a file repeat a number."""
+    steps = np.diff(numbers)
+    rises = steps[steps > 0]
+    if len(rises) < MIN_TIMES - 1 or len(set(numbers)) < MIN_TIMES:
+        return 0
+    usual, count = Counter(rises.tolist()).most_common(1)[0]
+    fell = int((steps < -RANK_SKEW).sum())  # an epoch begins anew
+    return int(usual) if count >= REGULAR * len(rises) and fell * MIN_TIMES <= len(rises) else 0
+
+
+def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
+    """How much says that a number that rises counts iterations; 0 where a word says that it does not."""
+    last = matches[-1]
+    before, behind = last.string[: last.start()], last.string[last.end() :]
+    word = _BEFORE.search(before)
+    if _UNIT.match(behind) or (word and _MEASURES.fullmatch(word[1])):
+        return 0
+    total = _TOTAL.match(behind)
+    return (
+        2 * (total is not None and int(total[1]) >= max(int(match[0]) for match in matches))
+        + 2 * (word is not None and _COUNTS.fullmatch(word[1]) is not None)
+        + (step == 1)
+        + (_FRACTION.search(last.string) is not None)
+    )
+
+
+def _reader(place: int) -> re.Pattern[str]:
+    """What finds the number in this place among the whole numbers of a line, and a total behind it."""
+    return re.compile(
+        rf"^(?:.*?{_NUMBER}){{{place}}}.*?(?P<iteration>{_NUMBER})(?:\s*(?:/|of)\s*(?P<total>\d{{1,9}})(?![\w.]))?"
+    )
