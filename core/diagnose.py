@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-from core.answer.present import present
+from core.answer.present import as_told, present
 from core.answer.verdict import Findings, decide
 from core.cache import ByteCache
 from core.course.stages import STAGES
@@ -64,20 +64,22 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     """Find the failure-indicating events, nodes, stage and iteration of a job that was read."""
     if method == "l4":
         return diagnose_l4(parsed)  # all of it, as the paper has it
+    told, parsed = parsed, parsed.with_numbered_nodes()
     candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain
     exits = find_exits(parsed)  # beyond the paper: how each process ended
     candidates = assign_roles(parsed, candidates, exits)  # beyond the paper: who is at fault, who only tells of it
     ending = find_ending(parsed, candidates)  # beyond the paper: did it make progress until the end?
-    dumps = find_dump_evidence(parsed)  # beyond the paper: stacks and flight recorders of hung processes
+    dumps = find_dump_evidence(told)  # beyond the paper: stacks and flight recorders of hung processes
     candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
     candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
     signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs)  # 4.3 spatial: nodes against each other
+    ending = ending.explained() if any(sign.channel == "own part" for sign in signs) else ending
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
     found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion)
     verdict = decide(found)  # scope and confidence, in code
-    return present(parsed, candidates, verdict, stage, odd, dumps, ending)
+    return present(told, *as_told(told, candidates, verdict), stage, odd, dumps, ending)
 
 
 @dataclass(frozen=True, slots=True)

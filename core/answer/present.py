@@ -1,6 +1,7 @@
 """From what was found to what is said: the diagnosis."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.answer.evidence import event_evidence, iteration_evidence, node_evidence
 from core.answer.pictures import pictures
@@ -14,6 +15,16 @@ from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
 from core.parsing.parsed import Parsed
 
 MAX_TOLD = 6  # a reader looks at few
+
+
+def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -> tuple[tuple[Candidate, ...], Verdict]:
+    """Both without the numbers that stood in place of ranks while nodes were compared."""
+    if parsed.table.ranks:
+        return tuple(candidates), verdict
+    suspects = tuple(
+        replace(one, signs=tuple(replace(sign, ranks=()) for sign in one.signs)) for one in verdict.suspects
+    )
+    return tuple(replace(one, ranks=()) for one in candidates), replace(verdict, suspects=suspects)
 
 
 def present(

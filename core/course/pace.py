@@ -11,6 +11,7 @@ from core.course.patience import MIN_STEPS
 from core.logs.lines import NO_TIME
 
 SECOND = 1_000_000  # microseconds
+FEW_TIMES = 3  # of two, one pause would be the pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,14 @@ class Pace:
 class Course:
     """When a job reached its iterations: each once, by whoever was first, in the order of the clock.
 
-    numbers: iterations, rising. times: microseconds. rows: of the markers in the event table.
+    numbers: iterations, rising; of those that a clock of whole seconds cannot tell apart the last. times: microseconds.
+    rows: of the markers in the event table. counts: how many iterations were marked at each time.
     """
 
     numbers: NDArray[np.int64]
     times: NDArray[np.int64]
     rows: NDArray[np.intp]
+    counts: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -42,21 +45,33 @@ class Course:
         return np.asarray(np.diff(self.times) / SECOND, np.float64)
 
     @property
+    def waits(self) -> NDArray[np.float64]:
+        """Seconds from each mark to the next; those of one time share the pause before it."""
+        counts = self.counts[1:]
+        return np.repeat(self.pauses / counts, counts)
+
+    @property
     def steps(self) -> NDArray[np.float64]:
-        """Seconds an iteration, from each progress to the next."""
-        return self.pauses / np.maximum(1, np.diff(self.numbers))
+        """Seconds an iteration, one value for each mark after the first time: those of one time share its pause."""
+        each: NDArray[np.float64] = self.pauses / np.maximum(1, np.diff(self.numbers))
+        return np.repeat(each, self.counts[1:])
+
+    def iteration_of_step(self, place: int) -> int:
+        """The iteration that a value of ``steps`` led to."""
+        ends = np.cumsum(self.counts[1:])
+        at = int(np.searchsorted(ends, place, side="right"))
+        return int(self.numbers[at + 1]) if self.counts[at + 1] == 1 else int(self.numbers[at]) + 1
 
     def until(self, time: int) -> "Course":
         """The part that came before a time."""
         kept = self.times < time
-        return Course(self.numbers[kept], self.times[kept], self.rows[kept])
+        return Course(self.numbers[kept], self.times[kept], self.rows[kept], self.counts[kept])
 
     def pace(self) -> Pace | None:
         """The pace; None before enough steps are known."""
-        if len(self) <= MIN_STEPS:
+        if len(self) < FEW_TIMES or self.counts[1:].sum() < MIN_STEPS:
             return None
-        pauses = self.pauses
-        return Pace(float(np.median(pauses)), float(np.median(self.steps)), float(pauses.max()))
+        return Pace(float(np.median(self.waits)), float(np.median(self.steps)), float(self.pauses.max()))
 
 
 def course_of(marks: Markers) -> Course:
@@ -66,8 +81,10 @@ def course_of(marks: Markers) -> Course:
     numbers = marks.numbers[known]
     reached = np.maximum.accumulate(np.append(-1, numbers))[:-1]
     first = known[numbers > reached]
-    last = np.append(np.diff(marks.times[first]) > 0, [True])[: len(first)]  # clocks of bars count whole seconds
-    return Course(marks.numbers[first[last]], marks.times[first[last]], marks.rows[first[last]])
+    ends = np.flatnonzero(np.append(np.diff(marks.times[first]) > 0, [True])[: len(first)])
+    last = first[ends]  # clocks of bars, and many of lines, count whole seconds
+    counts = np.diff(np.append(-1, ends))
+    return Course(marks.numbers[last], marks.times[last], marks.rows[last], counts)
 
 
 def slowest(paces: Sequence[Pace]) -> Pace | None:

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from core.course.patience import MIN_STEPS
 
 MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
+DRIFT = 1.5  # a smaller rise counts where the numbers of one rank explain it
 MIN_AFTER = 3  # values at the new level: of two, one may be a checkpoint,
 FEW_AFTER, FEW_RATIO = 2, 2.5  # unless both are far longer: then two are enough
 MOST = 0.75  # share of the values on either side that keep to their level; evaluation is longer, clocks count seconds
 DEVIATIONS = 3.0  # robust deviations of either side between the levels (three-sigma, L4 4.4): a busy machine drifts
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
-BETWEEN = 1.5  # times the old level: what is above belongs to the new one, in the middle of one and two
+BETWEEN = 1.5  # times the old level at most: what is above belongs to the new one, in the middle of one and two
 REACH = 4.0  # octaves around the median that count: one long pause must not look like a level
 
 
@@ -48,7 +49,8 @@ def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> Shift |
     spread = max(_spread(octaves[:place]), _spread(octaves[place:]))
     if np.log2(after / before) < DEVIATIONS * spread:
         return None
-    keeps_low, keeps_high = values[:place] < BETWEEN * before, values[place:] > BETWEEN * before
+    between = min((before + after) / 2, BETWEEN * before)
+    keeps_low, keeps_high = values[:place] < between, values[place:] > between
     if keeps_low.mean() < MOST or keeps_high.mean() < MOST:
         return None
     return Shift(place, before, after)

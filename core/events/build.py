@@ -7,7 +7,7 @@ import numpy as np
 
 from core.events.table import EventTable
 from core.events.tallies import Texts
-from core.logs.origins import Origin
+from core.logs.origins import Origin, Program
 from core.logs.rows import FileRows
 from core.parsing.templates import Template
 
@@ -34,3 +34,15 @@ def with_ranks_as_nodes(table: EventTable) -> EventTable:
     """The table with each rank standing for itself, so that ranks are compared where nobody names a node."""
     origins = [replace(one, node=f"rank {one.rank}") if one.rank is not None else one for one in table.origins]
     return replace(table, origins=tuple(origins))
+
+
+def with_nodes_as_ranks(table: EventTable) -> EventTable:
+    """The table with a number for each node in place of a rank, so that nodes are compared where nobody tells ranks."""
+    trains = [one.node is not None and one.program is not Program.DAEMON for one in table.origins]
+    chosen = trains if any(trains) else [one.node is not None for one in table.origins]
+    places = {node: place for place, node in enumerate(table.nodes)}
+    origins = [
+        replace(one, rank=places[one.node], program=Program.RANK) if mine and one.node else one
+        for one, mine in zip(table.origins, chosen, strict=True)
+    ]
+    return replace(table, origins=tuple(origins), ranks_are_nodes=True)

@@ -19,6 +19,7 @@ from core.events.tallies import Said, Spoke, said_by, spoken_by
 from core.logs.lines import NO_TIME
 from core.logs.origins import Origin, Program
 from core.logs.rows import HEAD, KEY, TIMED, FileRows
+from core.naming import called
 from core.parsing.templates import Template
 
 
@@ -35,7 +36,8 @@ class EventTable:
     message: uint32, the same for the same text in any file.
 
     texts: of each file that number for each of its messages. event_of: the event of each number. settled: rows whose
-    time is not that of the rows above. held: rows that are in memory.
+    time is not that of the rows above. held: rows that are in memory. ranks_are_nodes: nobody tells ranks, and each
+    node has a number in place of one, for comparisons; nobody is shown it.
     """
 
     scans: tuple[FileRows, ...]
@@ -45,6 +47,7 @@ class EventTable:
     event_of: NDArray[np.uint32]
     settled: Settled | None = None
     held: Held | None = None
+    ranks_are_nodes: bool = False
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -65,6 +68,15 @@ class EventTable:
     def ranks(self) -> tuple[int, ...]:
         """Global ranks that spoke, sorted."""
         return tuple(sorted({origin.rank for origin in self.origins if origin.rank is not None}))
+
+    @property
+    def speaker(self) -> str:
+        """What ranks stand for, in a sentence."""
+        return "node" if self.ranks_are_nodes else "rank"
+
+    def called(self, ranks: Collection[int], node: str) -> str:
+        """Some ranks of a node in a sentence: "ranks 4-5 on node-02", or the node alone."""
+        return node if self.ranks_are_nodes or node.startswith("rank ") else f"{called(ranks)} on {node}"
 
     @cached_property
     def node_of_voice(self) -> NDArray[np.int32]:

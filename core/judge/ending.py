@@ -6,14 +6,14 @@ the order came, against its own past and against good jobs (``core.course.patien
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from core.course.pace import SECOND, Course, Pace
 from core.course.patience import END_STEPS, patience, patience_in_pause
-from core.course.shift import find_shift
+from core.course.shift import DRIFT, MIN_RATIO, find_shift
 from core.course.stages import STAGES
 from core.course.timings import find_timings
 from core.events.table import EventTable, rows_by
@@ -26,7 +26,7 @@ from core.parsing.parsed import Parsed
 
 SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
 TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles)
-LATE_END = 10.0  # seconds that a scheduler takes to write down the end of a job
+LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 HALF_HOUR = 1800 * SECOND  # zones of clocks differ by whole half hours
 BEFORE_START = 60 * SECOND  # a log may begin so much before the start in job.json: clocks differ
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
@@ -54,10 +54,10 @@ class Ending:
     progressed: time of the last progress. stopped: when the first order to stop came, else when the job was over;
     both in microseconds of the job's clock, None where unknown. ordered: whether an order is known. failed: when
     something first failed. quiet: seconds without progress until the order or the failure, whichever came first.
-    allowed: seconds that are no hang; None where no pace is known. slow: a slowdown that lasted until the end. stage:
-    what began after the last progress. flagging: the last steps took much longer than usual. pausing: a checkpoint, an
-    evaluation or the like had begun, of which nobody knows how long it takes, and went on for longer than a hang in
-    training would be told.
+    allowed: seconds that are no hang; None where no pace is known. slow: a slowdown that lasted until the end. drift:
+    the same, so little that a busy machine may be all there is to it. stage: what began after the last progress.
+    flagging: the last steps took much longer than usual. pausing: a checkpoint, an evaluation or the like had begun, of
+    which nobody knows how long it takes, and went on for longer than a hang in training would be told.
     """
 
     progressed: int | None = None
@@ -67,9 +67,14 @@ class Ending:
     quiet: float = 0.0
     allowed: float | None = None
     slow: Slowdown | None = None
+    drift: Slowdown | None = None
     stage: Stage = Stage.UNKNOWN
     flagging: bool = False
     pausing: bool = False
+
+    def explained(self) -> "Ending":
+        """The same after the numbers of few ranks were found to explain a small slowdown."""
+        return replace(self, slow=self.slow or self.drift)
 
     @property
     def stopped_first(self) -> bool:
@@ -110,9 +115,10 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
         quiet=quiet,
         allowed=allowed,
         slow=_slowdown(course, pace, good),
+        drift=_slowdown(course, pace, good, DRIFT),
         stage=stage,
         pausing=training < quiet <= allowed,
-        flagging=float(np.mean(course.pauses[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
+        flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
     )
 
 
@@ -144,8 +150,9 @@ def _first(parsed: Parsed, candidates: Sequence[Candidate]) -> int | None:
 
 
 def _over(parsed: Parsed) -> int | None:
-    """When the job was over: when the last line came, or when job.json says, if that is later."""
-    last = int(parsed.table.spoke.last.max(initial=NO_TIME))
+    """When the job was over: when the last line came, or a bar was last drawn, or when job.json says, if later."""
+    drawn = int(parsed.iterations.course.times.max(initial=NO_TIME))
+    last = max(int(parsed.table.spoke.last.max(initial=NO_TIME)), drawn)
     if last == NO_TIME:
         return None
     return max(last, _end_of(parsed.job.manifest, _first_line(parsed)) or last)
@@ -215,10 +222,10 @@ def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
     return None if shift is None else Slowdown(numbers[shift.place], shift.before, shift.after)
 
 
-def _slowdown(course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
-    shift = find_shift(course.steps)
+def _slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
+    shift = find_shift(course.steps, ratio)
     if shift is not None:
-        return Slowdown(int(course.numbers[shift.place + 1]), shift.before, shift.after)
+        return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
     if good is not None and good.step > 0 and pace.step >= SLOWER_THAN_GOOD * good.step:
         return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
     return None

@@ -198,7 +198,11 @@ def _waited(one: Candidate) -> bool:
 
 
 def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """What a scheduler complains of in words that nobody knows, after ranks had failed, reports that they did."""
+    """What a scheduler complains of in words that nobody knows, after ranks had failed, reports that they did.
+
+    And what a rank raises in such words after it had complained of others: it fails because they did.
+    """
+    waited = _first_of_ranks(table, [one for one in candidates if _is_trouble(one) and one.role is Role.PROPAGATED])
     known = [one for one in candidates if _is_trouble(one) and one.ranks]
     first = min((int(table.time[one.rows].min()) for one in known), default=_NEVER)
 
@@ -207,8 +211,18 @@ def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
         programs = {table.origins[voice].program for voice in np.unique(table.voice[one.rows]).tolist()}
         return guessed and programs == {Program.SCHEDULER} and int(table.time[one.rows].min()) >= first
 
-    why = "said after ranks had failed"
-    return [one.with_role(Role.TEARDOWN, why) if is_echo(one) else one for one in candidates]
+    def follows(one: Candidate) -> bool:
+        if one.role is not Role.ROOT or one.fact.known:
+            return False
+        said = zip(table.rank[one.rows].tolist(), table.time[one.rows].tolist(), strict=True)
+        return all(rank >= 0 and waited.get(rank, _NEVER) <= time for rank, time in said)
+
+    def clear(one: Candidate) -> Candidate:
+        if is_echo(one):
+            return one.with_role(Role.TEARDOWN, "said after ranks had failed")
+        return one.with_role(Role.PROPAGATED, "it had complained of others before") if follows(one) else one
+
+    return [clear(one) for one in candidates]
 
 
 def _weigh_stops(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -268,6 +282,7 @@ def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> S
 def _promote_silent_exits(table: EventTable, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
     """A launcher's report of a process that ended by itself without a word is the only trace there is."""
     told = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
+    told = set() if table.ranks_are_nodes else told
     asked = _first_times(table, _requests(candidates))
     silent = np.array(
         sorted(

@@ -15,8 +15,8 @@ from typing import TypeVar
 from core.job import Manifest
 from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
-from core.logs.prefixes import Said, read_prefix, tasks_are_ranks, with_local_ranks
-from core.logs.voices import Origin, Program, Voice
+from core.logs.prefixes import Said, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
+from core.logs.voices import Origin, Program, Speaker, Voice
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
@@ -27,23 +27,24 @@ _UID = re.compile(
 
 
 def find_origins(
-    voices: Sequence[Voice], manifest: Manifest, own: Mapping[str, int] = MappingProxyType({})
+    voices: Sequence[Voice], manifest: Manifest, own: Mapping[str, Speaker] = MappingProxyType({})
 ) -> tuple[Origin, ...]:
     """The origin of each voice.
 
     Args:
-        own: rank of files whose lines name it (core.parsing.own_ranks).
+        own: who speaks in files that tell it themselves (core.parsing.speakers).
     """
     known = Hosts(manifest)
     names = dict.fromkeys(voice.file for voice in voices)
     paths = layout(names, manifest, known)
     files = {name: read_path(name, paths) for name in names}
-    files |= {name: replace(files[name], rank=rank, program=Program.RANK) for name, rank in own.items()}
+    files |= {name: _told(files[name], speaker, manifest) for name, speaker in own.items()}
     of_paths = [files[voice.file] for voice in voices]
     labels = with_local_ranks([read_prefix(voice.prefix, known) for voice in voices], of_paths, manifest)
-    by_task = tasks_are_ranks(labels, manifest)
+    ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)
     seen = [
-        _combine(path, label, manifest, tasks_are_ranks=by_task) for path, label in zip(of_paths, labels, strict=True)
+        _combine(path, label, manifest, tasks_are_ranks=ranks, tasks_are_nodes=nodes)
+        for path, label in zip(of_paths, labels, strict=True)
     ]
     seen = _with_the_unlabelled(voices, labels, seen)
     for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
@@ -58,6 +59,14 @@ def find_origins(
     )
 
 
+def _told(path: Origin, speaker: Speaker, manifest: Manifest) -> Origin:
+    """The origin of a file that tells who speaks in it."""
+    origin = replace(path, node=path.node or speaker.node)
+    if speaker.rank is not None:
+        return replace(origin, rank=speaker.rank, program=Program.RANK)
+    return trains(origin, manifest)
+
+
 def _on_the_only_node(labels: Sequence[Said], seen: list[Origin], manifest: Manifest) -> list[Origin]:
     named = {origin.node for origin in seen if origin.node} | {label.host for label in labels if label.host}
     here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
@@ -68,7 +77,7 @@ def _on_the_only_node(labels: Sequence[Said], seen: list[Origin], manifest: Mani
     return seen
 
 
-def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: bool) -> Origin:
+def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: bool, tasks_are_nodes: bool) -> Origin:
     rank, node = label.rank, label.host
     if node and path.node in manifest.nodes and node not in manifest.nodes:
         node = None  # a container's id, or a name that only the machine itself has
@@ -76,7 +85,8 @@ def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: 
         return replace(path, node=node or path.node, rank=None, local_rank=None, program=Program.DAEMON)
     if rank is None and tasks_are_ranks:
         rank = label.task
-    if node is None and label.task is not None and not tasks_are_ranks and label.task < len(manifest.nodes):
+    by_task = tasks_are_nodes or not tasks_are_ranks
+    if node is None and label.task is not None and by_task and label.task < len(manifest.nodes):
         node = manifest.nodes[label.task]
     origin = replace(
         path,

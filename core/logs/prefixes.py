@@ -84,8 +84,21 @@ def tasks_are_ranks(labels: Iterable[Said], manifest: Manifest) -> bool:
     pairs = {(label.task, label.rank) for label in labels if label.task is not None and label.rank is not None}
     if pairs:
         return all(task == rank for task, rank in pairs)
-    tasks = {label.task for label in labels if label.task is not None}
-    return not manifest.nodes or len(tasks) > len(manifest.nodes) or manifest.world_size == len(manifest.nodes)
+    world = _ranks_of_job(manifest)
+    return world is None or world == len(manifest.nodes) or len(_tasks(labels)) > len(manifest.nodes)
+
+
+def tasks_are_nodes(labels: Iterable[Said], manifest: Manifest) -> bool:
+    """Whether srun's task number is the place of a node in job.json: one task a node, and nobody says where."""
+    return not manifest.node_ranks and len(_tasks(labels)) <= len(manifest.nodes)
+
+
+def _tasks(labels: Iterable[Said]) -> set[int]:
+    return {label.task for label in labels if label.task is not None}
+
+
+def _ranks_of_job(manifest: Manifest) -> int | None:
+    return manifest.world_size or sum(map(len, manifest.node_ranks.values())) or None
 
 
 def with_local_ranks(labels: Sequence[Said], paths: Sequence[Origin], manifest: Manifest) -> list[Said]:

@@ -34,3 +34,11 @@ class Voice:
 
     file: str
     prefix: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who speaks in a file, as far as its lines, or the files beside it, tell."""
+
+    node: str | None = None
+    rank: int | None = None

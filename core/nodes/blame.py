@@ -40,7 +40,7 @@ class Names:
         self._shapes = {_shape(node) for node in table.nodes}
         self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
         for origin in table.origins:
-            if origin.rank is not None and origin.node:
+            if origin.rank is not None and origin.node and not table.ranks_are_nodes:
                 self._ranks.setdefault(origin.rank, origin.node)
 
     def learn(self, addresses: Mapping[str, str], ranks: Mapping[int, str]) -> None:

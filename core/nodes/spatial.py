@@ -19,7 +19,6 @@ from core.judge.candidates import Candidate
 from core.judge.ranks import MAJORITY, last_words
 from core.kinds import Kind
 from core.model import Role
-from core.naming import called
 from core.nodes.blame import Edge, sinks
 from core.nodes.sign import Sign, short
 
@@ -120,8 +119,8 @@ def silence_signs(
         if mute:
             weight = SILENT if len(homes) <= max(1, len(expected) * FEW) else SILENT * 0.75
             when = _earlier(ended, mute, complained)
-            most = f"{len(complained)} of {len(everyone)} ranks did"
-            because = f"{called(mute)} on {node} never complained; {most}{when}."
+            most = f"{len(complained)} of {len(everyone)} {table.speaker}s did"
+            because = f"{table.called(mute, node)} never complained; {most}{when}."
             signs.append(Sign(node, "silence", weight, because))
     return signs
 
@@ -137,7 +136,7 @@ def _complained(candidates: Sequence[Candidate]) -> set[int]:
     return timed_out if len(timed_out) > len(lost - timed_out) else timed_out | lost
 
 
-def behind_signs(iterations: Iterations, node_of_rank: Mapping[int, str]) -> list[Sign]:
+def behind_signs(table: EventTable, iterations: Iterations, node_of_rank: Mapping[int, str]) -> list[Sign]:
     """Ranks whose last complete iteration is before that of the others."""
     if len(iterations.of_rank) < 3 or iterations.last is None:
         return []
@@ -154,7 +153,7 @@ def behind_signs(iterations: Iterations, node_of_rank: Mapping[int, str]) -> lis
                     node,
                     "behind",
                     BEHIND,
-                    f"rank {rank} on {node} completed iteration {last}; the others reached {usual}.",
+                    f"{table.called([rank], node)} completed iteration {last}; the others reached {usual}.",
                 )
             )
     return signs

@@ -5,18 +5,19 @@ its own work rises there alone, and what the others measure of waiting rises eve
 rank lacks what its peers said last, or does not answer the order to stop that its peers answer.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from core.course.pace import SECOND
 from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
-from core.events.table import EventTable
+from core.events.table import EventTable, rows_by
 from core.judge.ending import Ending, Slowdown
 from core.judge.ranks import MAJORITY, last_words
-from core.naming import called
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
+from core.text import read_rows
 
 FEW = 0.25  # of the ranks; a difference that more share is another part of the program (as in core.dumps.outliers)
 MIN_RANKS = 3  # of two that differ, either may be the odd one
@@ -25,8 +26,8 @@ LAGS = 0.3  # a hint: its processor is slow, or what its neighbour in a ring sen
 LACKS = 0.4  # like a rank that is behind by an iteration
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
 FELL_SILENT = 0.5  # it spoke at a beat of its own that ended first
-ROSE = 2.0  # times its level before; the others must stay below SAME
-SAME = 1.4  # the middle of one and two
+ROSE = 1.6  # times its level before; the others must stay below SAME (docs/LOG.md)
+SAME = 1.4
 SHARE = 0.25  # of what a step became slower by; less does not explain it
 LAG_OF_STEP = 0.2  # of a slow step's time: printing and flushing take less
 ANSWER = 60 * SECOND  # after an order to stop; schedulers wait 30 s before they kill
@@ -40,9 +41,11 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     """
     if len(home) < MIN_RANKS:
         return []
-    found = _slow_parts(parsed, ending.slow, home) if ending.slow else []
+    slow = ending.slow or ending.drift
+    found = _slow_parts(parsed, slow, home) if slow else []
     if ending.hung or ending.pausing:
-        found += _lacks(parsed, ending, home)
+        lacking = _lacks(parsed, ending, home)
+        found += lacking or _stands_elsewhere(parsed, ending, home)
         found += _unanswered(parsed, ending, home)
     return found
 
@@ -56,7 +59,7 @@ def _slow_parts(parsed: Parsed, slow: Slowdown, home: Mapping[int, str]) -> list
         rose = {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
         if len(rose) < max(MIN_RANKS, len(home) * MAJORITY):
             continue
-        signs += _odd_ones(name, rose, slow, home)
+        signs += _odd_ones(parsed, name, rose, slow, home)
     return signs
 
 
@@ -76,7 +79,7 @@ def _change(values: Mapping[int, float], slow: Slowdown) -> tuple[float, float] 
 
 
 def _odd_ones(
-    name: str, rose: Mapping[int, tuple[float, float]], slow: Slowdown, home: Mapping[int, str]
+    parsed: Parsed, name: str, rose: Mapping[int, tuple[float, float]], slow: Slowdown, home: Mapping[int, str]
 ) -> list[Sign]:
     """Signs for the few ranks whose numbers rose, or stayed, while those of most did the contrary."""
     if name == LAG:
@@ -103,7 +106,7 @@ def _odd_ones(
         own = sorted(rank for rank in few if home.get(rank) == node)
         before, after = rose[own[0]]
         levels = f"median {before:.3g} before iteration {slow.iteration}, {after:.3g} after"
-        told = f"{called(own)} on {node}: {does} ({levels})."
+        told = f"{parsed.table.called(own, node)}: {does} ({levels})."
         signs.append(
             Sign(
                 node,
@@ -142,9 +145,47 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         text = short(parsed.table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
-            because = f"{called(own)} on {node} never came to \u201c{text}\u201d, which the others said last."
+            because = f"{parsed.table.called(own, node)} never came to \u201c{text}\u201d, which the others said last."
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
+
+
+def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
+    """Ranks whose last words before the stop are others than those of most, and no words of theirs alone."""
+    table = parsed.table
+    last = _last_rows(table, home, ending.stopped)
+    if len(last) < MIN_RANKS:
+        return []
+    said = {rank: int(table.message[row]) for rank, row in last.items()}
+    usual, count = Counter(said.values()).most_common(1)[0]
+    odd = sorted(rank for rank, message in said.items() if message != usual)
+    if count <= len(home) * MAJORITY or len(odd) > max(1, len(home) * FEW):
+        return []
+    counts = _counts(table)
+    odd = [rank for rank in odd if len(counts.get(int(table.event[last[rank]]), {})) > len(home) * MAJORITY]
+    texts = read_rows(parsed.files, table, [last[rank] for rank in odd])
+    signs = []
+    for node in sorted({home[rank] for rank in odd}):
+        own = [rank for rank in odd if home[rank] == node]
+        text = short(texts.get(last[own[0]], "").strip())
+        most = f"{count} of {len(home)} {table.speaker}s went on to say something else"
+        because = f"The last word of {table.called(own, node)} was \u201c{text}\u201d; {most}."
+        signs.append(_stuck(node, "lacks", LACKS, because, own))
+    return signs
+
+
+def _last_rows(table: EventTable, home: Mapping[int, str], until: int | None) -> dict[int, int]:
+    """The last head row of each rank before a time."""
+    voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0))
+    rows = table.rows_of_voices(voices.tolist())
+    rows = rows[table.head[rows]]
+    rows = rows[table.time[rows] <= until] if until is not None else rows
+    order = np.lexsort((rows, table.time[rows]))
+    return {
+        rank: int(rows[order][mine[-1]])
+        for rank, mine in rows_by(table.rank[rows[order]], np.arange(len(rows)))
+        if rank in home
+    }
 
 
 def _counts(table: EventTable) -> dict[int, dict[int, int]]:
@@ -183,7 +224,8 @@ def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     signs = []
     for node in sorted({home[rank] for rank in silent}):
         own = [rank for rank in silent if home[rank] == node]
-        because = f"{called(own)} on {node} did not answer the order to stop; {len(answered)} of {len(home)} ranks did."
+        who, most = parsed.table.called(own, node), f"{len(answered)} of {len(home)} {parsed.table.speaker}s"
+        because = f"{who} did not answer the order to stop; {most} did."
         signs.append(_stuck(node, "no answer", NO_ANSWER, because, own))
     return signs
 

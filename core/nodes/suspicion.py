@@ -47,7 +47,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *direct_signs(telling_roots(candidates), nodes, parsed.unit),
         *named_signs(edges, by_event, nodes),
         *silence_signs(table, candidates, expected),
-        *behind_signs(parsed.iterations, node_of_rank),
+        *behind_signs(table, parsed.iterations, node_of_rank),
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, nodes, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
@@ -56,7 +56,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *collective_signs(parsed, node_of_rank),
         *stall_signs(parsed, ending, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
-        *exit_signs(exits, ending, node_of_rank, nodes),
+        *exit_signs(exits, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
     )
 
 

@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from core.events.messages import keys_of
+from core.events.table import EventTable
 from core.judge.candidates import Candidate
 from core.judge.ranks import MAJORITY
 from core.model import Role
-from core.naming import called
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
 from core.text import read_rows
@@ -40,7 +40,7 @@ def vote_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[in
         if one.role not in (Role.ROOT, Role.PROPAGATED) or len(one.ranks) <= len(home) * MAJORITY:
             continue
         for name, of_rank in sorted(_slots(parsed, one).items()):
-            signs += _minority(name, of_rank, home, one)
+            signs += _minority(parsed.table, name, of_rank, home, one)
     return signs
 
 
@@ -62,7 +62,9 @@ def _slots(parsed: Parsed, one: Candidate) -> dict[str, dict[int, str]]:
     return found
 
 
-def _minority(name: str, of_rank: Mapping[int, str], home: Mapping[int, str], one: Candidate) -> list[Sign]:
+def _minority(
+    table: EventTable, name: str, of_rank: Mapping[int, str], home: Mapping[int, str], one: Candidate
+) -> list[Sign]:
     if len(of_rank) < max(MIN_RANKS, len(home) * MAJORITY):
         return []
     usual, count = Counter(of_rank.values()).most_common(1)[0]
@@ -73,9 +75,10 @@ def _minority(name: str, of_rank: Mapping[int, str], home: Mapping[int, str], on
     for node in sorted({home[rank] for rank in odd if rank in home}):
         own = [rank for rank in odd if home.get(rank) == node]
         because = (
-            f"{called(own)} on {node} says {name}={short(of_rank[own[0]], 40)}, {count} of {len(of_rank)} ranks "
+            f"{table.called(own, node)} says {name}={short(of_rank[own[0]], 40)}, {count} of {len(of_rank)} "
+            f"{table.speaker}s "
             f"{name}={short(usual, 40)}."
         )
-        check = f"Compare what {called(own)} runs with the others: code, settings, data, a branch that not all take."
+        check = "Compare what runs there with the others: code, settings, data, a branch that not all take."
         signs.append(Sign(node, "votes", ODD, because, one.event, says=one.fact.says, check=check, ranks=tuple(own)))
     return signs

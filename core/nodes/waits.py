@@ -14,7 +14,6 @@ from core.judge.candidates import Candidate
 from core.judge.ranks import MAJORITY
 from core.logs.blocks.frames import read_frames
 from core.model import Role
-from core.naming import called
 from core.nodes.sign import Sign
 from core.parsing.parsed import Parsed
 from core.text import read_rows
@@ -46,13 +45,14 @@ def waiting_signs(parsed: Parsed, candidates: Sequence[Candidate], expected: Map
             by_place[place[told]].append(rank)
         most = max(by_place, key=lambda name: (len(by_place[name]), name))
         if len(by_place) > 1:
-            return _apart(by_place, most, expected, len(everyone))
+            return _apart(parsed, by_place, most, expected)
     return []
 
 
 def _apart(
-    by_place: Mapping[str, Sequence[int]], most: str, expected: Mapping[str, Sequence[int]], total: int
+    parsed: Parsed, by_place: Mapping[str, Sequence[int]], most: str, expected: Mapping[str, Sequence[int]]
 ) -> list[Sign]:
+    total = sum(map(len, by_place.values()))
     others = {name: ranks for name, ranks in by_place.items() if name != most}
     odd = {rank: name for name, ranks in others.items() for rank in ranks}
     if len(by_place[most]) <= total * MAJORITY or len(odd) > total * FEW:
@@ -62,8 +62,8 @@ def _apart(
         own = sorted(set(ranks) & set(odd))
         if own:
             because = (
-                f"{called(own)} on {node} gave up in {odd[own[0]]}; {len(by_place[most])} of "
-                f"{total} ranks did in {most}."
+                f"{parsed.table.called(own, node)} gave up in {odd[own[0]]}; {len(by_place[most])} of "
+                f"{total} {parsed.table.speaker}s did in {most}."
             )
             signs.append(
                 Sign(

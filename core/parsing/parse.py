@@ -21,7 +21,7 @@ from core.logs.origins import Origin, Voice, find_origins
 from core.logs.read import read_files
 from core.logs.rows import FileRows
 from core.logs.scan import KERNEL_BYTES, choose_engine
-from core.parsing.own_ranks import own_ranks
+from core.parsing.speakers import find_speakers
 from core.parsing.templates import Template
 from core.version import reader_version
 
@@ -168,8 +168,10 @@ def _known_hosts(job: Job) -> Sequence[bytes]:
 def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Origin]:
     voices = [Voice(scan.name, prefix) for scan in scans for prefix in scan.prefixes]
     origins = find_origins(voices, job.manifest)
-    told = {voice.file for voice, origin in zip(voices, origins, strict=True) if origin.rank is not None}
-    files = {file.name: file for file in job.logs}
-    if own := own_ranks(files, {voice.file for voice in voices} - told):
+    names = {voice.file for voice in voices}
+    no_rank = names - {voice.file for voice, one in zip(voices, origins, strict=True) if one.rank is not None}
+    named = {voice.file for voice, one in zip(voices, origins, strict=True) if one.node or one.rank is not None}
+    no_node = set() if job.manifest.nodes else names - named
+    if own := find_speakers({file.name: file for file in job.logs}, no_rank, no_node):
         origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}

@@ -14,7 +14,7 @@ from core.cache import ByteCache
 from core.course.iterations import Iterations, find_iterations
 from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
-from core.events.build import with_ranks_as_nodes
+from core.events.build import with_nodes_as_ranks, with_ranks_as_nodes
 from core.events.column import Column
 from core.events.hold import hold
 from core.events.table import EventTable
@@ -52,6 +52,15 @@ class Parsed:
     files: Mapping[str, LogFile]
     unit: str = "node"
     memory: Memory | None = None
+
+    def with_numbered_nodes(self) -> "Parsed":
+        """The same for comparisons: where nobody tells ranks, each node has a number in place of one."""
+        table, manifest = self.table, self.job.manifest
+        if table.ranks or len(table.nodes) < 2 or manifest.node_ranks:
+            return self
+        table = with_nodes_as_ranks(table)
+        iterations = find_iterations(table, self.files, manifest.total_iterations)
+        return replace(self, table=table, iterations=iterations)
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -247,17 +247,26 @@ RANKS = b"".join(b"2026-11-22 04:27:%02d | INFO | [rank%d] step %d\n" % (n, n % 
 
 
 def test_a_rank_behind_the_clock_becomes_the_label() -> None:
-    """The text stays; a traceback below it is the same rank's, and what has a clock and no rank is nobody's."""
-    text = RANKS + b"Traceback (most recent call last):\nRuntimeError: lost [rank1]\n2026-11-22 04:28:00 | INFO | bye\n"
+    """The text stays; a traceback below an error is the same rank's, and what has a clock and no rank is nobody's."""
+    failed = b"2026-11-22 04:27:09 | ERROR | [rank0] training failed\n"
+    trace = b"Traceback (most recent call last):\nRuntimeError: lost [rank1]\n"
+    text = RANKS + failed + trace + b"2026-11-22 04:28:00 | INFO | bye\n"
 
     assert layers(text) == ["ranks"]
     assert said(text)[-4:] == [
-        (b"rank=0", b"2026-11-22 04:27:08 | INFO | [rank0] step 8"),
+        (b"rank=0", b"2026-11-22 04:27:09 | ERROR | [rank0] training failed"),
         (b"rank=0", b"Traceback (most recent call last):"),
         (b"rank=0", b"RuntimeError: lost [rank1]"),
         (b"", b"2026-11-22 04:28:00 | INFO | bye"),
     ]
     assert shown(text)[0] == "2026-11-22 04:27:00 | INFO | [rank0] step 0"
+
+
+def test_what_stands_below_a_line_that_is_well_may_be_of_any_rank() -> None:
+    """Ranks that share a file write their tracebacks where another one's step was last."""
+    text = RANKS + b"Traceback (most recent call last):\nRuntimeError: lost [rank1]\n"
+
+    assert said(text)[-2:] == [(b"", b"Traceback (most recent call last):"), (b"", b"RuntimeError: lost [rank1]")]
 
 
 @pytest.mark.parametrize(

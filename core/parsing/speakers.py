@@ -1,0 +1,112 @@
+"""Who speaks in files of which neither name nor label tells it, but which tell themselves, or beside each other.
+
+A rank says so in brackets on each line (``INFO [rank 1] ...``), or once when it begins (``rank 1 of 4 on gpu-7``).
+Files whose names differ in one word, that begin together and say the same, are of one machine each: ``h-a.err``,
+``h-b.err``.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from core.errors import UnreadableLog
+from core.job import LogFile
+from core.logs.lines import NO_TIME, first_time, mask, without_ansi
+from core.logs.paths import strip
+from core.logs.voices import Speaker
+
+MAX_FILES = 4096  # one a rank of the largest jobs
+_SAMPLE = 1 << 16
+MIN_LINES = 3  # of fewer, one that speaks of another rank would decide
+TOGETHER = 300_000_000  # microseconds: processes of a job begin within minutes; attempts and parts of a log do not
+SAME = 0.5  # of the lines are said in half of the files
+_TRIED = 400  # lines of a file
+# In the head of a line, behind clock and level: [rank 1], (rank=1), rank:1, RANK 1 |
+_RANK = re.compile(
+    rb"^.{0,96}?[\[(<|]\s?(?:global[_ ])?rank[ :=_]{0,2}(\d{1,6})\s?[\])>|:]", re.IGNORECASE | re.MULTILINE
+)
+# Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
+_INTRODUCES = re.compile(
+    rb"\b(?:global[_ ])?(?:rank|process|worker)[ :=#]{1,2}(\d{1,6})(?=\s?/\s?\d|,? of \d|,? on [a-z]|[,;]? world)",
+    re.IGNORECASE,
+)
+
+
+def find_speakers(
+    files: Mapping[str, LogFile], no_rank: Collection[str], no_node: Collection[str]
+) -> dict[str, Speaker]:
+    """The speakers of files.
+
+    Args:
+        no_rank, no_node: names of the files of which the rank, and the node, is not known.
+    """
+    heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
+    ranks = _labelled({name: heads[name] for name in no_rank if name in heads})
+    ranks = ranks or _introduced({name: heads[name] for name in no_rank if name in heads})
+    nodes = _siblings({name: heads[name] for name in no_node if name in heads})
+    return {name: Speaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
+
+
+def _head(file: LogFile) -> bytes:
+    try:
+        with file.open() as stream:
+            return stream.read(_SAMPLE)
+    except UnreadableLog:
+        return b""
+
+
+def _labelled(heads: Mapping[str, bytes]) -> dict[str, int]:
+    """The rank of each file whose lines name one rank and no other."""
+    found = {}
+    for name, head in heads.items():
+        ranks = _RANK.findall(head)
+        if len(ranks) >= MIN_LINES and len(set(ranks)) == 1:
+            found[name] = int(ranks[0])
+    return found
+
+
+def _introduced(heads: Mapping[str, bytes]) -> dict[str, int]:
+    """The rank that each file tells first, when all tell another one, and together all from 0 on."""
+    found = {name: int(match[1]) for name, head in heads.items() if (match := _INTRODUCES.search(head))}
+    return found if len(found) > 1 and sorted(found.values()) == list(range(len(found))) else {}
+
+
+# --- files beside each other ------------------------------------------------------------------------------------------
+
+
+def _siblings(heads: Mapping[str, bytes]) -> dict[str, str]:
+    """The machine of each file, by the word in which its name differs from those of the files beside it."""
+    groups: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    for name in heads:
+        parts = PurePosixPath(strip(name)).parts
+        for place, part in enumerate(parts):
+            stem, dot, ending = part.rpartition(".") if place == len(parts) - 1 else (part, "", "")
+            groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
+    found: dict[str, str] = {}
+    for group in groups.values():
+        if len(group) > 1 and not set(group) & set(found) and _say_the_same([heads[name] for name in group]):
+            found |= {name: _shortest(word, heads[name]) for name, word in group.items()}
+    return found
+
+
+def _say_the_same(heads: Sequence[bytes]) -> bool:
+    lines = [[line for line in without_ansi(head).split(b"\n")[:_TRIED] if line.strip()] for head in heads]
+    starts = [_start(own) for own in lines]
+    if NO_TIME in starts or max(starts) - min(starts) > TOGETHER:
+        return False
+    shapes = [[mask(line)[:60] for line in own] for own in lines]
+    files = Counter(shape for own in shapes for shape in set(own))
+    shared = sum(files[shape] * 2 > len(heads) for own in shapes for shape in own)
+    return shared >= SAME * sum(map(len, shapes)) > 0
+
+
+def _start(lines: Iterable[bytes]) -> int:
+    return next((time for line in lines if (time := first_time(line, 1970)) != NO_TIME), NO_TIME)
+
+
+def _shortest(word: str, head: bytes) -> str:
+    """The end of a file's name by which its lines call the machine, else all of it: ``gpu-7`` of ``train-gpu-7``."""
+    ends = [word[match.end() :] for match in re.finditer(r"[-_.]", word)]
+    said = (end for end in reversed(ends) if re.search(rb"(?<![\w.-])" + re.escape(end.encode()) + rb"(?![\w-])", head))
+    return next((end for end in said if re.search(r"[A-Za-z]", end)), word)
