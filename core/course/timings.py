@@ -22,11 +22,12 @@ LAG = "time behind the others"
 # A name and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s, elapsed (ms): 203.4
 _PAIR = re.compile(
     r"([A-Za-z][A-Za-z_./-]*(?: [A-Za-z_./-]+){0,3}?)[\"']?(?: ?\(\w+\))?[\"']?\s*[:= ]\s*[\"']?"
-    r"(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d])"
+    r"(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d])(?P<unit> ?m?s\b)?"
 )
-_DURATION = re.compile(
-    r"time|sec\b|secs|seconds|\bms\b|_ms|_s$|dur|elapsed|latency|wait|s/it|sec/it"
-    r"|(?:^|[_ .-])(?:fwd|bwd|forward|backward|data|load|comm|optim\w*|step)(?:[_ .-]|$)",
+# What training prints beside times: measures of learning, sizes, loads. All else that has no unit may be seconds.
+_NO_DURATION = re.compile(
+    r"loss|\blr\b|learning|acc(?:uracy)?\b|norm|ppl|perplexity|grad(?!ient_)|nll|\berr|\bobj|entropy|score|reward|scale|mem"
+    r"|util|temp|power|gpu|bytes|\bsize|tokens\b|samples|\brank|\bport|\bpid|\bworld|seed|version|\bbs\b|total|skipped|nan",
     re.IGNORECASE,
 )
 _RATE = re.compile(r"tps\b|it/s|per.?sec|/s$|/sec|throughput|tflops?|mfu|tokens_per", re.IGNORECASE)
@@ -72,16 +73,16 @@ def _spread(rank: NDArray[np.int32]) -> NDArray[np.intp]:
 
 
 def _pairs(text: str) -> list[tuple[str, float]]:
-    """Names and durations of a line; a rate counts as the time that one takes."""
+    """Names of what may be durations in a line, with their values; a rate counts as the time that one takes."""
     pairs = []
-    for name, number in _PAIR.findall(text):
-        value = float(number)
-        if _COUNTS.match(name) or value <= 0:
+    for match in _PAIR.finditer(text):
+        name, value, unit = match[1], float(match[2]), (match["unit"] or "").strip()
+        if _COUNTS.match(name):
             continue
         if _RATE.search(name):
-            pairs.append((name, 1.0 / value))
-        elif _DURATION.search(name):
-            pairs.append((name, value))
+            pairs += [(name, 1.0 / value)] if value > 0 else []
+        elif unit or not _NO_DURATION.search(name):
+            pairs.append((f"{name} ms" if unit == "ms" and not is_milliseconds(name) else name, value))
     return pairs
 
 

@@ -15,7 +15,7 @@ from core.course.pace import SECOND, Course, Pace
 from core.course.patience import END_STEPS, patience, patience_in_pause
 from core.course.shift import DRIFT, MIN_RATIO, find_shift
 from core.course.stages import STAGES
-from core.course.timings import find_timings
+from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.events.table import EventTable, rows_by
 from core.job import Manifest
 from core.judge.candidates import Candidate
@@ -30,6 +30,7 @@ LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job:
 HALF_HOUR = 1800 * SECOND  # zones of clocks differ by whole half hours
 BEFORE_START = 60 * SECOND  # a log may begin so much before the start in job.json: clocks differ
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
+MIN_RANKS = 3  # of two that differ, either may be the odd one
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it
 _TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
 _PAUSES = frozenset(
@@ -115,7 +116,7 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
         quiet=quiet,
         allowed=allowed,
         slow=_slowdown(course, pace, good),
-        drift=_slowdown(course, pace, good, DRIFT),
+        drift=_slowdown(course, pace, good, DRIFT) or (_part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed,
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
@@ -212,6 +213,19 @@ def _told_slowdown(parsed: Parsed) -> Slowdown | None:
     totals = {name: values for name, values in told.items() if _TOTAL.search(name)}
     found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values)) is not None]
     return max(found, key=lambda slow: slow.after, default=None)
+
+
+def _part_slowdown(parsed: Parsed) -> Slowdown | None:
+    """The slowdown that one rank alone tells of, by a part of a step that it prints."""
+    found = []
+    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
+        if name == LAG or is_rate(name) or len(values) < MIN_RANKS:
+            continue
+        shifts = [slow for of in values.values() if (slow := _shift_of({0: of})) is not None]
+        if len(shifts) == 1:
+            scale = 1000 if is_milliseconds(name) else 1
+            found.append(Slowdown(shifts[0].iteration, shifts[0].before / scale, shifts[0].after / scale))
+    return max(found, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)
 
 
 def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:

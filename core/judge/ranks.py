@@ -19,7 +19,7 @@ def last_words(table: EventTable) -> dict[int, int]:
 
 def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
     """Ranks of each node: as the manifest says, else as they spoke."""
-    if manifest_ranks:
+    if manifest_ranks and not table.ranks_are_nodes:
         return {node: tuple(ranks) for node, ranks in manifest_ranks.items()}
     found: dict[str, set[int]] = defaultdict(set)
     for origin in table.origins:

@@ -47,6 +47,11 @@ def find_origins(
         for path, label in zip(of_paths, labels, strict=True)
     ]
     seen = _with_the_unlabelled(voices, labels, seen)
+    if not any(origin.rank is not None or origin.program is Program.LAUNCHER for origin in seen):
+        seen = [  # a file called after its node is a daemon's beside those of ranks, and without any it is what trains
+            trains(origin, manifest) if origin.node and not label.is_daemon else origin
+            for origin, label in zip(seen, labels, strict=True)
+        ]
     for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
         seen = _spread_within_folders(voices, seen)
         node_of_rank = _node_of_rank(seen, manifest)

@@ -1,8 +1,7 @@
-"""Who held up a job that hung or became slow: in what few ranks differ while the others wait for them.
+"""Who held up a job that hung: what few ranks lack of what their peers said last, or do not answer.
 
-The whole step takes longer everywhere, so nobody's step tells. What tells is a part of it: what one rank measures of
-its own work rises there alone, and what the others measure of waiting rises everywhere else. In a hang it is absence: a
-rank lacks what its peers said last, or does not answer the order to stop that its peers answer.
+In a hang it is absence that tells: a rank lacks what its peers said last, stands elsewhere, or does not answer the
+order to stop that its peers answer.
 """
 
 from collections import Counter
@@ -11,9 +10,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.course.pace import SECOND
-from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.events.table import EventTable, rows_by
-from core.judge.ending import Ending, Slowdown
+from core.judge.ending import Ending
 from core.judge.ranks import MAJORITY, last_words
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
@@ -21,107 +19,20 @@ from core.text import read_rows
 
 FEW = 0.25  # of the ranks; a difference that more share is another part of the program (as in core.dumps.outliers)
 MIN_RANKS = 3  # of two that differ, either may be the odd one
-OWN_PART = 0.7  # as sure as a stack dump: it tells where the time goes
-LAGS = 0.3  # a hint: its processor is slow, or what its neighbour in a ring sends comes late
 LACKS = 0.4  # like a rank that is behind by an iteration
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
-FELL_SILENT = 0.5  # it spoke at a beat of its own that ended first
-ROSE = 1.6  # times its level before; the others must stay below SAME (docs/LOG.md)
-SAME = 1.4
-SHARE = 0.25  # of what a step became slower by; less does not explain it
-LAG_OF_STEP = 0.2  # of a slow step's time: printing and flushing take less
-ANSWER = 60 * SECOND  # after an order to stop; schedulers wait 30 s before they kill
 
 
 def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    """Signs for the nodes of the few ranks that held the job up.
+    """Signs for the nodes of the few ranks that held up a job that hung.
 
     Args:
         home: node of each rank.
     """
-    if len(home) < MIN_RANKS:
+    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing):
         return []
-    slow = ending.slow or ending.drift
-    found = _slow_parts(parsed, slow, home) if slow else []
-    if ending.hung or ending.pausing:
-        lacking = _lacks(parsed, ending, home)
-        found += lacking or _stands_elsewhere(parsed, ending, home)
-        found += _unanswered(parsed, ending, home)
-    return found
-
-
-# --- slowness -------------------------------------------------------------------------------------------------------
-
-
-def _slow_parts(parsed: Parsed, slow: Slowdown, home: Mapping[int, str]) -> list[Sign]:
-    signs = []
-    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
-        rose = {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
-        if len(rose) < max(MIN_RANKS, len(home) * MAJORITY):
-            continue
-        signs += _odd_ones(parsed, name, rose, slow, home)
-    return signs
-
-
-def _matters(name: str, change: tuple[float, float], slow: Slowdown) -> bool:
-    """Whether a part's change is a good share of what a step became slower by; a part in milliseconds may be too."""
-    more = (change[1] - change[0]) / (1000 if is_milliseconds(name) else 1)
-    return more >= SHARE * (slow.after - slow.before)
-
-
-def _change(values: Mapping[int, float], slow: Slowdown) -> tuple[float, float] | None:
-    """Medians of a series before and after the onset; None where one side is missing."""
-    before = [value for iteration, value in values.items() if iteration < slow.iteration]
-    after = [value for iteration, value in values.items() if iteration >= slow.iteration]
-    if not after or not (before or slow.than_good_jobs):
-        return None
-    return (float(np.median(before)) if before else 0.0), float(np.median(after))
-
-
-def _odd_ones(
-    parsed: Parsed, name: str, rose: Mapping[int, tuple[float, float]], slow: Slowdown, home: Mapping[int, str]
-) -> list[Sign]:
-    """Signs for the few ranks whose numbers rose, or stayed, while those of most did the contrary."""
-    if name == LAG:
-        changed = {rank for rank, (before, after) in rose.items() if after - before > LAG_OF_STEP * slow.after}
-        same = set(rose) - changed
-        weight, does = LAGS, "falls behind the clocks of the others"
-    else:
-        level = float(np.median([after for _, after in rose.values()])) if slow.than_good_jobs else 0.0
-        ratio = {rank: after / max(level or before, 1e-9) for rank, (before, after) in rose.items()}
-        if not is_rate(name):
-            ratio |= {rank: 1.0 for rank, change in rose.items() if not _matters(name, change, slow)}
-        changed = {rank for rank, one in ratio.items() if one >= ROSE}
-        same = {rank for rank, one in ratio.items() if one <= SAME}
-        weight, does = OWN_PART, f"its {name} rose"
-    few = min(changed, same, key=len)
-    if not few or len(few) > len(rose) * FEW or len(changed) + len(same) < len(rose):
-        return []
-    if few == same and name != LAG:
-        does = f"its {name} stayed as it was, while that of the others rose: they wait for it"
-    elif few == same:
-        return []
-    signs = []
-    for node in sorted({home[rank] for rank in few if rank in home}):
-        own = sorted(rank for rank in few if home.get(rank) == node)
-        before, after = rose[own[0]]
-        levels = f"median {before:.3g} before iteration {slow.iteration}, {after:.3g} after"
-        told = f"{parsed.table.called(own, node)}: {does} ({levels})."
-        signs.append(
-            Sign(
-                node,
-                "own part" if name != LAG else "lag",
-                weight,
-                told,
-                says="it slowed the others down",
-                check=f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage.",
-                ranks=tuple(own),
-            )
-        )
-    return signs
-
-
-# --- hangs ----------------------------------------------------------------------------------------------------------
+    lacking = _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
+    return [*lacking, *_unanswered(parsed, ending, home)]
 
 
 def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:

@@ -20,6 +20,7 @@ from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.exits import exit_signs
 from core.nodes.sign import Sign
+from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.votes import vote_signs
@@ -54,6 +55,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *missing_signs(expected, table.ranks, parsed.nodes, table.nodes, candidates),
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
+        *slow_signs(parsed, ending, node_of_rank),
         *stall_signs(parsed, ending, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),

@@ -55,11 +55,10 @@ class Parsed:
 
     def with_numbered_nodes(self) -> "Parsed":
         """The same for comparisons: where nobody tells ranks, each node has a number in place of one."""
-        table, manifest = self.table, self.job.manifest
-        if table.ranks or len(table.nodes) < 2 or manifest.node_ranks:
+        if self.table.ranks or len(self.table.nodes) < 2:
             return self
-        table = with_nodes_as_ranks(table)
-        iterations = find_iterations(table, self.files, manifest.total_iterations)
+        table = with_nodes_as_ranks(self.table)
+        iterations = find_iterations(table, self.files, self.job.manifest.total_iterations)
         return replace(self, table=table, iterations=iterations)
 
     @property
