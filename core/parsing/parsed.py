@@ -54,11 +54,13 @@ class Parsed:
     memory: Memory | None = None
 
     def with_numbered_nodes(self) -> "Parsed":
-        """The same for comparisons: where nobody tells ranks, each node has a number in place of one."""
-        if self.table.ranks or len(self.table.nodes) < 2:
+        """The same for comparisons: where nobody tells ranks, and each node has one, a number stands in its place."""
+        manifest = self.job.manifest
+        ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
+        if self.table.ranks or not 1 < len(self.table.nodes) or ranks > max(1, len(manifest.nodes)):
             return self
         table = with_nodes_as_ranks(self.table)
-        iterations = find_iterations(table, self.files, self.job.manifest.total_iterations)
+        iterations = find_iterations(table, self.files, manifest.total_iterations)
         return replace(self, table=table, iterations=iterations)
 
     @property

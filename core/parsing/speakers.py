@@ -85,9 +85,15 @@ def _siblings(heads: Mapping[str, bytes]) -> dict[str, str]:
             groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
     found: dict[str, str] = {}
     for group in groups.values():
-        if len(group) > 1 and not set(group) & set(found) and _say_the_same([heads[name] for name in group]):
+        is_new = len(group) > 1 and not set(group) & set(found) and not any(map(_is_process, group.values()))
+        if is_new and _say_the_same([heads[name] for name in group]):
             found |= {name: _shortest(word, heads[name]) for name, word in group.items()}
     return found
+
+
+def _is_process(word: str) -> bool:
+    """Whether a name tells processes or times apart, and no machines: plog-11116_20230131024824451."""
+    return re.search(r"\d{5}", word) is not None
 
 
 def _say_the_same(heads: Sequence[bytes]) -> bool:
