@@ -18,7 +18,7 @@ from core.kinds import Kind
 from core.live.findings import duration
 from core.model import Confidence, Role, Scope, Stage
 from core.naming import together
-from core.nodes.sign import Sign, Suspicion, short
+from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
 from core.parsing.parsed import Parsed
 
@@ -137,7 +137,7 @@ def _troubled(found: Findings) -> bool:
 def _stopped(found: Findings) -> Verdict | None:
     """A stop from outside that came before any sign of a failure, of a job that made progress until then."""
     roots, ending = found.roots, found.ending
-    if not roots or not roots[0].fact.stop or ending.hung or ending.slow:
+    if not roots or not roots[0].fact.stop or ending.hung or ending.slow or _stood_out(found):
         return None
     root = roots[0]
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
@@ -149,18 +149,23 @@ def _stopped(found: Findings) -> Verdict | None:
         confidence(Support(score, frozenset(grounds), 2)),
         f"Not a fault: {root.fact.says}{where}{found.place}.",
         (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", steady),
-        _taken_away(root, found.nodes),
+        _taken_away(root, found),
         (root.fact.check,),
     )
 
 
-def _taken_away(root: Candidate, nodes: Sequence[str]) -> tuple[Suspicion, ...]:
-    """The part of the nodes that the platform took away from a job: where to look, though nothing there is broken."""
-    if root.fact.kind != Kind.PREEMPTION or not is_local(root, nodes):
+def _stood_out(found: Findings) -> bool:
+    """Whether one node alone is behind or lacks something, of a job of which no clock tells if it made progress."""
+    first = next(iter(found.suspicions), None)
+    return found.ending.allowed is None and _may_have_hung(found) and first is not None and first.score >= HELD_UP
+
+
+def _taken_away(root: Candidate, found: Findings) -> tuple[Suspicion, ...]:
+    """The nodes that the platform took away while the others went on: where to look, though nothing is broken there."""
+    if root.fact.kind != Kind.PREEMPTION or not is_local(root, found.nodes):
         return ()
-    because = f"\u201c{short(root.quote)}\u201d was said there alone."
-    signs = [Sign(node, "direct", root.score, because, root.event) for node in root.nodes[:MAX_SUSPECTS]]
-    return tuple(Suspicion(sign.node, sign.weight, (sign,)) for sign in signs)
+    missed = [one for one in found.suspicions if any(sign.channel in ("peers", "silence") for sign in one.signs)]
+    return tuple(one for one in missed if one.node in root.nodes)[:MAX_SUSPECTS]
 
 
 def _stopped_unsaid(found: Findings) -> Verdict | None:

@@ -24,16 +24,16 @@ MAX_NUMBERS = 24  # in a line; a counter stands among the first
 # A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
 _NUMBER = r"(?<![\w.:/-])\d{1,9}(?![\w:-]|\.\d)"
 _COUNT = re.compile(_NUMBER)
-_TOTAL = re.compile(r"\s*(?:/|of)\s*(\d{1,9})(?![\w.])")
+_TOTAL = re.compile(r"\s*(?:/|of)[\s=]*(\d{1,9})(?![\w.])")
 _BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=#\[(]*$")
 _COUNTS = re.compile(r"(?:global_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|num_updates)", re.IGNORECASE)
-# What rises steadily too, and is none: time, samples, epochs, bytes.
+# What rises steadily too, and is none: time, samples, bytes.
 _MEASURES = re.compile(
-    r"epochs?|time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|rank|port|worker|node|size"
+    r"time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|rank|port|worker|node|size"
     r"|lines?|eta|remaining|part|shard|file|chunk|version",
     re.IGNORECASE,
 )
-LIKELY = 2  # of _quality: a word or a total alone, or a step of one beside a measurement
+LIKELY = 2  # of _quality: a word or a total alone, or a regular step beside a measurement
 RANK_SKEW = 3  # ranks that share a file are this many iterations apart at most (as in core.course.iterations)
 _FRACTION = re.compile(r"\d\.\d")
 _UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b")
@@ -110,16 +110,23 @@ def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
     if _UNIT.match(behind) or (word and _MEASURES.fullmatch(word[1])):
         return 0
     total = _TOTAL.match(behind)
+    if word and word[1].lower().startswith("epoch"):  # counts only where nothing counts within it
+        return LIKELY
     return (
         2 * (total is not None and int(total[1]) >= max(int(match[0]) for match in matches))
         + 2 * (word is not None and _COUNTS.fullmatch(word[1]) is not None)
-        + (step == 1)
+        + (step == 1 or _is_regular(matches))
         + (_FRACTION.search(last.string) is not None)
     )
+
+
+def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
+    """Whether all steps are the same."""
+    return len(set(np.diff([int(match[0]) for match in matches]).tolist())) == 1
 
 
 def _reader(place: int) -> re.Pattern[str]:
     """What finds the number in this place among the whole numbers of a line, and a total behind it."""
     return re.compile(
-        rf"^(?:.*?{_NUMBER}){{{place}}}.*?(?P<iteration>{_NUMBER})(?:\s*(?:/|of)\s*(?P<total>\d{{1,9}})(?![\w.]))?"
+        rf"^(?:.*?{_NUMBER}){{{place}}}.*?(?P<iteration>{_NUMBER})(?:\s*(?:/|of)[\s=]*(?P<total>\d{{1,9}})(?![\w.]))?"
     )

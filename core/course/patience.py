@@ -3,7 +3,7 @@
 # Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/watching.md
 HANG_STEPS = 40.0  # times the usual time from one progress to the next,
 SLOW_STEPS, SLOW_SECONDS = 3.0, 60.0  # or three such times and a minute, if that is less: a slow job pauses no longer
-END_STEPS = 10.0  # the same for one look back at the end: healthy public jobs were stopped within two (docs/LOG.md)
+END_STEPS = 5.0  # the same for one look back at the end: healthy jobs were stopped within two (docs/LOG.md)
 HANG_WORDS = 5.0  # times the usual time from one arrival of news to the next: buffers, network file systems
 HANG_PAUSES = 2.0  # times the longest pause that the job came through, lately or in the same stage
 HANG_SECONDS = 8.0  # less is no hang, however fast a job is

@@ -9,6 +9,7 @@ from core.course.patience import MIN_STEPS
 
 MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
 DRIFT = 1.5  # a smaller rise counts where the numbers of one rank explain it
+MIN_BEFORE = 3  # values at the old level: of two, one may be the first step, which compiles
 MIN_AFTER = 3  # values at the new level: of two, one may be a checkpoint,
 FEW_AFTER, FEW_RATIO = 2, 2.5  # unless both are far longer: then two are enough
 MOST = 0.75  # share of the values on either side that keep to their level; evaluation is longer, clocks count seconds
@@ -37,7 +38,7 @@ def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> Shift |
     octaves = np.log2(values)
     middle = np.median(octaves)
     octaves = np.clip(octaves, middle - REACH, middle + REACH)
-    count, split = len(values), np.arange(MIN_STEPS, len(values) - FEW_AFTER + 1)
+    count, split = len(values), np.arange(MIN_BEFORE, len(values) - FEW_AFTER + 1)
     sums = np.cumsum(octaves)[split - 1]
     apart = (octaves.sum() - sums) / (count - split) - sums / split
     statistic = np.where(apart > 0, apart**2 * split * (count - split), 0.0)

@@ -21,6 +21,8 @@ _NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
 _TWO_WORDS = re.compile(r"\btimed out\b", re.IGNORECASE)
 _LETTER = re.compile(r"^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])")
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|" + _LETTER.pattern)
+# logfmt, of loggers that leave it to a field: level=fatal, lvl=eror (log15), severity=error
+_FIELD = re.compile(r"\b(?:level|lvl|severity)=[\"']?(fatal|panic|crit|err|warn|info|debug|trace)", re.IGNORECASE)
 _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for slots takes long
 _LEVEL_WITHIN = 200  # characters; a level further right is something that the line talks about
 
@@ -33,6 +35,8 @@ def slots(text: str) -> tuple[str, ...]:
 def level(text: str) -> str:
     """Level that the message was logged at, as its first letter; empty when it names none."""
     match = _LEVEL.search(text[:_LEVEL_WITHIN])
+    if match is None and (field := _FIELD.search(text[:_LEVEL_WITHIN])):
+        return field[1][0].upper().replace("P", "F")
     return (match[1] or match[2])[0] if match else ""
 
 

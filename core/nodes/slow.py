@@ -18,6 +18,8 @@ from core.parsing.parsed import Parsed
 FEW = 0.25  # of the ranks; a difference that more share is another part of the program (as in core.dumps.outliers)
 MIN_RANKS = 3  # of two that differ, either may be the odd one
 OWN_PART = 0.7  # as sure as a stack dump: it tells where the time goes
+HINT, HINT_ROSE = 0.4, 2.0  # a part that doubled on one rank,
+HINT_APART = 0.25  # and moved by no more than a quarter of that elsewhere
 LAGS = 0.3  # a hint: its processor is slow, or what its neighbour in a ring sends comes late
 SHARE = 0.25  # of what a step became slower by; less does not explain it
 LAG_OF_STEP = 0.2  # of a slow step's time: printing and flushing take less
@@ -75,6 +77,7 @@ class _Odd:
     ranks: frozenset[int]
     does: str
     waits: bool = False
+    weight: float = OWN_PART
 
 
 def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | None:
@@ -93,6 +96,8 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
     middle = float(np.median(list(rose.values())))
     apart = {rank: value - middle for rank, value in rose.items()}
     odd = {rank for rank, value in apart.items() if abs(value) >= need}
+    if not odd and name != LAG:
+        return _hint(name, changes, apart)
     if not odd or len(odd) > max(1, len(changes) * FEW):
         return None
     least = min(abs(apart[rank]) for rank in odd)
@@ -103,6 +108,15 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
     if less_tells and middle >= need and all(apart[rank] < 0 for rank in odd):
         return _Odd(frozenset(odd), f"its {name} rose by less than that of the others: they wait for it", waits=True)
     return None
+
+
+def _hint(name: str, changes: Mapping[int, Change], apart: Mapping[int, float]) -> _Odd | None:
+    """The only rank whose part doubled, too little to explain the slowdown: what is printed may be a part of a part."""
+    first, *others = sorted(apart, key=lambda rank: (-apart[rank], rank))
+    before, after = changes[first]
+    doubled = after >= HINT_ROSE * before > 0
+    alone = all(abs(apart[rank]) <= HINT_APART * apart[first] for rank in others)
+    return _Odd(frozenset((first,)), f"its {name} rose, and no other's", weight=HINT) if doubled and alone else None
 
 
 def _signs(
@@ -117,7 +131,7 @@ def _signs(
             Sign(
                 node,
                 "own part" if name != LAG else "lag",
-                OWN_PART if name != LAG else LAGS,
+                odd.weight if name != LAG else LAGS,
                 f"{parsed.table.called(own, node)}: {odd.does} ({levels}).",
                 says="it slowed the others down",
                 check=f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage.",

@@ -29,7 +29,9 @@ NAMED_BY_MOST = (
 RELAY = 0.4  # what is left of a blame that falls on who waits for somebody else
 SILENT = 0.6
 BEHIND = 0.35
+ALONE_BEHIND = 0.4  # as sure as lacking what the others said last: few ranks, and all others at the same iteration
 STUBBORN = 0.4
+FEW_BEHIND = 0.25  # of the ranks (as in core.nodes.stall)
 FEW = 0.05  # of the nodes: so few silent ones are as telling as one alone (amplified jobs, docs/LOG.md)
 TELLING_GAP = 500_000  # microseconds; loggers flush and clocks differ by less
 MIN_COMPLAINERS = 2  # of one peer alone nothing follows about the silent ones
@@ -145,6 +147,8 @@ def behind_signs(table: EventTable, iterations: Iterations, node_of_rank: Mappin
     late = {rank: last for rank, last in iterations.of_rank.items() if last < usual}
     if len(late) * 2 > len(iterations.of_rank):
         return []
+    few = len(late) <= max(1, len(iterations.of_rank) * FEW_BEHIND)
+    weight = ALONE_BEHIND if few and max(iterations.of_rank.values()) == usual else BEHIND
     for rank, last in late.items():
         node = node_of_rank.get(rank)
         if node:
@@ -152,7 +156,7 @@ def behind_signs(table: EventTable, iterations: Iterations, node_of_rank: Mappin
                 Sign(
                     node,
                     "behind",
-                    BEHIND,
+                    weight,
                     f"{table.called([rank], node)} completed iteration {last}; the others reached {usual}.",
                 )
             )

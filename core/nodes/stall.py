@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.course.pace import SECOND
+from core.course.patience import HANG_SECONDS
 from core.events.table import EventTable, rows_by
 from core.judge.ending import Ending
 from core.judge.ranks import MAJORITY, last_words
+from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
 from core.text import read_rows
@@ -29,7 +31,8 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     Args:
         home: node of each rank.
     """
-    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing):
+    never_began = ending.progressed is None and ending.stopped is not None and parsed.iterations.last is None
+    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or never_began):
         return []
     lacking = _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
     return [*lacking, *_unanswered(parsed, ending, home)]
@@ -111,14 +114,16 @@ def _counts(table: EventTable) -> dict[int, dict[int, int]]:
 
 
 def _said_late(parsed: Parsed, events: Sequence[int], ending: Ending) -> list[int]:
-    """Events whose last occurrence came after the last progress and before the stop."""
+    """Events whose last occurrence came after the last progress and before the stop; before any, long before it."""
     table, since, until = parsed.table, ending.progressed, ending.stopped
-    if since is None or until is None:
+    if until is None or (since is None and parsed.iterations.last is not None):
         return []
+    if since is None:
+        until -= int(HANG_SECONDS * SECOND)
     late = []
     for event, rows in table.rows_of(events).items():
         last = int(table.time[rows].max())
-        if since - SECOND <= last < until:
+        if (since is None or since - SECOND <= last) and NO_TIME < last < until:
             late.append(event)
     return late
 

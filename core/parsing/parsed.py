@@ -57,7 +57,7 @@ class Parsed:
         """The same for comparisons: where nobody tells ranks, and each node has one, a number stands in its place."""
         manifest = self.job.manifest
         ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
-        if self.table.ranks or not 1 < len(self.table.nodes) or ranks > max(1, len(manifest.nodes)):
+        if self.table.ranks or not len(self.table.nodes) > 1 or ranks > max(1, len(manifest.nodes)):
             return self
         table = with_nodes_as_ranks(self.table)
         iterations = find_iterations(table, self.files, manifest.total_iterations)

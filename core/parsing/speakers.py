@@ -22,9 +22,10 @@ MIN_LINES = 3  # of fewer, one that speaks of another rank would decide
 TOGETHER = 300_000_000  # microseconds: processes of a job begin within minutes; attempts and parts of a log do not
 SAME = 0.5  # of the lines are said in half of the files
 _TRIED = 400  # lines of a file
-# In the head of a line, behind clock and level: [rank 1], (rank=1), rank:1, RANK 1 |
+# In the head of a line, behind clock and level: [rank 1], (rank=1), rank:1, RANK 1 |, rank=1
 _RANK = re.compile(
-    rb"^.{0,96}?[\[(<|]\s?(?:global[_ ])?rank[ :=_]{0,2}(\d{1,6})\s?[\])>|:]", re.IGNORECASE | re.MULTILINE
+    rb"^.{0,96}?(?:[\[(<|]\s?(?:global[_ ])?rank[ :=_]{0,2}(\d{1,6})\s?[\])>|:]|\brank=(\d{1,6})\b(?![./]))",
+    re.IGNORECASE | re.MULTILINE,
 )
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
 _INTRODUCES = re.compile(
@@ -60,7 +61,7 @@ def _labelled(heads: Mapping[str, bytes]) -> dict[str, int]:
     """The rank of each file whose lines name one rank and no other."""
     found = {}
     for name, head in heads.items():
-        ranks = _RANK.findall(head)
+        ranks = [one or other for one, other in _RANK.findall(head)]
         if len(ranks) >= MIN_LINES and len(set(ranks)) == 1:
             found[name] = int(ranks[0])
     return found

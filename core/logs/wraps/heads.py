@@ -26,7 +26,7 @@ _MAX_SHAPES = 64
 _WORD = re.compile(rb"\S+")
 # Brackets or a key around a name; a bare name must have letters and a digit, as machines have.
 _TOKEN = re.compile(
-    rb"(?P<open>[\[(<|{]{0,2})(?P<key>[A-Za-z_]{1,16}[=:#])?(?P<name>[A-Za-z0-9][A-Za-z0-9._/@-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)"
+    rb"(?P<open>[\[(<|{]{0,2})(?P<key>[A-Za-z_]{1,16}[=:#])?(?P<name>[A-Za-z0-9][A-Za-z0-9._/@:-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)"
 )
 _PROSE = re.compile(
     rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b)[A-Za-z]{2,}:?", re.IGNORECASE
@@ -35,7 +35,7 @@ _MOST_PROSE = 1  # the name of a logger
 _DIGITS = re.compile(rb"[0-9]+")
 _BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*[0-9])[A-Za-z][A-Za-z0-9.-]+")
 _RANK_KEY = re.compile(rb"(?:global_?)?rank|worker|proc(?:ess)?|task|r|w|p", re.IGNORECASE)
-_NAME_AND_RANK = re.compile(rb"(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)[/@](?:r|rank)?(?P<rank>[0-9]{1,6})")
+_NAME_AND_RANK = re.compile(rb"(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)[/@:](?:r|rank)?(?P<rank>[0-9]{1,6})")
 _RANK_AT_NODE = re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
 _RANK = re.compile(rb"(?:r|rank|w|worker|p|proc|task)?[-_]?(?P<rank>[0-9]{1,6})", re.IGNORECASE)
 
