@@ -139,6 +139,8 @@ def _stopped(found: Findings) -> Verdict | None:
     roots, ending = found.roots, found.ending
     if not roots or not roots[0].fact.stop or ending.hung or ending.slow or _stood_out(found):
         return None
+    if ending.allowed is None and not _was_well(found):
+        return _undated(found)
     root = roots[0]
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
     grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.steady and not ending.pausing else set())
@@ -158,6 +160,27 @@ def _stood_out(found: Findings) -> bool:
     """Whether one node alone is behind or lacks something, of a job of which no clock tells if it made progress."""
     first = next(iter(found.suspicions), None)
     return found.ending.allowed is None and _may_have_hung(found) and first is not None and first.score >= HELD_UP
+
+
+def _was_well(found: Findings) -> bool:
+    """Whether a stop that is never a fault, and that somebody else's machine decided, ended the job."""
+    return found.roots[0].fact.kind == Kind.PREEMPTION
+
+
+def _undated(found: Findings) -> Verdict:
+    """A stop of a job of which no clock tells whether it made progress until then."""
+    root = found.roots[0]
+    return Verdict(
+        Scope.JOB,
+        Confidence.WEAK,
+        f"{root.fact.says[0].upper()}{root.fact.says[1:]}{found.place}; no clock tells whether it still made progress.",
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _UNDATED),
+        (),
+        (root.fact.check, _COLLECT),
+    )
+
+
+_UNDATED = "Lines that count iterations have no time, so a hang before the stop would not show."
 
 
 def _taken_away(root: Candidate, found: Findings) -> tuple[Suspicion, ...]:

@@ -17,6 +17,15 @@ def last_words(table: EventTable) -> dict[int, int]:
     return {rank: int(table.spoke.last[voices].max()) for rank, voices in rows_by(table.rank_of_voice, spoke)}
 
 
+def last_rows(table: EventTable) -> dict[int, int]:
+    """The last head row of each rank, in table order where times are equal."""
+    voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0))
+    rows = table.rows_of_voices(voices.tolist())
+    rows = rows[table.head[rows]]
+    rows = rows[np.lexsort((rows, table.time[rows]))]
+    return {rank: int(rows[mine[-1]]) for rank, mine in rows_by(table.rank[rows], np.arange(len(rows)))}
+
+
 def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
     """Ranks of each node: as the manifest says, else as they spoke."""
     if manifest_ranks and not table.ranks_are_nodes:

@@ -18,6 +18,7 @@ from core.facts import Blame, Fact
 from core.judge.candidates import GRACE, KILLED, Candidate
 from core.judge.ending import is_order
 from core.judge.exits import Exits, ranks_by_place, ranks_of
+from core.judge.ranks import last_rows
 from core.kinds import Kind
 from core.logs.origins import Program
 from core.model import Role
@@ -25,6 +26,9 @@ from core.parsing.parsed import Parsed
 from core.processes import Process, process_of
 from core.text import read_rows
 
+LEAD = 100_000  # microseconds: clocks of a cluster are nearer to each other, and a loss is noticed no sooner
+MIN_SPEAKERS = 2  # of one alone nothing was lost
+FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
 SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause
 WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
 TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
@@ -54,6 +58,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = _clear_kills(parsed, candidates)
     candidates = _clear_endings(table, candidates)
     candidates = _clear_echoes(table, candidates)
+    candidates = _weigh_last_words(table, candidates)
     candidates = _weigh_stops(parsed, candidates)
     candidates = _promote_first_stop(table, candidates)
     return tuple(_promote_silent_exits(table, candidates, exits))
@@ -223,6 +228,39 @@ def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
         return one.with_role(Role.PROPAGATED, "it had complained of others before") if follows(one) else one
 
     return [clear(one) for one in candidates]
+
+
+def _weigh_last_words(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Where nobody says in known words what broke, who ended first with a complaint broke, and the others followed.
+
+    A process that complains and says nothing more has ended with that; who ends after it had lost it.
+    """
+    if any(one.role is Role.ROOT and (one.fact.known or one.fact.strength >= TROUBLE) for one in candidates):
+        return candidates
+    last = last_rows(table)
+    dying = [
+        one for one in candidates if one.role is not Role.TEARDOWN and (not one.fact.known or _tells_of_peers(one))
+    ]
+    ended = {int(row) for one in dying for row in np.intersect1d(one.rows, list(last.values())).tolist()}
+    if len(last) < MIN_SPEAKERS or not ended:
+        return candidates
+    first = min(int(table.time[row]) for row in ended)
+    led = np.array(sorted(row for row in ended if int(table.time[row]) <= first + LEAD), np.intp)
+
+    def weigh(one: Candidate) -> Candidate:
+        own = np.intersect1d(one.rows, led)
+        if one not in dying or one.fact.known or not len(own):
+            return one
+        root = _without(table, one, lambda rows: ~np.isin(rows, own), "").with_role(
+            Role.ROOT, "said last, and first of all"
+        )
+        return replace(root, fact=replace(one.fact, strength=max(one.fact.strength, FIRST_TO_END)))
+
+    return [weigh(one) for one in candidates]
+
+
+def _tells_of_peers(one: Candidate) -> bool:
+    return one.role is Role.PROPAGATED
 
 
 def _weigh_stops(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
