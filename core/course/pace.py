@@ -45,6 +45,11 @@ class Course:
         return np.asarray(np.diff(self.times) / SECOND, np.float64)
 
     @property
+    def is_coarse(self) -> bool:
+        """Whether the clock counts whole seconds."""
+        return len(self.times) > 0 and not (self.times % SECOND).any()
+
+    @property
     def waits(self) -> NDArray[np.float64]:
         """Seconds from each mark to the next; those of one time share the pause before it."""
         counts = self.counts[1:]

@@ -28,11 +28,17 @@ class Shift:
     after: float
 
 
-def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> Shift | None:
+def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse: bool = False) -> Shift | None:
     """The place from which on a series of positive numbers keeps to a level at least ``ratio`` times the one before.
 
     The split is where the means of both sides differ most for their number of values (CUSUM statistic).
+
+    Args:
+        coarse: the clock counts no finer than the values: each is averaged with the one behind it, for one is too long
+            when the next is too short.
     """
+    if coarse and len(values) > 1:
+        values = np.append((values[:-1] + values[1:]) / 2, values[-1])
     if len(values) < MIN_STEPS + FEW_AFTER or not (values > 0).all() or not np.isfinite(values).all():
         return None
     octaves = np.log2(values)

@@ -22,7 +22,7 @@ LAG = "time behind the others"
 # A name and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s, elapsed (ms): 203.4
 _PAIR = re.compile(
     r"([A-Za-z][A-Za-z_./-]*(?: [A-Za-z_./-]+){0,3}?)[\"']?(?: ?\(\w+\))?[\"']?\s*[:= ]\s*[\"']?"
-    r"(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d])(?P<unit> ?m?s\b)?"
+    r"(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d%])(?P<unit> ?m?s\b)?"
 )
 # What training prints beside times: measures of learning, sizes, loads. All else that has no unit may be seconds.
 _NO_DURATION = re.compile(

@@ -237,7 +237,7 @@ def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
 
 
 def _slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
-    shift = find_shift(course.steps, ratio)
+    shift = find_shift(course.steps, ratio, coarse=course.is_coarse)
     if shift is not None:
         return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
     if good is not None and good.step > 0 and pace.step >= SLOWER_THAN_GOOD * good.step:

@@ -244,8 +244,11 @@ def _weigh_last_words(table: EventTable, candidates: Sequence[Candidate]) -> Seq
     ended = {int(row) for one in dying for row in np.intersect1d(one.rows, list(last.values())).tolist()}
     if len(last) < MIN_SPEAKERS or not ended:
         return candidates
+    lost = {int(row) for one in dying if _tells_of_peers(one) for row in one.rows.tolist()}
     first = min(int(table.time[row]) for row in ended)
     led = np.array(sorted(row for row in ended if int(table.time[row]) <= first + LEAD), np.intp)
+    if lost & set(led.tolist()):
+        return candidates  # who lost a peer ended no later
 
     def weigh(one: Candidate) -> Candidate:
         own = np.intersect1d(one.rows, led)

@@ -45,12 +45,15 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         if len(changes) >= max(MIN_RANKS, len(home) * MAJORITY):
             parts[name] = changes
     everywhere = {name for name, changes in parts.items() if _rose_everywhere(name, changes, slow)}
-    signs = []
-    for name, changes in parts.items():
-        odd = _odd(name, changes, slow)
-        if odd is not None and not (odd.waits and everywhere - {name}):
-            signs += _signs(parsed, name, changes, odd, slow, home)
-    return signs
+    found = {name: odd for name, changes in parts.items() if (odd := _odd(name, changes, slow)) is not None}
+    if len({odd.ranks for odd in found.values() if odd.weight == HINT}) > 1:
+        found = {name: odd for name, odd in found.items() if odd.weight != HINT}  # they point to several: to nobody
+    return [
+        sign
+        for name, odd in found.items()
+        if not (odd.waits and everywhere - {name})
+        for sign in _signs(parsed, name, parts[name], odd, slow, home)
+    ]
 
 
 def _rose_everywhere(name: str, changes: Mapping[int, Change], slow: Slowdown) -> bool:

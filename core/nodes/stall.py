@@ -12,6 +12,7 @@ import numpy as np
 from core.course.pace import SECOND
 from core.course.patience import HANG_SECONDS
 from core.events.table import EventTable, rows_by
+from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.ranks import MAJORITY, last_words
 from core.logs.lines import NO_TIME
@@ -43,7 +44,12 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
     marks = set(
         np.unique(parsed.table.event[parsed.iterations.marks]).tolist()
     )  # who is behind by an iteration is told
-    counts = {event: of_rank for event, of_rank in _counts(parsed.table).items() if event not in marks}
+    templates = parsed.table.templates
+    counts = {
+        event: of_rank
+        for event, of_rank in _counts(parsed.table).items()
+        if event not in marks and not complains(templates[event].sample)  # who never complained is told elsewhere
+    }
     lacking: dict[int, list[int]] = {}
     for event, of_rank in counts.items():
         if len(of_rank) <= len(home) * MAJORITY:
