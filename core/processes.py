@@ -1,12 +1,14 @@
 """Which process a launcher's or scheduler's line is about, and how it ended (rules/processes.toml)."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from core.phrases import patterns_of, read_rules, word_of
 
 SHELL_SIGNAL = 128  # a shell or a container runtime adds this to the signal that ended a process: 137 is SIGKILL
+MAX_REPORTS = 8192  # lines that are read: one a rank of the largest jobs, and its agent's
 MAX_DIGITS = 18  # a longer number is no process, rank or exit code
 # Linux: names, the texts of strsignal(3), and what srun says when the kernel killed for lack of memory.
 _SIGNALS = {
@@ -47,6 +49,14 @@ def process_of(text: str) -> Process | None:
         if word in lower and (found := pattern.search(text)):
             return _process(found.groupdict())
     return None
+
+
+def listed(tasks: str) -> Iterator[int]:
+    """Numbers of ``3,5-7``."""
+    for part in tasks.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and (last or first).isdecimal() and int(last or first) - int(first) < MAX_REPORTS:
+            yield from range(int(first), int(last or first) + 1)
 
 
 @cache

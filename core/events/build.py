@@ -30,6 +30,12 @@ def build(
     )
 
 
+def with_homes(table: EventTable, homes: Mapping[int, str]) -> EventTable:
+    """The table with the node of each rank."""
+    origins = [one if one.rank is None else replace(one, node=homes.get(one.rank)) for one in table.origins]
+    return replace(table, origins=tuple(origins))
+
+
 def with_ranks_as_nodes(table: EventTable) -> EventTable:
     """The table with each rank standing for itself, so that ranks are compared where nobody names a node."""
     origins = [replace(one, node=f"rank {one.rank}") if one.rank is not None else one for one in table.origins]

@@ -8,10 +8,9 @@ import numpy as np
 from core.events.messages import unlabelled
 from core.judge.ranks import ranks_of_nodes
 from core.parsing.parsed import Parsed
-from core.processes import SHELL_SIGNAL, Process, process_of
+from core.processes import MAX_REPORTS, SHELL_SIGNAL, Process, listed, process_of
 from core.text import read_rows
 
-MAX_REPORTS = 8192  # lines that are read: one a rank of the largest jobs, and its agent's
 ALONE = -1  # stands for the local rank of a node that has one rank
 _LAST_SIGNAL = 64  # of Linux
 
@@ -69,7 +68,7 @@ def _reported(parsed: Parsed) -> dict[int, Exit]:
 
 def _tasks_are_ranks(parsed: Parsed, reports: Iterable[Process]) -> bool:
     """Whether a task of srun is a rank; it is the launcher of a node where there are as many ranks more."""
-    tasks = [task for process in reports if process.task for task in _listed(process.task)]
+    tasks = [task for process in reports if process.task for task in listed(process.task)]
     ranks = parsed.job.manifest.world_size or len(parsed.table.ranks)
     return not tasks or len(parsed.nodes) in (0, ranks) or max(tasks) >= len(parsed.nodes)
 
@@ -99,7 +98,7 @@ def ranks_of(process: Process, node: str | None, local_ranks: Mapping[tuple[str 
         local_ranks: the rank of each node and local rank, and of each node that has a single one.
     """
     if process.task is not None:
-        yield from _listed(process.task)
+        yield from listed(process.task)
     elif process.rank is not None:
         yield process.rank
     else:
@@ -107,14 +106,6 @@ def ranks_of(process: Process, node: str | None, local_ranks: Mapping[tuple[str 
         rank = local_ranks.get((node, local), local_ranks.get((node, ALONE)))
         if rank is not None:
             yield rank
-
-
-def _listed(tasks: str) -> Iterator[int]:
-    """Numbers of ``3,5-7``."""
-    for part in tasks.split(","):
-        first, _, last = part.partition("-")
-        if first.isdecimal() and (last or first).isdecimal() and int(last or first) - int(first) < MAX_REPORTS:
-            yield from range(int(first), int(last or first) + 1)
 
 
 def _by_code(code: int) -> Exit:

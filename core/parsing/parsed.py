@@ -14,7 +14,7 @@ from core.cache import ByteCache
 from core.course.iterations import Iterations, find_iterations
 from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
-from core.events.build import with_nodes_as_ranks, with_ranks_as_nodes
+from core.events.build import with_homes, with_nodes_as_ranks, with_ranks_as_nodes
 from core.events.column import Column
 from core.events.hold import hold
 from core.events.table import EventTable
@@ -22,6 +22,7 @@ from core.facts import fact_of
 from core.job import Job, LogFile
 from core.logs.heap import Heap
 from core.memory import Memory
+from core.parsing.homes import find_homes
 from core.parsing.known_templates import recall_templates
 from core.parsing.parse import Progress, Reading, read_job
 from core.parsing.streaming import stream_templates
@@ -103,9 +104,11 @@ def parse_job(
         table = reading.table(templates)
     telling = _telling(table.templates, remember)
     table = settle_last_words(hold(table, telling, remember), remember)
-    nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
-    table = with_ranks_as_nodes(table) if nameless else table
     files = {file.name: file for file in job.logs}
+    nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
+    if nameless and (homes := find_homes(table, files)):
+        table, nameless = with_homes(table, homes), False
+    table = with_ranks_as_nodes(table) if nameless else table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
     return Parsed(
         job=job,
