@@ -79,7 +79,7 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
     found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion)
     verdict = decide(found)  # scope and confidence, in code
-    return present(told, *as_told(told, candidates, verdict), stage, odd, dumps, ending)
+    return present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
 
 
 @dataclass(frozen=True, slots=True)

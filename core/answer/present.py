@@ -19,7 +19,7 @@ MAX_TOLD = 6  # a reader looks at few
 
 def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -> tuple[tuple[Candidate, ...], Verdict]:
     """Both without the numbers that stood in place of ranks while nodes were compared."""
-    if parsed.table.ranks:
+    if not parsed.table.ranks_are_nodes:
         return tuple(candidates), verdict
     suspects = tuple(
         replace(one, signs=tuple(replace(sign, ranks=()) for sign in one.signs)) for one in verdict.suspects

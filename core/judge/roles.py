@@ -58,7 +58,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = _clear_kills(parsed, candidates)
     candidates = _clear_endings(table, candidates)
     candidates = _clear_echoes(table, candidates)
-    candidates = _weigh_last_words(table, candidates)
+    candidates = _weigh_last_words(parsed, candidates)
     candidates = _weigh_stops(parsed, candidates)
     candidates = _promote_first_stop(table, candidates)
     return tuple(_promote_silent_exits(table, candidates, exits))
@@ -230,17 +230,18 @@ def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     return [clear(one) for one in candidates]
 
 
-def _weigh_last_words(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def _weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """Where nobody says in known words what broke, who ended first with a complaint broke, and the others followed.
 
     A process that complains and says nothing more has ended with that; who ends after it had lost it.
     """
-    if any(one.role is Role.ROOT and (one.fact.known or one.fact.strength >= TROUBLE) for one in candidates):
+    table, reached = parsed.table, parsed.iterations
+    at_end = reached.last is not None and reached.total is not None and reached.last >= reached.total
+    if at_end or any(one.role is Role.ROOT and (one.fact.known or one.fact.strength >= TROUBLE) for one in candidates):
         return candidates
     last = last_rows(table)
-    dying = [
-        one for one in candidates if one.role is not Role.TEARDOWN and (not one.fact.known or _tells_of_peers(one))
-    ]
+    told = [one for one in candidates if one.role is not Role.TEARDOWN and one.fact.kind != Kind.WARNING]
+    dying = [one for one in told if not one.fact.known or _tells_of_peers(one)]
     ended = {int(row) for one in dying for row in np.intersect1d(one.rows, list(last.values())).tolist()}
     if len(last) < MIN_SPEAKERS or not ended:
         return candidates

@@ -16,6 +16,7 @@ from core.job import Manifest
 from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
 from core.logs.prefixes import Said, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
+from core.logs.units import is_daemon
 from core.logs.voices import Origin, Program, Speaker, Voice
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
@@ -47,11 +48,7 @@ def find_origins(
         for path, label in zip(of_paths, labels, strict=True)
     ]
     seen = _with_the_unlabelled(voices, labels, seen)
-    if not any(origin.rank is not None or origin.program is Program.LAUNCHER for origin in seen):
-        seen = [  # a file called after its node is a daemon's beside those of ranks, and without any it is what trains
-            trains(origin, manifest) if origin.node and not label.is_daemon else origin
-            for origin, label in zip(seen, labels, strict=True)
-        ]
+    seen = _with_what_trains(voices, labels, seen, manifest)
     for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
         seen = _spread_within_folders(voices, seen)
         node_of_rank = _node_of_rank(seen, manifest)
@@ -102,6 +99,28 @@ def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: 
     if origin.rank is not None or label.local is not None:
         return replace(origin, program=Program.RANK)
     return trains(origin, manifest) if label.unit and origin.node else origin
+
+
+def _with_what_trains(
+    voices: Sequence[Voice], labels: Sequence[Said], seen: list[Origin], manifest: Manifest
+) -> list[Origin]:
+    """A file called after its node is a daemon's beside those of ranks; of several nodes without any, what trains."""
+    if any(origin.program in (Program.RANK, Program.LAUNCHER) for origin in seen):
+        return seen
+    daemons = [
+        label.is_daemon or is_daemon(_stem(voice.file).encode()) for voice, label in zip(voices, labels, strict=True)
+    ]
+    homes = {origin.node for origin, daemon in zip(seen, daemons, strict=True) if origin.node and not daemon}
+    if len(homes) < 2:
+        return seen
+    return [
+        trains(origin, manifest) if origin.node and not daemon else origin
+        for origin, daemon in zip(seen, daemons, strict=True)
+    ]
+
+
+def _stem(name: str) -> str:
+    return strip(name).rpartition("/")[2].partition(".")[0]
 
 
 def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> list[Origin]:

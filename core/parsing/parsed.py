@@ -61,7 +61,7 @@ class Parsed:
         if self.table.ranks or not len(self.table.nodes) > 1 or ranks > max(1, len(manifest.nodes)):
             return self
         table = with_nodes_as_ranks(self.table)
-        iterations = find_iterations(table, self.files, manifest.total_iterations)
+        iterations = find_iterations(table, self.files, manifest.total_iterations, self.memory)
         return replace(self, table=table, iterations=iterations)
 
     @property
