@@ -108,7 +108,7 @@ def _are_speakers(column: Column, said: Sequence[Said]) -> bool:
     speakers: dict[bytes, set[bytes]] = defaultdict(set)
     for one in kept:
         speakers[one.rest].add(one.name)
-    shared = sum(len(speakers[one.rest]) * 2 >= len(names) for one in kept)
+    shared = sum(len(speakers[one.rest]) >= max(2, len(names) / 2) for one in kept)
     return shared >= _SHARED * len(kept)
 
 

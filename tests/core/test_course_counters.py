@@ -1,0 +1,55 @@
+"""Iterations in words that no rule knows: a number that rises by the same step each time it is said."""
+
+import pytest
+
+from tests.core.jobs import at, job, lines, parse
+
+ROUNDS = 12
+
+
+@pytest.mark.parametrize(
+    ("says", "last", "total"),
+    [
+        ("it {n:4d} of 300  cost 2.51  load 0ms", 11, 300),
+        ("round {n} err=0.51 input=0.00s", 11, None),
+        ("epoch {n}/900  mse 3.020e-02  365 ms", 11, 900),
+        ("epoch 3 batch {n}/40 obj 0.0123 | read 0.001 calc 0.181", 11, 40),
+        ("msg=progress step={ten} of=400 cost=0.13602 step_ms=206", 110, 400),
+        ("[{ten}]\ttraining's l2: 0.905511", 110, None),
+    ],
+)
+def test_what_rises_steadily_counts_iterations(says: str, last: int, total: int | None) -> None:
+    """A total, a word, or a regular step beside a measurement."""
+    said = [at(n, says.format(n=n, ten=10 * n)) for n in range(ROUNDS)]
+    found = parse(job({"rank_0.log": lines(*said)})).iterations
+
+    assert (found.last, found.total) == (last, total)
+    assert len(found.course) == ROUNDS
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "heartbeat {n} s",
+        "took 2.5 seconds, {ten} samples seen",
+        "loaded shard {n}",
+        "rank {n} of 300 joined, 2.5 ms",
+        "ERROR batch {n}/40 failed 0.5",
+        "checked part_{n}.bin 0.5",
+        "waited {odd} 0.5",
+    ],
+)
+def test_what_only_rises_does_not(says: str) -> None:
+    """Times, samples, shards, ranks, errors, names, and numbers without a step."""
+    said = [at(n, says.format(n=n, ten=10 * n, odd=n * n)) for n in range(ROUNDS)]
+
+    assert parse(job({"rank_0.log": lines(*said)})).iterations.last is None
+
+
+def test_a_dialect_that_is_known_counts_before_any_number() -> None:
+    """Both in one log: frameworks say what they mean."""
+    said = [
+        at(n, text) for n in range(ROUNDS) for text in (f"round {n} err=0.5", f"iteration {n + 50}/ 100 | loss: 1.0 |")
+    ]
+
+    assert parse(job({"rank_0.log": lines(*said)})).iterations.last == ROUNDS - 1 + 50

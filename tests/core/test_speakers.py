@@ -1,0 +1,71 @@
+"""Who speaks in files of which neither name nor label tells it."""
+
+from core.diagnose import diagnose
+from core.model import Scope
+from tests.core.jobs import at, job, lines, parse
+
+
+def step(n: int) -> str:
+    return at(n, f"step {n} loss: 2.{n}")
+
+
+STEPS = [step(n) for n in range(9)]
+
+
+def nodes(files: dict[str, list[str]], **manifest: object) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    table = parse(job({name: lines(*said) for name, said in files.items()}, **manifest)).table
+    return table.nodes, table.ranks
+
+
+def test_files_that_differ_in_a_word_are_of_one_machine_each() -> None:
+    """Whatever it is called; by the name that the lines use, where they use one."""
+    assert nodes({f"h-{one}.err": STEPS for one in "abc"})[0] == ("h-a", "h-b", "h-c")
+    assert nodes({f"{one}/out.log": STEPS for one in ("east", "west")})[0] == ("east", "west")
+    called = {f"train-trn{n}x.log": [at(0, f"hello from trn{n}x"), *STEPS] for n in range(3)}
+    assert nodes(called)[0] == ("trn0x", "trn1x", "trn2x")
+
+
+def test_files_of_other_things_are_of_no_machine() -> None:
+    """Attempts, parts, process ids, and two streams of one process."""
+    later = [at(3_000 + n, f"step {n} loss: 2.{n}") for n in range(9)]
+
+    assert nodes({"run-a.log": STEPS, "run-b.log": later})[0] == ()
+    assert nodes({"plog-11116_1.log": STEPS, "plog-11117_1.log": STEPS})[0] == ()
+    assert nodes({"stdout.log": STEPS, "stderr.log": [at(1, "warming up"), at(2, "cache is cold")]})[0] == ()
+
+
+def test_ranks_introduce_themselves() -> None:
+    """Once, when they begin, or on each line; only when together they count from 0."""
+    once = {f"h-{one}.err": [at(0, f"rank {n}/3 up"), *STEPS] for n, one in enumerate("abc")}
+    each = {f"h-{one}.err": [f"{text} rank={n}" for text in STEPS] for n, one in enumerate("abc")}
+    others = {f"h-{one}.err": [at(0, f"rank {n + 4} on gpu"), *STEPS] for n, one in enumerate("abc")}
+
+    assert nodes(once)[1] == nodes(each)[1] == (0, 1, 2)
+    assert nodes(others)[1] == ()
+
+
+def test_srun_tells_where_ranks_are_at_home() -> None:
+    """Of ranks that name no machine, if each is a task of one."""
+    ranks = {f"rank_{n}.log": STEPS for n in range(3)}
+    ended = [f"srun: error: gpu-{n + 5}: task {n}: Terminated" for n in range(3)]
+
+    assert nodes({**ranks, "slurm-7.out": ended})[0] == ("gpu-5", "gpu-6", "gpu-7")
+    assert nodes({**ranks, "slurm-7.out": ended[:2]})[0] == ("rank 0", "rank 1", "rank 2")
+
+
+def test_nodes_are_compared_where_nobody_tells_ranks() -> None:
+    """One that stands still is found, and no rank is invented."""
+    says = {
+        f"h-{one}.err": [at(n, text) for n in range(30) for text in (f"step {n} loss: 2.{n}", f"save {n}")]
+        for one in "abcd"
+    }
+    says["h-c.err"] = says["h-c.err"][:-1]
+    hung = job(
+        {name: lines(*said) for name, said in says.items()}, start="2026-11-21T04:00:00", end="2026-11-21T04:02:00"
+    )
+
+    answer = diagnose(hung, [])
+
+    assert (answer.scope, [node.node for node in answer.nodes]) == (Scope.NODE, ["h-c"])
+    assert answer.nodes[0].ranks == ()
+    assert "rank" not in answer.nodes[0].because

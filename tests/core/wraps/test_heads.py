@@ -1,0 +1,96 @@
+"""A speaker in the head of each line that no word marks: known by what the column does, and by nothing else."""
+
+import pytest
+
+from tests.core.wraps.reading import layers, shown, unwrapped
+
+NAMES = ("gpu-03", "gpu-04", "gpu-07")
+
+
+def lines(head: str, names: tuple[str, ...] = NAMES, count: int = 12) -> bytes:
+    """Steps that all speakers say, one after the other."""
+    said = [
+        f"2026-11-22 13:{n // 60:02}:{n % 60:02} {head.format(name=name, rank=rank)} step {n} loss 2.{n}"
+        for n in range(count)
+        for rank, name in enumerate(names)
+    ]
+    return "\n".join(said).encode() + b"\n"
+
+
+def labels(content: bytes) -> set[bytes]:
+    return {line.split(b"\x1e")[1] for line in unwrapped(content).splitlines()}
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("INFO [{name}/{rank}]", {b"node=gpu-03\x1frank=0", b"node=gpu-04\x1frank=1", b"node=gpu-07\x1frank=2"}),
+        ("<{name}:{rank}>", {b"node=gpu-03\x1frank=0", b"node=gpu-04\x1frank=1", b"node=gpu-07\x1frank=2"}),
+        ("({rank}@{name})", {b"node=gpu-03\x1frank=0", b"node=gpu-04\x1frank=1", b"node=gpu-07\x1frank=2"}),
+        ("{name} INFO", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
+        ("INFO train [w{rank}]", {b"node=w0", b"node=w1", b"node=w2"}),
+        ("worker={rank} INFO", {b"rank=0", b"rank=1", b"rank=2"}),
+    ],
+)
+def test_a_column_of_names_that_come_again_is_the_speaker(head: str, expected: set[bytes]) -> None:
+    """A machine, a rank, or both, in any brackets."""
+    assert layers(lines(head)) == ["heads"]
+    assert labels(lines(head)) == expected
+
+
+def test_machines_that_differ_in_a_letter_say_the_same() -> None:
+    """Their name leaves the text, so that one template is told by all; a reader sees it before the line."""
+    content = lines("{name} INFO", ("p5-a", "p5-b", "p5-c"))
+
+    assert labels(content) == {b"node=p5-a", b"node=p5-b", b"node=p5-c"}
+    assert shown(content)[1] == "p5-b: 2026-11-22 13:00:00 INFO step 0 loss 2.0"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(lines("INFO", ("a",)), id="nobody"),
+        pytest.param(
+            b"".join(b"13:00:%02d INFO [epoch%d] step %d\n" % (n, n // 10, n) for n in range(50)), id="in stretches"
+        ),
+        pytest.param(b"".join(b"13:00:%02d INFO [it%d] loss 2.5\n" % (n, n) for n in range(50)), id="a counter"),
+        pytest.param(
+            b"".join(b"13:00:%02d INFO [io1] read %d\n13:00:%02d INFO [io2] wrote it\n" % (n, n, n) for n in range(30)),
+            id="modules, each with messages of its own",
+        ),
+        pytest.param(
+            b"".join(b"13:00:%02d sched: task on node-%d started\n" % (n, n % 3) for n in range(30)), id="prose"
+        ),
+    ],
+)
+def test_other_columns_are_no_speakers(content: bytes) -> None:
+    """Levels, phases, counters, modules, and machines that a line talks about."""
+    assert "heads" not in layers(content)
+
+
+def test_what_stands_below_belongs_to_whom_told_of_an_error() -> None:
+    """Others write to the same file: a traceback below a step may be anybody's."""
+    trace = b"Traceback (most recent call last):\nOSError: 20000 requested and 8160 written\n"
+    below_a_step = unwrapped(lines("INFO [{name}/{rank}]") + trace).splitlines()
+    failed = b"2026-11-22 13:01:00 ERROR [gpu-04/1] training failed\n"
+    below_an_error = unwrapped(lines("INFO [{name}/{rank}]") + failed + trace).splitlines()
+
+    assert [line.split(b"\x1e")[1] for line in below_a_step[-2:]] == [b"", b""]
+    assert [line.split(b"\x1e")[1] for line in below_an_error[-2:]] == [b"node=gpu-04\x1frank=1"] * 2
+
+
+def test_what_mpirun_writes() -> None:
+    """Open MPI's stamp, its tag where there is one, and the program's own column behind them."""
+    tagged = b"".join(
+        b"Sun Nov 22 13:09:%02d 2026[1,%d]<stdout>:epoch %d mse 0.5\n" % (n, r, n) for n in range(9) for r in (0, 1)
+    )
+    plain = b"".join(
+        b"Sun Nov  1 13:09:%02d 2026<stdout>:INFO [wk%d/%d] epoch %d mse 0.5\n" % (n, r, r, n)
+        for n in range(9)
+        for r in (0, 1)
+    )
+
+    assert layers(tagged) == ["mpirun"]
+    assert unwrapped(tagged).startswith(b"2026-11-22T13:09:00 \x1erank=0\x1eepoch 0 mse 0.5\n")
+    assert layers(plain) == ["mpirun", "heads"]
+    assert b"2026-11-01T13:09:00 \x1enode=wk1\x1frank=1\x1e" in unwrapped(plain)
