@@ -60,7 +60,7 @@ def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse:
     keeps_low, keeps_high = values[:place] < between, values[place:] > between
     if keeps_low.mean() < MOST or keeps_high.mean() < MOST:
         return None
-    return Shift(place, before, after)
+    return Shift(place + 1 if coarse else place, before, after)  # each was averaged with the one behind it
 
 
 def _spread(octaves: NDArray[np.float64]) -> float:

@@ -100,7 +100,7 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
     apart = {rank: value - middle for rank, value in rose.items()}
     odd = {rank for rank, value in apart.items() if abs(value) >= need}
     if not odd and name != LAG:
-        return _hint(name, changes, apart)
+        return _hint(name, changes, rose, apart)
     if not odd or len(odd) > max(1, len(changes) * FEW):
         return None
     least = min(abs(apart[rank]) for rank in odd)
@@ -113,12 +113,16 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
     return None
 
 
-def _hint(name: str, changes: Mapping[int, Change], apart: Mapping[int, float]) -> _Odd | None:
+def _hint(
+    name: str, changes: Mapping[int, Change], rose: Mapping[int, float], apart: Mapping[int, float]
+) -> _Odd | None:
     """The only rank whose part doubled, too little to explain the slowdown: what is printed may be a part of a part."""
     first, *others = sorted(apart, key=lambda rank: (-apart[rank], rank))
     before, after = changes[first]
     doubled = after >= HINT_ROSE * before > 0
-    alone = all(abs(apart[rank]) <= HINT_APART * apart[first] for rank in others)
+    alone = apart[first] >= APART * rose[first] > 0 and all(
+        abs(apart[rank]) <= HINT_APART * apart[first] for rank in others
+    )
     return _Odd(frozenset((first,)), f"its {name} rose, and no other's", weight=HINT) if doubled and alone else None
 
 

@@ -166,3 +166,109 @@ def test_an_exception_explains_a_hang_before_a_stop() -> None:
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "storage" in found.headline
+
+
+def parts(
+    change: dict[int, tuple[float, float]], name: str = "compute", rest: str = "wait"
+) -> list[dict[int, list[str]]]:
+    """What each rank prints of its parts of a step: 20 steps before and 12 after; the others wait for the slowest."""
+    said: dict[int, list[str]] = {}
+    for rank in range(4):
+        lines, clock = [], 0.0
+        for n in range(1, 33):
+            own = {r: (before if n <= 20 else after) for r, (before, after) in change.items()}
+            whole = max(own.values()) + 0.02
+            clock += whole
+            lines.append(
+                at(clock, f"iteration {n:8d}/     900 | {name}={own[rank]:.3f}s {rest}={whole - own[rank]:.3f}s |")
+            )
+        said[rank] = lines
+    return [said]
+
+
+@pytest.mark.parametrize(
+    ("change", "suspects"),
+    [
+        ({0: (0.3, 0.3), 1: (0.3, 0.3), 2: (0.3, 0.9), 3: (0.3, 0.3)}, ["node-2"]),
+        ({0: (0.3, 0.3), 1: (0.3, 0.3), 2: (0.3, 0.5), 3: (0.3, 0.3)}, ["node-2"]),
+        ({0: (0.3, 0.9), 1: (0.3, 0.9), 2: (0.3, 0.9), 3: (0.3, 0.9)}, []),
+        ({0: (0.3, 0.7), 1: (0.3, 0.9), 2: (0.3, 1.1), 3: (0.3, 0.8)}, []),
+    ],
+    ids=["three times as long", "half as long again", "on all alike", "on all, on some more"],
+)
+def test_who_rises_apart_from_the_others_made_the_job_slow(
+    change: dict[int, tuple[float, float]], suspects: list[str]
+) -> None:
+    """By seconds: ratios of small parts say little, and what all read slowly is nobody's fault."""
+    (said,) = parts(change)
+    order = {"slurm.out": [at(60, CANCELLED.format(second="00"))]}
+
+    found = diagnose(four_nodes(said, others=order), [])
+
+    assert [node.node for node in found.nodes] == suspects
+
+
+def test_clocks_of_whole_seconds_do_not_hide_a_slowdown() -> None:
+    """Four steps share a second, and then each takes one: by marks, not by seconds."""
+    clocks = [(n + 3) // 4 for n in range(1, 41)] + [10 + n for n in range(1, 21)]
+    made = [
+        f"2026-11-21 04:00:{clock:02d} iteration {n:8d}/     900 | loss: 5.0 |" for n, clock in enumerate(clocks, 1)
+    ]
+    slow = ending(stopped(made, 31)).slow
+
+    assert slow is not None
+    assert abs(slow.iteration - 41) <= 2
+    assert (slow.before, slow.after) == (0.25, 1.0)
+
+
+def test_a_stop_of_which_no_clock_tells_is_not_cleared() -> None:
+    """Whether the job still made progress nobody knows; the answer says so, and names nobody."""
+    made = [f"iteration {n:8d}/     900 | loss: 5.0 |" for n in range(1, 31)]
+    found = diagnose(four_nodes({}, usual=made, others={"slurm.out": [CANCELLED.format(second="00")]}), [])
+
+    assert (found.scope, found.confidence, found.nodes) == (Scope.JOB, Confidence.WEAK, ())
+    assert "no clock tells whether it still made progress" in found.headline
+
+
+def test_who_alone_is_behind_when_a_job_hung_is_where_to_look() -> None:
+    """All others completed one iteration more, and then nobody did."""
+    ahead = {n: steps(31, first=31, total=900) for n in (0, 1, 3)}
+    order = {"slurm.out": [at(90, CANCELLED.format(second="00"))]}
+
+    found = diagnose(four_nodes(ahead, usual=steps(30, total=900), others=order), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "completed iteration 30; the others reached 31" in found.nodes[0].because
+
+
+def test_whose_last_word_is_another_when_a_job_hung_is_where_to_look() -> None:
+    """It began something that the others had not begun, and never ended it."""
+    usual = [text for n in range(1, 31) for text in (at(n, f"opening part {n}"), *steps(n, first=n, total=900))]
+    order = {"slurm.out": [at(90, CANCELLED.format(second="00"))]}
+
+    found = diagnose(four_nodes({1: [at(30.5, "opening part 31")]}, usual=usual, others=order), [])
+
+    assert [node.node for node in found.nodes] == ["node-1"]
+    assert "opening part 31" in found.nodes[0].because
+
+
+def test_who_ended_first_with_a_complaint_broke() -> None:
+    """In words that no rule knows; those who ended after it had lost it."""
+    said = {n: [at(31.4, f"ERROR ring: gone hop {n}")] for n in (0, 1, 3)} | {
+        2: [at(31, "ERROR part-2.csv:302: bad cell")]
+    }
+    found = diagnose(four_nodes(said, usual=steps(30, total=900)), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert found.confidence is not Confidence.ESTABLISHED
+
+
+def test_what_is_raised_after_a_complaint_of_others_follows_from_it() -> None:
+    """Three lost the fourth, which says nothing, and then their program gave up in words of its own."""
+    lost = "RuntimeError: [/pytorch/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:31143"
+    said = {
+        n: [at(31, "ERROR step failed"), *raised(lost), *raised("app.TrainingFailed: giving up")] for n in (0, 1, 3)
+    }
+    found = diagnose(four_nodes(said, usual=steps(30, total=900)), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
