@@ -46,7 +46,7 @@ def find_origins(
         _combine(path, label, manifest, tasks_are_ranks=ranks, tasks_are_nodes=nodes)
         for path, label in zip(of_paths, labels, strict=True)
     ]
-    seen = _with_the_unlabelled(voices, labels, seen)
+    seen = _with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest))
     if not any(origin.rank is not None or origin.program is Program.LAUNCHER for origin in seen):
         seen = [  # a file called after its node is a daemon's beside those of ranks, and without any it is what trains
             trains(origin, manifest) if origin.node and not label.is_daemon else origin
@@ -101,7 +101,26 @@ def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: 
     )
     if origin.rank is not None or label.local is not None:
         return replace(origin, program=Program.RANK)
-    return trains(origin, manifest) if label.unit and origin.node else origin
+    says_who = label.unit != b"" or (label.host is not None and path.program is Program.SCHEDULER)
+    return trains(origin, manifest) if says_who and origin.node else origin
+
+
+def _beside_the_driver(labels: Sequence[Said], seen: list[Origin], manifest: Manifest) -> list[Origin]:
+    """Ray's actors without an address are on its driver's node: the one that no other actor of their class is on."""
+    actors = {label.actor for label in labels if label.actor and not label.here}
+    left = set(manifest.nodes) - {label.host for label in labels if label.actor in actors}
+    if len(left) != 1:
+        return seen
+    (node,) = left
+    return [
+        _trains_there(origin, node, manifest) if label.here and label.actor in actors and origin.node is None else origin
+        for label, origin in zip(labels, seen, strict=True)
+    ]
+
+
+def _trains_there(origin: Origin, node: str, manifest: Manifest) -> Origin:
+    here = replace(origin, node=node)
+    return here if origin.rank is not None else trains(here, manifest)
 
 
 def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> list[Origin]:

@@ -22,9 +22,9 @@ _LABEL = re.compile(
 class Said:
     """What a prefix says.
 
-    role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. here:
-    Ray names the host of every actor but those beside its driver. wrapped: a wrapper had the line, whatever it told.
-    unit: as in ``core.logs.label``.
+    role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. actor:
+    its class, of Ray's. here: Ray names the host of every actor but those beside its driver. wrapped: a wrapper had the
+    line, whatever it told. unit: as in ``core.logs.label``.
     """
 
     task: int | None = None
@@ -32,6 +32,7 @@ class Said:
     role: int | None = None
     rank: int | None = None
     host: str | None = None
+    actor: str = ""
     here: bool = False
     wrapped: bool = False
     unit: bytes = b""
@@ -73,6 +74,7 @@ def _with(said: Said, match: re.Match[bytes], hosts: Hosts) -> Said:
         return replace(said, local=int(match["local"]))
     if match["task"]:
         return replace(said, task=int(match["task"]))
+    said = replace(said, actor=(match["ray"] or b"").decode())
     return replace(said, host=hosts.first([name.decode()])) if name else replace(said, here=True)
 
 
