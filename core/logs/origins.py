@@ -90,12 +90,15 @@ def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: 
         return replace(path, node=node or path.node, rank=None, local_rank=None, program=Program.DAEMON)
     if rank is None and tasks_are_ranks:
         rank = label.task
-    by_task = tasks_are_nodes or not tasks_are_ranks
-    if node is None and label.task is not None and by_task and label.task < len(manifest.nodes):
-        node = manifest.nodes[label.task]
+    rank = path.rank if rank is None else rank
+    task = label.task if tasks_are_nodes or not tasks_are_ranks else None
+    if node is None:
+        node = _of_job(None, task, manifest)
+    elif node not in manifest.nodes:  # the machine that collects what a launcher prints for all
+        node = _of_job(rank, task, manifest) or node
     origin = replace(
         path,
-        rank=rank if rank is not None else path.rank,
+        rank=rank,
         local_rank=label.local if label.local is not None else path.local_rank,
         node=node or path.node,
     )
@@ -103,6 +106,13 @@ def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: 
         return replace(origin, program=Program.RANK)
     says_who = label.unit != b"" or (label.host is not None and path.program is Program.SCHEDULER)
     return trains(origin, manifest) if says_who and origin.node else origin
+
+
+def _of_job(rank: int | None, task: int | None, manifest: Manifest) -> str | None:
+    """The node of a rank, else of a task that is one for each node, as job.json tells."""
+    if rank is not None:
+        return next((node for node, ranks in manifest.node_ranks.items() if rank in ranks), None)
+    return manifest.nodes[task] if task is not None and task < len(manifest.nodes) else None
 
 
 def _beside_the_driver(labels: Sequence[Said], seen: list[Origin], manifest: Manifest) -> list[Origin]:

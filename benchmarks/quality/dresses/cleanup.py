@@ -1,7 +1,8 @@
 """What another launcher than the job's own says when it ends what is left of a job, in its real words.
 
 Each line names what is true of this job (``endings``): who failed with which code, and who was still there and was
-ended. The words are those of the programs' sources, named beside each.
+ended. How a process ended that the fault itself killed is no clean-up and not said again, but by mpirun, which always
+names the first one. The words are those of the programs' sources, named beside each.
 """
 
 import signal
@@ -27,14 +28,15 @@ def torchrun(wearer: Wearer) -> Outfit | None:
 def _torchrun(ending: Ending, time: int) -> Iterator[str]:
     agent, head = ending.pid - 40, partial(_glog, time)
     others = [ending.pid + 3 * place for place in range(1, len(ending.ranks))]
-    if not ending.by_itself and ending.process is None:
-        return
-    if not ending.by_itself and ending.process != -signal.SIGKILL:
+    if ending.was_ended:
         yield head("W", agent, "agent/server/api.py:753") + "Received 15 death signal, shutting down workers"
         others = [ending.pid, *others]
     for pid in others:
         yield head("W", agent, "multiprocessing/api.py:1028") + f"Sending process {pid} closing signal SIGTERM"
-    if ending.by_itself or ending.process == -signal.SIGKILL:
+    if ending.was_ended and ending.process == -signal.SIGKILL:
+        told = "Unable to shutdown process {} via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL"
+        yield _glog(time + 30 * _SECOND, "W", agent, "multiprocessing/api.py:1047") + told.format(ending.pid)
+    if ending.by_itself and not ending.at_fault:
         yield head("E", agent, "multiprocessing/api.py:1002") + (
             f"failed (exitcode: {ending.process}) local_rank: {ending.local_rank} (pid: {ending.pid})"
             " of binary: /opt/venv/bin/python"
@@ -51,15 +53,13 @@ def deepspeed(wearer: Wearer) -> Outfit | None:
 
 
 def _deepspeed(ending: Ending, time: int) -> Iterator[str]:
-    if ending.process is None:
-        return
     clock = f"[{moment(time):%Y-%m-%d %H:%M:%S},{time % _SECOND // 1000:03d}]"
     for place in range(len(ending.ranks)):
         yield f"{clock} [INFO] [launch.py:319:sigkill_handler] Killing subprocess {ending.pid + 3 * place}"
-    if ending.by_itself or ending.process == -signal.SIGKILL:
+    if ending.by_itself and not ending.at_fault:
         command = ["/opt/venv/bin/python", "-u", "train.py", f"--local_rank={len(ending.ranks) - 1}"]
         yield f"{clock} [ERROR] [launch.py:325:sigkill_handler] {command} exits with return code = {ending.process}"
-    else:
+    elif ending.was_ended:
         yield f"{clock} [INFO] [launch.py:328:sigkill_handler] Main process received SIGTERM, exiting"
 
 
@@ -116,22 +116,16 @@ def kubelet(wearer: Wearer) -> Outfit:
 
 
 def _kubelet(ending: Ending, time: int) -> Iterator[str]:
-    if ending.code is None:
-        return  # the machine is gone, or nobody reaches it
     pod, uid = f"research/{pod_of(ending.node)}", _uid(ending.node)
     main, shipper = made_up(f"{uid} pytorch", 64), made_up(f"{uid} shipper", 64)
     if ending.by_itself:
-        code = ending.code if ending.code > 0 else 128 - ending.code
-        yield _klog(
-            ending.time,
-            "generic.go:334",
-            f'"Generic (PLEG): container finished" podID="{uid}" containerID="{main}" exitCode={code}',
-        )
+        finished = f'"Generic (PLEG): container finished" podID="{uid}" containerID="{main}" exitCode={ending.code}'
+        yield _klog(ending.time, "generic.go:334", finished)
         yield _klog(
             ending.time, "kubelet.go:2463", f'"SyncLoop (PLEG): event for pod" pod="{pod}" event={_event(uid, main)}'
         )
     yield _klog(time, "kubelet.go:2433", f'"SyncLoop DELETE" source="api" pods=["{pod}"]')
-    left = [("pytorch", main)] * (not ending.by_itself) + [("log-shipper", shipper)]
+    left = [("pytorch", main)] * ending.was_ended + [("log-shipper", shipper)]
     for name, container in left:
         yield _klog(
             time,
@@ -141,7 +135,7 @@ def _kubelet(ending: Ending, time: int) -> Iterator[str]:
         )
     later = time + 30 * _SECOND
     for name, container in left:
-        code = 128 - ending.code if name == "pytorch" else 137
+        code = 128 - (ending.process or 0) if name == "pytorch" else 137
         told = f'"Generic (PLEG): container finished" podID="{uid}" containerID="{container}" exitCode={code}'
         yield _klog(later, "generic.go:334", told)
         yield _klog(
@@ -173,6 +167,7 @@ def _on_each_node(wearer: Wearer, name: str, told: Callable[[Ending, int], Itera
     pieces = {
         f"logs/{ending.node}/{name}": _said(lines)
         for ending in endings(wearer)
+        if ending.process is not None  # else the machine is gone, or nobody reaches it
         if (lines := list(told(ending, wearer.end + _SECOND)))
     }
     return outfit(wearer.files, pieces)

@@ -23,7 +23,7 @@ def rich(wearer: Wearer) -> Outfit:
         markup=False,
         emoji=False,
     )
-    return in_place(wearer, lambda line: [_highlighted(line, console)])
+    return in_place(wearer, lambda line: [line.spoken.envelope + _highlighted(line, console)])
 
 
 def _highlighted(line: Line, console: Console) -> bytes:
@@ -53,7 +53,7 @@ _LEVELS = {
 
 def loguru(wearer: Wearer) -> Outfit:
     """``colorize=True``; lines of other loggers with a level are coloured alike."""
-    return in_place(wearer, lambda line: [_of_loguru(line.text)])
+    return in_place(wearer, lambda line: [line.spoken.envelope + _of_loguru(line.text)])
 
 
 def _of_loguru(text: bytes) -> bytes:
@@ -89,7 +89,7 @@ _METRIC = re.compile(rb"(?<![\w/.:-])(?=[a-z][\w/ ]*?(?: \((?:ms|s)\))?[:=] *-?\
 
 def torchtitan(wearer: Wearer) -> Outfit:
     """Metrics in colours, each in its own."""
-    return in_place(wearer, lambda line: [_of_titan(line.text)])
+    return in_place(wearer, lambda line: [line.spoken.envelope + _of_titan(line.text)])
 
 
 def _of_titan(text: bytes) -> bytes:
@@ -107,7 +107,7 @@ _PATH = re.compile(rb"(?<=[\s\"'(])/[\w./-]+")
 
 def links(wearer: Wearer) -> Outfit:
     """OSC 8 around each path, as rich and pytest write it, and now and then the window's title (OSC 0)."""
-    return in_place(wearer, lambda line: [_linked(line)])
+    return in_place(wearer, lambda line: [line.spoken.envelope + _linked(line)])
 
 
 def _linked(line: Line) -> bytes:

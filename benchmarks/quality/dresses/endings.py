@@ -16,6 +16,7 @@ class Ending:
 
     code: of the node's launcher, or of its only process: above zero it ended by itself, below zero a signal ended it,
     None: nobody knows. process: code of the process that failed first on the node. time: of the node's last line.
+    at_fault: the fault itself ended it.
     """
 
     node: str
@@ -26,11 +27,17 @@ class Ending:
     local_rank: int
     pid: int
     time: int
+    at_fault: bool
 
     @property
     def by_itself(self) -> bool:
-        """Whether it ended before anybody ended it."""
-        return self.process is not None and (self.process > 0 or (self.code or 0) > 0)
+        """Whether its launcher, or its only process, ended before anybody ended it."""
+        return (self.code or 0) > 0
+
+    @property
+    def was_ended(self) -> bool:
+        """Whether it was there until somebody ended it, which was not the fault."""
+        return not self.by_itself and not self.at_fault and self.process is not None
 
     @property
     def rank(self) -> int:
@@ -39,13 +46,16 @@ class Ending:
 
 
 def endings(wearer: Wearer) -> tuple[Ending, ...]:
-    """One for each node, those that ended by themselves first, in the order of time."""
-    found = sorted(_endings(wearer), key=lambda ending: (not ending.by_itself, ending.time, ending.place))
+    """One for each node: whom the fault ended, then who ended by themselves in the order of time, then the others."""
+    found = sorted(
+        _endings(wearer), key=lambda ending: (not ending.at_fault, not ending.by_itself, ending.time, ending.place)
+    )
     return tuple(found)
 
 
 def _endings(wearer: Wearer) -> Iterator[Ending]:
-    manifest = wearer.manifest
+    manifest, truth = wearer.manifest, wearer.case.truth
+    hung = "hang" in (truth.kind or "")
     for place, node in enumerate(wearer.nodes):
         told = manifest.exit_codes.get(node)
         code = _OF_SHELL - told if told is not None and told > _OF_SHELL else told
@@ -55,6 +65,6 @@ def _endings(wearer: Wearer) -> Iterator[Ending]:
                 time = max(time, line.time)
                 if match := _FAILED.search(line.text):
                     process, local, pid = int(match["code"]), int(match["local"]), int(match["pid"])
-        yield Ending(
-            node, place, manifest.node_ranks.get(node, (place,)), code, process, local, pid, time or wearer.end
-        )
+        ranks = manifest.node_ranks.get(node, (place,))
+        at_fault = node in truth.faulty_nodes and not hung and process is not None and process < 0
+        yield Ending(node, place, ranks, code, process, local, pid, time or wearer.end, at_fault)

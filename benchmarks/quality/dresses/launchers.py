@@ -14,7 +14,8 @@ def srun(wearer: Wearer) -> Outfit | None:
     """``srun --label``: the number of the task, one a node with torchrun and one a rank without."""
     if wearer.shared:
         return None
-    per_rank = not any("attempt_" in stream.name for stream in wearer.streams)
+    trained = [stream for streams in wearer.by_node.values() for stream in streams]
+    per_rank = all(stream.rank is not None and "attempt_" not in stream.name for stream in trained)
     tasks = max(wearer.manifest.world_size or 0, len(wearer.nodes)) if per_rank else len(wearer.nodes)
     width = len(str(tasks - 1))
 

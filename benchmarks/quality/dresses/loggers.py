@@ -1,6 +1,7 @@
 """Loggers that write an object or pairs a line, through which a program sends all that it prints.
 
 As python-json-logger and logfmter write them, with rank and host bound; a line that tells its level has it as a field.
+A program that writes objects does not send them through a second logger, nor does what a launcher labels for all.
 """
 
 import json
@@ -18,9 +19,9 @@ _HEAD = 80  # bytes in which a line tells its level
 _QUOTED = re.compile(r'[\s="]|[^\x20-\x7e]')
 
 
-def json_logger(wearer: Wearer) -> Outfit:
+def json_logger(wearer: Wearer) -> Outfit | None:
     """An object a line."""
-    return in_place(wearer, _object)
+    return None if _has_its_own(wearer) else in_place(wearer, _object)
 
 
 def _object(line: Line) -> Iterator[bytes]:
@@ -30,14 +31,20 @@ def _object(line: Line) -> Iterator[bytes]:
     ).encode()
 
 
-def logfmt(wearer: Wearer) -> Outfit:
+def logfmt(wearer: Wearer) -> Outfit | None:
     """Pairs a line."""
-    return in_place(wearer, _pairs)
+    return None if _has_its_own(wearer) else in_place(wearer, _pairs)
 
 
 def _pairs(line: Line) -> Iterator[bytes]:
     fields = {"time": f"{moment(line.time):%Y-%m-%dT%H:%M:%S.%f}Z", **_bound(line), "msg": _text(line)}
     yield " ".join(f"{name}={_value(str(value))}" for name, value in fields.items()).encode()
+
+
+def _has_its_own(wearer: Wearer) -> bool:
+    return bool(wearer.shared) or any(
+        line.text.startswith(b'{"') for stream in wearer.streams if stream.trains for line in stream.lines
+    )
 
 
 def _bound(line: Line) -> dict[str, str | int]:

@@ -38,13 +38,13 @@ def _piece(value: str, comma: str, line: Line) -> Piece:
 
 
 def logcli(wearer: Wearer) -> Outfit:
-    """``logcli query``: labels that differ, padded to one width."""
+    """``logcli query``: labels that differ, padded to one width; blanks around a line are lost (output/default.go)."""
     width = max(len(_unlike(node)) for node in _nodes(wearer))
     return together(wearer, "logs/logcli.txt", lambda line: [_logcli(line, width)])
 
 
 def _logcli(line: Line, width: int) -> bytes:
-    return f"{moment(line.time):%Y-%m-%dT%H:%M:%SZ} {_unlike(line.node):<{width}} ".encode() + line.text
+    return f"{moment(line.time):%Y-%m-%dT%H:%M:%SZ} {_unlike(line.node):<{width}} ".encode() + line.text.strip()
 
 
 def _unlike(node: str) -> str:

@@ -17,16 +17,22 @@ from core.logs.voices import Origin, Program
 from core.parsing.parsed import Parsed
 
 COLLECTOR = "login1"  # a machine that is no node of any job: who collects what a launcher wrote for all of them
+_ENVELOPE = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (?:std(?:out|err) F )?")  # CRI, kubectl --timestamps
 _ATTEMPT = re.compile(r"attempt_\d+/(\d+)/")  # torchrun's folder of a local rank
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A line. time: microseconds, its own clock or the one before it in its file; never earlier than the line above."""
+    """A line.
+
+    text: as its program printed it. time: microseconds, its own clock or the one before it in its file; never earlier
+    than the line above. envelope: what a container runtime has put before the text.
+    """
 
     text: bytes
     place: Place
     time: int
+    envelope: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +149,9 @@ def _spoken(name: str, texts: list[bytes], clocks: Mapping[int, int], start: int
     time = min(clocks.values(), default=start)
     for number, text in enumerate(texts, start=1):
         time = max(time, clocks.get(number, time))
-        yield Spoken(text, (name, number), time)
+        match = _ENVELOPE.match(text)
+        envelope = match[0] if match else b""
+        yield Spoken(text[len(envelope) :], (name, number), time, envelope)
 
 
 def _stream(name: str, lines: tuple[Spoken, ...], origins: list[Origin], *, ends: bool, several: bool) -> Stream:
