@@ -123,14 +123,16 @@ def _beside_the_driver(labels: Sequence[Said], seen: list[Origin], manifest: Man
         return seen
     (node,) = left
     return [
-        _trains_there(origin, node, manifest) if label.here and label.actor in actors and origin.node is None else origin
+        _on(node, origin, manifest) if label.here and label.actor in actors else origin
         for label, origin in zip(labels, seen, strict=True)
     ]
 
 
-def _trains_there(origin: Origin, node: str, manifest: Manifest) -> Origin:
-    here = replace(origin, node=node)
-    return here if origin.rank is not None else trains(here, manifest)
+def _on(node: str, origin: Origin, manifest: Manifest) -> Origin:
+    if origin.node is not None:
+        return origin
+    there = replace(origin, node=node)
+    return there if origin.rank is not None else trains(there, manifest)
 
 
 def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> list[Origin]:

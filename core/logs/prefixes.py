@@ -23,8 +23,9 @@ class Said:
     """What a prefix says.
 
     role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. tagged:
-    a launcher's tag names the rank, not a wrapper's field. actor: its class, of Ray's. here: Ray names the host of every actor but those beside its driver. wrapped: a wrapper had the
-    line, whatever it told. unit: as in ``core.logs.label``.
+    a launcher's tag names the rank, not a wrapper's field. actor: its class, of Ray's. here: Ray names the host of
+    every actor but those beside its driver. wrapped: a wrapper had the line, whatever it told. unit: as in
+    ``core.logs.label``.
     """
 
     task: int | None = None

@@ -44,7 +44,8 @@ def _torchrun(ending: Ending, time: int) -> Iterator[str]:
 
 
 def _glog(time: int, level: str, agent: int, where: str) -> str:
-    return f"{level}{moment(time):%m%d %H:%M:%S}.{time % _SECOND // 1000:03d}000 {agent} torch/distributed/elastic/{where}] "
+    clock = f"{moment(time):%m%d %H:%M:%S}.{time % _SECOND // 1000:03d}000"
+    return f"{level}{clock} {agent} torch/distributed/elastic/{where}] "
 
 
 def deepspeed(wearer: Wearer) -> Outfit | None:
@@ -75,7 +76,8 @@ def _srun(ended: tuple[Ending, ...], end: int) -> Iterator[str]:
         if ending.code is not None and ending.code > 0:
             yield f"srun: error: {ending.node}: task {ending.place}: Exited with exit code {ending.code}"
     yield "srun: Terminating StepId=4711.0"
-    yield f"slurmstepd: error: *** STEP 4711.0 ON {_first(ended)} CANCELLED AT {moment(end + _SECOND):%Y-%m-%dT%H:%M:%S} ***"
+    clock = f"{moment(end + _SECOND):%Y-%m-%dT%H:%M:%S}"
+    yield f"slurmstepd: error: *** STEP 4711.0 ON {_first(ended)} CANCELLED AT {clock} ***"
     for ending in ended:
         if ending.code is not None and ending.code < 0:
             yield f"srun: error: {ending.node}: task {ending.place}: {signal.strsignal(-ending.code)}"

@@ -34,10 +34,10 @@ def _highlighted(line: Line, console: Console) -> bytes:
     return printed.get().encode()
 
 
-# loguru 0.7, _defaults.py: the format, and each level's colour; an exception's first line and name (_better_exceptions).
+# loguru 0.7, _defaults.py: format and colours of levels; _better_exceptions.py: an exception's first line and name.
 _LOGURU = re.compile(
-    rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) \| (?P<level>[A-Z]+ *) \| (?P<name>[^:]+):(?P<function>[^:]+):(?P<line>\d+)"
-    rb" - (?P<text>.*)",
+    rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) \| (?P<level>[A-Z]+ *) \| "
+    rb"(?P<name>[^:]+):(?P<function>[^:]+):(?P<line>\d+) - (?P<text>.*)",
     re.DOTALL,
 )
 _LOGGED = re.compile(rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) (?P<level>\[[A-Z]+\]) (?P<text>.*)", re.DOTALL)

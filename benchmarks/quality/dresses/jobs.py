@@ -13,7 +13,7 @@ from benchmarks.quality.labels import Truth, parse_truth
 LAB = Path(__file__).parent.parent / "lab.tar.xz"
 OTHER = Path(__file__).parent.parent / "other.tar.xz"
 
-OF_LAB = (  # killed, hung, its launcher killed, power lost, link down, wrong address, wrong size, NaN, out of memory, ...
+OF_LAB = (  # killed, hung, launcher killed, power lost, link down, wrong address, wrong size, NaN, out of memory, ...
     "f01", "f02", "f04", "f05", "f07", "f10", "f11", "f15", "f17", "f19", "f21", "f23", "f26", "f34", "f35", "f42",
 )  # fmt: skip
 OF_OTHERS = (

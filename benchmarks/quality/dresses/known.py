@@ -1,4 +1,4 @@
-"""Pairs whose answer differs, by name and reason: docs/dresses.md and the tests take them from here, and nowhere else."""
+"""Pairs whose answer differs, by name and reason: the page and the tests take them from here, and nowhere else."""
 
 from collections.abc import Mapping
 

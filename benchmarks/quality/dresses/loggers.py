@@ -53,7 +53,7 @@ def _bound(line: Line) -> dict[str, str | int]:
 
 
 def _level(line: Line) -> str:
-    """Its own; of what tells none, what programs do that send standard error through a logger: all of it is an error."""
+    """Its own; what tells none is an error when it came on standard error, as for whoever sends that to a logger."""
     told = _LEVEL.search(line.text, 0, _HEAD)
     if told is not None:
         return _GLOG[told["letter"]] if told["letter"] else told["word"].decode()

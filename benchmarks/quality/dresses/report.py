@@ -12,8 +12,8 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "dresses.md"
 
 _HEAD = """# The same job in other dresses
 
-The same job, wrapped by another collector or store, labelled by another launcher, coloured, ended by other clean-up, with
-other names or without its job.json, must have the same answer. 24 failed jobs of different kinds and stacks (16 of
+The same job, wrapped by another collector or store, labelled by another launcher, coloured, ended by other clean-up,
+with other names or without its job.json, must have the same answer. 24 failed jobs of different kinds and stacks (16 of
 `benchmarks/quality/lab.tar.xz`, 8 of `other.tar.xz`) are tried in each dress by
 `python -m benchmarks.quality.dresses`, which writes this page; the shims around each line follow the real formats, and
 clean-up lines are the programs' own words and name what is true of the job.

@@ -144,8 +144,7 @@ def _labels(node: str) -> dict[str, str]:
 
 
 def _machine(node: str) -> str:
-    digits = made_up(node, 4)
-    return _MACHINES.format(int(digits[:2], 16), int(digits[2:], 16))
+    return _MACHINES.format(*divmod(int(made_up(node, 4), base=16), 256))
 
 
 def _nodes(wearer: Wearer) -> list[str]:

@@ -1,7 +1,7 @@
 """Jobs tried in dresses: read as any job is, from the bytes in its folder."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -43,11 +43,15 @@ class FittingRoom:
     def try_on(self, job_id: str, dress: Dress) -> Tried:
         """Compare the answer with the undressed one."""
         case = self._case(job_id)
-        worn = dress.put_on(self._wearer(job_id))
+        worn = dress.put_on(self.wearer(job_id))
         if worn is None:
             return Tried(job_id, dress.name, None)
         dressed = self.read(job_id, dress, worn)
         return Tried(job_id, dress.name, differences(case, self.answer(job_id), diagnose_parsed(dressed.parsed), worn))
+
+    def wearer(self, job_id: str) -> Wearer:
+        """The undressed job, line by line."""
+        return Wearer(self._case(job_id), self.labelled.folders[job_id])
 
     def answer(self, job_id: str) -> Diagnosis:
         """The undressed job's."""
@@ -63,7 +67,7 @@ class FittingRoom:
     def _good(self, job_id: str, dress: Dress) -> Job:
         key = job_id, dress.name
         if key not in self._worn:
-            worn = dress.put_on(self._wearer(job_id)) if dress.everywhere else None
+            worn = dress.put_on(self.wearer(job_id)) if dress.everywhere else None
             self._worn[key] = _job(job_id, worn.files if worn else self.labelled.folders[job_id])
         job = self._worn[key]
         assert job is not None  # noqa: S101 (it was put there)
@@ -72,9 +76,6 @@ class FittingRoom:
     def _beside(self, job_id: str) -> Sequence[str]:
         source = FakeJobs(self.labelled.folders)
         return choose_baseline(source.manifest(job_id), [source.manifest(other) for other in source.job_ids()])
-
-    def _wearer(self, job_id: str) -> Wearer:
-        return Wearer(self._case(job_id), self.labelled.folders[job_id])
 
     def _case(self, job_id: str) -> Case:
         if job_id not in self._cases:

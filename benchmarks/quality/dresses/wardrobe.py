@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from benchmarks.quality.dresses import cleanup, colours, journal, launchers, loggers, runtimes, stores
 from benchmarks.quality.dresses.outfit import MANIFEST, Outfit, outfit
 from benchmarks.quality.dresses.wearer import Wearer
+from benchmarks.quality.labels import Place
 from benchmarks.quality.variations import new_names, renaming
 
 PutOn = Callable[[Wearer], Outfit | None]  # None: nobody would wear it so
@@ -30,7 +31,7 @@ def renamed(wearer: Wearer) -> Outfit | None:
     if not names:
         return None
     rename = renaming(names)
-    files, places = {}, {}
+    files, places = dict[str, bytes](), dict[Place, Place]()
     for name, content in wearer.files.items():
         files[rename(name)] = rename(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         places |= {(rename(name), line): (name, line) for line in range(1, content.count(b"\n") + 2)}

@@ -9,10 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import UnreadableLog
+from core.events.messages import unlabelled
+from core.job import Job, Manifest
 from core.logs.lines import LABEL_MARK
 from core.logs.scan import scan_blocks, scan_file, spans
 from core.logs.stream import WHOLE
 from core.logs.wraps.stream import OpenUnwrapped
+from core.parsing.parsed import parse_job
+from core.text import read_rows
 from tests.core.wraps.reading import sample, unwrapped, wrapped
 
 CRI = b"2026-11-22T04:49:38.177137210Z stdout F step %d loss 2.5\n"
@@ -112,6 +116,17 @@ def test_an_endless_line_is_handed_on_in_pieces() -> None:
     assert b"\x1e 599999 it\r" in out
     assert len(out) < len(text)
     assert out.endswith(b"Traceback\n2026-11-22T04:49:38.177137Z \x1e\x1estep 2 loss 2.5\n")
+
+
+def test_what_a_launcher_labelled_inside_a_wrapper_has_no_labels() -> None:
+    """The text of a row comes without those of the wrapper, so only those of the launcher are left to take off."""
+    line = b"2026-11-22T04:49:38.177137210Z stdout F %d:   exitcode  : -9 (pid: 17734)\n"
+    log = wrapped("logs/a.log", b"".join(line % task for task in (0, 1)))
+    table = parse_job(Job(Manifest("j1"), (log,)), (), cache=None, workers=1, progress=None).table
+
+    texts = read_rows({log.name: log}, table, [0, 1])
+
+    assert {unlabelled(table, row, text) for row, text in texts.items()} == {"  exitcode  : -9 (pid: 17734)"}
 
 
 def test_rows_have_the_physical_lines_of_the_log() -> None:
