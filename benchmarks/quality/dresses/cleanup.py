@@ -1,8 +1,8 @@
 """What another launcher than the job's own says when it ends what is left of a job, in its real words.
 
 Each line names what is true of this job (``endings``): who failed with which code, and who was still there and was
-ended. How a process ended that the fault itself killed is no clean-up and not said again, but by mpirun, which always
-names the first one. The words are those of the programs' sources, named beside each.
+ended. How a process ended that the fault itself killed is no clean-up, and is not said again. The words are those of
+the programs' sources, named beside each.
 """
 
 import signal
@@ -89,8 +89,13 @@ def _first(ended: Iterable[Ending]) -> str:
 
 
 def mpirun(wearer: Wearer) -> Outfit | None:
-    """Open MPI 4.1, orte/tools/orterun/help-orterun.txt: it names the first process that failed, and no other."""
-    return None if _is_run_by(wearer, b"mpirun ") else _once(wearer, "mpirun.log", _mpirun(endings(wearer)))
+    """Open MPI 4.1, orte/tools/orterun/help-orterun.txt: it names the first process that failed, and no other.
+
+    Of one that the fault itself ended that is a report of the fault, and no clean-up.
+    """
+    ended = endings(wearer)
+    is_report = any(ending.at_fault for ending in ended)
+    return None if is_report or _is_run_by(wearer, b"mpirun ") else _once(wearer, "mpirun.log", _mpirun(ended))
 
 
 def _mpirun(ended: tuple[Ending, ...]) -> Iterator[str]:
