@@ -10,7 +10,7 @@ from benchmarks.quality.case import Case
 from benchmarks.quality.dresses.jobs import JOBS, OF_LAB, OF_OTHERS, read_archives
 from benchmarks.quality.dresses.known import KNOWN
 from benchmarks.quality.dresses.outfit import Outfit
-from benchmarks.quality.dresses.report import DOCUMENT, page
+from benchmarks.quality.dresses.report import DOCUMENT, tables
 from benchmarks.quality.dresses.same import FIRST, SCOPE, SUSPECTS, Difference, differences
 from benchmarks.quality.dresses.trial import FittingRoom, Tried
 from benchmarks.quality.dresses.wardrobe import BY_NAME, WARDROBE, Dress
@@ -161,7 +161,7 @@ def test_scope_and_suspects_are_compared(judged: Case) -> None:
     assert _what(differences(judged, before, _dressed("raised", 11, scope=Scope.JOB), _outfit())) == [SCOPE]
 
 
-def test_the_page_counts_pairs_and_names_those_that_differ() -> None:
+def test_the_tables_count_pairs_and_name_those_that_differ() -> None:
     """A dress that a job cannot wear is no pair."""
     tried = [
         Tried("f01", "CRI", ()),
@@ -169,7 +169,7 @@ def test_the_page_counts_pairs_and_names_those_that_differ() -> None:
         Tried("f02", "Ray", None),
     ]
 
-    text = page(tried)
+    text = tables(tried)
 
     assert "**1 of 2 pairs unchanged (50.0%).**" in text
     assert "| CRI | 2 | 1 |" in text

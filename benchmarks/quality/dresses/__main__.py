@@ -1,14 +1,16 @@
-"""Try the jobs in all dresses, print the table and write docs/dresses.md; 1 when a pair differs that is not known."""
+"""Try the jobs in all dresses, print the tables and write docs/dresses.md; 1 when a pair differs that is not known."""
 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.quality.dresses.jobs import JOBS
 from benchmarks.quality.dresses.known import KNOWN
-from benchmarks.quality.dresses.report import DOCUMENT, page
+from benchmarks.quality.dresses.report import DOCUMENT, tables
 from benchmarks.quality.dresses.trial import try_all
 from benchmarks.quality.dresses.wardrobe import BY_NAME
+from benchmarks.quality.report import marks, write
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,12 +19,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--job", action="append", choices=JOBS, help="only this one")
     parser.add_argument("--dress", action="append", choices=list(BY_NAME), help="only this one")
     parser.add_argument("--workers", type=int, help="processes; as many as there are cores when not told")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", default=DOCUMENT, help="between the marks of this document"
+    )
     options = parser.parse_args(arguments)
     tried = list(try_all(options.job or JOBS, options.dress, options.workers))
-    text = page(tried)
+    text = tables(tried)
     print(text)
     if not options.job and not options.dress:
-        DOCUMENT.write_text(text, encoding="utf-8")
+        write(options.write, text, *marks("quality.dresses"))
     differing = {(one.job_id, one.dress) for one in tried if one.differs}
     for pair in sorted(differing - KNOWN.keys()):
         print("Differs, and is not known:", *pair, file=sys.stderr)
