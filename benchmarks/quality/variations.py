@@ -80,7 +80,7 @@ def renamed(case: Case) -> tuple[Case, Rename] | None:
     names = new_names(case)
     if not names:
         return None
-    job, rename = case.parsed.job, _renaming(names)
+    job, rename = case.parsed.job, renaming(names)
     logs, dumps = (
         tuple(sorted((_renamed_file(file, names) for file in files), key=lambda file: file.name))
         for files in (job.logs, job.dumps)
@@ -125,12 +125,12 @@ def _home(name: str, nodes: Iterable[str]) -> str | None:
 
 
 def _renamed_file(file: LogFile, names: Mapping[str, str]) -> LogFile:
-    rename, old = _renaming(names), _content(file)
+    rename, old = renaming(names), _content(file)
     text = rename(old.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     return _rewritten(file, rename(file.name), text)
 
 
-def _renaming(names: Mapping[str, str]) -> Rename:
+def renaming(names: Mapping[str, str]) -> Rename:
     """What replaces whole names in a text; the longest first, lest one be taken for the start of another."""
     ordered = sorted(names, key=lambda name: (-len(name), name))
     pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, ordered))})(?![A-Za-z0-9])")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.table import EventTable
+from core.logs.label import read_label
 
 _MAX_MESSAGE = 20_000  # rows; the longest report that was seen has 9 rows for each of 1,024 ranks
 _MAX_KEYS = 4
@@ -47,5 +48,6 @@ def _keys(table: EventTable, head: int) -> list[int]:
 
 
 def unlabelled(table: EventTable, row: int, text: str) -> str:
-    """The raw text of a row without the labels of its speaker."""
-    return text.removeprefix(table.prefix_of(int(table.voice[row])).decode("utf-8", "replace"))
+    """The text of a row, as ``core.text.read_rows`` gives it, without the labels of its speaker."""
+    _, tags = read_label(table.prefix_of(int(table.voice[row])))  # a wrapper's label is gone already
+    return text.removeprefix(tags.decode("utf-8", "replace"))

@@ -47,7 +47,7 @@ def find_origins(
         _combine(path, label, manifest, tasks_are_ranks=ranks, tasks_are_nodes=nodes)
         for path, label in zip(of_paths, labels, strict=True)
     ]
-    seen = _with_the_unlabelled(voices, labels, seen)
+    seen = _with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest))
     seen = _with_what_trains(voices, labels, seen, manifest)
     for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
         seen = _spread_within_folders(voices, seen)
@@ -87,18 +87,49 @@ def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: 
         return replace(path, node=node or path.node, rank=None, local_rank=None, program=Program.DAEMON)
     if rank is None and tasks_are_ranks:
         rank = label.task
-    by_task = tasks_are_nodes or not tasks_are_ranks
-    if node is None and label.task is not None and by_task and label.task < len(manifest.nodes):
-        node = manifest.nodes[label.task]
+    rank = path.rank if rank is None else rank
+    task = label.task if tasks_are_nodes or not tasks_are_ranks else None
+    if node is None:
+        node = _of_job(None, task, manifest)
+    elif node not in manifest.nodes:  # the machine that collects what a launcher prints for all
+        node = _of_job(rank, task, manifest) or node
     origin = replace(
         path,
-        rank=rank if rank is not None else path.rank,
+        rank=rank,
         local_rank=label.local if label.local is not None else path.local_rank,
         node=node or path.node,
     )
     if origin.rank is not None or label.local is not None:
         return replace(origin, program=Program.RANK)
-    return trains(origin, manifest) if label.unit and origin.node else origin
+    says_who = label.unit != b"" or (label.host is not None and path.program is Program.SCHEDULER)
+    return trains(origin, manifest) if says_who and origin.node else origin
+
+
+def _of_job(rank: int | None, task: int | None, manifest: Manifest) -> str | None:
+    """The node of a rank, else of a task that is one for each node, as job.json tells."""
+    if rank is not None:
+        return next((node for node, ranks in manifest.node_ranks.items() if rank in ranks), None)
+    return manifest.nodes[task] if task is not None and task < len(manifest.nodes) else None
+
+
+def _beside_the_driver(labels: Sequence[Said], seen: list[Origin], manifest: Manifest) -> list[Origin]:
+    """Ray's actors without an address are on its driver's node: the one that no other actor of their class is on."""
+    actors = {label.actor for label in labels if label.actor and not label.here}
+    left = set(manifest.nodes) - {label.host for label in labels if label.actor in actors}
+    if len(left) != 1:
+        return seen
+    (node,) = left
+    return [
+        _on(node, origin, manifest) if label.here and label.actor in actors else origin
+        for label, origin in zip(labels, seen, strict=True)
+    ]
+
+
+def _on(node: str, origin: Origin, manifest: Manifest) -> Origin:
+    if origin.node is not None:
+        return origin
+    there = replace(origin, node=node)
+    return there if origin.rank is not None else trains(there, manifest)
 
 
 def _with_what_trains(

@@ -22,16 +22,19 @@ _LABEL = re.compile(
 class Said:
     """What a prefix says.
 
-    role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. here:
-    Ray names the host of every actor but those beside its driver. wrapped: a wrapper had the line, whatever it told.
-    unit: as in ``core.logs.label``.
+    role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. tagged:
+    a launcher's tag names the rank, not a wrapper's field. actor: its class, of Ray's. here: Ray names the host of
+    every actor but those beside its driver. wrapped: a wrapper had the line, whatever it told. unit: as in
+    ``core.logs.label``.
     """
 
     task: int | None = None
     local: int | None = None
     role: int | None = None
     rank: int | None = None
+    tagged: bool = False
     host: str | None = None
+    actor: str = ""
     here: bool = False
     wrapped: bool = False
     unit: bytes = b""
@@ -66,13 +69,14 @@ def read_prefix(prefix: bytes, hosts: Hosts) -> Said:
 def _with(said: Said, match: re.Match[bytes], hosts: Hosts) -> Said:
     name = match["ip"] or match["nccl"] or match["host"]
     if match["rank"]:
-        return replace(said, role=said.rank, rank=int(match["rank"]))
+        return replace(said, role=said.rank, rank=int(match["rank"]), tagged=True)
     if match["mpi"]:
-        return replace(said, rank=int(match["mpi"]))
+        return replace(said, rank=int(match["mpi"]), tagged=True)
     if match["local"]:
         return replace(said, local=int(match["local"]))
     if match["task"]:
         return replace(said, task=int(match["task"]))
+    said = replace(said, actor=(match["ray"] or b"").decode())
     return replace(said, host=hosts.first([name.decode()])) if name else replace(said, here=True)
 
 
@@ -111,8 +115,7 @@ def with_local_ranks(labels: Sequence[Said], paths: Sequence[Origin], manifest: 
 def _localized(label: Said) -> Said:
     if label.role is not None:  # torch itself writes the rank of the job behind it
         return replace(label, local=label.role, role=None)
-    is_launchers = label.rank is not None and not label.wrapped
-    return replace(label, local=label.rank, rank=None) if is_launchers else label
+    return replace(label, local=label.rank, rank=None) if label.tagged else label
 
 
 def _are_local(labels: Sequence[Said], paths: Sequence[Origin], manifest: Manifest) -> bool:
@@ -126,7 +129,7 @@ def _are_local(labels: Sequence[Said], paths: Sequence[Origin], manifest: Manife
     tasks: defaultdict[int, set[int]] = defaultdict(set)
     nodes: defaultdict[int, set[str]] = defaultdict(set)
     for label, path in zip(labels, paths, strict=True):
-        if label.rank is not None and not label.wrapped:
+        if label.rank is not None and label.tagged:
             tasks[label.rank].update(() if label.task is None else (label.task,))
             nodes[label.rank].update(filter(None, (label.host or path.node,)))
     each = _ranks_of_a_node(manifest)

@@ -10,12 +10,13 @@ from core.logs.columns import Chunk
 from core.logs.days import Days
 from core.logs.fold import JOB_TEXTS, fold_file
 from core.logs.label import read_label
-from core.logs.lines import NO_TIME
+from core.logs.lines import LABEL_MARK, NO_TIME
 from core.logs.messages import Messages, find_messages
 from core.logs.narrow import Narrow, Put, narrow
 from core.logs.scan import FileScan
 
 HEAD, KEY, TIMED = 1, 2, 4  # bits of a row's marks
+_SECOND = 1_000_000  # microseconds
 COLUMNS = ("line", "offset", "time", "prefix", "message", "marks")
 
 
@@ -99,11 +100,11 @@ def join(scans: Sequence[FileScan], put: Put, limit: int = JOB_TEXTS, start: int
     found = fold_file(find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies), limit)
     counts = _Counts(len(file.prefixes), len(found.texts))
     parts, row, line = [], 0, 0
-    clock = _Clock(chunks, Days((chunk.time[:] for chunk in chunks), start))
+    clock = _Clock(chunks, Days((chunk.time[:] for chunk in chunks), start), coarse=file.is_labelled)
     for number, chunk in enumerate(chunks):
         columns = chunk.wide()
         body, prefix = file.body_and_prefix(number)
-        said = found.messages(body, row)
+        said = file.without_the_rest(found.messages(body, row), body, prefix)
         own, time = clock.carry(columns.time)
         counts.add(prefix, said, time)
         marks = said.head * np.uint8(HEAD) | said.key * np.uint8(KEY) | (own != NO_TIME) * np.uint8(TIMED)
@@ -147,6 +148,14 @@ def carry_time(time: NDArray[np.int64], before: int = NO_TIME) -> NDArray[np.int
     return np.where(last < 0, first, time[np.maximum(last, 0)])
 
 
+def refine_seconds(time: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where a time is a whole second, the latest time of the rows right above it in the same second."""
+    second = time // _SECOND
+    runs = np.cumsum(np.diff(second, prepend=second[:1]) != 0) * _SECOND
+    latest = np.maximum.accumulate(time - second * _SECOND + runs) - runs + second * _SECOND
+    return np.where((time == second * _SECOND) & (time >= 0), latest, time)
+
+
 class _Numbers:
     """One numbering of prefixes and bodies for all chunks of a file, in the order in which they come."""
 
@@ -156,6 +165,18 @@ class _Numbers:
         self.prefixes, self._prefix_of = _numbered(chunk.prefixes for chunk in chunks)
         self.bodies, self._body_of = _numbered(chunk.bodies for chunk in chunks)
         self._read: tuple[int, tuple[NDArray[np.uint32], NDArray[np.uint32]]] | None = None
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether a wrapper was taken off the file."""
+        return any(prefix.startswith(LABEL_MARK) for prefix in self.prefixes)
+
+    def without_the_rest(self, said: Messages, body: NDArray[np.uint32], prefix: NDArray[np.uint32]) -> Messages:
+        """Without the lines of a document that stand between its records: they are nobody's messages."""
+        if not self.is_labelled or b"" not in self.bodies or b"" not in self.prefixes:
+            return said
+        rest = (body == self.bodies.index(b"")) & (prefix == self.prefixes.index(b""))
+        return replace(said, head=said.head & ~rest)
 
     def body_and_prefix(self, number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Bodies and prefixes of the rows of a chunk; the last ones are remembered."""
@@ -175,10 +196,13 @@ def _numbered(lists: Iterable[tuple[bytes, ...]]) -> tuple[tuple[bytes, ...], li
 
 
 class _Clock:
-    """Carries times on over the chunks of a file."""
+    """Carries times on over the chunks of a file.
 
-    def __init__(self, chunks: Sequence[Chunk], days: Days) -> None:
-        self._before, self._days = NO_TIME, days
+    coarse: a wrapper may count whole seconds (logcli, journalctl -o short), while the line above tells more.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], days: Days, *, coarse: bool) -> None:
+        self._before, self._days, self._coarse = NO_TIME, days, coarse
         if len(chunks) > 1:
             dated = (days.first_of(chunk.time[:]) for chunk in chunks)
             self._before = next((time for time in dated if time != NO_TIME), NO_TIME)
@@ -187,6 +211,7 @@ class _Clock:
         """Times of the rows' own clocks, and those with the ones above where there is none."""
         own = self._days.dated(time)
         carried = carry_time(own, self._before)
+        carried = refine_seconds(carried) if self._coarse else carried
         if len(carried):
             self._before = int(carried[-1])
         return own, carried

@@ -54,6 +54,15 @@ def test_an_exception_is_one_message_called_the_same_by_any_printer(name: str) -
     assert only.text == f"¶ {FAULTS[name.partition('.')[0]]}"
 
 
+@pytest.mark.parametrize("printer", ["cpython", "loguru"])
+@pytest.mark.parametrize("fault", ["value", "cause", "context", "missing", "library", "custom"])
+def test_an_exception_is_the_same_when_its_lines_were_trimmed(fault: str, printer: str) -> None:
+    """As logcli prints each line of a stream (grafana/loki, pkg/logcli/output/default.go)."""
+    trimmed = said(*(line.strip() for line in printed(f"{fault}.{printer}")))
+
+    assert {one.text for one in told(f"{fault}.{printer}")} <= {one.text for one in trimmed}
+
+
 def test_all_faults_have_several_printers() -> None:
     """A fault that one printer tells would prove nothing."""
     tellers = [name.partition(".")[0] for name in BY_PRINTER]

@@ -251,6 +251,54 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         ],
     ),
     (
+        "Ray: the one node of the job that no actor of that class is on is the driver's",
+        {
+            "nodes": ("gpu14", "gpu15", "gpu16"),
+            "node_ranks": {"gpu14": (0,), "gpu15": (1,), "gpu16": (2,)},
+            "node_addresses": {"gpu14": ("10.0.3.6",), "gpu15": ("10.0.3.7",), "gpu16": ("10.0.3.8",)},
+        },
+        [
+            ("all.log", b"(Worker pid=7, ip=10.0.3.7) ", ("gpu15", 1, None, 0)),
+            ("all.log", b"(Worker pid=9, ip=10.0.3.8) ", ("gpu16", 2, None, 0)),
+            ("all.log", b"(Worker pid=8) ", ("gpu14", 0, None, 0)),
+            ("all.log", b"(Controller pid=8) ", (None, None, None, 0)),
+        ],
+    ),
+    (
+        "Ray: where two nodes said nothing, either may be the driver's",
+        {"nodes": ("gpu14", "gpu15", "gpu16"), "node_addresses": {"gpu15": ("10.0.3.7",)}},
+        [
+            ("all.log", b"(Worker pid=7, ip=10.0.3.7) ", ("gpu15", None, None, 0)),
+            ("all.log", b"(Worker pid=8) ", (None, None, None, 0)),
+        ],
+    ),
+    (
+        "pdsh: the only rank of a host speaks there",
+        {"nodes": ("gpu14", "gpu15"), "node_ranks": {"gpu14": (0,), "gpu15": (1,)}, "world_size": 2},
+        [
+            ("all.log", b"gpu15: ", ("gpu15", 1, None, 0)),
+            ("gpu14/kernel.log", b"gpu14: ", ("gpu14", None, None, 0)),
+        ],
+    ),
+    (
+        "a collector that is no node of the job hides no task of srun",
+        TWO_NODES,
+        [
+            ("all.log", b"\x1enode=login1\x1funit=slurm\x1e0: [rank0]:", ("node-00", 0, 0, 0)),
+            ("all.log", b"\x1enode=login1\x1funit=slurm\x1e1: [rank0]:", ("node-01", 2, 0, 0)),
+            ("all.log", b"\x1enode=login1\x1funit=slurm\x1e1: ", ("node-01", None, None, 0)),
+            ("all.log", b"\x1enode=login1\x1funit=slurm\x1e", ("login1", None, None, 0)),
+        ],
+    ),
+    (
+        "a collector that is no node of the job hides no rank",
+        TWO_NODES,
+        [
+            ("rank_3.log", b"\x1enode=login1\x1e", ("node-01", 3, None, 0)),
+            ("all.log", b"\x1enode=login1\x1frank=2\x1e", ("node-01", 2, None, 0)),
+        ],
+    ),
+    (
         "NCCL's host:pid:tid [device]",
         {},
         [

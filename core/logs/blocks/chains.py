@@ -62,7 +62,14 @@ def _read_one(read: Read, head: int, *, is_flat: bool) -> Part:
         return read_panel(read, head)
     if re.search(GROUP, text):
         return read_group(read, head)
-    return read_flat(read, head) if is_flat else read_plain(read, head)
+    return read_flat(read, head) if is_flat or _has_lost_its_blanks(read, head) else read_plain(read, head)
+
+
+def _has_lost_its_blanks(read: Read, head: int) -> bool:
+    """Whether the first frame and its source begin where the head does: logcli trims each line."""
+    frame = skip_while(read, head + 1, is_blank)
+    source = read(frame + 1) or "  "
+    return (read(frame) or "").startswith(("File ", "> File ")) and is_frame(read(frame) or "") and source[:1] != " "
 
 
 def _past_notes(read: Read, at: int) -> int:

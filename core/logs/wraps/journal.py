@@ -2,7 +2,8 @@
 
 systemd, src/shared/logs-show.c: short, short-precise, short-iso, short-iso-precise, short-full, with-unit, short-unix,
 short-monotonic, short-delta; rsyslog's and syslog-ng's RFC 3339 form too. Further lines of a message are indented as
-far as its first one is. The identifier of a node's own daemon stays before its text: what it says is known by it.
+far as its first one is. The identifier of a node's own daemon stays before its text: what it says is known by it. A
+number and a colon is no identifier but the label of a task, which stands in other stores' lines.
 """
 
 import re
@@ -13,7 +14,7 @@ from core.logs.wraps.peeled import Peeled, Wrap, always, usual
 from core.logs.wraps.stamps import NO_STAMP, RFC3339, SYSLOG, Stamp, epoch, iso, stamp_of, syslog_of, tokens_of
 
 _HOST = rb" (?P<host>[A-Za-z0-9][\w.-]{0,253})"
-_UNIT = rb" (?P<unit>[A-Za-z0-9_(/][\w@.:/()+~-]{0,120}?)(?:\[(?P<pid>[0-9]+)\])?:(?: |$)"
+_UNIT = rb" (?P<unit>(?![0-9]+:)[A-Za-z0-9_(/][\w@.:/()+~-]{0,120}?)(?:\[(?P<pid>[0-9]+)\])?:(?: |$)"
 _SPEAKER = _HOST + _UNIT
 _BY_SYSLOG = re.compile(SYSLOG + _SPEAKER)
 _BY_ISO = re.compile(RFC3339 + _SPEAKER)

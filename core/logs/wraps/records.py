@@ -63,7 +63,7 @@ class _Fields:
                     self._others.append((name, value))
             elif meaning is Meaning.TRACEBACK or (value and isinstance(value, str)):
                 self._known.setdefault(meaning, []).append((order, name, value))
-            elif meaning is Meaning.MESSAGE:
+            elif meaning is Meaning.MESSAGE and value != "":  # an empty line says nothing
                 self._others.append((name, value))
         for found in self._known.values():
             found.sort(key=_ORDER)

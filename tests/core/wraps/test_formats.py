@@ -164,6 +164,15 @@ def test_what_python_json_logger_writes() -> None:
     assert unwrapped(sample("python_json_logger.jsonl")).startswith(b"2026-11-22T08:")
 
 
+def test_an_empty_line_says_nothing() -> None:
+    """Between the frames of a traceback that a shipper sent line by line."""
+    text = b"".join(
+        b'{"@timestamp":"2026-11-22T04:27:10Z","message":"%s","host":"gpu17"}\n' % t for t in (b"a", b"", b"b")
+    )
+
+    assert shown(text) == [f"2026-11-22T04:27:10Z gpu17: {said}" for said in ("a", "", "b")]
+
+
 def test_what_loguru_writes() -> None:
     """The record tells level, time and message, the text the traceback, bound values are fields."""
     assert said("loguru.jsonl")[:3] == [

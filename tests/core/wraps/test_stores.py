@@ -205,6 +205,14 @@ def test_what_tools_print(tool: str) -> None:
     assert [line[: len(text)] for line, text in zip(found, expected, strict=False)] == expected
 
 
+def test_the_label_of_a_task_is_no_identifier() -> None:
+    """What srun labelled, behind the stream of CloudWatch: no line of the journal's."""
+    text = b"".join(b"2026-11-22T04:27:1%d.477000+00:00 slurm/4711 %d: step 3\n" % (n, n % 2) for n in range(6))
+
+    assert layers(text) == ["aws logs tail"]
+    assert said(text)[1] == (b"node=slurm/4711", b"1: step 3")
+
+
 def test_what_aws_prints_of_objects() -> None:
     """--format json: an object stands on lines of its own below its event."""
     text = b"".join(b"2026-11-22T04:27:1%d+00:00 pytorch/llama-%d step %d\n" % (n, n % 2, n) for n in range(6))

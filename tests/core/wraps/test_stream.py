@@ -4,15 +4,22 @@ import io
 import pickle
 from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import UnreadableLog
-from core.logs.lines import LABEL_MARK
+from core.events.messages import unlabelled
+from core.job import Job, Manifest
+from core.logs.heap import Heap
+from core.logs.lines import LABEL_MARK, NO_TIME
+from core.logs.rows import HEAD, join, refine_seconds
 from core.logs.scan import scan_blocks, scan_file, spans
 from core.logs.stream import WHOLE
 from core.logs.wraps.stream import OpenUnwrapped
+from core.parsing.parsed import parse_job
+from core.text import read_rows
 from tests.core.wraps.reading import sample, unwrapped, wrapped
 
 CRI = b"2026-11-22T04:49:38.177137210Z stdout F step %d loss 2.5\n"
@@ -112,6 +119,37 @@ def test_an_endless_line_is_handed_on_in_pieces() -> None:
     assert b"\x1e 599999 it\r" in out
     assert len(out) < len(text)
     assert out.endswith(b"Traceback\n2026-11-22T04:49:38.177137Z \x1e\x1estep 2 loss 2.5\n")
+
+
+def test_what_a_launcher_labelled_inside_a_wrapper_has_no_labels() -> None:
+    """The text of a row comes without those of the wrapper, so only those of the launcher are left to take off."""
+    line = b"2026-11-22T04:49:38.177137210Z stdout F %d:   exitcode  : -9 (pid: 17734)\n"
+    log = wrapped("logs/a.log", b"".join(line % task for task in (0, 1)))
+    table = parse_job(Job(Manifest("j1"), (log,)), (), cache=None, workers=1, progress=None).table
+
+    texts = read_rows({log.name: log}, table, [0, 1])
+
+    assert {unlabelled(table, row, text) for row, text in texts.items()} == {"  exitcode  : -9 (pid: 17734)"}
+
+
+def test_what_stands_between_the_records_of_a_document_is_no_message() -> None:
+    """Brackets and keys of an answer that is printed over many lines: rows, as any line, but nobody says them."""
+    record = b'{\n  "MESSAGE": "step 31",\n  "_HOSTNAME": "gpu17",\n  "__REALTIME_TIMESTAMP": "1795321630477538"\n}\n'
+    scan = scan_file(wrapped("logs/journal.json", record * 3), (), 2026, scan_blocks)
+
+    rows = join([scan], Heap(None).put).parts[0]
+
+    assert (rows.marks[:] & HEAD).tolist() == [0, 1, 0, 0, 0] * 3
+    assert rows.line[:].tolist() == [*range(1, 16)]
+
+
+def test_whole_seconds_of_a_wrapper_do_not_go_back() -> None:
+    """logcli and journalctl -o short: a traceback is no older than the line above it, of which the clock is finer."""
+    seconds = np.array([5.3, 5, 5, 6, NO_TIME / 1e6, 6.25, 6, 7, 6])
+
+    refined = refine_seconds((seconds * 1e6).round().astype(np.int64)) / 1e6
+
+    assert refined.tolist() == [5.3, 5.3, 5.3, 6, NO_TIME / 1e6, 6.25, 6.25, 7, 6]
 
 
 def test_rows_have_the_physical_lines_of_the_log() -> None:
