@@ -9,7 +9,7 @@ from bot.investigate import Answer, Request, investigate
 from bot.known import KnownFault
 from bot.settings import Settings
 from bot.shelf import at_once, exact_faults, numbered, open_fault_library
-from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
+from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
 from faultlib.draft import pattern_of
 from faultlib.pattern import Clause, Signature
 from faultlib.signature import Match
@@ -91,6 +91,14 @@ def test_ids_are_given_in_the_order_of_the_answer() -> None:
     """P1 is what a reader sees first."""
     faults = list(numbered(_shown(_match("a", "e-root"), _match("b", "e-root"))))
     assert [fault.id for fault in faults] == ["P1", "P2"]
+
+
+def test_who_tells_of_another_node_is_not_where_the_fault_is() -> None:
+    """A peer or a scheduler's daemon reports it: the sentence says so."""
+    (fault,) = _shown(
+        _match("lost", "e-root"), diagnosis=replace(DIAGNOSIS, nodes=(NodeEvidence("N1", 0.9, "x", node="b"),))
+    )
+    assert fault.because == "All events of its signature are in this job (E1), told by node-a."
 
 
 def test_a_match_is_told_before_there_is_a_diagnosis() -> None:
