@@ -128,6 +128,17 @@ def timed_out() -> list[str]:
     return raised("RuntimeError: [/gloo/unbound_buffer.cc:81] Timed out waiting 25000ms for recv operation to complete")
 
 
+def slurm(seconds: float, text: str) -> str:
+    """What slurmctld or slurmd writes to its log."""
+    clock = START + timedelta(seconds=seconds)
+    return f"[{clock:%Y-%m-%dT%H:%M:%S}.{clock.microsecond // 1000:03d}] {text}"
+
+
+def told_to_end(seconds: float) -> str:
+    """torchrun's word that it was told to end, with SIGTERM."""
+    return at(seconds, "W1121 api.py:753] Received 15 death signal, shutting down workers")
+
+
 def exited(seconds: float, code: int) -> str:
     """torchrun's report of a process of its node that ended."""
     return at(seconds, f"E1121 api.py:869] failed (exitcode: {code}) local_rank: 0 (pid: 77) of binary: python")

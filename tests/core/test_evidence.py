@@ -86,8 +86,8 @@ def test_the_number_of_cited_lines_is_bounded_and_each_node_is_among_them() -> N
             "4 of 4 nodes logged this 4 times. Storage failed.",
         ),
         (
-            job({"controller.log": lines("ERROR node node-2 not responding")}, nodes=("node-1", "node-2")),
-            "controller.log logged this once. The node stopped answering.",
+            job({"slurmctld.log": lines("error: Nodes node-2 not responding")}, nodes=("node-1", "node-2")),
+            "slurmctld.log logged this once. The node stopped answering.",
         ),
     ],
 )  # fmt: skip

@@ -178,9 +178,9 @@ def test_who_counts_nothing_follows_the_jobs_clock() -> None:
     """A node's daemon has no iterations; what it says at 04:00:04 was said during what the ranks did then."""
     daemon = lines(at(0, "up"), at(4.5, "link down"), at(50, "bye"))
 
-    parsed = parse(job({"node-0/rank_0.log": lines(*steps(9)), "node-0/noded.log": daemon}))
+    parsed = parse(job({"node-0/rank_0.log": lines(*steps(9)), "node-0/slurmd.log": daemon}))
 
-    of_daemon = parsed.iterations.of_row[parsed.table.file == parsed.table.files.index("logs/node-0/noded.log")]
+    of_daemon = parsed.iterations.of_row[parsed.table.file == parsed.table.files.index("logs/node-0/slurmd.log")]
     assert of_daemon.tolist() == [-1, 4, 9]
 
 

@@ -8,10 +8,23 @@ from core.answer.verdict import MAX_SUSPECTS
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
-from tests.core.jobs import at, example, exited, four_nodes, job, lines, lost, raised, steps, timed_out
+from tests.core.jobs import (
+    at,
+    example,
+    exited,
+    four_nodes,
+    job,
+    lines,
+    lost,
+    raised,
+    slurm,
+    steps,
+    timed_out,
+    told_to_end,
+)
 
 DISK = raised("OSError: [Errno 5] Input/output error")
-CONTROLLER = {"controller.log": [at(13, "ERROR node node-2 not responding: no heartbeat for 9 s, marking it DOWN*")]}
+CONTROLLER = {"slurmctld.log": [slurm(13, "error: Nodes node-2 not responding, setting DOWN")]}
 
 
 def verdict(one: Job, *baseline: Job) -> Diagnosis:
@@ -78,7 +91,7 @@ def unmarked(last: int, said: dict[int, list[str]], **manifest: Any) -> Job:
         {},
         {1: [at(11, "WARNING the cache is cold")]},
         {1: [at(11, "ERROR push to the gateway failed")]},
-        {n: [at(11, "Received SIGTERM, asked to terminate")] for n in range(4)},
+        {n: [told_to_end(11)] for n in range(4)},
     ],
     ids=["nothing", "a warning", "a guess", "clearing up"],
 )
