@@ -224,7 +224,10 @@ def _node(found: Findings) -> Verdict | None:
     if not accused:
         return None
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
-    root = next((root for root in _breaking(roots) if _is_of(root, first)), None)
+    root = next(
+        (root for root in roots if not root.fact.stop and _is_of(root, first)),
+        None,
+    )
     said = _said(root) if root else first.signs[0].says or "it went silent while the others waited for it"
     support = Support(first.score, grounds_of(first.signs), found.voices, rivals(accused, found.suspicions))
     support = _compared(found, support, {one.node for one in accused})
@@ -246,12 +249,7 @@ def _held_up(found: Findings) -> bool:
 
 
 def _broke(found: Findings) -> bool:
-    return bool(_breaking(found.roots))
-
-
-def _breaking(roots: Sequence[Candidate]) -> list[Candidate]:
-    """What broke; a line that no fact knows and little speaks for (a pusher that goes on failing) is no such thing."""
-    return [one for one in roots if not one.fact.stop and (one.fact.known or one.score >= SUPPORTED)]
+    return any(not one.fact.stop for one in found.roots)
 
 
 def _may_have_hung(found: Findings) -> bool:
@@ -290,7 +288,7 @@ def _accused(
     """Suspects worth naming: none when the leading root concerns more than a part of the nodes."""
     if not suspicions or suspicions[0].score < level:
         return ()
-    roots = _breaking(roots)
+    roots = [root for root in roots if not root.fact.stop]
     if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
         return ()
     if roots and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes:

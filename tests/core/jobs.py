@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -42,6 +43,15 @@ def job(files: Mapping[str, str | bytes], **manifest: Any) -> Job:
 def example(job_id: str) -> Job:
     """A real lab job."""
     return open_source(str(EXAMPLES)).job(job_id)
+
+
+def good_jobs(job_id: str) -> tuple[str, ...]:
+    """Successful examples with the settings of an example."""
+    settings = {
+        path.parent.name: json.loads(path.read_text(encoding="utf-8"))["settings_id"]
+        for path in sorted(EXAMPLES.glob("*/job.json"))
+    }
+    return tuple(name for name in settings if name[0] == "s" and name != job_id and settings[name] == settings[job_id])
 
 
 def at(seconds: float, text: str) -> str:

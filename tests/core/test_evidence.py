@@ -152,7 +152,7 @@ def everything(found: Diagnosis) -> list[float]:
     return [one.score for one in (*found.events, *found.nodes, *found.iterations)]
 
 
-@pytest.mark.parametrize("job_id", ["f02", "f07", "f15", "f42"])
+@pytest.mark.parametrize("job_id", ["f02", "f07", "f15", "f22", "f42"])
 def test_scores_are_within_bounds_and_lists_are_ranked(job_id: str) -> None:
     """Higher is more anomalous, everywhere, and the most telling comes first."""
     found = diagnose(example(job_id), [])
