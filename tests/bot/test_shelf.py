@@ -152,7 +152,7 @@ def test_a_library_that_cannot_be_opened_costs_its_part_only(settings: Settings)
     (settings.library / "library.db").write_bytes(b"this is no database, but it is long enough to be one" * 40)
     names = [path.name for path in settings.library.iterdir()]
     answer = _investigated(settings, "f07")
-    assert answer.diagnosis.headline.startswith("Look at node-01")
+    assert answer.diagnosis.headline.startswith("Look at gpu018")
     assert answer.known == ()
     assert [skip.step for skip in answer.diagnosis.skipped] == ["fault library"]
     assert [path.name for path in settings.library.iterdir()] == names
