@@ -166,6 +166,18 @@ def test_ranks_that_share_a_file_do_not_start_anew() -> None:
     assert (found.last, found.began) == (4, None)
 
 
+def spoken(each: int, last: int, total: int) -> list[str]:
+    """DeepSpeed's report of every tenth step, beside what its program says of each (or of other) steps."""
+    reports = [f"[Rank 0] step={n}, skipped=0, lr=[0.002]" for n in range(0, last + 1, 10)]
+    return [*reports, *(f"step {n}/{total} | loss 1.5" for n in range(each, last + 5, each))]
+
+
+@pytest.mark.parametrize(("each", "last"), [(1, 34), (2, 34), (4, 30)])
+def test_the_same_count_in_smaller_steps_counts(each: int, last: int) -> None:
+    """Only when it holds all that the framework counts; the steps of an evaluation are others."""
+    assert counted(job({"train.log": lines(*spoken(each, 30, 60))})).last == last
+
+
 def test_each_rank_has_its_own_last_iteration() -> None:
     """Who is behind can be told only where ranks are counted apart."""
     found = counted(four_nodes({n: steps(5 if n == 2 else 9) for n in range(4)}))
