@@ -21,6 +21,7 @@ MIGRATIONS = (
     + feedback.SCHEMA,
     drafts.JOINING,
     watches.SCHEMA,
+    leases.BEGINNINGS,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 
