@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 5.0  # a write takes about a millisecond: whoever waits this long waits for something that hangs
 _AGAIN_SECONDS = 0.02  # an opening takes about that long
+_ASK_SECONDS = 0.005  # a write takes about a millisecond, and five on a slow disk
 APPLICATION = 0x46464C54  # "FFLT", so that another program's file is not taken for ours
 _HINTS = {
     sqlite3.SQLITE_FULL: ("the disk is full", "Free some space; nothing that was stored before is lost."),
@@ -52,9 +53,9 @@ class Database:
         self._busy_seconds = busy_seconds
         self._connections: dict[threading.Thread, sqlite3.Connection] = {}
         self._opening = threading.Lock()
-        self._writing = threading.RLock()  # threads of one process take turns here: SQLite's own waiting is by sleeping
+        self._door, self._writing = threading.Lock(), threading.Lock()
+        self._writer: threading.Thread | None = None  # whose transaction is under way
         self._declared: dict[str, tuple[type, bool]] = {}  # of each column: what it holds, and whether always
-        self._nested = False  # whether the thread that holds the lock is in a transaction already
         with ExitStack() as failed, self._translated():
             failed.callback(self.close)
             _create(path)
@@ -82,17 +83,36 @@ class Database:
             return self._connection().execute(sql, _bound(values)).rowcount
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing; a transaction within a transaction is a part of it."""
-        if not self._writing.acquire(timeout=self._busy_seconds):
-            raise self._unavailable(*_HINTS[sqlite3.SQLITE_BUSY])
+    def transaction(self, patience: float | None = None) -> Iterator[None]:
+        """All or nothing; a transaction within a transaction is a part of it.
+
+        Args:
+            patience: seconds to wait for other writers, when they are fewer than the file's own.
+        """
+        if self._writer is threading.current_thread():
+            yield
+            return
+        end = time.monotonic() + (self._busy_seconds if patience is None else min(patience, self._busy_seconds))
+        self._take_turn(end, hurried=patience is not None)
         try:
-            if self._nested:
-                yield
-            else:
-                yield from self._outermost()
+            self._writer = threading.current_thread()
+            yield from self._outermost(end)
         finally:
+            self._writer = None
             self._writing.release()
+
+    def _take_turn(self, end: float, *, hurried: bool) -> None:
+        """Of the threads of this process one writes.
+
+        Those in no hurry queue up before the door, so that whoever is in a hurry meets one of them at most.
+        """
+        at_door = hurried or self._door.acquire(timeout=max(0.0, end - time.monotonic()))
+        try:
+            if not (at_door and self._writing.acquire(timeout=max(0.0, end - time.monotonic()))):
+                raise self._unavailable(*_HINTS[sqlite3.SQLITE_BUSY])
+        finally:
+            if at_door and not hurried:
+                self._door.release()
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -101,19 +121,37 @@ class Database:
                 connection.close()
             self._connections.clear()
 
-    def _outermost(self) -> Iterator[None]:
+    def _outermost(self, end: float) -> Iterator[None]:
         with self._translated():
             connection = self._connection()
-            connection.execute("BEGIN IMMEDIATE")
-        self._nested = True
+            self._begin(connection, end)
         try:
             yield
             with self._translated():
                 connection.execute("COMMIT")
         finally:
-            self._nested = False
             if connection.in_transaction:  # after a full disk SQLite has rolled back already
                 connection.execute("ROLLBACK")
+
+    def _begin(self, connection: sqlite3.Connection, end: float) -> None:
+        """Wait for writers of other processes by asking often.
+
+        SQLite's own way is to pause, for up to 0.1 s between two tries: of two bots under a crowd one found the file
+        locked for two seconds.
+        """
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                        raise
+                    time.sleep(_ASK_SECONDS)
+                else:
+                    return
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {self._busy_seconds * 1000:.0f}")
 
     def _connection(self) -> sqlite3.Connection:
         """The connection of this thread; those of threads that ended are closed on the way."""

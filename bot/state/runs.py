@@ -125,6 +125,14 @@ class Runs:
         found = self._select("status IN ('queued', 'running') AND message_ts = '' AND asked_at < ?", before)
         return tuple(found)[::-1]
 
+    def is_posting(self, team: str, channel: str) -> bool:
+        """Whether a run of this channel waits for its message, which may stand there already."""
+        sql = (
+            "SELECT 1 FROM runs WHERE team = ? AND channel = ? AND message_ts = '' AND cancel_by = ''"
+            " AND (status IN ('queued', 'running') OR told = 0) LIMIT 1"
+        )
+        return bool(self._database.query(sql, team, channel))
+
     def place(self, run_id: str) -> int:
         """Its place in the queue: 1 is the next, 0 does not wait (any more)."""
         rows = self._database.query(

@@ -15,6 +15,7 @@ import pytest
 from bot.state.answers import SavedAnswer
 from bot.state.drafts import Verdict
 from bot.state.errors import StateUnavailable
+from bot.state.inbox import Envelope
 from bot.state.state import MIGRATIONS, State, open_state
 from bot.state.values import Failure, Status
 from bot.state.watches import WatchFinding
@@ -48,7 +49,10 @@ def fill(state: State) -> None:
         state.watches.note(WatchFinding(0, watch.id, "silent", "rank 3", "it is silent"))
         state.watch_posts.intend(watch.id, "begun")
     state.watches.keep("k1")
-    state.seen.first_time("T1", "C1", "1.0")
+    state.seen.touch("writable")
+    state.inbox.put([Envelope(f"k{number}", "command", {"text": "f07"}) for number in range(4)])
+    for one in state.inbox.claim("i1", 2, ["command"]):
+        state.inbox.once(one)("ask", lambda: ["r-1", True])
 
 
 def use(state: State) -> None:
@@ -73,6 +77,9 @@ def use(state: State) -> None:
             pass
         while leases.claim_telling("w2"):
             pass
+    for one in state.inbox.claim("i2", 4, ["command"]):
+        state.inbox.once(one)("ask", lambda: ["r-1", True])
+        state.inbox.done(one.seq)
     state.drafts.pending(state.clock())
     state.runs.ask(asking("one more"))
 

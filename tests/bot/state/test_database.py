@@ -51,7 +51,7 @@ def test_all_or_nothing(state: State) -> None:
 
     def halfway() -> None:
         with state.together():
-            state.seen.first_time("T1", "Ev1")
+            state.seen.touch("Ev1")
             ask(state)
             raise RuntimeError
 
@@ -59,7 +59,7 @@ def test_all_or_nothing(state: State) -> None:
         halfway()
 
     assert state.runs.active("T1") == ()
-    assert state.seen.first_time("T1", "Ev1")
+    assert state.database.query("SELECT * FROM seen") == []
 
 
 def test_a_newer_state_is_refused(state: State) -> None:
@@ -124,7 +124,7 @@ def test_a_damaged_file_is_told(state: State, place: int) -> None:
     with pytest.raises(StateUnavailable, match="damaged") as refused:
         open_state(state.database.path)
 
-    assert "Move the file away" in refused.value.hint
+    assert "Restore a backup" in refused.value.hint
 
 
 def test_a_full_disk_is_told_and_harms_nothing(state: State) -> None:
