@@ -60,6 +60,11 @@ class Theatre:
         shutil.rmtree(self.stage.home / "library")
         shutil.copytree(self.library, self.stage.home / "library")
 
+    def idle(self) -> bool:
+        """Whether everything that was stored is dealt with."""
+        with self.state() as state:
+            return not state.inbox.waiting() and not state.drafts.pending(state.clock())
+
     def died(self) -> bool:
         return not alive(self.pid)
 
@@ -224,7 +229,7 @@ def submit(action: str, values: dict[str, object]) -> Callable[[Theatre, str], b
         if theatre.stage.alice.modal() is not None:  # of an act before, which was not acknowledged
             theatre.stage.alice.cancel()
         click(action)(theatre, job)
-        theatre.stage.alice.wait_for_modal("job" if action == "ff_reject" else "Title", PATIENCE)
+        theatre.stage.alice.wait_for_modal(next(iter(values)), PATIENCE)  # it is filled
         return theatre.stage.alice.submit(values).acknowledged
 
     return do
@@ -298,6 +303,7 @@ def test_killed_between_every_two_steps(theatre: Theatre, name: str) -> None:
             theatre.start(act.kind, NEVER)
         if acknowledged:
             eventually(lambda: act.done(theatre, job), f"{name}, done once, after step {number}")  # noqa: B023 at once
+        eventually(theatre.idle, "an empty inbox")  # what was stored and not acknowledged is dealt with, too
         act.done(theatre, job)
         survived = survived + 1 if alive_still else 0
         if survived == 2:  # there are not so many steps

@@ -96,6 +96,25 @@ def test_a_state_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
     assert (decision.by, decision.joins) == ("U1", "")
 
 
+def test_deaths_of_bots_that_were_counted_before_are_forgiven(tmp_path: Path) -> None:
+    """Until the third version a bot that was restarted three times burned the runs that it held."""
+    path = tmp_path / "state.db"
+    old = Database(path, MIGRATIONS[:3])
+    for status in ("queued", "running", "failed"):
+        old.execute(
+            "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, status, attempts)"
+            " VALUES (?, 'T1', 'C1', ?, 'U1', '2026-11-21T04:11:30+00:00', 'command', '', ?, 3)",
+            f"r-{status}", status, status,
+        )  # fmt: skip
+    old.close()
+
+    state = open_state(path)
+
+    found = {run.job: run.attempts for run in (*state.runs.active("T1"), *state.runs.recent("T1"))}
+    state.close()
+    assert found == {"queued": 0, "running": 0, "failed": 3}
+
+
 def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
     """A wrong path does not put our tables into somebody's database."""
     path = tmp_path / "other.db"
