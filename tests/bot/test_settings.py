@@ -146,6 +146,16 @@ def test_a_file_that_is_none_is_told_at_once(own: Path, kind: str) -> None:
     assert str(own) in refused.value.message
 
 
+def test_a_file_can_be_named_on_the_command_line(here: Path) -> None:
+    """From where one is, for this command and all that it starts."""
+    (here / "team.env").write_text("FIRSTFAULT_STATE=/nowhere/of-the-team\n")
+    command = [sys.executable, "-m", "bot", "--env-file", "team.env", "audit"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert ran.returncode == 2
+    assert "There is no state in /nowhere/of-the-team." in ran.stderr
+
+
 def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     """A misspelt --env-file is no empty one."""
     monkeypatch.setenv(ENV_FILE, str(here / "nosuch.env"))

@@ -56,7 +56,7 @@ def event(**fields: object) -> dict[str, Any]:
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[State]:
-    opened = open_state(tmp_path / "state.db", lease=timedelta(seconds=0.3), busy_seconds=0.3)
+    opened = open_state(tmp_path / "state.db", lease=timedelta(seconds=0.5))
     yield opened
     opened.close()
 
@@ -88,9 +88,12 @@ def locked(state: State) -> Iterator[None]:
     ],
     ids=lambda value: str(value) if isinstance(value, Kind) else "",
 )  # fmt: skip
-def test_every_kind_is_stored_before_it_is_acknowledged(state: State, body: dict[str, Any], kind: Kind) -> None:
+def test_every_kind_is_stored_before_it_is_acknowledged(
+    monkeypatch: pytest.MonkeyPatch, state: State, body: dict[str, Any], kind: Kind
+) -> None:
     """Once, however often it is delivered; while the state does not answer, nothing is acknowledged."""
     door = reception(state)
+    monkeypatch.setattr("bot.state.inbox.PATIENCE", 0.1)
     with locked(state):
         refused = door.receive(body)
     assert stored(state) == []
@@ -240,6 +243,7 @@ def test_a_bot_that_ends_gives_back_what_it_had_not_begun(state: State) -> None:
         reception(state).receive({**COMMAND, "trigger_id": f"{number}.x"})
     with reading(state, deal):
         assert going.wait(20)
-        threading.Timer(0.2, free.set).start()
-    left = [row["seq"] for row in state.database.query("SELECT seq FROM inbox WHERE done_at IS NULL")]
-    assert sorted(done + left) == list(range(1, 21))
+        threading.Timer(0.1, free.set).start()
+    left = state.database.query("SELECT seq, begun, lease_until FROM inbox WHERE done_at IS NULL")
+    assert sorted(done + [row["seq"] for row in left]) == list(range(1, 21))
+    assert {(row["begun"], row["lease_until"]) for row in left} <= {(0, None)}
