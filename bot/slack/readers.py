@@ -113,7 +113,8 @@ class Readers:
             _LOG.error("%s %s", trouble.message, trouble.hint)
         except Exception:  # noqa: BLE001 the worker's boundary
             _LOG.exception("an envelope met an unknown error (%s)", new_id("e"))
-            self._give_up(received.seq)
+            if not self._stopping.is_set():  # else it may be that the state is closed
+                self._give_up(received.seq)
         finally:
             with self._lock:
                 self._begun.discard(received.seq)

@@ -77,19 +77,22 @@ class _Storing:
         with self._turn:  # whoever had it before may have stored this one too
             if not slot.over:
                 self._store_all()
-        if slot.trouble is not None:
-            raise slot.trouble
+        if not slot.stored:
+            raise slot.trouble or StateUnavailable("It could not be stored.", "The log of the bot tells why.")
 
     def _store_all(self) -> None:
         with self._guard:
             slots, self._waiting = self._waiting, []
-        trouble = None
         try:
             self._inbox.put([slot.envelope for slot in slots])
-        except StateUnavailable as error:
-            trouble = error
-        for slot in slots:
-            slot.over, slot.trouble = True, trouble
+            for slot in slots:
+                slot.stored = True
+        except StateUnavailable as trouble:
+            for slot in slots:
+                slot.trouble = trouble
+        finally:  # whatever it was, nobody else does it for them
+            for slot in slots:
+                slot.over = True
 
 
 class _Slot:
@@ -97,7 +100,7 @@ class _Slot:
 
     def __init__(self, envelope: Envelope) -> None:
         self.envelope = envelope
-        self.over = False
+        self.over = self.stored = False
         self.trouble: StateUnavailable | None = None
 
 

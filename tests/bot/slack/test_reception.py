@@ -163,6 +163,28 @@ def test_a_crowd_waits_together(state: State) -> None:
     assert len(stored(state)) == 50
 
 
+def test_nothing_is_acknowledged_for_another_s_mistake(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waited while somebody's storing met an unknown error is not told that it went well."""
+    going, free = threading.Event(), threading.Event()
+
+    def fail(_: object) -> None:
+        going.set()
+        free.wait(20)
+        raise ZeroDivisionError
+
+    door = reception(state)
+    monkeypatch.setattr(state.inbox, "put", fail)
+    with ThreadPoolExecutor(3) as people:
+        first = people.submit(door.receive, COMMAND)
+        going.wait(20)
+        others = [people.submit(door.receive, {**COMMAND, "trigger_id": f"{number}.x"}) for number in range(2)]
+        free.set()
+        assert isinstance(first.exception(), ZeroDivisionError)
+        for one in others:
+            assert one.exception() is not None or "could not be stored" in one.result().body
+    assert stored(state) == []
+
+
 # --- readers ---
 
 
