@@ -75,7 +75,9 @@ def _event(body: Payload) -> Envelope | None:
         return None
     kind, team = kinds[event["type"]], body["team_id"]
     kept = _some(event, "channel", "channel_type", "user", "ts", "thread_ts", "text")
-    return Envelope(to_text([kind, team, event["channel"], event["ts"]]), kind, {"team": team, **kept})
+    thread = event.get("thread_ts")  # where an answer knows what was said before it
+    lane = to_text([team, event["channel"], thread]) if thread else ""
+    return Envelope(to_text([kind, team, event["channel"], event["ts"]]), kind, {"team": team, **kept}, lane)
 
 
 def _by_trigger(kind: Kind, body: Payload, kept: Payload) -> Envelope:

@@ -16,10 +16,12 @@ from bot.state.values import Clock, moment_of, to_text
 
 SCHEMA = """
 CREATE TABLE inbox (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, body TEXT NOT NULL,
-    came_at TEXT NOT NULL, begun INTEGER NOT NULL DEFAULT 0, lease_owner TEXT, lease_until TEXT, done_at TEXT
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, lane TEXT NOT NULL,
+    body TEXT NOT NULL, came_at TEXT NOT NULL, begun INTEGER NOT NULL DEFAULT 0, lease_owner TEXT, lease_until TEXT,
+    done_at TEXT
 );
 CREATE INDEX inbox_open ON inbox (seq) WHERE done_at IS NULL;
+CREATE INDEX inbox_lanes ON inbox (lane, seq) WHERE done_at IS NULL;
 CREATE INDEX inbox_done ON inbox (done_at);
 CREATE TABLE inbox_steps (
     envelope INTEGER NOT NULL REFERENCES inbox (seq) ON DELETE CASCADE, step TEXT NOT NULL, result TEXT NOT NULL,
@@ -29,17 +31,24 @@ CREATE TABLE inbox_steps (
 LEASE = timedelta(seconds=15)  # renewed at a third of it; somebody waits for what a dead bot had begun
 PATIENCE = 2.0  # seconds for storing one; Slack gives three for all
 PATIENT_BEGINNINGS = 3  # as with runs: what was begun so often without an end lets the others go first
+_IN_TURN = """(lane = '' OR NOT EXISTS (
+    SELECT 1 FROM inbox AS earlier WHERE earlier.done_at IS NULL AND earlier.lane = this.lane AND earlier.seq < this.seq
+))"""
 MAX_BEGINNINGS = 5  # then whoever waits is told what is wrong; about a minute
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What somebody did in Slack. ``key``: the same for each delivery of it; ``body``: JSON, only what is needed."""
+    """What somebody did in Slack. ``key``: the same for each delivery of it; ``body``: JSON, only what is needed.
+
+    lane: envelopes of one lane are dealt with one after the other, as they came; of none ("") all at once.
+    """
 
     key: str
     kind: str
     body: Mapping[str, Any]
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +99,17 @@ class Inbox:
         with self._database.transaction(PATIENCE):
             for envelope in envelopes:
                 self._database.execute(
-                    "INSERT INTO inbox (key, kind, body, came_at) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
-                    envelope.key, envelope.kind, to_text(envelope.body), self._clock(),
+                    "INSERT INTO inbox (key, kind, lane, body, came_at) VALUES (?, ?, ?, ?, ?)"
+                    " ON CONFLICT (key) DO NOTHING",
+                    envelope.key, envelope.kind, envelope.lane, to_text(envelope.body), self._clock(),
                 )  # fmt: skip
 
     def claim(self, owner: str, limit: int, kinds: Collection[str]) -> tuple[Received, ...]:
         """So many of these kinds that nobody deals with, the oldest first; they are the owner's for one lease."""
         marks = ", ".join("?" * len(kinds))
         open_ones = (
-            "SELECT * FROM inbox WHERE done_at IS NULL AND (lease_until IS NULL OR lease_until <= ?)"  # noqa: S608 question marks
-            f" AND kind IN ({marks}) ORDER BY begun / {PATIENT_BEGINNINGS}, seq LIMIT ?"
+            "SELECT * FROM inbox AS this WHERE done_at IS NULL AND (lease_until IS NULL OR lease_until <= ?)"  # noqa: S608 question marks
+            f" AND kind IN ({marks}) AND {_IN_TURN} ORDER BY begun / {PATIENT_BEGINNINGS}, seq LIMIT ?"
         )
         if limit < 1 or not self._database.query(open_ones, self._clock(), *kinds, 1):
             return ()  # asked often: without taking the lock for writing

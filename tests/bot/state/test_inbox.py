@@ -51,6 +51,18 @@ def test_only_wanted_kinds_are_given(state: State) -> None:
     assert [one.kind for one in state.inbox.claim("i1", 9, ["opening"])] == ["opening"]
 
 
+def test_what_was_said_in_a_thread_is_dealt_with_as_it_was_said(state: State) -> None:
+    """One after the other, whoever is free; what belongs to no thread waits for nobody."""
+    said = {"a1": "a", "b1": "b", "a2": "a", "x": "", "b2": "b"}
+    state.inbox.put([Envelope(key, "command", {"text": key}, lane) for key, lane in said.items()])
+    first = state.inbox.claim("i1", 9, KINDS)
+    assert [one.body["text"] for one in first] == ["a1", "b1", "x"]
+    assert claimed(state, "i2") == []
+    state.inbox.done(first[0].seq)
+
+    assert claimed(state, "i2") == ["a2"]
+
+
 def test_what_ends_its_bot_again_and_again_does_not_keep_others_waiting(state: State, clock: Hands) -> None:
     """After three beginnings the next one has its turn."""
     put(state, "deadly", "harmless")
