@@ -9,6 +9,7 @@
     parsing    two minutes      docs/speed.md: the engines beside drain3
     speed      four minutes     docs/speed.md: the goals, and how cost grows
     cluster    four minutes     docs/cluster.md: from which size on a Dask cluster pays
+    crowd      ten minutes      docs/operations.md: 200 commands at once, 300 diagnoses in a row
     whole      some minutes     docs/speed.md: a whole diagnosis, first and again, up to 10 GB
     amplify    twenty minutes   docs/scale.md: labelled jobs grown to 1,024 nodes
 
@@ -29,6 +30,7 @@ STEPS = {
     "parsing": ("--write", "docs/speed.md"),
     "speed": ("--write", "docs/speed.md"),
     "cluster": ("--write", "docs/cluster.md"),
+    "crowd": ("--write", "docs/operations.md"),
     "whole": ("--write",),
     "amplify": ("measure", "--write"),
 }

@@ -1,5 +1,6 @@
 """The command line: words in, an exit code out. Everything heavy is loaded by the command that needs it."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -25,12 +26,20 @@ app.add_typer(library_cli.app, name="library")
 @app.callback()
 def firstfault(
     *,
-    show_version: Annotated[
+    show_version: Annotated[  # noqa: ARG001 its callback has done it
         bool,
         typer.Option(
             "--version", is_eager=True, callback=lambda wanted: _print_version(wanted=wanted), help="Print the version."
         ),
     ] = False,
+    env_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--env-file",
+            metavar="FILE",
+            help="Settings of this file, below those of the environment. [FIRSTFAULT_ENV_FILE]",
+        ),
+    ] = None,
 ) -> None:
     """Find the first fault behind a failed training job.
 
@@ -43,6 +52,8 @@ def firstfault(
     firstfault watch 1437825                  a job that still runs
     firstfault events f07 | less              every line, with its event
     """  # noqa: D301 click reads the control byte
+    if env_file is not None:
+        os.environ["FIRSTFAULT_ENV_FILE"] = str(env_file.absolute())  # for child processes too
 
 
 @app.command()

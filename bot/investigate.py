@@ -24,6 +24,7 @@ from bot.settings import Settings
 from bot.shelf import at_once, shelf
 from core.baseline import choose_baseline
 from core.diagnose import EventRow, diagnose_parsed, events
+from core.elsewhere import elsewhere
 from core.errors import BadJobId, BadSettings, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
 from core.job import Job, Manifest
 from core.logs.context import lines_around
@@ -158,7 +159,8 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
     Args:
         redacted: take secrets out of it, for a page that leaves the machine.
     """
-    from bot.report.page import render_report  # noqa: PLC0415 matplotlib takes half a second, and only pages need it
+    with elsewhere():
+        from bot.report.page import render_report  # noqa: PLC0415 matplotlib takes half a second; only pages need it
 
     excerpts = lines_around(answer.job, cited_places(answer.diagnosis))
     diagnosis = answer.diagnosis

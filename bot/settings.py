@@ -1,14 +1,22 @@
-"""All settings in one frozen object: FIRSTFAULT_* environment variables, then ``.env``, then defaults that work."""
+"""All settings in one frozen object: the places of ``bot.setting_files`` in their order, then defaults that work."""
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
+from bot.setting_files import Layer, layers
 from core.errors import BadSettings
 
 
@@ -24,18 +32,40 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
+class _Place(EnvSettingsSource):
+    """One place that settings come from, in the form in which pydantic asks for it."""
+
+    def __init__(self, settings_cls: type[BaseSettings], layer: Layer) -> None:
+        self._layer = layer
+        super().__init__(settings_cls)
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return {name.lower(): value for name, value in self._layer.values.items()}
+
+
 class Settings(BaseSettings):
     """What can be set; every field is FIRSTFAULT_ and its name in capitals."""
 
     model_config = SettingsConfigDict(
         env_prefix="FIRSTFAULT_",
-        env_file=".env",
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
         validate_by_name=True,  # beside the names that other programs use too
         loc_by_alias=False,
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 as the next two: pydantic gives them by name
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Values that code gives, then our places; of pydantic's own places none."""
+        return init_settings, *(_Place(settings_cls, layer) for layer in layers())
 
     jobs: str = Field(default_factory=_examples, description="folder or fsspec URL that holds the jobs")
     follow_links: Annotated[tuple[Path, ...], NoDecode] = Field(
@@ -164,7 +194,5 @@ def load_settings() -> Settings:
         first = error.errors(include_input=False, include_url=False)[0]
         name = "FIRSTFAULT_" + "_".join(str(part) for part in first["loc"]).upper()
         raise BadSettings(
-            f"{name} makes no sense: {first['msg']}", "Change it in the environment or in .env."
+            f"{name} makes no sense: {first['msg']}", "Change it where it is set: docs/settings.md lists the places."
         ) from error
-    except UnicodeDecodeError as error:
-        raise BadSettings("The file .env is not UTF-8 text.", "Save it as UTF-8, or remove it.") from error

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from core.elsewhere import elsewhere
 from faultlib.embedding import Vectors
 from faultlib.errors import IndexUnavailable
 from faultlib.index import Scored, Vector, ranked
@@ -80,10 +81,13 @@ def version() -> str:
 
 def _client(folder: Path) -> "Client":
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    import chromadb  # noqa: PLC0415 - two seconds, paid by those who search with it
-    from chromadb.config import Settings  # noqa: PLC0415
+    path = folder.absolute()
+    with elsewhere():  # it reads .env of the working directory when it is loaded, and with each of its Settings
+        import chromadb  # noqa: PLC0415 - two seconds, paid by those who search with it
+        from chromadb.config import Settings  # noqa: PLC0415
 
-    return cast("Client", chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False)))
+        settings = Settings(anonymized_telemetry=False)
+    return cast("Client", chromadb.PersistentClient(path=str(path), settings=settings))
 
 
 def _collection(client: "Client", sync_after: int) -> "ChromaCollection":

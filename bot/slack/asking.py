@@ -1,124 +1,95 @@
 """Ways to ask: the command, a mention, the shortcut, a direct message, a question in a thread of the bot."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.slack.boundary import Tell, answering, attempt, responding, whispering
+from bot.slack.boundary import Tell, answering, attempt, to_person, whispering
 from bot.slack.parts import Parts
+from bot.slack.readers import NotYet
 from bot.slack.words import Verb, Wish, asks_for_diagnosis, job_in, read_command
+from bot.state.inbox import Envelope, Once
 from bot.state.runs import Asking, Trigger
 
 Payload = Mapping[str, Any]
-_SPEECH = (None, "thread_broadcast", "file_share")  # subtypes of messages that a person has written
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class _Place:
     """Where somebody asks."""
 
     team: str
     channel: str
+    user: str
     thread: str = ""
 
 
 class Asks:
-    """Command, mention, shortcut."""
+    """Everything that people write; each takes the body of an envelope."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def command(self, ack: Callable[[], None], command: Payload, respond: Callable[..., None]) -> None:
+    def concerns_us(self, envelope: Envelope) -> bool:
+        """Whether a message is for the bot: direct, or in a thread of its own, even of one that is being posted."""
+        body = envelope.body
+        return body.get("channel_type") == "im" or self._thread_run(body) is not None or self._may_be_ours(body)
+
+    def command(self, body: Payload, once: Once) -> None:
         """The slash command; all it answers is private but the diagnosis itself."""
-        ack()
-        self._ask(
-            text=str(command.get("text", "")),
-            place=Place(command["team_id"], command["channel_id"]),
-            user=command["user_id"],
-            trigger=Trigger.COMMAND,
-            tell=self._private(respond, command["channel_id"], command["user_id"]),
-        )
+        place = _Place(body["team_id"], body["channel_id"], body["user_id"])
+        tell = to_person(self._parts.client, {**body, "channel": place.channel, "user": place.user})
+        self._serve(read_command(str(body.get("text", ""))), place, Trigger.COMMAND, tell, once)
 
-    def mention(self, event: Payload, body: Payload) -> None:
+    def mention(self, body: Payload, once: Once) -> None:
         """A mention; within a thread of the bot it is a question, unless it is a command."""
-        team, channel, user = body["team_id"], event["channel"], event.get("user", "")
-        thread = str(event.get("thread_ts", ""))
-        if _by_machine(event) or not self._parts.state.seen.first_time(team, channel, event["ts"], "mention"):
-            return
-        text = str(event.get("text", ""))
-        if thread and self._parts.state.threads.run_of(team, channel, thread) and asks_for_diagnosis(text) is None:
+        text, thread = body["text"], body.get("thread_ts", "")
+        if self._thread_run(body) is not None and asks_for_diagnosis(text) is None:
             return  # the same message comes as a message of the thread
-        self._ask(
-            text=text,
-            place=Place(team, channel, thread),
-            user=user,
-            trigger=Trigger.MENTION,
-            tell=whispering(self._parts.client, channel, user, thread),
-        )
+        place = _Place(body["team"], body["channel"], body.get("user", ""), thread)
+        tell = whispering(self._parts.client, place.channel, place.user, thread)
+        self._serve(read_command(text), place, Trigger.MENTION, tell, once)
 
-    def shortcut(self, ack: Callable[[], None], shortcut: Payload, respond: Callable[..., None]) -> None:
+    def shortcut(self, body: Payload, once: Once) -> None:
         """The shortcut on a message that names a job; the answer goes into its thread."""
-        ack()
-        message, channel, user = shortcut["message"], shortcut["channel"]["id"], shortcut["user"]["id"]
+        message = body["message"]
         thread = str(message.get("thread_ts") or message["ts"])
-        self._ask(
-            text=job_in(str(message.get("text", ""))),
-            place=Place(shortcut["team"]["id"], channel, thread),
-            user=user,
-            trigger=Trigger.SHORTCUT,
-            tell=self._private(respond, channel, user, thread),
-        )
+        place = _Place(body["team"], body["channel"], body["user"], thread)
+        wish = read_command(job_in(str(message.get("text", ""))))
+        self._serve(wish, place, Trigger.SHORTCUT, to_person(self._parts.client, body, thread), once)
 
-    def _ask(self, *, text: str, place: Place, user: str, trigger: Trigger, tell: Tell) -> None:
-        _serve(self._parts, read_command(text), place, user, trigger, tell)
+    def message(self, body: Payload, once: Once) -> None:
+        """A question in a thread of the bot goes into the queue; another direct message may be a command."""
+        text, thread = body["text"], body.get("thread_ts", "")
+        if asks_for_diagnosis(text) is None:
+            if self._thread_run(body) is not None:
+                self._question(body)
+                return
+            if self._may_be_ours(body):
+                raise NotYet
+        if body.get("channel_type") == "im":
+            wish = read_command(text)
+            if wish.verb is Verb.NOTHING and (job := job_in(text)):
+                wish = read_command(job)
+            place = _Place(body["team"], body["channel"], body.get("user", ""), thread)
+            tell = answering(self._parts.client, place.channel, thread)
+            self._serve(wish, place, Trigger.MESSAGE, tell, once)
 
-    def _private(self, respond: Callable[..., None], channel: str, user: str, thread: str = "") -> Tell:
-        return responding(respond, whispering(self._parts.client, channel, user, thread))
-
-
-class Messages:
-    """Messages: direct ones, and questions in the bot's own threads."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-
-    def remember(self, event: Payload, body: Payload, next: Callable[[], Any]) -> Any:  # noqa: A002 Bolt's name
-        """Before Slack is told that the message has arrived, a question is in the queue."""
-        thread = str(event.get("thread_ts", ""))
-        text = str(event.get("text", ""))
-        if thread and text.strip() and not _by_machine(event) and asks_for_diagnosis(text) is None:
-            user = str(event.get("user", ""))
-            self._parts.state.threads.add(
-                body["team_id"], event["channel"], thread, ts=event["ts"], user=user, text=text
-            )
-        return next()
-
-    def message(self, event: Payload, body: Payload) -> None:
-        """A question is in the queue already; a direct message may be a command."""
-        if _by_machine(event):
-            return
+    def _question(self, body: Payload) -> None:
+        """Adding it twice adds it once."""
+        team, channel, user = body["team"], body["channel"], body.get("user", "")
+        self._parts.state.threads.add(team, channel, body["thread_ts"], ts=body["ts"], user=user, text=body["text"])
         self._parts.wake()
-        team, channel, thread = body["team_id"], event["channel"], str(event.get("thread_ts", ""))
-        text = str(event.get("text", ""))
-        own = thread and self._parts.state.threads.run_of(team, channel, thread)
-        if event.get("channel_type") != "im" or (own and asks_for_diagnosis(text) is None):
-            return
-        if self._parts.state.seen.first_time(team, channel, event["ts"], "message"):
-            tell = answering(self._parts.client, channel, thread)
-            self._ask(text=text, place=Place(team, channel, thread), user=event.get("user", ""), tell=tell)
 
-    def _ask(self, *, text: str, place: Place, user: str, tell: Tell) -> None:
-        wish = read_command(text)
-        if wish.verb is Verb.NOTHING and (job := job_in(text)):
-            wish = read_command(job)
-        _serve(self._parts, wish, place, user, Trigger.MESSAGE, tell)
+    def _thread_run(self, body: Payload) -> str | None:
+        """The run that the thread is about, if it is one of the bot's."""
+        thread = body.get("thread_ts")
+        return self._parts.state.threads.run_of(body["team"], body["channel"], thread) if thread else None
 
+    def _may_be_ours(self, body: Payload) -> bool:
+        """Whether a message of the bot stands in the channel, or will at once, that the state does not know yet."""
+        return bool(body.get("thread_ts")) and self._parts.state.runs.is_posting(body["team"], body["channel"])
 
-def _serve(parts: Parts, wish: Wish, place: Place, user: str, trigger: Trigger, tell: Tell) -> None:
-    asking = Asking(wish.job, place.team, place.channel, user, trigger, place.thread)
-    attempt(lambda: parts.desk.serve(wish, asking), tell)
-
-
-def _by_machine(event: Payload) -> bool:
-    """Whether no person said it just now: bots, edits, deletions, joins."""
-    return bool(event.get("bot_id") or event.get("hidden") or event.get("subtype") not in _SPEECH)
+    def _serve(self, wish: Wish, place: _Place, trigger: Trigger, tell: Tell, once: Once) -> None:
+        asking = Asking(wish.job, place.team, place.channel, place.user, trigger, place.thread)
+        attempt(lambda: self._parts.desk.serve(wish, asking, once), tell, patient=once.patient)

@@ -13,14 +13,18 @@ from slack_sdk.errors import SlackClientError
 from bot.health import HealthServer, Metrics, split_address
 from bot.settings import Settings
 from bot.shelf import open_fault_library
+from bot.slack.asking import Asks
 from bot.slack.clerk import Clerk
+from bot.slack.clicks import Clicks
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.deciding import Deciding
 from bot.slack.desk import Desk
-from bot.slack.listeners import register
+from bot.slack.listeners import Listeners
 from bot.slack.parts import Parts
 from bot.slack.people import People, read_approvers
 from bot.slack.posting import Posting
+from bot.slack.readers import Readers
+from bot.slack.reception import Reception
 from bot.slack.telling import Telling
 from bot.slack.watching import Watching
 from bot.state.drafts import Decision
@@ -65,7 +69,6 @@ class Bot:
         self.state: State = open_state(settings.state / DATABASE, lease=lease)
         self._files = RunFiles(settings.state / REPORTS)
         secret = settings.slack_signing_secret.get_secret_value()
-        app = make_app(self._client, identity, secret, self.metrics.acknowledged)
         self._posting = posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
         self._telling = telling = Telling(posting, self.state, version=version, metrics=self.metrics)
         people = People(self._client, read_approvers(settings.approvers.split(",")))
@@ -85,25 +88,28 @@ class Bot:
         watching = Watching(self.state, unhurried, telling, people, open_jobs=open_jobs, limit=settings.watches)
         self._keeper = Keeper(self.state, watching, wake=self.worker.wake)
         watching.wake = self._keeper.wake
-        register(
-            app,
-            Parts(
-                state=self.state,
-                desk=Desk(
-                    self.state,
-                    telling,
-                    people,
-                    self._client,
-                    open_jobs=open_jobs,
-                    wake=self.worker.wake,
-                    watching=watching,
-                ),
-                deciding=Deciding(self.state, telling, people, self._clerk),
-                client=self._client,
+        parts = Parts(
+            state=self.state,
+            desk=Desk(
+                self.state,
+                telling,
+                people,
+                self._client,
                 open_jobs=open_jobs,
                 wake=self.worker.wake,
+                watching=watching,
             ),
+            deciding=Deciding(self.state, telling, people, self._clerk),
+            client=self._client,
+            open_jobs=open_jobs,
+            wake=self.worker.wake,
         )
+        asks, clicks = Asks(parts), Clicks(parts)
+        self._readers = Readers(self.state.inbox, Listeners(asks, clicks).deal)
+        reception = Reception(
+            self.state.inbox, concerns_us=asks.concerns_us, objection=clicks.objection, wake=self._readers.wake
+        )
+        app = make_app(self._client, identity, secret, reception.receive, self.metrics.acknowledged)
         self._vectors = Vectors(tasks=tasks)
         self._transport = _transport(settings, app)
         self._health = self._make_health(settings)
@@ -122,8 +128,9 @@ class Bot:
         return self._transport.port if isinstance(self._transport, Http) else None
 
     def start(self) -> None:
-        """Work first, then listen: what was left in the queue needs no new question."""
+        """Work first, then listen: what was left in the queue, and in the inbox, needs no new question."""
         self.worker.start()
+        self._readers.start()
         if self._health:
             self._health.start()
         self._transport.start()
@@ -133,18 +140,22 @@ class Bot:
         self._late.start()
 
     def healthy(self) -> bool:
-        """Whether worker, transport and the keeper of watches are well."""
-        return self.worker.healthy() and self._transport.healthy() and self._keeper.healthy()
+        """Whether worker, transport, readers of the inbox and the keeper of watches are well."""
+        parts = (self.worker, self._transport, self._readers, self._keeper)
+        return all(part.healthy() for part in parts)
 
     def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Take nothing new, finish what ends soon, hand back the rest."""
         self._stopping.set()
         leaving = threading.Thread(target=self._transport.stop, name="leaving", daemon=True)
+        reading = threading.Thread(target=self._readers.stop, name="reading", daemon=True)
+        reading.start()
         leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
         self._vectors.stop()
         self._keeper.stop()
         self.worker.stop(grace_seconds)
         leaving.join(LEAVING_SECONDS)
+        reading.join(2 * LEAVING_SECONDS)
         for thread in (self._late, self._tidy):
             if thread.is_alive():
                 thread.join(LEAVING_SECONDS)
@@ -165,6 +176,7 @@ class Bot:
         checks = {
             "worker": self.worker.healthy,
             "slack": self._transport.healthy,
+            "inbox": self._readers.healthy,
             "watches": self._keeper.healthy,
             "state": self.state.writable,
         }

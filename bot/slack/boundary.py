@@ -5,17 +5,19 @@ One of the two places with a broad ``except``: an unknown error gets a reference
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http.client import HTTPException
 from typing import Any
 
+from slack_bolt.context.respond import Respond
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
 from bot.discreet import discreet, failure_of, is_theirs
 from bot.slack.blocks import Message
 from bot.slack.replies import failure_reply
+from bot.state.errors import StateUnavailable
 from bot.state.values import Failure, new_id
 from core.errors import FirstfaultError
 
@@ -24,9 +26,13 @@ SEND_AGAIN = 1.0  # seconds after a response address gave no clear answer; it ma
 _LOG = logging.getLogger(__name__)
 
 
-def attempt(work: Callable[[], Message | None], tell: Tell) -> None:
-    """Do the work, and tell what it answers; that it cannot be told ends nothing else."""
-    answer = _answer(work)
+def attempt(work: Callable[[], Message | None], tell: Tell, *, patient: bool = False) -> None:
+    """Do the work, and tell what it answers; that it cannot be told ends nothing else.
+
+    Args:
+        patient: StateUnavailable is raised, because the work is done again later.
+    """
+    answer = _answer(work, patient=patient)
     if answer is None:
         return
     try:
@@ -55,6 +61,13 @@ def responding(respond: Callable[..., Any], otherwise: Tell, *, sleep: Callable[
     return tell
 
 
+def to_person(client: WebClient, where: Mapping[str, Any], thread: str = "") -> Tell:
+    """To whoever sent the envelope: through the address that came with it, if one did, else in its channel."""
+    otherwise = whispering(client, where["channel"], where["user"], thread)
+    url = where.get("response_url")
+    return responding(Respond(response_url=url, proxy=client.proxy, ssl=client.ssl), otherwise) if url else otherwise
+
+
 def whispering(client: WebClient, channel: str, user: str, thread: str = "") -> Tell:
     """To the person alone, in the channel where it happened."""
 
@@ -73,18 +86,7 @@ def answering(client: WebClient, channel: str, thread: str) -> Tell:
     return tell
 
 
-def _answer(work: Callable[[], Message | None]) -> Message | None:
-    try:
-        return work()
-    except FirstfaultError as trouble:
-        return failure_reply(_told(failure_of(trouble)))
-    except Exception as error:  # noqa: BLE001 the listener boundary
-        reference = new_id("e")
-        _LOG.exception("a listener met an unknown error (%s)", reference, extra={"reference": reference})
-        return failure_reply(Failure("Something went wrong on my side.", "Try again.", type(error).__name__, reference))
-
-
-def _told(failure: Failure) -> Failure:
+def tellable(failure: Failure) -> Failure:
     """What the person may read; what is kept from them stands in our log, under the reference that they are told."""
     if is_theirs(failure):
         return failure
@@ -93,6 +95,21 @@ def _told(failure: Failure) -> Failure:
         "%s: %s %s (%s)", failure.kind, failure.message, failure.hint, reference, extra={"reference": reference}
     )
     return replace(discreet(failure), reference=reference)
+
+
+def _answer(work: Callable[[], Message | None], *, patient: bool) -> Message | None:
+    try:
+        return work()
+    except StateUnavailable as trouble:
+        if patient:
+            raise
+        return failure_reply(tellable(failure_of(trouble)))
+    except FirstfaultError as trouble:
+        return failure_reply(tellable(failure_of(trouble)))
+    except Exception as error:  # noqa: BLE001 the listener boundary
+        reference = new_id("e")
+        _LOG.exception("a listener met an unknown error (%s)", reference, extra={"reference": reference})
+        return failure_reply(Failure("Something went wrong on my side.", "Try again.", type(error).__name__, reference))
 
 
 def _sent(respond: Callable[..., Any], arguments: dict[str, Any]) -> int:

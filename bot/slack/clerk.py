@@ -1,6 +1,7 @@
 """Files what was decided: into the fault library, the state, the audit and the thread; after a crash as well."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from bot.health import Metrics
 from bot.note.clean import cleaned
@@ -12,9 +13,11 @@ from bot.slack.people import People
 from bot.slack.posting import Posting
 from bot.slack.telling import DRAFTED_BY, Telling
 from bot.slack.thread import decided_message, undone_message, unfiled_message
-from bot.state.drafts import Decision, Draft
+from bot.state.drafts import Decision, Draft, Verdict
+from bot.state.inbox import Once
 from bot.state.runs import Run
 from bot.state.state import State
+from bot.state.values import moment_of
 from core.errors import FirstfaultError
 from core.model import Diagnosis
 from faultlib.pattern import Entry
@@ -119,21 +122,31 @@ class Clerk:
         words = pattern_from(case.form, case.diagnosis)
         return pattern_to_join(self._open_library, words, job=case.run.job, matched=case.matched)
 
-    def undo(self, run: Run, standing: Decision, user: str) -> bool:
-        """Take a decision back, and out of the library; False when somebody was faster."""
-        if standing.pattern:
+    def undo(self, run: Run, user: str, once: Once) -> bool:
+        """Take a decision back, and out of the library; False when there is none, or somebody was faster."""
+        which = once("which", lambda: _time_of(self._state.drafts.decision(run.id)))
+        standing = self.standing(run.id)
+        if standing is not None and standing.pattern and _time_of(standing) == which:
             shared = self._state.drafts.is_shared(run.id, standing.pattern)
             take_back(self._open_library, standing.pattern, self._deed(run, user, "undone"), shared=shared)
-        with self._state.together():
-            undone = self._state.drafts.undo(run.id, by=user)
-            if undone is not None:
-                self.note(run, user, "undone", undone.revision, pattern=undone.pattern)
-        if undone is None:
+        found = once("undo", lambda: self._undone(run, user, which))
+        if not found:
             return False
+        undone = Decision(**{**found, "verdict": Verdict(found["verdict"]), "at": moment_of(found["at"])})
         self._telling.show(run.id)
         kept = bool(undone.joins or self._state.drafts.is_shared(run.id, undone.pattern))
         self._say(run, f"undone {undone.at.isoformat()}", undone_message(undone, user, kept=kept))
         return True
+
+    def _undone(self, run: Run, user: str, which: str) -> dict[str, Any]:
+        """What the decision of that time was, which does not stand any more; empty when another one stands."""
+        if not which or _time_of(self._state.drafts.decision(run.id)) != which:
+            return {}
+        undone = self._state.drafts.undo(run.id, by=user)
+        if undone is None:
+            return {}
+        self.note(run, user, "undone", undone.revision, pattern=undone.pattern)
+        return {**asdict(undone), "at": undone.at.isoformat()}
 
     def tell(self, run: Run, title: str = "") -> None:
         """Show what was decided, in the message and once in its thread."""
@@ -166,3 +179,8 @@ class Clerk:
             standing = self._state.drafts.decision(decision.run)
             if standing is not None and standing.pending:
                 self._state.drafts.undo(decision.run, by=decision.by)
+
+
+def _time_of(decision: Decision | None) -> str:
+    """By which a decision is known among those about the same run."""
+    return decision.at.isoformat() if decision is not None else ""

@@ -5,13 +5,15 @@ from contextlib import suppress
 from http.client import HTTPException
 from typing import Any
 
-from slack_sdk.errors import SlackClientError
+from slack_bolt.context.respond import Respond
+from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.note.clean import cleaned
 from bot.slack import actions as act
 from bot.slack import replies
 from bot.slack.blocks import Message
-from bot.slack.boundary import Tell, attempt, responding, whispering
+from bot.slack.boundary import attempt, to_person, whispering
+from bot.slack.client import error_of
 from bot.slack.modals import (
     Errors,
     edit_modal,
@@ -24,9 +26,14 @@ from bot.slack.modals import (
 )
 from bot.slack.parts import Parts
 from bot.slack.raw_lines import find_evidence, read_citations
+from bot.state.inbox import Envelope, Once
 from bot.state.runs import Asking, Trigger
 
 Payload = Mapping[str, Any]
+Do = Callable[[object, Payload, Once], Message | None]
+Look = Callable[[object, str], dict[str, Any]]
+# The right to open a window ends after three seconds, and with its first use, which a bot may not have outlived.
+_TOO_LATE = frozenset({"expired_trigger_id", "trigger_expired", "exchanged_trigger_id", "trigger_exchanged"})
 
 
 class Clicks:
@@ -34,115 +41,116 @@ class Clicks:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._deeds: Mapping[str, Do] = {
+            act.CANCEL: self._cancel,
+            act.AGAIN: self._again,
+            act.DIAGNOSE: self._diagnose,
+            act.APPROVE: self._approve,
+            act.APPROVE_NEW: self._approve_new,
+            act.JOIN: self._join,
+            act.UNDO: self._undo,
+            act.USEFUL: self._useful,
+        }
+        self._windows: Mapping[str, tuple[str, str, Look]] = {
+            act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
+            act.REJECT: ("Reject the note", act.REJECT_FORM, self._reject_view),
+            act.LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
+            act.MORE_LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
+        }
 
-    def cancel(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """End a run."""
-        ack()
-        self._clicked(
-            lambda value, user: self._parts.desk.cancel(act.read_about(value).run, user), action, body, respond
-        )
+    def click(self, body: Payload, once: Once) -> None:
+        """A button or a choice that does something."""
+        name, value = body["action"]["action_id"], body["action"]["value"]
+        attempt(lambda: self._deeds[name](value, body, once), to_person(self._parts.client, body), patient=once.patient)
+        if name in (act.APPROVE_NEW, act.JOIN):
+            self._remove(body)
 
-    def again(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """Diagnose the job of a run anew."""
-        ack()
-        self._clicked(
-            lambda value, user: self._parts.desk.again(act.read_about(value).run, user), action, body, respond
-        )
+    def opening(self, body: Payload, once: Once) -> None:  # noqa: ARG002 whoever comes too late opens nothing
+        """A button that opens a window: at once, and filled then."""
+        title, form, look = self._windows[body["action"]["action_id"]]
+        value, user = body["action"]["value"], body["user"]
 
-    def diagnose(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """A job of a list."""
-        ack()
-        team, channel = body["team"]["id"], body["channel"]["id"]
-        self._clicked(
-            lambda value, user: self._parts.desk.diagnose(
-                Asking(str(value), team, channel, user, Trigger.COMMAND)
-            ),
-            action, body, respond,
-        )  # fmt: skip
+        def fill() -> Message | None:
+            try:
+                waiting = wait_modal(title, form, str(value))
+                opened = self._parts.client.views_open(trigger_id=body["trigger_id"], view=waiting)["view"]
+            except SlackApiError as error:
+                if error_of(error) not in _TOO_LATE:
+                    raise
+                return replies.too_late_reply()
+            self._parts.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
+            return None
 
-    def approve(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """Archive the note as it stands."""
-        ack()
-        self._clicked(
-            lambda value, user: self._parts.deciding.approve(act.read_about(value), user), action, body, respond
-        )
+        attempt(fill, to_person(self._parts.client, body))
 
-    def approve_new(
-        self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]
-    ) -> None:
-        """A pattern of its own, although there is one that is nearly the same."""
-        ack()
-        self._clicked(
-            lambda value, user: self._parts.deciding.approve(act.read_about(value), user, joins=""),
-            action, body, respond,
-        )  # fmt: skip
-        self._remove(respond)
-
-    def join(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """Add the job to a pattern that there is."""
-        ack()
-
-        def add(value: object, user: str) -> Message | None:
-            wanted = act.read_joining(value)
-            return self._parts.deciding.approve(wanted.about, user, joins=wanted.pattern)
-
-        self._clicked(add, action, body, respond)
-        self._remove(respond)
-
-    def undo(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """Take a decision back."""
-        ack()
-        self._clicked(lambda value, user: self._parts.deciding.undo(act.read_about(value), user), action, body, respond)
-
-    def useful(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """One of the two thumbs."""
-        ack()
-
-        def count(value: object, user: str) -> Message:
-            voice = act.read_voice(value)
-            self._parts.state.feedback.give(voice.run, user, useful=voice.useful)
-            return replies.thanks_reply()
-
-        self._clicked(count, action, body, respond)
-
-    def edit(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """The form; opened at once, because a trigger lives for three seconds, and filled then."""
-        ack()
-        self._form("Edit the note", act.EDIT_FORM, self._edit_view, action, body, respond)
-
-    def reject(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """Ask why."""
-        ack()
-        self._form("Reject the note", act.REJECT_FORM, self._reject_view, action, body, respond)
-
-    def lines(self, ack: Callable[[], None], action: Payload, body: Payload, respond: Callable[..., None]) -> None:
-        """The raw lines of one piece of evidence."""
-        ack()
-        self._form("Raw lines", act.LINES_FORM, self._lines_view, action, body, respond)
-
-    def edited(self, ack: Callable[..., None], view: Payload, body: Payload) -> None:
-        """The edited note is approved and archived."""
-        about, user = act.read_about(view.get("private_metadata")), body["user"]["id"]
+    def objection(self, envelope: Envelope) -> dict[str, Any] | None:
+        """What is wrong with a form that was submitted, as Slack shows it inline; None when it can be taken."""
+        view = envelope.body["view"]
+        if view["callback_id"] == act.REJECT_FORM:
+            reason = read_reject(view)
+            return reason.response() if isinstance(reason, Errors) else None
+        about = act.read_about(view.get("private_metadata"))
         case = self._parts.deciding.case(about.run)
         form = read_edit(view, case.diagnosis) if case else None
         if isinstance(form, Errors):
-            ack(form.response())
-            return
+            return form.response()
         if case is None or case.revision != about.revision:
-            ack(response_action="update", view=message_modal("Edit the note", "The note was changed meanwhile.",
-                                                             "Close this and edit it again."))  # fmt: skip
-            return
-        ack()
-        self._submitted(about, user, lambda: self._parts.deciding.approve(about, user, edited=form))
+            stale = message_modal("Edit the note", "The note was changed meanwhile.", "Close this and edit it again.")
+            return {"response_action": "update", "view": stale}
+        return None
 
-    def rejected(self, ack: Callable[..., None], view: Payload, body: Payload) -> None:
-        """The reason is kept."""
-        about, user, reason = act.read_about(view.get("private_metadata")), body["user"]["id"], read_reject(view)
-        if isinstance(reason, Errors):
-            ack(reason.response())
-            return
-        ack()
-        self._submitted(about, user, lambda: self._parts.deciding.reject(about, user, reason))
+    def form(self, body: Payload, once: Once) -> None:
+        """A form against which there was no objection: the edited note is archived, or the reason is kept."""
+        view, user = body["view"], body["user"]
+        about = act.read_about(view.get("private_metadata"))
+        run = self._parts.state.runs.get(about.run)
+        channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
+        do = self._rejected if view["callback_id"] == act.REJECT_FORM else self._edited
+        tell = whispering(self._parts.client, channel, user, thread)
+        attempt(lambda: do(about, body, once), tell, patient=once.patient)
+
+    # --- deeds ---
+
+    def _cancel(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.desk.cancel(act.read_about(value).run, body["user"], once)
+
+    def _again(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.desk.again(act.read_about(value).run, body["user"], once)
+
+    def _diagnose(self, value: object, body: Payload, once: Once) -> Message | None:
+        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._parts.desk.diagnose(asking, once)
+
+    def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.deciding.approve(act.read_about(value), body["user"], once)
+
+    def _approve_new(self, value: object, body: Payload, once: Once) -> Message | None:
+        """A pattern of its own, although there is one that is nearly the same."""
+        return self._parts.deciding.approve(act.read_about(value), body["user"], once, joins="")
+
+    def _join(self, value: object, body: Payload, once: Once) -> Message | None:
+        """Add the job to a pattern that there is."""
+        wanted = act.read_joining(value)
+        return self._parts.deciding.approve(wanted.about, body["user"], once, joins=wanted.pattern)
+
+    def _undo(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.deciding.undo(act.read_about(value), body["user"], once)
+
+    def _useful(self, value: object, body: Payload, _once: Once) -> Message | None:
+        """One of the two thumbs; the last one of a person counts."""
+        voice = act.read_voice(value)
+        self._parts.state.feedback.give(voice.run, body["user"], useful=voice.useful)
+        return replies.thanks_reply()
+
+    def _edited(self, about: act.About, body: Payload, once: Once) -> Message | None:
+        case = self._parts.deciding.case(about.run)
+        form = read_edit(body["view"], case.diagnosis) if case else None
+        if form is None or isinstance(form, Errors):
+            return replies.gone_reply()  # it was there a moment ago
+        return self._parts.deciding.approve(about, body["user"], once, edited=form)
+
+    def _rejected(self, about: act.About, body: Payload, once: Once) -> Message | None:
+        return self._parts.deciding.reject(about, body["user"], str(read_reject(body["view"])), once)
 
     # --- views ---
 
@@ -178,41 +186,8 @@ class Clicks:
         message = self._parts.deciding.barred(user) or self._parts.deciding.standing(run)
         return message_modal(title, message.text) if message else None
 
-    # --- common to all ---
-
-    def _clicked(
-        self, do: Callable[[object, str], Message | None], action: Payload, body: Payload, respond: Callable[..., None]
-    ) -> None:
-        user, value = body["user"]["id"], act.value_of(action)
-        attempt(lambda: do(value, user), self._private(body, respond))
-
-    def _form(
-        self,
-        title: str,
-        form: str,
-        view: Callable[[object, str], dict[str, Any]],
-        action: Payload,
-        body: Payload,
-        respond: Callable[..., None],
-    ) -> None:
-        user, value = body["user"]["id"], act.value_of(action)
-
-        def fill() -> None:
-            waiting = wait_modal(title, form, str(value))
-            opened = self._parts.client.views_open(trigger_id=body["trigger_id"], view=waiting)["view"]
-            self._parts.client.views_update(view_id=opened["id"], hash=opened["hash"], view=view(value, user))
-
-        attempt(fill, self._private(body, respond))
-
-    def _remove(self, respond: Callable[..., None]) -> None:
+    def _remove(self, body: Payload) -> None:
         """The private question whose answer was clicked; that it cannot be removed costs nothing."""
-        with suppress(SlackClientError, OSError, HTTPException):
-            respond(delete_original=True)
-
-    def _private(self, body: Payload, respond: Callable[..., None]) -> Tell:
-        return responding(respond, whispering(self._parts.client, body["channel"]["id"], body["user"]["id"]))
-
-    def _submitted(self, about: act.About, user: str, work: Callable[[], Message | None]) -> None:
-        run = self._parts.state.runs.get(about.run)
-        channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
-        attempt(work, whispering(self._parts.client, channel, user, thread))
+        client = self._parts.client
+        with suppress(SlackClientError, OSError, HTTPException, ValueError):  # the last: there is no address
+            Respond(response_url=body.get("response_url"), proxy=client.proxy, ssl=client.ssl)(delete_original=True)

@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Protocol
@@ -22,9 +21,6 @@ from waitress.server import create_server
 from bot.slack.client import TRIES, PatientClient, error_of
 from core.errors import BadSettings, FirstfaultError
 
-# Of listeners; Bolt's own five starve with eight commands at once. A listener acknowledges first and may then wait some
-# seconds for Slack's rate limit: with 16 threads the last of 50 commands at once were not acknowledged in time.
-LISTENERS = 64
 THREADS = 16  # that take requests over HTTP: each until it is acknowledged
 PING = 2.0  # seconds; slack_sdk gives a dead socket up after four of them (its own 10 s are 40 s of lost commands)
 GLANCE = 0.5  # seconds between two looks at whether a ping failed; slack_sdk waits for five failures: 10 s of commands
@@ -115,22 +111,30 @@ class _TimedApp(App):
 
 
 def make_app(
-    client: WebClient, identity: AuthorizeResult, signing_secret: str, acknowledged: Callable[[float], None]
+    client: WebClient,
+    identity: AuthorizeResult,
+    signing_secret: str,
+    receive: Callable[..., BoltResponse],
+    acknowledged: Callable[[float], None],
 ) -> App:
-    """The Bolt app, without listeners yet; it asks Slack nothing by itself.
+    """The Bolt app: it verifies requests, leaves out what the bot itself has said, and hands the rest over.
+
+    It has no listeners, because Bolt runs those beside the acknowledgement, and asks Slack nothing by itself.
 
     Args:
+        receive: takes the ``body`` of a request; what it returns is the answer to Slack.
         acknowledged: is told how many seconds each request took.
     """
     with _bolt_silent():  # it warns that SLACK_BOT_TOKEN is there too, under one of the names of our own setting
-        return _TimedApp(
+        app = _TimedApp(
             acknowledged,
             client=client,
             signing_secret=signing_secret or "not used by Socket Mode",
             authorize=lambda: identity,
-            listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
             logger=_BOLT,
         )
+    app.use(receive)
+    return app
 
 
 class Socket:

@@ -11,6 +11,7 @@ from bot.slack.people import People
 from bot.slack.telling import Telling
 from bot.state.drafts import Verdict
 from bot.state.errors import StaleRevision
+from bot.state.inbox import Once
 from bot.state.state import State
 from core.errors import FirstfaultError
 
@@ -42,7 +43,7 @@ class Deciding:
         return replies.decided_reply(decision) if decision else None
 
     def approve(
-        self, about: About, user: str, *, edited: Form | None = None, joins: str | None = None
+        self, about: About, user: str, once: Once, *, edited: Form | None = None, joins: str | None = None
     ) -> Message | None:
         """Archive the note as it stands or as it was edited; where the team knows its kind, ask first.
 
@@ -55,18 +56,24 @@ class Deciding:
         if case is None:
             return replies.gone_reply()
         try:
-            seen = self._save(case, about, user, edited)
+            seen = once("save", lambda: self._save(case, about, user, edited))
             if joins is None and (offer := self._offer(about.run, seen, shown=about.revision)) is not None:
                 return offer
-            decision = self._state.drafts.decide(about.run, Verdict.APPROVED, by=user, seen=seen, joins=joins or "")
+            new = once("decide", lambda: self._approved(about.run, user, seen, joins or ""))
         except StaleRevision as stale:
             return replies.stale_reply(stale)
-        if not decision.new:
+        if not new:
             return self.standing(about.run)
-        self._clerk.file(decision)
+        decision = self._state.drafts.decision(about.run)
+        if decision is None:  # its filing failed, and the bot died before it could say so
+            raise FirstfaultError("The approval does not stand.", "Look at the message, and decide again.")
+        if decision.pending:
+            self._clerk.file(decision)
+        else:
+            self._clerk.tell(case.run, case.form.title)
         return None
 
-    def reject(self, about: About, user: str, reason: str) -> Message | None:
+    def reject(self, about: About, user: str, reason: str, once: Once) -> Message | None:
         """Keep the note out of the library, and keep the reason."""
         if (barred := self.barred(user)) is not None:
             return barred
@@ -74,27 +81,33 @@ class Deciding:
         if case is None:
             return replies.gone_reply()
         try:
-            with self._state.together():
-                decision = self._state.drafts.decide(
-                    about.run, Verdict.REJECTED, by=user, seen=about.revision, reason=reason
-                )
-                if decision.new:
-                    self._clerk.note(case.run, user, "rejected", about.revision, reason=reason)
+            new = once("decide", lambda: self._rejected(case, about, user, reason))
         except StaleRevision as stale:
             return replies.stale_reply(stale)
-        if not decision.new:
+        if not new:
             return self.standing(about.run)
         self._clerk.tell(case.run)
         return None
 
-    def undo(self, about: About, user: str) -> Message | None:
+    def undo(self, about: About, user: str, once: Once) -> Message | None:
         """Take a decision back; a pattern that it made is retired, one that it added the job to stays."""
         if (barred := self.barred(user)) is not None:
             return barred
-        run, standing = self._state.runs.get(about.run), self._clerk.standing(about.run)
-        if run is None or standing is None or not self._clerk.undo(run, standing, user):
+        run = self._state.runs.get(about.run)
+        if run is None or not self._clerk.undo(run, user, once):
             return replies.nothing_to_undo_reply()
         return None
+
+    def _approved(self, run_id: str, user: str, seen: int, joins: str) -> bool:
+        """Whether it is this approval that stands."""
+        return self._state.drafts.decide(run_id, Verdict.APPROVED, by=user, seen=seen, joins=joins).new
+
+    def _rejected(self, case: Case, about: About, user: str, reason: str) -> bool:
+        """Whether it is this rejection that stands."""
+        decision = self._state.drafts.decide(about.run, Verdict.REJECTED, by=user, seen=about.revision, reason=reason)
+        if decision.new:
+            self._clerk.note(case.run, user, "rejected", about.revision, reason=reason)
+        return decision.new
 
     def _offer(self, run_id: str, seen: int, *, shown: int) -> Message | None:
         """The question whether the job is added to a pattern of the team; None for a note of a new kind."""
@@ -114,9 +127,8 @@ class Deciding:
         """The revision that is decided on; an edit is a new one."""
         if edited is None or edited == case.form:
             return about.revision
-        with self._state.together():
-            if (standing := self._state.drafts.decision(about.run)) is not None:
-                return standing.revision
-            draft = self._state.drafts.save(about.run, asdict(edited), by=user, seen=about.revision)
-            self._clerk.note(case.run, user, "edited", draft.revision)
+        if (standing := self._state.drafts.decision(about.run)) is not None:
+            return standing.revision
+        draft = self._state.drafts.save(about.run, asdict(edited), by=user, seen=about.revision)
+        self._clerk.note(case.run, user, "edited", draft.revision)
         return draft.revision

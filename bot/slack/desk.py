@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
@@ -14,6 +15,7 @@ from bot.slack.people import People
 from bot.slack.telling import Telling
 from bot.slack.watching import Watching, with_watched
 from bot.slack.words import Verb, Wish
+from bot.state.inbox import Once
 from bot.state.runs import Asking, Run, Trigger
 from bot.state.state import State
 from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
@@ -51,11 +53,11 @@ class Desk:
         self._watching = watching
         self._bot_name = bot_name
 
-    def serve(self, wish: Wish, asking: Asking) -> Message | None:  # noqa: PLR0911 one a verb
-        """Do what is wished; what only the asker is told."""
+    def serve(self, wish: Wish, asking: Asking, once: Once) -> Message | None:  # noqa: PLR0911 one a verb
+        """Do what is wished, each step once; what only the asker is told."""
         match wish.verb:
             case Verb.DIAGNOSE:
-                return self.diagnose(asking) if asking.job else replies.usage_reply(self._failed_jobs())
+                return self.diagnose(asking, once) if asking.job else replies.usage_reply(self._failed_jobs())
             case Verb.HELP:
                 return replies.help_reply()
             case Verb.LIST:
@@ -63,24 +65,25 @@ class Desk:
             case Verb.STATUS:
                 return self._status(asking)
             case Verb.CANCEL:
-                return self._cancel_job(asking)
+                return self._cancel_job(asking, once)
             case Verb.WATCH | Verb.UNWATCH:
-                return self._watch(wish, asking)
+                return self._watch(wish, asking, once)
             case Verb.NOTHING:
                 return replies.usage_reply(self._failed_jobs())
 
-    def diagnose(self, asking: Asking, *, forced: bool = False) -> Message | None:
+    def diagnose(self, asking: Asking, once: Once, *, forced: bool = False) -> Message | None:
         """Queue a job; a job that is at work or was answered here is shown in place of a second run."""
         try:
             self._open_jobs().manifest(check_job_id(asking.job))
         except (BadJobId, JobNotFound) as error:
             return replies.refused_reply(error, self._failed_jobs())
-        asked = self._state.runs.ask(asking, forced=forced)
-        run = asked.run
-        if not asked.new:
+        run_id, new = once("ask", lambda: self._ask(asking, forced=forced))
+        run = self._state.runs.get(run_id)
+        if run is None:
+            return replies.gone_reply()
+        if not new:
             told = replies.already_reply if run.status.active else replies.answered_reply
             return told(run, self.address(run))
-        self._audit(asking, "asked", run)
         try:
             ts = self._telling.show(run.id)
         finally:  # the run is queued, whether Slack takes the message now or later
@@ -90,26 +93,24 @@ class Desk:
             return replies.not_in_channel_reply(self._bot_name, run.job)
         return None
 
-    def again(self, run_id: str, user: str) -> Message | None:
+    def again(self, run_id: str, user: str, once: Once) -> Message | None:
         """Run a diagnosis anew."""
         run = self._state.runs.get(run_id)
         if run is None:
             return replies.gone_reply()
         asking = Asking(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts)
-        return self.diagnose(asking, forced=True)
+        return self.diagnose(asking, once, forced=True)
 
-    def cancel(self, run_id: str, user: str) -> Message | None:
+    def cancel(self, run_id: str, user: str, once: Once) -> Message | None:
         """End a run; only who asked for it, or an approver, may."""
         run = self._state.runs.get(run_id)
         if run is None:
             return replies.gone_reply()
         if user != run.asked_by and not self._people.may_approve(user):
             return replies.not_yours_reply(run)
-        ended = self._state.runs.cancel(run.id, user) or run
-        if run.status.active:
-            self._state.audit.add(run.team, user, what="cancelled", target=run.id)
+        if once("cancel", lambda: self._cancelled(run_id, user)):
             self._telling.show(run.id)
-        return replies.cancelled_reply(ended)
+        return replies.cancelled_reply(self._state.runs.get(run_id) or run)
 
     def address(self, run: Run) -> str:
         """A link to the message of a run; empty when Slack gives none."""
@@ -120,15 +121,36 @@ class Desk:
         except SlackApiError:
             return ""
 
-    def _cancel_job(self, asking: Asking) -> Message | None:
-        active = [run for run in self._state.runs.active(asking.team, asking.channel) if run.job == asking.job]
-        return self.cancel(active[-1].id, asking.asked_by) if active else replies.nothing_to_cancel_reply(asking.job)
+    def _ask(self, asking: Asking, *, forced: bool) -> list[Any]:
+        """The id of the run that answers, and whether it is a new one."""
+        asked = self._state.runs.ask(asking, forced=forced)
+        if asked.new:
+            self._audit(asking, "asked", asked.run)
+        return [asked.run.id, asked.new]
 
-    def _watch(self, wish: Wish, asking: Asking) -> Message | None:
+    def _cancelled(self, run_id: str, user: str) -> bool:
+        """Whether there was something to end."""
+        run = self._state.runs.get(run_id)
+        if run is None or not run.status.active:
+            return False
+        self._state.runs.cancel(run.id, user)
+        self._state.audit.add(run.team, user, what="cancelled", target=run.id)
+        return True
+
+    def _cancel_job(self, asking: Asking, once: Once) -> Message | None:
+        def newest() -> str:
+            active = [run for run in self._state.runs.active(asking.team, asking.channel) if run.job == asking.job]
+            return active[-1].id if active else ""
+
+        run_id = once("which", newest)
+        return self.cancel(run_id, asking.asked_by, once) if run_id else replies.nothing_to_cancel_reply(asking.job)
+
+    def _watch(self, wish: Wish, asking: Asking, once: Once) -> Message | None:
         if not asking.job:
             return replies.usage_reply()
         try:
-            return self._watching.watch(asking) if wish.verb is Verb.WATCH else self._watching.unwatch(asking)
+            do = self._watching.watch if wish.verb is Verb.WATCH else self._watching.unwatch
+            return do(asking, once)
         except (BadJobId, JobNotFound) as error:
             return replies.refused_reply(error)
 

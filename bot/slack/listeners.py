@@ -1,34 +1,27 @@
-"""What the bot listens to: each listener acknowledges at once, checks, hands over and returns."""
+"""Who deals with which kind of envelope."""
 
-from slack_bolt import App
+from collections.abc import Callable, Mapping
 
-from bot.slack import actions as act
-from bot.slack.asking import Asks, Messages
+from bot.slack.asking import Asks, Payload
 from bot.slack.clicks import Clicks
-from bot.slack.parts import Parts
+from bot.slack.envelopes import Kind
+from bot.state.inbox import Once, Received
 
 
-def register(app: App, parts: Parts) -> None:
-    """Let the app listen."""
-    asking, thread, clicks = Asks(parts), Messages(parts), Clicks(parts)
-    app.command(act.COMMAND)(asking.command)
-    app.shortcut(act.DIAGNOSE_MESSAGE)(asking.shortcut)
-    app.event("app_mention")(asking.mention)
-    app.event("message", middleware=[thread.remember])(thread.message)
-    for action, listener in (
-        (act.CANCEL, clicks.cancel),
-        (act.AGAIN, clicks.again),
-        (act.DIAGNOSE, clicks.diagnose),
-        (act.APPROVE, clicks.approve),
-        (act.APPROVE_NEW, clicks.approve_new),
-        (act.JOIN, clicks.join),
-        (act.UNDO, clicks.undo),
-        (act.EDIT, clicks.edit),
-        (act.REJECT, clicks.reject),
-        (act.LINES, clicks.lines),
-        (act.MORE_LINES, clicks.lines),
-        (act.USEFUL, clicks.useful),
-    ):
-        app.action(action)(listener)
-    app.view(act.EDIT_FORM)(clicks.edited)
-    app.view(act.REJECT_FORM)(clicks.rejected)
+class Listeners:
+    """What the readers of the inbox call for each envelope."""
+
+    def __init__(self, asks: Asks, clicks: Clicks) -> None:
+        self._by_kind: Mapping[str, Callable[[Payload, Once], None]] = {
+            Kind.COMMAND: asks.command,
+            Kind.SHORTCUT: asks.shortcut,
+            Kind.MENTION: asks.mention,
+            Kind.MESSAGE: asks.message,
+            Kind.CLICK: clicks.click,
+            Kind.OPENING: clicks.opening,
+            Kind.FORM: clicks.form,
+        }
+
+    def deal(self, received: Received, once: Once) -> None:
+        """Do what somebody wants, and tell them what they alone are told."""
+        self._by_kind[received.kind](received.body, once)

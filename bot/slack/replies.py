@@ -178,6 +178,12 @@ def gone_reply() -> Message:
     return _plain(f"I do not know this diagnosis any more. {_ASK}", "I do not know this diagnosis any more.")
 
 
+def too_late_reply() -> Message:
+    """A window could not be opened in the seconds that Slack gives, or the bot died while it was opened."""
+    told = "I was interrupted. Close that window, if there is one, and click again."
+    return _plain(told, "I was interrupted.")
+
+
 def thanks_reply() -> Message:
     """Somebody pressed a thumb."""
     return _plain("Thank you, noted.", "Thank you, noted.")

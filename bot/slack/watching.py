@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
@@ -13,6 +14,7 @@ from bot.slack.posting import MayNotPost, Posting, PostPending
 from bot.slack.telling import Telling
 from bot.slack.text import code, fallback, moment, person, prose
 from bot.slack.thread import MAX_TELLING
+from bot.state.inbox import Once
 from bot.state.runs import Asking, Run
 from bot.state.state import State
 from bot.state.watches import Watch, WatchFinding
@@ -62,17 +64,17 @@ class Watching:
         self._bot_name = bot_name
         self.wake: Callable[[], None] = lambda: None
 
-    def watch(self, asking: Asking) -> Message | None:
+    def watch(self, asking: Asking, once: Once) -> Message | None:
         """Begin to watch a job; the channel is told of it."""
         status = self._open_jobs().manifest(check_job_id(asking.job)).status
         if status in (Status.COMPLETED, Status.FAILED, Status.CANCELLED):
             return over_reply(asking.job, status)
-        watch, new = self._state.watches.add(asking, limit=self._limit)
+        watch_id, new = once("watch", lambda: self._added(asking))
+        watch = self._state.watches.get(watch_id)
         if watch is None:
             return too_many_reply(self._limit)
         if not new:
             return watched_already_reply(watch)
-        self._state.audit.add(asking.team, asking.asked_by, what="watched", target=watch.id, details={"job": watch.job})
         try:
             self._posting.once(watch.as_run(), BEGUN, begun_message(watch), thread=watch.thread_ts)
         except MayNotPost:
@@ -83,17 +85,34 @@ class Watching:
         self.wake()
         return None
 
-    def unwatch(self, asking: Asking) -> Message:
+    def unwatch(self, asking: Asking, once: Once) -> Message:
         """End a watch; only who asked for it, or an approver, may."""
-        watch = self._state.watches.of_job(asking.team, asking.channel, asking.job)
+        watch = self._state.watches.get(once("which", lambda: self._open_watch(asking)))
         if watch is None:
             return not_watched_reply(asking.job)
         if asking.asked_by != watch.asked_by and not self._people.may_approve(asking.asked_by):
             return not_your_watch_reply(watch)
-        self._state.watches.end(watch.id, f"by {asking.asked_by}")
-        self._state.audit.add(asking.team, asking.asked_by, what="unwatched", target=watch.id)
+        once("unwatch", lambda: self._ended(watch, asking))
         self.wake()
         return unwatched_reply(watch)
+
+    def _added(self, asking: Asking) -> list[Any]:
+        """The id of the watch (empty: there are too many), and whether it is a new one."""
+        watch, new = self._state.watches.add(asking, limit=self._limit)
+        if watch is not None and new:
+            details = {"job": watch.job}
+            self._state.audit.add(asking.team, asking.asked_by, what="watched", target=watch.id, details=details)
+        return [watch.id if watch else "", new]
+
+    def _open_watch(self, asking: Asking) -> str:
+        watch = self._state.watches.of_job(asking.team, asking.channel, asking.job)
+        return watch.id if watch else ""
+
+    def _ended(self, watch: Watch, asking: Asking) -> bool:
+        ended = self._state.watches.end(watch.id, f"by {asking.asked_by}")
+        if ended:
+            self._state.audit.add(asking.team, asking.asked_by, what="unwatched", target=watch.id)
+        return ended
 
     def watched(self, team: str) -> tuple[Watch, ...]:
         """What is watched now."""

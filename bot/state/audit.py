@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.state.database import Database, Row
-from bot.state.values import Clock, to_text
+from bot.state.values import Clock, moment_of, to_text
 
 # The triggers hold the promise against our own mistakes; whoever owns the file can still write to it.
 SCHEMA = """
@@ -61,14 +61,16 @@ class Audit:
     def entries(self, *, team: str | None = None, after: int = 0) -> Iterator[AuditEntry]:
         """Everything, oldest first; ``after`` a number, to go on where an export ended."""
         while True:
-            rows = self._database.query(
+            found = self._database.read(
+                _entry,
                 "SELECT * FROM audit WHERE seq > ? AND (? IS NULL OR team = ?) ORDER BY seq LIMIT ?",
                 after, team, team, _PAGE,
             )  # fmt: skip
-            yield from map(_entry, rows)
-            if len(rows) < _PAGE:
+            entries = list(found)
+            yield from entries
+            if len(entries) < _PAGE:
                 return
-            after = rows[-1]["seq"]
+            after = entries[-1].number
 
 
 def as_jsonl(entries: Iterable[AuditEntry]) -> Iterator[str]:
@@ -80,7 +82,7 @@ def as_jsonl(entries: Iterable[AuditEntry]) -> Iterator[str]:
 def _entry(row: Row) -> AuditEntry:
     return AuditEntry(
         number=row["seq"],
-        at=datetime.fromisoformat(row["at"]),
+        at=moment_of(row["at"]),
         team=row["team"],
         who=row["who"],
         what=row["what"],

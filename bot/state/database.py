@@ -5,22 +5,25 @@ processes never both believe to have read the newest row. One connection a threa
 write-ahead log needs shared memory.
 """
 
+import errno
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.state.errors import RunForgotten, StateUnavailable
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 BUSY_SECONDS = 5.0  # a write takes about a millisecond: whoever waits this long waits for something that hangs
 _AGAIN_SECONDS = 0.02  # an opening takes about that long
+_ASK_SECONDS = 0.005  # a write takes about a millisecond, and five on a slow disk
 APPLICATION = 0x46464C54  # "FFLT", so that another program's file is not taken for ours
 _HINTS = {
     sqlite3.SQLITE_FULL: ("the disk is full", "Free some space; nothing that was stored before is lost."),
@@ -31,8 +34,15 @@ _HINTS = {
     sqlite3.SQLITE_PERM: ("it is forbidden", "Let the bot's user write to the file and to its folder."),
     sqlite3.SQLITE_IOERR: ("the disk does not answer", "Look at the disk; the kernel log may tell more."),
 }
-_DAMAGED = ("it is damaged", "Move the file away: runs and threads start anew, the fault library is kept elsewhere.")
+_RESTORE = (
+    "Restore a backup (docs/operations.md), or move the file aside with its -wal and -shm: runs and threads start anew,"
+    " the fault library is kept elsewhere."
+)
+_DAMAGED = ("it is damaged", _RESTORE)
 _DAMAGES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NOT_SAID = ("no such table", "no such column", "Could not decode")  # damage for which SQLite has no code of its own
+_WHOLE_CHECK = 32_000_000  # bytes up to which an opening checks indexes too: 60 ms; beyond, pages alone
+_TYPES = {"TEXT": str, "INTEGER": int}
 
 
 class Database:
@@ -43,12 +53,14 @@ class Database:
         self._busy_seconds = busy_seconds
         self._connections: dict[threading.Thread, sqlite3.Connection] = {}
         self._opening = threading.Lock()
-        self._writing = threading.RLock()  # threads of one process take turns here: SQLite's own waiting is by sleeping
-        self._nested = False  # whether the thread that holds the lock is in a transaction already
+        self._door, self._writing = threading.Lock(), threading.Lock()
+        self._writer: threading.Thread | None = None  # whose transaction is under way
+        self._declared: dict[str, tuple[type, bool]] = {}  # of each column: what it holds, and whether always
         with ExitStack() as failed, self._translated():
             failed.callback(self.close)
             _create(path)
             self._prepare(migrations)
+            self._declared = self._declarations()
             failed.pop_all()
 
     def query(self, sql: str, *values: object) -> list[Row]:
@@ -56,23 +68,51 @@ class Database:
         with self._translated():
             return self._connection().execute(sql, _bound(values)).fetchall()
 
+    def read(self, make: Callable[[Row], T], sql: str, *values: object) -> Iterator[T]:
+        """What ``make`` makes of each row of a SELECT; bytes of which it can make nothing are damage."""
+        for row in self.query(sql, *values):
+            try:
+                made = make(row)
+            except (ValueError, TypeError, KeyError, RecursionError) as error:  # all that json and pydantic raise, too
+                raise self._unavailable(*_DAMAGED) from error
+            yield made
+
     def execute(self, sql: str, *values: object) -> int:
         """Change something, in the running transaction or in one of its own; the number of changed rows."""
         with self.transaction(), self._translated():
             return self._connection().execute(sql, _bound(values)).rowcount
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing; a transaction within a transaction is a part of it."""
-        if not self._writing.acquire(timeout=self._busy_seconds):
-            raise self._unavailable(*_HINTS[sqlite3.SQLITE_BUSY])
+    def transaction(self, patience: float | None = None) -> Iterator[None]:
+        """All or nothing; a transaction within a transaction is a part of it.
+
+        Args:
+            patience: seconds to wait for other writers, when they are fewer than the file's own.
+        """
+        if self._writer is threading.current_thread():
+            yield
+            return
+        end = time.monotonic() + (self._busy_seconds if patience is None else min(patience, self._busy_seconds))
+        self._take_turn(end, hurried=patience is not None)
         try:
-            if self._nested:
-                yield
-            else:
-                yield from self._outermost()
+            self._writer = threading.current_thread()
+            yield from self._outermost(end)
         finally:
+            self._writer = None
             self._writing.release()
+
+    def _take_turn(self, end: float, *, hurried: bool) -> None:
+        """Of the threads of this process one writes.
+
+        Those in no hurry queue up before the door, so that whoever is in a hurry meets one of them at most.
+        """
+        at_door = hurried or self._door.acquire(timeout=max(0.0, end - time.monotonic()))
+        try:
+            if not (at_door and self._writing.acquire(timeout=max(0.0, end - time.monotonic()))):
+                raise self._unavailable(*_HINTS[sqlite3.SQLITE_BUSY])
+        finally:
+            if at_door and not hurried:
+                self._door.release()
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -81,19 +121,37 @@ class Database:
                 connection.close()
             self._connections.clear()
 
-    def _outermost(self) -> Iterator[None]:
+    def _outermost(self, end: float) -> Iterator[None]:
         with self._translated():
             connection = self._connection()
-            connection.execute("BEGIN IMMEDIATE")
-        self._nested = True
+            self._begin(connection, end)
         try:
             yield
             with self._translated():
                 connection.execute("COMMIT")
         finally:
-            self._nested = False
             if connection.in_transaction:  # after a full disk SQLite has rolled back already
                 connection.execute("ROLLBACK")
+
+    def _begin(self, connection: sqlite3.Connection, end: float) -> None:
+        """Wait for writers of other processes by asking often.
+
+        SQLite's own way is to pause, for up to 0.1 s between two tries: of two bots under a crowd one found the file
+        locked for two seconds.
+        """
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                        raise
+                    time.sleep(_ASK_SECONDS)
+                else:
+                    return
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {self._busy_seconds * 1000:.0f}")
 
     def _connection(self) -> sqlite3.Connection:
         """The connection of this thread; those of threads that ended are closed on the way."""
@@ -111,7 +169,7 @@ class Database:
         connection = sqlite3.connect(
             self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )
-        connection.row_factory = _row
+        connection.row_factory = self._row
         connection.execute("PRAGMA synchronous = FULL")  # an approval that was answered survives a power cut
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
@@ -135,7 +193,8 @@ class Database:
 
     def _check(self) -> None:
         """Refuse what is damaged or not ours before anything is written."""
-        if [row["quick_check"] for row in self.query("PRAGMA quick_check(1)")] != ["ok"]:
+        check = "integrity_check" if self.path.stat().st_size < _WHOLE_CHECK else "quick_check"
+        if [row[check] for row in self.query(f"PRAGMA {check}(1)")] != ["ok"]:
             raise self._unavailable(*_DAMAGED)
         row = self.query(  # in one statement: another process may be making the tables right now
             "SELECT application_id, (SELECT count(*) FROM sqlite_master) AS tables FROM pragma_application_id"
@@ -160,6 +219,31 @@ class Database:
                 self.execute(f"PRAGMA user_version = {len(migrations)}")
                 self.execute(f"PRAGMA application_id = {APPLICATION}")
 
+    def _declarations(self) -> dict[str, tuple[type, bool]]:
+        """What columns hold, by name; those that hold one thing here and another there are left out."""
+        found: dict[str, set[tuple[type, bool]]] = {}
+        for row in self.query(
+            'SELECT p.name AS name, p.type AS type, p."notnull" AS always'
+            " FROM sqlite_master AS m, pragma_table_info(m.name) AS p WHERE m.type = 'table'"
+        ):
+            if row["type"] in _TYPES:
+                found.setdefault(row["name"], set()).add((_TYPES[row["type"]], bool(row["always"])))
+        return {name: next(iter(one)) for name, one in found.items() if len(one) == 1}
+
+    def _row(self, cursor: sqlite3.Cursor, values: tuple[object, ...]) -> Row:
+        """A row by the names of its columns.
+
+        SQLite itself believes any type in any column, so that one damaged byte turns a number into text.
+        """
+        row = {}
+        for column, value in zip(cursor.description, values, strict=True):
+            name, shown = column[0], value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+            kind, always = self._declared.get(name, (object, False))
+            if not isinstance(shown, kind) and (always or shown is not None):
+                raise ValueError(f"{name} is no {kind.__name__}")
+            row[name] = shown
+        return row
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
@@ -175,7 +259,11 @@ class Database:
                 raise self._unavailable(*_DAMAGED) from error
             if primary in _HINTS:
                 raise self._unavailable(*_HINTS[primary]) from error
+            if str(error).startswith(_NOT_SAID):
+                raise self._unavailable(*_DAMAGED) from error
             raise
+        except ValueError as error:  # of ``_row``, UnicodeDecodeError among them
+            raise self._unavailable(*_DAMAGED) from error
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()
             raise self._unavailable(reason, "Let the bot's user write to the file and to its folder.") from error
@@ -187,6 +275,8 @@ class Database:
 def _create(path: Path) -> None:
     """Only the bot's user may read what people wrote; SQLite gives its side files the mode of the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "it is no plain file")
     with suppress(FileExistsError):  # never opened when it is there: closing it would drop SQLite's locks
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
@@ -216,11 +306,3 @@ def _stored(value: object) -> object:
             return value.encode("utf-8", "surrogatepass")
         return str(value)
     return value
-
-
-def _row(cursor: sqlite3.Cursor, values: tuple[object, ...]) -> Row:
-    names = (column[0] for column in cursor.description)
-    return {
-        name: value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
-        for name, value in zip(names, values, strict=True)
-    }

@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.state.database import Database, Row
 from bot.state.errors import RunForgotten, StaleRevision
-from bot.state.values import Clock, to_text
+from bot.state.values import Clock, moment_of, to_text
 
 SCHEMA = """
 CREATE TABLE drafts (
@@ -99,13 +99,12 @@ class Drafts:
 
     def current(self, run: str) -> Draft | None:
         """The newest revision."""
-        rows = self._database.query("SELECT * FROM drafts WHERE run = ? ORDER BY revision DESC LIMIT 1", run)
-        return _draft(rows[0]) if rows else None
+        sql = "SELECT * FROM drafts WHERE run = ? ORDER BY revision DESC LIMIT 1"
+        return next(self._database.read(_draft, sql, run), None)
 
     def revisions(self, run: str) -> tuple[Draft, ...]:
         """All revisions, oldest first."""
-        rows = self._database.query("SELECT * FROM drafts WHERE run = ? ORDER BY revision", run)
-        return tuple(map(_draft, rows))
+        return tuple(self._database.read(_draft, "SELECT * FROM drafts WHERE run = ? ORDER BY revision", run))
 
     def decide(self, run: str, verdict: Verdict, *, by: str, seen: int, reason: str = "", joins: str = "") -> Decision:
         """Approve or reject what was seen; or the decision that stands already, with ``new`` False.
@@ -169,11 +168,11 @@ class Drafts:
 
     def _standing(self, where: str, *values: object) -> tuple[Decision, ...]:
         sql = f"SELECT * FROM decisions WHERE undone_at IS NULL AND {where} ORDER BY seq"  # noqa: S608 our own conditions
-        return tuple(map(_decision, self._database.query(sql, *values)))
+        return tuple(self._database.read(_decision, sql, *values))
 
 
 def _draft(row: Row) -> Draft:
-    return Draft(row["run"], row["revision"], json.loads(row["note"]), row["by"], datetime.fromisoformat(row["at"]))
+    return Draft(row["run"], row["revision"], json.loads(row["note"]), row["by"], moment_of(row["at"]))
 
 
 def _decision(row: Row) -> Decision:
@@ -182,7 +181,7 @@ def _decision(row: Row) -> Decision:
         revision=row["revision"],
         verdict=Verdict(row["verdict"]),
         by=row["by"],
-        at=datetime.fromisoformat(row["at"]),
+        at=moment_of(row["at"]),
         reason=row["reason"],
         pattern=row["pattern"],
         joins=row["joins"],

@@ -3,19 +3,22 @@
 A row waits (queued), is worked on under a lease that its owner renews (running), and is concluded. A concluded row
 stays with its owner until somebody has told the asker; whoever dies in between loses the lease, and another goes on
 from there. Nobody changes a row whose lease is another's.
+
+``attempts`` counts deaths of the child that worked on the row. That a worker ends, or is killed, with its bot says
+nothing about the row, so that is not counted; but what was begun again and again without an end waits behind the
+others, in case it is what ends the bot.
 """
 
 # ruff: noqa: S608 the names of tables and columns in the statements are constants of ours, values are bound
 
-import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from bot.state.database import Database
-from bot.state.values import Clock, Failure, Status, failure_text, new_id
+from bot.state.values import Clock, Failure, Status, failure_text
 
 LEASE = timedelta(seconds=30)  # renewed at a third of it; a dead worker's run waits this long at most
-MAX_ATTEMPTS = 3  # what three workers did not survive is not tried a fourth time
+PATIENT_BEGINNINGS = 3  # after so many without an end a row lets the others go first; then after as many more
 MAX_TELLINGS = 12  # with the pauses below about two hours of a silent Slack
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=15)
 
@@ -24,10 +27,15 @@ COLUMNS = """
     lease_owner TEXT, lease_until TEXT, started_at TEXT, finished_at TEXT, error TEXT,
     told INTEGER NOT NULL DEFAULT 0, tellings INTEGER NOT NULL DEFAULT 0
 """
+# The fourth version: how often a worker began since one handed it back; what was counted before is forgiven.
+BEGINNINGS = "".join(
+    f"ALTER TABLE {table} ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;\n"
+    f"UPDATE {table} SET attempts = 0 WHERE status IN ('queued', 'running');\n"
+    for table in ("runs", "questions")
+)
 _ACTIVE = "status IN ('queued', 'running')"
 _CONCLUDED = f"NOT {_ACTIVE}"
 _FREE = "(lease_until IS NULL OR lease_until <= ?)"
-_LOG = logging.getLogger(__name__)
 
 
 class Leases:
@@ -48,21 +56,18 @@ class Leases:
         return self._lease
 
     def claim(self, owner: str) -> str | None:
-        """The id of the oldest row that nobody works on; what was tried too often is failed on the way."""
+        """The id of the row that nobody works on and whose turn it is: the oldest, unless it was begun too often."""
         with self._database.transaction():
-            while True:
-                now = self._clock()
-                rows = self._database.query(
-                    f"SELECT id, attempts FROM {self._table} AS this"
-                    f" WHERE {_ACTIVE} AND {_FREE} AND {self._condition} ORDER BY seq LIMIT 1",
-                    now,
-                )
-                if not rows:
-                    return None
-                if rows[0]["attempts"] < MAX_ATTEMPTS:
-                    self._take(rows[0]["id"], owner, now)
-                    return str(rows[0]["id"])
-                self._give_up(rows[0]["id"], rows[0]["attempts"], now)
+            now = self._clock()
+            rows = self._database.query(
+                f"SELECT id FROM {self._table} AS this WHERE {_ACTIVE} AND {_FREE} AND {self._condition}"
+                f" ORDER BY begun / {PATIENT_BEGINNINGS}, seq LIMIT 1",
+                now,
+            )
+            if not rows:
+                return None
+            self._take(rows[0]["id"], owner, now)
+            return str(rows[0]["id"])
 
     def renew(self, row_id: str, owner: str) -> bool:
         """Keep the lease; False when it was lost."""
@@ -82,9 +87,9 @@ class Leases:
         return self._update(row_id, owner, changes, _ACTIVE)
 
     def hand_back(self, row_id: str, owner: str, *, counted: bool) -> bool:
-        """Let another try; ``counted``: this attempt counts, because it was the row's own fault."""
-        changes: dict[str, object] = {"status": Status.QUEUED, "lease_owner": None, "lease_until": None}
-        return self._update(row_id, owner, changes, "status = 'running'", uncounted=0 if counted else 1)
+        """Let another try; ``counted``: this attempt counts, because its child died."""
+        changes: dict[str, object] = {"status": Status.QUEUED, "lease_owner": None, "lease_until": None, "begun": 0}
+        return self._update(row_id, owner, changes, "status = 'running'", deaths=1 if counted else 0)
 
     def claim_telling(self, owner: str) -> str | None:
         """The id of a concluded row that nobody was told of, because its owner died or Slack did not answer."""
@@ -122,31 +127,20 @@ class Leases:
 
     def _take(self, row_id: str, owner: str, now: datetime) -> None:
         self._database.execute(
-            f"UPDATE {self._table} SET status = 'running', attempts = attempts + 1, revision = revision + 1,"
+            f"UPDATE {self._table} SET status = 'running', begun = begun + 1, revision = revision + 1,"
             " lease_owner = ?, lease_until = ?, started_at = coalesce(started_at, ?) WHERE id = ?",
             owner, now + self._lease, now, row_id,
         )  # fmt: skip
 
-    def _give_up(self, row_id: str, attempts: int, now: datetime) -> None:
-        failure = Failure(
-            f"{attempts} workers died over it.", "The log of the bot tells how.", "TriedTooOften", new_id("e")
-        )
-        _LOG.error("%s: %d workers died over it, giving up (%s)", row_id, attempts, failure.reference)
-        self._database.execute(
-            f"UPDATE {self._table} SET status = 'failed', revision = revision + 1, error = ?, finished_at = ?,"
-            " lease_owner = NULL, lease_until = NULL WHERE id = ?",
-            failure_text(failure), now, row_id,
-        )  # fmt: skip
-
     def _update(
-        self, row_id: str, owner: str, changes: Mapping[str, object], condition: str, *, uncounted: int = 0
+        self, row_id: str, owner: str, changes: Mapping[str, object], condition: str, *, deaths: int = 0
     ) -> bool:
         """Change the row if its lease is the owner's; a new status is a new revision."""
         names = "".join(f"{name} = ?, " for name in changes)
         newer = 1 if "status" in changes else 0
         changed = self._database.execute(
-            f"UPDATE {self._table} SET {names}revision = revision + ?, attempts = attempts - ?"
+            f"UPDATE {self._table} SET {names}revision = revision + ?, attempts = attempts + ?"
             f" WHERE id = ? AND lease_owner = ? AND {condition}",
-            *changes.values(), newer, uncounted, row_id, owner,
+            *changes.values(), newer, deaths, row_id, owner,
         )  # fmt: skip
         return changed == 1

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from bot.state.database import Database
-from bot.state.values import Clock
+from bot.state.database import Database, Row
+from bot.state.values import Clock, moment_of
 
 SCHEMA = """
 CREATE TABLE posts (
@@ -63,21 +63,15 @@ class Posts:
         """
         with self._database.transaction():
             now = self._clock()
-            rows = self._database.query(
-                f"SELECT token, ts, intended_at, mine_until FROM {self._table} WHERE run = ? AND kind = ?", run, kind
-            )
-            if not rows:
+            sql = f"SELECT token, ts, intended_at, mine_until FROM {self._table} WHERE run = ? AND kind = ?"
+            found = next(self._database.read(lambda row: _post(run, kind, row, now), sql, run, kind), None)
+            if found is None:
                 return self._insert(run, kind, now)
-            token, ts = rows[0]["token"], rows[0]["ts"]
-            since = datetime.fromisoformat(rows[0]["intended_at"])
-            if ts is not None:
-                return Post(run, kind, token, Intention.POSTED, ts, since)
-            if datetime.fromisoformat(rows[0]["mine_until"]) > now:
-                return Post(run, kind, token, Intention.PENDING, None, since)
-            self._database.execute(
-                f"UPDATE {self._table} SET mine_until = ? WHERE run = ? AND kind = ?", now + POSTING, run, kind
-            )
-            return Post(run, kind, token, Intention.DOUBTFUL, None, since)
+            if found.intention is Intention.DOUBTFUL:
+                self._database.execute(
+                    f"UPDATE {self._table} SET mine_until = ? WHERE run = ? AND kind = ?", now + POSTING, run, kind
+                )
+            return found
 
     def renamed(self, run: str, kind: str, token: str, new: str) -> bool:
         """It will be known by another token (files have ids of their own), and is the caller's alone anew.
@@ -129,3 +123,11 @@ class Posts:
             run, kind, token, now, now + POSTING,
         )  # fmt: skip
         return Post(run, kind, token, Intention.NEW, None, now)
+
+
+def _post(run: str, kind: str, row: Row, now: datetime) -> Post:
+    token, ts, since = row["token"], row["ts"], moment_of(row["intended_at"])
+    if ts is not None:
+        return Post(run, kind, token, Intention.POSTED, ts, since)
+    pending = moment_of(row["mine_until"]) > now
+    return Post(run, kind, token, Intention.PENDING if pending else Intention.DOUBTFUL, None, since)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from bot.state import leases
 from bot.state.answers import SavedAnswer, answer_of, answer_text
 from bot.state.database import Database, Row
-from bot.state.values import Clock, Failure, Status, failure_of, new_id, time_of
+from bot.state.values import Clock, Failure, Status, failure_of, moment_of, new_id, time_of
 
 SCHEMA = f"""
 CREATE TABLE runs (
@@ -64,7 +64,8 @@ class Run:
     thread_ts: str = ""
     message_ts: str = ""
     revision: int = 1
-    attempts: int = 0
+    attempts: int = 0  # that ended with the death of the child
+    begun: int = 0  # by a worker, since one handed it back
     lease_owner: str | None = None
     lease_until: datetime | None = None
     deadline: datetime | None = None
@@ -123,6 +124,14 @@ class Runs:
         """What waits or runs, was asked for before this time, and has no message yet; oldest first."""
         found = self._select("status IN ('queued', 'running') AND message_ts = '' AND asked_at < ?", before)
         return tuple(found)[::-1]
+
+    def is_posting(self, team: str, channel: str) -> bool:
+        """Whether a run of this channel waits for its message, which may stand there already."""
+        sql = (
+            "SELECT 1 FROM runs WHERE team = ? AND channel = ? AND message_ts = '' AND cancel_by = ''"
+            " AND (status IN ('queued', 'running') OR told = 0) LIMIT 1"
+        )
+        return bool(self._database.query(sql, team, channel))
 
     def place(self, run_id: str) -> int:
         """Its place in the queue: 1 is the next, 0 does not wait (any more)."""
@@ -186,8 +195,8 @@ class Runs:
 
     def answer(self, run_id: str) -> SavedAnswer | None:
         """What was kept last."""
-        rows = self._database.query("SELECT body FROM answers WHERE run = ?", run_id)
-        return answer_of(rows[0]["body"]) if rows else None
+        sql = "SELECT body FROM answers WHERE run = ?"
+        return next(self._database.read(lambda row: answer_of(row["body"]), sql, run_id), None)
 
     def forget(self, before: datetime) -> tuple[str, ...]:
         """Drop what was over, and told, before this time; the ids, so that their files can go as well."""
@@ -215,7 +224,7 @@ class Runs:
 
     def _select(self, where: str, *values: object, limit: int = -1) -> Iterator[Run]:
         sql = f"SELECT * FROM runs WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 conditions of ours
-        return map(_run, self._database.query(sql, *values, limit))
+        return self._database.read(_run, sql, *values, limit)
 
 
 def _run(row: Row) -> Run:
@@ -225,13 +234,14 @@ def _run(row: Row) -> Run:
         team=row["team"],
         channel=row["channel"],
         asked_by=row["asked_by"],
-        asked_at=datetime.fromisoformat(row["asked_at"]),
+        asked_at=moment_of(row["asked_at"]),
         trigger=Trigger(row["asked_through"]),
         status=Status(row["status"]),
         thread_ts=row["thread_ts"],
         message_ts=row["message_ts"],
         revision=row["revision"],
         attempts=row["attempts"],
+        begun=row["begun"],
         lease_owner=row["lease_owner"],
         lease_until=time_of(row["lease_until"]),
         deadline=time_of(row["deadline"]),

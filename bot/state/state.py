@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.state import audit, drafts, feedback, leases, posts, runs, seen, threads, watches
+from bot.state import audit, drafts, feedback, inbox, leases, posts, runs, seen, threads, watches
 from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
 from bot.state.values import Clock, utc_now
@@ -21,6 +21,7 @@ MIGRATIONS = (
     + feedback.SCHEMA,
     drafts.JOINING,
     watches.SCHEMA,
+    leases.BEGINNINGS + inbox.SCHEMA,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 
@@ -33,6 +34,7 @@ class State:
     clock: Clock
     runs: runs.Runs
     seen: seen.Seen
+    inbox: inbox.Inbox
     watch_posts: posts.Posts
     posts: posts.Posts
     threads: threads.Threads
@@ -52,6 +54,7 @@ class State:
         """
         now = self.clock()
         self.seen.forget(now - SEEN_FOR)
+        self.inbox.forget(now - SEEN_FOR)
         self.watches.forget(now - older_than)
         return self.runs.forget(now - older_than)
 
@@ -78,6 +81,7 @@ def open_state(
         clock=clock,
         runs=runs.Runs(database, clock, lease=lease),
         seen=seen.Seen(database, clock),
+        inbox=inbox.Inbox(database, clock, lease=min(lease, inbox.LEASE)),
         posts=posts.Posts(database, clock),
         threads=threads.Threads(database, clock, lease=lease),
         drafts=drafts.Drafts(database, clock),

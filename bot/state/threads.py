@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.state import leases
 from bot.state.database import Database, Row
-from bot.state.values import Clock, Failure, Status, failure_of, new_id, time_of
+from bot.state.values import Clock, Failure, Status, failure_of, moment_of, new_id, time_of
 
 SCHEMA = f"""
 CREATE TABLE threads (
@@ -112,7 +112,7 @@ class Threads:
 
     def _select(self, where: str, *values: object) -> Iterator[Question]:
         sql = f"SELECT * FROM questions WHERE {where} ORDER BY ts, seq"  # noqa: S608 conditions of ours
-        return map(_question, self._database.query(sql, *values))
+        return self._database.read(_question, sql, *values)
 
 
 def _question(row: Row) -> Question:
@@ -125,7 +125,7 @@ def _question(row: Row) -> Question:
         ts=row["ts"],
         user=row["user"],
         text=row["text"],
-        asked_at=datetime.fromisoformat(row["asked_at"]),
+        asked_at=moment_of(row["asked_at"]),
         status=Status(row["status"]),
         reply=row["reply"],
         revision=row["revision"],

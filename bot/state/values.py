@@ -50,9 +50,17 @@ def new_id(letter: str) -> str:
     return f"{letter}-" + "".join(secrets.choice(_LETTERS) for _ in range(_ID_LETTERS))
 
 
+def moment_of(text: str) -> datetime:
+    """A stored time; raises ValueError for anything that was not stored by us."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return moment
+
+
 def time_of(text: str | None) -> datetime | None:
-    """A stored time."""
-    return None if text is None else datetime.fromisoformat(text)
+    """A stored time, where there may be none."""
+    return None if text is None else moment_of(text)
 
 
 def to_text(value: Any) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.state.database import Database, Row
 from bot.state.runs import Asking, Run, Trigger
-from bot.state.values import Clock, Status, new_id, time_of
+from bot.state.values import Clock, Status, moment_of, new_id, time_of
 
 POSTS = "watch_posts"
 SCHEMA = f"""
@@ -137,8 +137,8 @@ class Watches:
 
     def untold(self) -> tuple[tuple[Watch, WatchFinding], ...]:
         """What nobody was told of, oldest first, whether the watch goes on or not."""
-        rows = self._database.query("SELECT * FROM watch_findings WHERE told = 0 ORDER BY seq")
-        found = [(self.get(row["watch"]), _finding(row)) for row in rows]
+        findings = list(self._database.read(_finding, "SELECT * FROM watch_findings WHERE told = 0 ORDER BY seq"))
+        found = [(self.get(finding.watch), finding) for finding in findings]
         return tuple((watch, finding) for watch, finding in found if watch is not None)
 
     def told(self, finding: WatchFinding) -> None:
@@ -205,7 +205,7 @@ class Watches:
 
     def _select(self, where: str, *values: object) -> Iterator[Watch]:
         sql = f"SELECT * FROM watches WHERE {where} ORDER BY seq"  # noqa: S608 conditions of ours
-        return map(_watch, self._database.query(sql, *values))
+        return self._database.read(_watch, sql, *values)
 
 
 def _watch(row: Row) -> Watch:
@@ -216,8 +216,8 @@ def _watch(row: Row) -> Watch:
         thread_ts=row["thread_ts"],
         job=row["job"],
         asked_by=row["asked_by"],
-        asked_at=datetime.fromisoformat(row["asked_at"]),
-        heard_at=datetime.fromisoformat(row["heard_at"]),
+        asked_at=moment_of(row["asked_at"]),
+        heard_at=moment_of(row["heard_at"]),
         ended_at=time_of(row["ended_at"]),
         ended=row["ended"],
     )

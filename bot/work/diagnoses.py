@@ -109,7 +109,7 @@ class Diagnoses:
             self._expire(run, held, heard.answer, what)
         else:
             failure = died(held, process, what)
-            if not self._means.forgive(held, TASK, run.attempts):
+            if not self._means.forgive(held, TASK, run.attempts, process):
                 self._conclude(run, held, Status.FAILED, failure)
 
     def _expire(self, run: Run, held: Held, answer: SavedAnswer | None, what: str) -> None:

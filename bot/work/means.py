@@ -17,7 +17,7 @@ from bot.work.process import ChildProcess
 from bot.work.tasks import TASKS
 from bot.work.watch import Held
 
-MAX_DEATHS = 2  # of children: the first may have been an accident of the machine
+MAX_DEATHS = 2  # of children over one row: the first may have been an accident of the machine
 _LOG = logging.getLogger(__name__)
 
 
@@ -77,10 +77,12 @@ class Means:
         )  # fmt: skip
         return mine
 
-    def forgive(self, held: Held, task: str, attempts: int) -> bool:
-        """A child died: let it be tried again, unless it was tried often enough."""
+    def forgive(self, held: Held, task: str, attempts: int, process: ChildProcess) -> bool:
+        """A child died: let it be tried again, unless it was tried often enough; ``attempts``: that died before."""
+        if process.was_told_to_end():
+            return held.leases.hand_back(held.id, self.owner, counted=False)
         self.counters.child_died(task)
-        return attempts < MAX_DEATHS and held.leases.hand_back(held.id, self.owner, counted=True)
+        return attempts + 1 < MAX_DEATHS and held.leases.hand_back(held.id, self.owner, counted=True)
 
     def tell(self, held: Held, call: Callable[[], None]) -> None:
         """The last call about it; when it raises, it comes again later. Broad except: the listener is foreign code."""

@@ -87,6 +87,10 @@ class ChildProcess:
         code = self._process.returncode
         return f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
+    def was_told_to_end(self) -> bool:
+        """Whether somebody else ended it politely, as a service manager does that stops all; after the ``with``."""
+        return self._process.returncode == -signal.SIGTERM
+
     def __enter__(self) -> Self:
         return self
 

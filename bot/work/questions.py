@@ -88,7 +88,7 @@ class Questions:
             self._conclude(question, held, Status.FAILED, too_late(_WHAT, self._means.limits.question_seconds))
         else:
             failure = died(held, process, _WHAT)
-            if not self._means.forgive(held, TASK, question.attempts):
+            if not self._means.forgive(held, TASK, question.attempts, process):
                 self._conclude(question, held, Status.FAILED, failure)
 
     def _conclude(self, question: Question, held: Held, status: Status, failure: Failure | None = None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from bot.known import KnownFault
 from bot.state.answers import SavedAnswer
 from bot.work.messages import Ask, Diagnose, Embed
+from core.elsewhere import elsewhere
 from core.errors import FirstfaultError
 from core.model import Diagnosis
 
@@ -64,7 +65,9 @@ def _discreet(answer: "Answer") -> "Answer":
 def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
     """Where the plot is, and what it shows in words; two empty texts when there is nothing to plot."""
     from bot.note.clean import cleaned  # noqa: PLC0415
-    from bot.report.picture import draw_picture  # noqa: PLC0415 matplotlib
+
+    with elsewhere():
+        from bot.report.picture import draw_picture  # noqa: PLC0415 matplotlib
 
     picture = draw_picture(cleaned(diagnosis))
     if picture is None:

@@ -1,18 +1,64 @@
 """Everything runs with no setting, and a bad one is told by name."""
 
+import contextlib
+import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from bot.setting_files import ENV_FILE, MAX_BYTES, user_file
 from bot.settings import load_settings
 from core.errors import BadSettings
+from tests.test_house import ROOT
+
+KEY = "sk-very-secret-0123456789"
+# What each library would read here, what would be in it, and a program that says whether it was obeyed.
+TRAPS = {
+    "matplotlib": (
+        "matplotlibrc",
+        "text.usetex: True\n",
+        f"""
+import sys; from bot.cli import main
+sys.argv = ["firstfault", "diagnose", {str(ROOT / "examples" / "f07")!r}, "--html", "page", "--no-baseline"]
+sys.stdout = sys.stderr
+try: main()
+except SystemExit as ended: print("obeyed" if ended.code else "as ever", file=sys.__stdout__)""",
+    ),
+    "chromadb": (
+        ".env",
+        "CHROMA_SERVER_HOST=evil\n",
+        """
+import tempfile; from pathlib import Path; from faultlib import chroma
+client = chroma._client(Path(tempfile.mkdtemp()))
+print("obeyed" if client._system.settings.chroma_server_host else "as ever")""",
+    ),
+    "numba": (
+        ".numba_config.yaml",
+        "cache_dir: trap\n",
+        """
+from core.logs import kernel; import numba; numba.core.config.reload_config()
+print("obeyed" if numba.core.config.CACHE_DIR else "as ever")""",
+    ),
+}
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No .env of the checkout is read."""
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The working directory of each test: the folder of a job that may be hostile."""
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The user's own file."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    user_file().parent.mkdir(parents=True)
+    return user_file()
 
 
 def test_nothing_needs_to_be_set() -> None:
@@ -23,13 +69,122 @@ def test_nothing_needs_to_be_set() -> None:
     assert settings.workers >= 1
 
 
-def test_the_environment_comes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """FIRSTFAULT_* wins over .env; an empty value counts as not set."""
-    (tmp_path / ".env").write_text("FIRSTFAULT_JOBS=/from/file\nFIRSTFAULT_WORKERS=3\nUNRELATED=1\n")
+def test_places_have_an_order(monkeypatch: pytest.MonkeyPatch, here: Path, own: Path) -> None:
+    """The environment before --env-file, that before the user's own file; an empty value counts as not set."""
+    named = here / "named.env"
+    own.write_text("FIRSTFAULT_JOBS=/own\nFIRSTFAULT_WORKERS=3\nFIRSTFAULT_RUNS=5\nUNRELATED=1\n")
+    named.write_text("FIRSTFAULT_JOBS=/named\nFIRSTFAULT_WORKERS=4\n")
+    monkeypatch.setenv(ENV_FILE, str(named))
     monkeypatch.setenv("FIRSTFAULT_JOBS", "s3://from/environment")
     monkeypatch.setenv("FIRSTFAULT_WORKERS", "")
     settings = load_settings()
-    assert (settings.jobs, settings.workers) == ("s3://from/environment", 3)
+    assert (settings.jobs, settings.workers, settings.runs) == ("s3://from/environment", 4, 5)
+
+
+def test_a_name_of_another_program_counts_by_its_place(monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
+    """OPENAI_BASE_URL of the environment comes before FIRSTFAULT_MODEL_URL of a file."""
+    own.write_text("FIRSTFAULT_MODEL_URL=http://own/v1\n")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://environment/v1")
+    assert load_settings().model_url == "http://environment/v1"
+
+
+@pytest.mark.parametrize("name", [".env", "settings.env", "firstfault/settings.env", ".config/firstfault/settings.env"])
+def test_the_working_directory_sets_nothing(here: Path, name: str) -> None:
+    """It may be the folder of a hostile job, which would name an address for the user's key."""
+    place = here / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("FIRSTFAULT_MODEL_URL=http://evil/v1\nFIRSTFAULT_SCHEDULER=tcp://evil:1\nFIRSTFAULT_MODEL=x\n")
+    settings = load_settings()
+    assert (settings.model_url, settings.scheduler, settings.model) == ("", "", "")
+
+
+def test_a_key_goes_only_to_an_address_from_its_own_place(monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
+    """Of an address and a key in two places one may be hostile: told, with both places, and without the key."""
+    own.write_text("FIRSTFAULT_MODEL_URL=http://own/v1\n")
+    monkeypatch.setenv("FIRSTFAULT_MODEL_KEY", KEY)
+    with pytest.raises(BadSettings, match="FIRSTFAULT_MODEL_KEY stands in the environment") as refused:
+        load_settings()
+    assert str(own) in refused.value.message
+    assert KEY not in refused.value.message + refused.value.hint
+
+    own.write_text("FIRSTFAULT_MODEL_URL=http://own/v1\nFIRSTFAULT_MODEL_KEY=of-the-file\n")
+    assert load_settings().model_key.get_secret_value() == "of-the-file"
+
+
+def test_a_key_of_other_programs_is_left_to_them(monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
+    """OPENAI_API_KEY in the shell is not sent to the team's own endpoint, which wants none."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert load_settings().model_key.get_secret_value() == KEY
+    own.write_text("FIRSTFAULT_MODEL_URL=http://own/v1\n")
+    assert load_settings().model_key.get_secret_value() == ""
+
+
+@pytest.mark.parametrize("token", ["FIRSTFAULT_SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"])
+def test_tokens_go_only_to_a_slack_from_their_own_place(monkeypatch: pytest.MonkeyPatch, own: Path, token: str) -> None:
+    """As keys of a model do; Slack's own address needs nobody to name it."""
+    monkeypatch.setenv(token, KEY)
+    load_settings()
+    own.write_text("SLACK_API_URL=http://evil/api/\n")
+    with pytest.raises(BadSettings, match=token):
+        load_settings()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "socket"])
+def test_a_file_that_is_none_is_told_at_once(own: Path, kind: str) -> None:
+    """A pipe would keep every command waiting, /dev/zero would fill the memory."""
+    if kind == "pipe":
+        os.mkfifo(own)
+    elif kind == "device":
+        own.symlink_to("/dev/zero")
+    elif kind == "folder":
+        own.mkdir()
+    else:
+        with socket.socket(socket.AF_UNIX) as listener, contextlib.chdir(own.parent):
+            listener.bind(own.name)
+    with pytest.raises(BadSettings, match="cannot be read") as refused:
+        load_settings()
+    assert str(own) in refused.value.message
+
+
+def test_a_file_can_be_named_on_the_command_line(here: Path) -> None:
+    """From where one is, for this command and all that it starts."""
+    (here / "team.env").write_text("FIRSTFAULT_STATE=/nowhere/of-the-team\n")
+    command = [sys.executable, "-m", "bot", "--env-file", "team.env", "audit"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert ran.returncode == 2
+    assert "There is no state in /nowhere/of-the-team." in ran.stderr
+
+
+def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    """A misspelt --env-file is no empty one."""
+    monkeypatch.setenv(ENV_FILE, str(here / "nosuch.env"))
+    with pytest.raises(BadSettings, match="it is not there"):
+        load_settings()
+
+
+def test_a_file_that_is_too_large_is_told(own: Path) -> None:
+    """It is something else."""
+    own.write_bytes(b"#" * (MAX_BYTES + 1))
+    with pytest.raises(BadSettings, match="more than"):
+        load_settings()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trap", ["file", "pipe"])
+@pytest.mark.parametrize("library", ["matplotlib", "chromadb", "numba"])
+def test_no_library_obeys_the_working_directory(here: Path, library: str, trap: str) -> None:
+    """matplotlib would start LaTeX, chromadb import what .env names, numba unpickle; and none waits for a pipe."""
+    name, content, script = TRAPS[library]
+    if trap == "pipe":
+        os.mkfifo(here / name)
+    else:
+        (here / name).write_text(content)
+    command = [sys.executable, "-c", f"{script}"]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert (ran.returncode, ran.stdout.split()) == (0, ["as", "ever"]), ran.stderr
 
 
 def test_folders_that_links_may_lead_into_stand_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,10 +210,10 @@ def test_a_setting_that_makes_no_sense_is_told_by_name(monkeypatch: pytest.Monke
         load_settings()
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    """A .env in another encoding is an error with a hint, no traceback."""
-    (tmp_path / ".env").write_bytes(b"FIRSTFAULT_JOBS=\xff\xfe\n")
-    with pytest.raises(BadSettings, match=r"\.env"):
+def test_a_file_that_is_no_text_is_told(own: Path) -> None:
+    """Another encoding is an error with a hint, no traceback."""
+    own.write_bytes(b"FIRSTFAULT_JOBS=\xff\xfe\n")
+    with pytest.raises(BadSettings, match="not UTF-8"):
         load_settings()
 
 

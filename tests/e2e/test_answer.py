@@ -54,6 +54,7 @@ def test_every_claim_cites_evidence_that_opens_its_raw_lines(scene: Scene, answe
     assert view.title == "E1: raw lines"
     assert re.search(r"logs/\S+.* line \d+", view.all_text)
     assert "▶" in view.all_text
+    carol.cancel()
 
 
 def test_every_piece_of_evidence_opens_its_own_lines(scene: Scene, answer: Message) -> None:

@@ -51,11 +51,12 @@ def test_slack_is_gone(stage: Stage) -> None:
     """While no connection can be had, health says so within half a minute, and that it is well again soon after."""
     with stage.bot(transport="socket") as bot:
         stage.slack.wait_for_connection()
-        assert health(bot.health_port) == (200, {"worker": True, "slack": True, "watches": True, "state": True})
+        well = dict.fromkeys(("worker", "slack", "inbox", "watches", "state"), True)
+        assert health(bot.health_port) == (200, well)
         stage.slack.faults.call("apps.connections.open", "error", times=1000)
         stage.slack.drop_sockets(hard=True)
         eventually(lambda: health(bot.health_port)[0] == 503, "a bad health", SILENCE + 10)
-        assert health(bot.health_port)[1] == {"worker": True, "slack": False, "watches": True, "state": True}
+        assert health(bot.health_port)[1] == {**well, "slack": False}
         stage.slack.faults.clear()
         eventually(lambda: health(bot.health_port)[0] == 200, "a good health", HEALS)
 

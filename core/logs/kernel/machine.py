@@ -15,6 +15,8 @@ from llvmlite import ir  # type: ignore[import-untyped]  # no types in that pack
 from numba import njit, types
 from numba.extending import intrinsic
 
+from core.logs.kernel import unconfigured  # noqa: F401 before anything is compiled
+
 LOOK = 32  # bytes; with 64 the kernel was a sixth slower: a log line has a number every ten bytes
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

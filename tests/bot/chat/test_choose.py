@@ -26,12 +26,6 @@ class Finding(BaseModel):
 KEY = "sk-very-secret-0123456789"
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No .env of the checkout is read."""
-    monkeypatch.chdir(tmp_path)
-
-
 def host_of(settings: Settings) -> str:
     model = model_from(settings)
     assert isinstance(model, OpenAIModel)
@@ -52,9 +46,9 @@ def test_a_local_endpoint_needs_no_key() -> None:
     assert host_of(Settings(model="toy", model_url="http://localhost:8000/v1")) == "localhost:8000"
 
 
-def test_a_key_alone_means_openai(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With the variables that OpenAI's own tools use, from the environment or from .env."""
-    (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
+def test_a_key_alone_means_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the variables that OpenAI's own tools use."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert host_of(Settings(model="toy")) in OPENAI_URL
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:8001/v1")
     assert host_of(Settings(model="toy")) == "localhost:8001"

@@ -4,6 +4,7 @@ import logging
 import socket
 
 import pytest
+from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
 from waitress import wasyncore
 
@@ -17,7 +18,11 @@ IDENTITY = AuthorizeResult(
 
 
 def http(port: int = 0) -> Http:
-    return Http(make_app(make_client("xoxb-1", SLACK), IDENTITY, "secret", lambda _: None), "127.0.0.1", port)
+    return Http(app(), "127.0.0.1", port)
+
+
+def app() -> App:
+    return make_app(make_client("xoxb-1", SLACK), IDENTITY, "secret", lambda: BoltResponse(status=200), lambda _: None)
 
 
 def test_bolt_does_not_warn_of_the_tokens_that_it_is_not_given(
@@ -25,7 +30,7 @@ def test_bolt_does_not_warn_of_the_tokens_that_it_is_not_given(
 ) -> None:
     """SLACK_BOT_TOKEN is one of the two names of our own setting; afterwards Bolt may speak again."""
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
-    make_app(make_client("xoxb-1", SLACK), IDENTITY, "secret", lambda _: None)
+    app()
     assert caplog.messages == []
     logging.getLogger("bot.slack.bolt").warning("heard")
     assert caplog.messages == ["heard"]

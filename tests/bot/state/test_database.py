@@ -51,7 +51,7 @@ def test_all_or_nothing(state: State) -> None:
 
     def halfway() -> None:
         with state.together():
-            state.seen.first_time("T1", "Ev1")
+            state.seen.touch("Ev1")
             ask(state)
             raise RuntimeError
 
@@ -59,7 +59,7 @@ def test_all_or_nothing(state: State) -> None:
         halfway()
 
     assert state.runs.active("T1") == ()
-    assert state.seen.first_time("T1", "Ev1")
+    assert state.database.query("SELECT * FROM seen") == []
 
 
 def test_a_newer_state_is_refused(state: State) -> None:
@@ -67,7 +67,7 @@ def test_a_newer_state_is_refused(state: State) -> None:
     state.database.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     state.close()
 
-    with pytest.raises(StateUnavailable, match="version 4, and this Firstfault knows 3") as refused:
+    with pytest.raises(StateUnavailable, match="version 5, and this Firstfault knows 4") as refused:
         open_state(state.database.path)
 
     assert "upgrade" in refused.value.hint
@@ -94,6 +94,25 @@ def test_a_state_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
     assert decision is not None
     assert decision.pending
     assert (decision.by, decision.joins) == ("U1", "")
+
+
+def test_deaths_of_bots_that_were_counted_before_are_forgiven(tmp_path: Path) -> None:
+    """Until the third version a bot that was restarted three times burned the runs that it held."""
+    path = tmp_path / "state.db"
+    old = Database(path, MIGRATIONS[:3])
+    for status in ("queued", "running", "failed"):
+        old.execute(
+            "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, status, attempts)"
+            " VALUES (?, 'T1', 'C1', ?, 'U1', '2026-11-21T04:11:30+00:00', 'command', '', ?, 3)",
+            f"r-{status}", status, status,
+        )  # fmt: skip
+    old.close()
+
+    state = open_state(path)
+
+    found = {run.job: run.attempts for run in (*state.runs.active("T1"), *state.runs.recent("T1"))}
+    state.close()
+    assert found == {"queued": 0, "running": 0, "failed": 3}
 
 
 def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
@@ -124,7 +143,7 @@ def test_a_damaged_file_is_told(state: State, place: int) -> None:
     with pytest.raises(StateUnavailable, match="damaged") as refused:
         open_state(state.database.path)
 
-    assert "Move the file away" in refused.value.hint
+    assert "Restore a backup" in refused.value.hint
 
 
 def test_a_full_disk_is_told_and_harms_nothing(state: State) -> None:

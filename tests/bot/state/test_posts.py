@@ -1,17 +1,8 @@
-"""Events once, posts once."""
+"""Posts once."""
 
 from bot.state.posts import Intention
 from bot.state.state import State
 from tests.bot.state.states import Hands, ask
-
-
-def test_an_event_is_seen_once(state: State) -> None:
-    """A redelivery is known, and keys with other parts are other keys."""
-    assert state.seen.first_time("T1", "Ev1")
-    assert not state.seen.first_time("T1", "Ev1")
-    assert state.seen.first_time("T1", "C1", "1.0")
-    assert state.seen.first_time("T1", "C11.0")
-    assert state.seen.first_time("T2", "Ev1")
 
 
 def test_a_post_is_intended_then_posted(state: State) -> None:

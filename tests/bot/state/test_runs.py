@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from bot.state.answers import SavedAnswer
+from bot.state.inbox import Envelope
 from bot.state.runs import Run
 from bot.state.state import State
 from bot.state.values import Failure, Status
@@ -191,7 +192,11 @@ def test_old_runs_are_forgotten_with_all_that_hangs_on_them(state: State, clock:
     state.audit.add("T1", "U1", what="approved", target=old.id)
     untold = ask(state, "untold")
     state.runs.cancel(untold.id, "U1")
-    state.seen.first_time("old")
+    state.seen.touch("old")
+    state.inbox.put([Envelope("k1", "command", {"text": "old"}), Envelope("k2", "command", {"text": "open"})])
+    (first, _) = state.inbox.claim("i1", 2, ["command"])
+    state.inbox.once(first)("step", lambda: True)
+    state.inbox.done(first.seq)
     clock.forward(days=31)
     young = ask(state, "young")
     finish(state, young)
@@ -199,11 +204,11 @@ def test_old_runs_are_forgotten_with_all_that_hangs_on_them(state: State, clock:
     forgotten = state.forget(timedelta(days=30))
 
     assert forgotten == (old.id,)
+    tables = ["runs", "answers", "posts", "threads", "questions", "drafts", "feedback", "audit", "seen", "inbox"]
     left = {
-        table: state.database.query(f"SELECT count(*) AS n FROM {table}")[0]["n"]
-        for table in ("runs", "answers", "posts", "threads", "questions", "drafts", "feedback", "audit", "seen")
+        table: state.database.query(f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in (*tables, "inbox_steps")
     }
     assert left == {
         "runs": 2, "answers": 1, "posts": 0, "threads": 0, "questions": 0, "drafts": 0, "feedback": 0, "audit": 1,
-        "seen": 0,
+        "seen": 0, "inbox": 1, "inbox_steps": 0,
     }  # fmt: skip

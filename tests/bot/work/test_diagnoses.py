@@ -56,7 +56,7 @@ def test_what_cannot_be_diagnosed_is_told_plainly(
 
     assert failure.kind == kind
     assert failure.message
-    assert now(state, run).attempts == 1
+    assert (now(state, run).attempts, now(state, run).begun) == (0, 1)
 
 
 def test_trouble_with_the_server_is_for_the_log(
@@ -182,7 +182,7 @@ def test_a_child_that_dies_once_is_forgiven(state: State, tmp_path: Path, record
         recorder.first("final")
 
     assert len(starts(tmp_path)) == 2
-    assert now(state, run).attempts == 2
+    assert now(state, run).attempts == 1
     assert ("diagnose", "died") in recorder.counted
     assert recorder.of("failed") == []
 

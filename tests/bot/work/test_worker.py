@@ -1,5 +1,6 @@
 """Workers stop, die, and are replaced; nothing is lost and nothing is told twice."""
 
+import os
 import signal
 import sqlite3
 import time
@@ -120,10 +121,42 @@ def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
             until(lambda: now(state, run).told)
 
     assert now(state, run).status is Status.DONE
-    assert now(state, run).attempts == 2
+    assert (now(state, run).attempts, now(state, run).begun) == (0, 2)
     assert [post["job"] for post in slack(tmp_path)] == ["gate"]
     assert len(starts(tmp_path)) == 2
     state.close()
+
+
+@pytest.mark.slow
+def test_a_run_outlives_any_number_of_bots(tmp_path: Path) -> None:
+    """Five bots are killed while they work on it: none of that is the run's fault, and the sixth answers."""
+    state = shared_state(tmp_path)
+    run = ask(state, "gate")
+    for number in range(5):
+        with alone(tmp_path) as bot:
+            until(lambda number=number: len(starts(tmp_path)) == number + 1)  # type: ignore[misc]
+            bot.send_signal(signal.SIGKILL)
+    (tmp_path / "starts.go").touch()
+    with alone(tmp_path):
+        until(lambda: now(state, run).told)
+
+    assert (now(state, run).status, now(state, run).attempts) == (Status.DONE, 0)
+    assert [post["job"] for post in slack(tmp_path)] == ["gate"]
+    state.close()
+
+
+def test_a_child_that_was_told_to_end_is_no_death(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """A service manager that stops all processes at once sends SIGTERM to children too."""
+    run = ask(state, "gate")
+    with working(state, tmp_path, recorder):
+        for number in range(3):
+            until(lambda number=number: len(starts(tmp_path)) == number + 1)  # type: ignore[misc]
+            os.kill(starts(tmp_path)[-1][1], signal.SIGTERM)
+        until(lambda: len(starts(tmp_path)) == 4)
+        (tmp_path / "starts.go").touch()
+        recorder.first("final")
+
+    assert now(state, run).attempts == 0
 
 
 @pytest.mark.parametrize("behaviour", ["dies before it posts", "dies when it has posted"])
@@ -154,8 +187,7 @@ def test_two_workers_share_the_work(tmp_path: Path) -> None:
 
     assert sorted(job for job, _ in starts(tmp_path)) == sorted(jobs)
     assert sorted(post["job"] for post in slack(tmp_path)) == sorted(jobs)
-    owners = {row["attempts"] for row in state.database.query("SELECT attempts FROM runs")}
-    assert owners == {1}
+    assert {row["begun"] for row in state.database.query("SELECT begun FROM runs")} == {1}
     state.close()
 
 
@@ -167,7 +199,7 @@ def test_a_worker_that_slept_through_its_lease_says_nothing(tmp_path: Path) -> N
         until(lambda: state.runs.answer(run.id) is not None)
         sleeper.send_signal(signal.SIGSTOP)
         with alone(tmp_path):
-            until(lambda: now(state, run).attempts == 2)
+            until(lambda: now(state, run).begun == 2)
             until(lambda: len(starts(tmp_path)) == 2)
             sleeper.send_signal(signal.SIGCONT)
             sleepers_child = starts(tmp_path)[0][1]
@@ -176,7 +208,7 @@ def test_a_worker_that_slept_through_its_lease_says_nothing(tmp_path: Path) -> N
             until(lambda: now(state, run).told)
 
     assert len(slack(tmp_path)) == 1
-    assert now(state, run).attempts == 2
+    assert (now(state, run).attempts, now(state, run).begun) == (0, 2)
     state.close()
 
 
@@ -192,6 +224,6 @@ def test_a_lease_outlasts_many_times_itself(tmp_path: Path) -> None:
         (tmp_path / "starts.go").touch()
         until(lambda: now(state, run).told)
 
-    assert now(state, run).attempts == 1
+    assert now(state, run).begun == 1
     assert len(starts(tmp_path)) == 1
     state.close()

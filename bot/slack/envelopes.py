@@ -1,0 +1,101 @@
+"""What Slack sends, as envelopes of the inbox: of which kind, under which key, and only the fields that are used."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from bot.slack import actions as act
+from bot.state.inbox import Envelope
+from bot.state.values import to_text
+
+Payload = Mapping[str, Any]
+
+
+class Kind(StrEnum):
+    """What somebody did."""
+
+    COMMAND = "command"
+    SHORTCUT = "shortcut"
+    CLICK = "click"
+    OPENING = "opening"  # a click that opens a window, for which Slack gives three seconds
+    FORM = "form"
+    MENTION = "mention"
+    MESSAGE = "message"
+
+
+CLICKS = frozenset(
+    {
+        act.CANCEL, act.AGAIN, act.DIAGNOSE, act.APPROVE, act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL,
+    }
+)  # fmt: skip
+OPENINGS = frozenset({act.EDIT, act.REJECT, act.LINES, act.MORE_LINES})
+FORMS = frozenset({act.EDIT_FORM, act.REJECT_FORM})
+_SPEECH = (None, "thread_broadcast", "file_share")  # subtypes of messages that a person has written
+
+
+def envelope_of(body: Payload) -> Envelope | None:
+    """The envelope of a request; None for what is not for us, such as what machines say.
+
+    Raises:
+        KeyError, TypeError: Slack does not send such requests.
+    """
+    match body.get("type"):
+        case None if body.get("command") == act.COMMAND:
+            return _by_trigger(Kind.COMMAND, body, _some(body, "team_id", "channel_id", "user_id", "text"))
+        case "message_action" if body["callback_id"] == act.DIAGNOSE_MESSAGE:
+            message = _some(body["message"], "ts", "thread_ts", "text")
+            return _by_trigger(Kind.SHORTCUT, body, {**_who_and_where(body), "message": message})
+        case "block_actions":
+            return _click(body)
+        case "view_submission" if body["view"]["callback_id"] in FORMS:
+            view = _some(body["view"], "callback_id", "private_metadata", "state")
+            return _by_trigger(Kind.FORM, body, {**_who_and_where(body), "view": view})
+        case "event_callback":
+            return _event(body)
+    return None
+
+
+def _click(body: Payload) -> Envelope | None:
+    action = body["actions"][0]
+    name = action["action_id"]
+    if name not in CLICKS | OPENINGS:
+        return None
+    kind = Kind.OPENING if name in OPENINGS else Kind.CLICK
+    kept = {**_who_and_where(body), "action": {"action_id": name, "value": act.value_of(action)}}
+    return _by_trigger(kind, body, kept)
+
+
+def _event(body: Payload) -> Envelope | None:
+    """A mention makes two events: one as a mention, and one as any message."""
+    event = body["event"]
+    kinds = {"app_mention": Kind.MENTION, "message": Kind.MESSAGE}
+    if event.get("type") not in kinds or _by_machine(event) or not str(event.get("text") or "").strip():
+        return None
+    kind, team = kinds[event["type"]], body["team_id"]
+    kept = _some(event, "channel", "channel_type", "user", "ts", "thread_ts", "text")
+    thread = event.get("thread_ts")  # where an answer knows what was said before it
+    lane = to_text([team, event["channel"], thread]) if thread else ""
+    return Envelope(to_text([kind, team, event["channel"], event["ts"]]), kind, {"team": team, **kept}, lane)
+
+
+def _by_trigger(kind: Kind, body: Payload, kept: Payload) -> Envelope:
+    """Slack gives each act of a person a trigger of its own; should one have none, the whole request is its key."""
+    trigger = body.get("trigger_id") or hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    return Envelope(to_text([kind, trigger]), kind, {**_some(body, "response_url", "trigger_id"), **kept})
+
+
+def _who_and_where(body: Payload) -> dict[str, Any]:
+    channel = body.get("channel")  # a form has none
+    where = {"channel": channel["id"]} if channel else {}
+    return {"team": body["team"]["id"], "user": body["user"]["id"], **where}
+
+
+def _some(fields: Payload, *names: str) -> dict[str, Any]:
+    return {name: fields[name] for name in names if fields.get(name) is not None}
+
+
+def _by_machine(event: Payload) -> bool:
+    """Whether no person said it just now: bots, edits, deletions, joins."""
+    return bool(event.get("bot_id") or event.get("hidden") or event.get("subtype") not in _SPEECH)

@@ -1,0 +1,327 @@
+"""kill -9 between every two steps of whatever people do: nothing is lost, and nothing is done twice.
+
+The bot ends itself after its first step, then after its second, and so on until it does not get there any more. After
+each death another bot takes over, and what was asked for must be there once. What Slack was not told to have arrived
+may also be missing altogether: then the person was told that it did not work, or Slack sends it again.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from bot.state.audit import AuditEntry
+from bot.state.runs import Run
+from bot.state.state import State, open_state
+from slacksim import Message
+from tests.bot.work.workers import alive
+from tests.e2e_faults.fork_bot import NEVER
+from tests.e2e_faults.stage import FINISHED, PATIENCE, ROOMS, WHOLE, Stage, eventually
+from tests.e2e_faults.test_half_an_approval import approved
+
+# Else the first steps, and then with longer and longer gaps: minutes in place of most of an hour.
+EVERY_STEP = "KILLS" in os.environ
+TITLE = "A title that a person wrote"
+
+
+@dataclass
+class Theatre:
+    """Bots on one stage, one at a time."""
+
+    stage: Stage
+    zygote: "subprocess.Popen[str]"
+    library: Path  # nothing is approved in it
+    pid: int = 0
+    deaths: int = 0  # since the last one was started that shall kill itself
+
+    def start(self, kind: str, number: int) -> None:
+        """A bot that kills itself after so many steps; it is connected when this returns."""
+        self.end()
+        self.stage.slack.drop_sockets()
+        eventually(lambda: self.stage.slack.snapshot().connections == 0, "no connection")
+        assert self.zygote.stdin
+        assert self.zygote.stdout
+        self.zygote.stdin.write(f"{kind} {number}\n")
+        self.zygote.stdin.flush()
+        self.pid, self.deaths = int(self.zygote.stdout.readline()), 0
+        self.stage.slack.wait_for_connection(PATIENCE)
+
+    def forget_patterns(self) -> None:
+        """All answers are alike, so that each approval after the first would be asked whether it is the same fault."""
+        self.end()
+        shutil.rmtree(self.stage.home / "library")
+        shutil.copytree(self.library, self.stage.home / "library")
+
+    def lives(self) -> bool:
+        """Whether a bot is there; when one has killed itself, another from now on, which does not."""
+        if self.died():
+            deaths = self.deaths + 1
+            self.start("none", NEVER)
+            self.deaths = deaths
+        return True
+
+    def idle(self) -> bool:
+        """Whether everything that was stored is dealt with."""
+        with self.state() as state:
+            return not state.inbox.waiting() and not state.drafts.pending(state.clock())
+
+    def died(self) -> bool:
+        return not alive(self.pid)
+
+    def end(self) -> None:
+        if self.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            eventually(self.died, "the end of the bot")
+
+    @contextlib.contextmanager
+    def state(self) -> Iterator[State]:
+        state = open_state(self.stage.state / "state.db")
+        try:
+            yield state
+        finally:
+            state.close()
+
+    def runs(self, job: str) -> list[Run]:
+        with self.state() as state:
+            rows = state.database.query("SELECT id FROM runs WHERE job = ? ORDER BY seq", job)
+            return [run for row in rows if (run := state.runs.get(row["id"])) is not None]
+
+    def deeds(self, job: str) -> list[AuditEntry]:
+        runs = {run.id for run in self.runs(job)}
+        with self.state() as state:
+            return [entry for entry in state.audit.entries() if entry.target in runs and entry.what != "asked"]
+
+    def whats(self, job: str) -> list[str]:
+        return [entry.what for entry in self.deeds(job)]
+
+    def room(self, job: str) -> str:
+        return ROOMS[int(job.rpartition("-")[2]) % len(ROOMS)]
+
+    def answered(self, job: str) -> bool:
+        """Its one run was answered, and all of that stands there once."""
+        runs = self.runs(job)
+        if [run.told for run in runs] != [True]:
+            return False
+        (parent,) = self.stage.parents(job)
+        assert self.stage.thread(job) == WHOLE
+        return FINISHED in parent.all_text
+
+    def prepared(self, job: str) -> Message:
+        """A job that was answered, while no bot kills itself."""
+        self.stage.alice.command(f"/diagnose {job}", self.room(job))
+        self.stage.wait_told(job)
+        return self.stage.parent(job)
+
+
+@pytest.fixture
+def theatre(stage: Stage, shared: Path) -> Iterator[Theatre]:
+    root = Path(__file__).resolve().parents[2]
+    environment = {**os.environ, **stage.environment, "PYTHONPATH": str(root), "KILLED": str(stage.home / "kills")}
+    with (stage.home / "log").open("ab") as log:
+        zygote = subprocess.Popen(
+            [sys.executable, "-m", "tests.e2e_faults.fork_bot"],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=stage.home, text=True,
+        )  # fmt: skip
+    found = Theatre(stage, zygote, shared / "library")
+    try:
+        yield found
+    finally:
+        found.end()
+        zygote.kill()
+        zygote.communicate()
+
+
+# --- what people do: whether Slack was told that it has arrived, and whether it was done ---
+
+
+@dataclass(frozen=True)
+class Act:
+    """``prepare``: what comes before, undisturbed. ``do``: whether it was acknowledged. ``done``: it is there, once."""
+
+    kind: str
+    do: Callable[[Theatre, str], bool]
+    done: Callable[[Theatre, str], bool]
+    prepare: Callable[[Theatre, str], object] = lambda _, __: None
+    job: str = "quick"
+
+
+def ask(theatre: Theatre, job: str) -> bool:
+    return theatre.stage.alice.command(f"/diagnose {job}", theatre.room(job)).acknowledged
+
+
+def mention(theatre: Theatre, job: str) -> bool:
+    theatre.stage.alice.say(f"@firstfault diagnose {job}", theatre.room(job))
+    return True  # Slack sends it again until it is acknowledged
+
+
+def write(theatre: Theatre, job: str) -> bool:
+    theatre.stage.alice.direct(f"diagnose {job}")
+    return True
+
+
+def use_shortcut(theatre: Theatre, job: str) -> bool:
+    message = theatre.stage.alice.say(f"look at job {job}", theatre.room(job))
+    return theatre.stage.alice.shortcut("diagnose_message", message).acknowledged
+
+
+def answered_in_thread(theatre: Theatre, job: str) -> bool:
+    if [run.told for run in theatre.runs(job)] != [True]:
+        return False
+    (run,) = theatre.runs(job)
+    said = [m for m in theatre.stage.slack.snapshot().everything if m.by_app and m.thread_ts == run.thread_ts]
+    assert len(said) == 1 + WHOLE.total()
+    return True
+
+
+def click(action: str) -> Callable[[Theatre, str], bool]:
+    def do(theatre: Theatre, job: str) -> bool:
+        return theatre.stage.alice.click(theatre.stage.parents(job)[0], action).acknowledged
+
+    return do
+
+
+def begin(theatre: Theatre, job: str) -> None:
+    ask(theatre, job)
+    theatre.stage.wait_for_words(job, "node-03")
+
+
+def cancelled(theatre: Theatre, job: str) -> bool:
+    (run,) = theatre.runs(job)
+    assert theatre.whats(job) in ([], ["cancelled"])
+    return run.told and run.status == "cancelled" and theatre.whats(job) == ["cancelled"]
+
+
+def answered_again(theatre: Theatre, job: str) -> bool:
+    runs = theatre.runs(job)
+    assert len(runs) <= 2
+    return [run.told for run in runs] == [True, True] and len(theatre.stage.parents(job)) == 2
+
+
+def is_approved(theatre: Theatre, job: str) -> bool:
+    assert theatre.whats(job) in ([], ["approved"])
+    patterns = [entry for entry in approved(theatre.stage) if job in {one.job for one in entry.sightings}]
+    assert len(patterns) <= 1
+    said = [kind for kind in theatre.stage.thread(job).elements() if "approved" in kind]
+    assert len(said) <= 1
+    return (
+        len(theatre.whats(job)) == len(patterns) == len(said) == 1 and "Approved" in theatre.stage.parent(job).all_text
+    )
+
+
+def prepare_approval(theatre: Theatre, job: str) -> None:
+    theatre.prepared(job)
+    click("ff_approve")(theatre, job)
+    theatre.stage.wait_for_words(job, "Fault pattern `")
+    eventually(lambda: is_approved(theatre, job), "the approval")
+
+
+def undone(theatre: Theatre, job: str) -> bool:
+    assert theatre.whats(job) in (["approved"], ["approved", "undone"])
+    patterns = [entry for entry in approved(theatre.stage) if job in {one.job for one in entry.sightings}]
+    said = [kind for kind in theatre.stage.thread(job).elements() if "taken back" in kind]
+    assert len(said) <= 1
+    return len(theatre.whats(job)) == 2 and not patterns and len(said) == 1
+
+
+def submit(action: str, values: dict[str, object]) -> Callable[[Theatre, str], bool]:
+    def do(theatre: Theatre, job: str) -> bool:
+        if theatre.stage.alice.modal() is not None:  # of an act before, which was not acknowledged
+            theatre.stage.alice.cancel()
+        click(action)(theatre, job)
+        theatre.stage.alice.wait_for_modal(next(iter(values)), PATIENCE)  # it is filled
+        return theatre.stage.alice.submit(values).acknowledged
+
+    return do
+
+
+def edited(theatre: Theatre, job: str) -> bool:
+    assert theatre.whats(job) in ([], ["edited"], ["edited", "approved"])
+    return theatre.whats(job) == ["edited", "approved"] and TITLE in " ".join(theatre.stage.thread(job))
+
+
+def rejected(theatre: Theatre, job: str) -> bool:
+    assert theatre.whats(job) in ([], ["rejected"])
+    said = [kind for kind in theatre.stage.thread(job).elements() if "was rejected" in kind]
+    assert len(said) <= 1
+    return len(theatre.whats(job)) == len(said) == 1
+
+
+def question(theatre: Theatre, job: str) -> bool:
+    theatre.stage.alice.reply(theatre.stage.parents(job)[0], "which node?")
+    return True
+
+
+def replied(theatre: Theatre, job: str) -> bool:
+    said = [kind for kind in theatre.stage.thread(job).elements() if "which node?: N1" in kind]
+    assert len(said) <= 1
+    return len(said) == 1
+
+
+def open_window(theatre: Theatre, job: str) -> bool:
+    while theatre.stage.alice.modal() is not None:
+        theatre.stage.alice.cancel()
+    return click("ff_lines")(theatre, job)
+
+
+def shown_or_told(theatre: Theatre, job: str) -> bool:
+    """The window is filled; or it is too late for one, which the person reads."""
+    window = theatre.stage.alice.modal()
+    told = [m for m in theatre.stage.slack.snapshot().ephemerals(theatre.stage.alice.id) if "interrupted" in m.text]
+    return bool(window and "raw lines" in window.title) or any(m.channel == theatre.room(job) for m in told)
+
+
+ACTS = {
+    "command": Act("command", ask, Theatre.answered),
+    "mention": Act("mention", mention, Theatre.answered),
+    "message": Act("message", write, Theatre.answered),
+    "shortcut": Act("shortcut", use_shortcut, answered_in_thread),
+    "cancel": Act("click", click("ff_cancel"), cancelled, begin, job="gate"),
+    "again": Act("click", click("ff_again"), answered_again, Theatre.prepared),
+    "approve": Act("click", click("ff_approve"), is_approved, Theatre.prepared),
+    "undo": Act("click", click("ff_undo"), undone, prepare_approval),
+    "window": Act("opening", open_window, shown_or_told, Theatre.prepared),
+    "edit": Act("form", submit("ff_edit", {"Title": TITLE}), edited, Theatre.prepared),
+    "reject": Act("form", submit("ff_reject", {"Why is it wrong?": "no"}), rejected, Theatre.prepared),
+    "question": Act("message", question, replied, Theatre.prepared),
+}
+
+
+def _with_gaps() -> Iterator[int]:
+    """1, 2, 4, 7, 11, 17, 26, 40: what is near the acknowledgement counts most."""
+    number = 1
+    while True:
+        yield number
+        number += 1 + number // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ACTS)
+def test_killed_between_every_two_steps(theatre: Theatre, name: str) -> None:
+    """Whatever people do, and wherever the bot dies over it."""
+    act, survived = ACTS[name], 0
+    for number in count(1) if EVERY_STEP else _with_gaps():
+        job = theatre.stage.job(f"{act.job}-{name}-{number}")
+        theatre.forget_patterns()
+        theatre.start(act.kind, NEVER)
+        act.prepare(theatre, job)
+        theatre.start(act.kind, number)
+
+        acknowledged = act.do(theatre, job)
+        eventually(lambda: theatre.died() or act.done(theatre, job), f"{name}, or a death")  # noqa: B023 at once
+        if acknowledged:
+            eventually(lambda: theatre.lives() and act.done(theatre, job), f"{name}, once, after step {number}")  # noqa: B023
+        # what was stored and not acknowledged is done as well
+        eventually(lambda: theatre.lives() and theatre.idle(), "an empty inbox")
+        act.done(theatre, job)
+        survived = 0 if theatre.deaths else survived + 1
+        if survived == (2 if EVERY_STEP else 1):  # there are not so many steps, more or less
+            return
