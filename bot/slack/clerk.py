@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bot.health import Metrics
-from bot.note.clean import cleaned
+from bot.outgoing.clean import cleaned
 from bot.slack.archive import form_of, pattern_from
 from bot.slack.blocks import Message
 from bot.slack.filing import Deed, OpenLibrary, file_note, pattern_to_join, take_back

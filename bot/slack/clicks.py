@@ -7,7 +7,7 @@ from typing import Any
 
 from slack_sdk.errors import SlackClientError
 
-from bot.note.clean import cleaned
+from bot.outgoing.clean import cleaned
 from bot.slack import actions as act
 from bot.slack import replies
 from bot.slack.blocks import Message

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.note.redact import Redactor
+from bot.outgoing.redact import Redactor
 from bot.slack import actions as act
 from bot.slack.blocks import Message, preformatted, section
 from bot.slack.people import People
