@@ -53,7 +53,14 @@ check: setup-dev ## everything that CI holds: format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy $(TYPED)
-	$(BIN)/pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
+	$(BIN)/pytest --numprocesses=auto --dist=worksteal --durations=10 --cov --cov-report=term
+
+test-pythons: setup-dev ## the tests with Python 3.11.2, 3.12, 3.13 and 3.14, those of them that are here
+	bash tests/pythons.sh
+
+audit: setup-dev ## known holes of what is installed, and what bandit says of the code; exceptions in pyproject.toml
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml bot core faultlib prompts slacksim sources
+	$(BIN)/python -m tests.audit
 
 format: setup-dev ## format the code and repair what ruff can
 	$(BIN)/ruff format .
@@ -74,5 +81,5 @@ lock: setup-dev ## pin every dependency anew: requirements.lock runs, requiremen
 	$(COMPILE) --extra production --constraint requirements-dev.lock --output-file requirements.lock
 
 clean: ## remove what was installed, cached and built
-	rm -rf $(VENV) .firstfault .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov build dist *.egg-info
+	rm -rf $(VENV) .venv-pythons .firstfault .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
