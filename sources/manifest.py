@@ -198,7 +198,7 @@ def _rank(value: Any) -> int:
 
 
 def _ranks(value: Any) -> tuple[int, ...]:
-    return tuple(_rank(rank) for rank in (value if isinstance(value, list) else [value]))
+    return tuple(_rank(rank) for rank in (value[: _MOST_NAMED_RANKS + 1] if isinstance(value, list) else [value]))
 
 
 def _texts(value: Any) -> tuple[str, ...]:
