@@ -4,14 +4,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+DEVELOPED := $(VENV)/.developed
 TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchmarks)
 
-.PHONY: help setup demo test check format bench bench-speed lock clean
+# Packages of a lock file, by uv or else by pip. Both refuse a file whose hash is not in the lock.
+install = { test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python --require-hashes -r $(1); } \
+  || $(BIN)/python -m pip install --require-hashes -r $(1)
+
+.PHONY: help setup setup-dev demo test check test-pythons format audit bench bench-speed lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
 
-setup: $(INSTALLED) ## install everything into .venv
+setup: $(INSTALLED) ## install what runs into .venv: requirements.lock, each file held to its hash
+
+setup-dev: $(DEVELOPED) ## the same, and what tests and checks need: requirements-dev.lock
 
 # Made again when a dependency changed; uv takes seconds where pip takes minutes, but pip is enough.
 $(INSTALLED): pyproject.toml requirements.lock
@@ -20,12 +27,17 @@ $(INSTALLED): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 	  || { echo "python3 -m venv does not work here. On Debian: apt-get install python3-venv" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet uv || echo "No uv: going on with pip, which takes minutes." >&2
-	{ test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python -r requirements.lock; } \
-	  || $(BIN)/python -m pip install -r requirements.lock
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock >$(VENV)/uv.lock
+	@$(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.lock \
+	  || echo "No uv: going on with pip, which takes minutes." >&2
+	$(call install,requirements.lock)
 	{ test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python --no-deps --no-build-isolation -e .; } \
 	  || $(BIN)/python -m pip install --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m core.logs.kernel || echo "The log scanner will be compiled when it is first needed." >&2
+	@touch $@
+
+$(DEVELOPED): $(INSTALLED) requirements-dev.lock
+	$(call install,requirements-dev.lock)
 	@touch $@
 
 demo: setup ## diagnose a failed example job; then, on a terminal, offer the bot in a local Slack
@@ -37,27 +49,37 @@ demo: setup ## diagnose a failed example job; then, on a terminal, offer the bot
 
 test: check ## the same as check
 
-check: setup ## everything that CI holds: format, lint, types, tests
+check: setup-dev ## everything that CI holds: format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy $(TYPED)
-	$(BIN)/pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
+	$(BIN)/pytest --numprocesses=auto --dist=worksteal --durations=10 --cov --cov-report=term
 
-format: setup ## format the code and repair what ruff can
+test-pythons: setup-dev ## the tests with Python 3.11.2, 3.12, 3.13 and 3.14, those of them that are here
+	bash tests/pythons.sh
+
+audit: setup-dev ## known holes of what is installed, and what bandit says of the code; exceptions in pyproject.toml
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml bot core faultlib prompts slacksim sources
+	$(BIN)/python -m tests.audit
+
+format: setup-dev ## format the code and repair what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup ## measure speed and quality (minutes)
+bench: setup-dev ## measure speed and quality (minutes)
 	$(BIN)/python -m benchmarks
 
-bench-speed: setup ## measure speed against drain3 and grep, by size, into docs/speed.md (minutes)
+bench-speed: setup-dev ## measure speed against drain3 and grep, by size, into docs/speed.md (minutes)
 	$(BIN)/python -m benchmarks.speed --write docs/speed.md
 
-# The command is in the header of the file, so that it names neither a machine nor a registry.
-lock: setup ## pin every dependency anew in requirements.lock
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --quiet \
-	  --no-annotate --custom-compile-command "make lock" --output-file requirements.lock
+# The command is in the header of the files, so that they name neither a machine nor a registry.
+COMPILE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --quiet \
+  --no-annotate --custom-compile-command "make lock"
+
+lock: setup-dev ## pin every dependency anew: requirements.lock runs, requirements-dev.lock holds the test tools too
+	$(COMPILE) --extra production --extra dev --output-file requirements-dev.lock
+	$(COMPILE) --extra production --constraint requirements-dev.lock --output-file requirements.lock
 
 clean: ## remove what was installed, cached and built
-	rm -rf $(VENV) .firstfault .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov build dist *.egg-info
+	rm -rf $(VENV) .venv-pythons .firstfault .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

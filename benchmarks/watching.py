@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.quality.report import write
+from benchmarks.unpack import unpack
 from core.job import Job, Status
 from core.live.findings import Finding, Kind
 from core.live.job import LiveJob
@@ -150,7 +151,7 @@ def main() -> int:
         jobs, truths = options.jobs, options.truth
         if jobs is None:
             with tarfile.open(LAB) as lab:
-                lab.extractall(folder, filter="data")
+                unpack(lab, folder)
             jobs, truths = Path(folder, "jobs"), Path(folder, "truth")
         names = options.names or sorted(path.name for path in jobs.iterdir() if path.is_dir())
         rows = [row for name in names if (row := _row(jobs / name, truths, findings=options.findings))]

@@ -72,7 +72,7 @@ def _scheduler(settings: Settings) -> Finding:
     name = "scheduler"
     try:
         sample = _any_log(settings)
-        workers, threads = look_at_cluster(settings.scheduler, sample)
+        workers, threads = look_at_cluster(settings.scheduler, sample, insecure=settings.scheduler_insecure)
     except FirstfaultError as trouble:
         return missing(name, trouble)
     told = (

@@ -33,20 +33,23 @@ class ClusterFailed(FirstfaultError):
 
 
 @contextmanager
-def readers(scheduler: str, jobs: Sequence[Job], *, threads: int, least: int | None = None) -> Iterator[int | Executor]:
+def readers(
+    scheduler: str, jobs: Sequence[Job], *, threads: int, least: int | None = None, insecure: bool = False
+) -> Iterator[int | Executor]:
     """Whoever is to read the logs of these jobs: what ``core`` takes for ``workers``.
 
     Args:
         scheduler: address of a Dask scheduler; empty: threads of this process read.
         threads: how many of them.
         least: bytes below which they read, scheduler or not; None: CLUSTER_BYTES.
+        insecure: whether it may be a scheduler by tcp://.
 
     Raises:
-        BadSettings: the address makes no sense, or Dask is not installed.
+        BadSettings: the address makes no sense or is not secure, or Dask is not installed.
         ClusterFailed: there or while the logs are read.
     """
     if scheduler:
-        _check_address(scheduler)
+        _check_address(scheduler, insecure=insecure)
     files = [file for job in jobs for file in job.logs]
     if not scheduler or not files or sum(file.size for file in files) < (CLUSTER_BYTES if least is None else least):
         yield threads
@@ -59,17 +62,17 @@ def readers(scheduler: str, jobs: Sequence[Job], *, threads: int, least: int | N
         cluster.shutdown()
 
 
-def look_at_cluster(scheduler: str, sample: LogFile | None) -> tuple[int, int]:
+def look_at_cluster(scheduler: str, sample: LogFile | None, *, insecure: bool = False) -> tuple[int, int]:
     """How many workers and threads would read, now.
 
     Args:
         sample: a file that they have to see; None: only whether they are of this version is asked.
 
     Raises:
-        BadSettings: the address makes no sense, or Dask is not installed.
+        BadSettings: the address makes no sense or is not secure, or Dask is not installed.
         ClusterFailed: it does not answer, or would read something else.
     """
-    _check_address(scheduler)
+    _check_address(scheduler, insecure=insecure)
     with _translated(scheduler), closing(_connect(scheduler)) as client:
         _check(client, sample)
         threads = client.nthreads()
@@ -99,10 +102,17 @@ class _Cluster(Executor):
             self._client = None
 
 
-def _check_address(scheduler: str) -> None:
-    if not _ADDRESS.fullmatch(scheduler):
+def _check_address(scheduler: str, *, insecure: bool) -> None:
+    found = _ADDRESS.fullmatch(scheduler)
+    if not found:
         raise BadSettings(
-            f"{scheduler} is no address of a Dask scheduler.", "It is like tcp://10.0.0.5:8786 (or tls://...)."
+            f"{scheduler} is no address of a Dask scheduler.", "It is like tls://10.0.0.5:8786 (or tcp://...)."
+        )
+    if found[1] == "tcp" and not insecure:
+        raise BadSettings(
+            f"{scheduler} is a Dask scheduler that proves nothing: whoever answers there can run code here.",
+            "Use tls:// with certificates (docs/cluster.md). In a network that nobody else is in: --insecure, or"
+            " FIRSTFAULT_SCHEDULER_INSECURE=1.",
         )
 
 
@@ -116,6 +126,7 @@ def _connect(address: str) -> "Client":
         ) from error
     for name in ("distributed", "distributed.client", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what it would say is an error of ours, told once
+    _check_certificates(address)
     try:
         asyncio.run(_knock(address))
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="firstfault")
@@ -125,6 +136,24 @@ def _connect(address: str) -> "Client":
             "Is it running, can this machine reach it, and is this the port of the scheduler (8786), not of its"
             " dashboard (8787)? Look at --scheduler (FIRSTFAULT_SCHEDULER).",
         ) from error
+
+
+def _check_certificates(address: str) -> None:
+    """Dask takes them from its own configuration; without any it fails in words that help nobody."""
+    from distributed.security import Security  # noqa: PLC0415 see above
+
+    if not address.startswith("tls://"):
+        return
+    try:
+        secured = Security().get_connection_args("client").get("ssl_context") is not None
+        reason = "no certificate authority and no certificate of a client are named"
+    except (OSError, ValueError) as error:  # a file that is not there, or is no certificate: ssl's error is an OSError
+        secured, reason = False, f"they cannot be read ({getattr(error, 'reason', None) or type(error).__name__})"
+    if not secured:
+        raise BadSettings(
+            f"{address} wants certificates, and {reason}.",
+            "Name them in Dask's configuration: DASK_DISTRIBUTED__COMM__TLS__CA_FILE and so on (docs/cluster.md).",
+        )
 
 
 async def _knock(address: str) -> None:

@@ -16,9 +16,9 @@ from bot.chat.choose import model_from
 from bot.chat.model import OnText
 from bot.cluster import readers
 from bot.known import KnownFault
-from bot.note.clean import cleaned, cleaned_excerpts
 from bot.note.note import Note
 from bot.note.write import write_note
+from bot.outgoing.clean import cleaned, cleaned_excerpts
 from bot.report.citations import cited_places
 from bot.settings import Settings
 from bot.shelf import at_once, shelf
@@ -40,6 +40,7 @@ OnMatch = Callable[[tuple[KnownFault, ...]], None]
 class Request:
     """What somebody asks: a job, where jobs live (None: where the settings say), and how to look at it.
 
+    insecure: whether the scheduler may be one that proves nothing; also when the settings say so.
     paths: whether ``job`` may be a path. Only for a person at a command line: from a chat it would read any file.
     """
 
@@ -50,6 +51,7 @@ class Request:
     memory: int | None = None
     scheduler: str | None = None
     drain: str = "distinct"
+    insecure: bool = False
     use_cache: bool = True
     use_baseline: bool = True
     paths: bool = False
@@ -171,7 +173,8 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
 
 def _readers(request: Request, settings: Settings, jobs: Sequence[Job]) -> AbstractContextManager[int | Executor]:
     scheduler = settings.scheduler if request.scheduler is None else request.scheduler
-    return readers(scheduler, jobs, threads=request.workers or settings.workers)
+    insecure = request.insecure or settings.scheduler_insecure
+    return readers(scheduler, jobs, threads=request.workers or settings.workers, insecure=insecure)
 
 
 def _memory(request: Request, settings: Settings) -> int:

@@ -61,8 +61,12 @@ Scheduler = Annotated[
     typer.Option(
         "--scheduler",
         metavar="URL",
-        help="Dask scheduler, tcp://host:8786, whose workers read large jobs. [FIRSTFAULT_SCHEDULER]",
+        help="Dask scheduler, tls://host:8786, whose workers read large jobs. [FIRSTFAULT_SCHEDULER]",
     ),
+]
+Insecure = Annotated[
+    bool,
+    typer.Option("--insecure", help="Let the scheduler be tcp://host:8786, with nothing that proves who it is."),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Read everything anew and keep nothing.")]
 NoBaseline = Annotated[bool, typer.Option("--no-baseline", help="Do not compare with successful jobs.")]

@@ -92,7 +92,12 @@ class Settings(BaseSettings):
     )
     workers: int = Field(default_factory=_cores, ge=1, le=1024, description="threads that read logs")
     scheduler: str = Field(
-        "", description="Dask scheduler, like `tcp://10.0.0.5:8786`, whose workers read the logs of large jobs"
+        "", description="Dask scheduler, like `tls://10.0.0.5:8786`, whose workers read the logs of large jobs"
+    )
+    scheduler_insecure: bool = Field(
+        default=False,
+        description="`1` lets the scheduler be one by `tcp://`, with which nobody proves who he is: what answers there"
+        " can run code here (docs/cluster.md)",
     )
     model: str = Field("", description="language model that drafts notes, as its endpoint calls it; without one, none")
     model_url: str = Field(

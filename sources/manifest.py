@@ -11,6 +11,10 @@ T = TypeVar("T")
 
 _HIGHEST_EXIT = 255  # of a process on Linux; a signal's number is lower
 _MOST_RANKS = 1_000_000  # ten times the largest training job known; a lying number must not fill the memory
+# Of nodes, and of what is told node by node: twice the nodes of the largest training job known (100,000 accelerators,
+# eight a node). A million names took minutes of comparing nodes that logged nothing.
+MOST_NODES = 1 << 15
+_MOST_NAMED_RANKS = 8 * MOST_NODES
 
 
 def parse_manifest(job_id: str, content: bytes) -> tuple[Manifest, tuple[str, ...]]:
@@ -85,17 +89,33 @@ class _Fields:
         return Status.UNKNOWN
 
     def _nodes(self, ranks: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
-        named = self._take("nodes", _texts) or ()
-        if len(set(named)) < len(named):
+        named = self._take("nodes", self._first_names) or ()
+        known = set(named)
+        if len(known) < len(named):
             self._problem("names a node twice in nodes: it is counted once")
-        unnamed = [node for node in ranks if node not in named]
+        unnamed = [node for node in ranks if node not in known]
         if named and unnamed:
             self._problem(f"has nodes in node_ranks that are not in nodes: {_some(unnamed)} were added")
-        return tuple(dict.fromkeys([*named, *unnamed]))
+        nodes = tuple(dict.fromkeys([*named, *unnamed]))
+        return nodes[:MOST_NODES]
+
+    def _first_names(self, value: Any) -> tuple[str, ...]:
+        return _texts(self._first("nodes", value) if isinstance(value, list) else value)
+
+    def _first(self, name: str, values: list[T]) -> list[T]:
+        """As many of them as a job can have."""
+        if len(values) > MOST_NODES:
+            self._problem(f"has {len(values):,} {name}: the first {MOST_NODES:,} were read")
+        return values[:MOST_NODES]
 
     def _node_ranks(self) -> dict[str, tuple[int, ...]]:
         """Ranks of each node. A rank that two nodes claim is nobody's: better unknown than wrong."""
-        claimed = {node: tuple(sorted(set(ranks))) for node, ranks in self._by_node("node_ranks", _ranks).items()}
+        claimed, room = {}, _MOST_NAMED_RANKS
+        for node, ranks in self._by_node("node_ranks", _ranks).items():
+            claimed[node] = tuple(sorted(set(ranks)))[:room]
+            room -= len(claimed[node])
+        if room <= 0:
+            self._problem(f"has more than {_MOST_NAMED_RANKS:,} ranks in node_ranks: the first ones were read")
         claims = Counter(rank for ranks in claimed.values() for rank in ranks)
         disputed = sorted(rank for rank, nodes in claims.items() if nodes > 1)
         if disputed:
@@ -114,7 +134,7 @@ class _Fields:
         values = self._take(name, _mapping) or {}
         read_values: dict[str, T] = {}
         bad: list[str] = []
-        for node, value in values.items():
+        for node, value in self._first(name, list(values.items())):
             try:
                 read_values[_printable(node)] = read(value)
             except ValueError:
@@ -178,7 +198,7 @@ def _rank(value: Any) -> int:
 
 
 def _ranks(value: Any) -> tuple[int, ...]:
-    return tuple(_rank(rank) for rank in (value if isinstance(value, list) else [value]))
+    return tuple(_rank(rank) for rank in (value[: _MOST_NAMED_RANKS + 1] if isinstance(value, list) else [value]))
 
 
 def _texts(value: Any) -> tuple[str, ...]:

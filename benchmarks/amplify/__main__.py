@@ -20,6 +20,7 @@ from benchmarks.amplify.grow import grow, read_original
 from benchmarks.amplify.measure import FAULTY, Outcome, Plan, make_plans, measure, seen_by_ranks
 from benchmarks.amplify.table import BEGIN, END, tables, told
 from benchmarks.quality.report import NoMarkers, write
+from benchmarks.unpack import unpack
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / "benchmarks" / "quality" / "lab.tar.xz"  # folders jobs/ and truth/
@@ -46,7 +47,7 @@ def _labelled_jobs(lab: Path | None) -> Iterator[Path]:
         yield lab
         return
     with tempfile.TemporaryDirectory() as folder, tarfile.open(LAB) as packed:
-        packed.extractall(folder, filter="data")
+        unpack(packed, folder)
         yield Path(folder)
 
 

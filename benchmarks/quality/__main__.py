@@ -6,6 +6,7 @@ The labelled jobs of the project are in lab.tar.xz beside this file: real small 
 """
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -20,6 +21,7 @@ from benchmarks.quality.labels import Truth, read_truths
 from benchmarks.quality.report import NoMarkers, marks, write
 from benchmarks.quality.sameness import unlike
 from benchmarks.quality.sections import sections
+from benchmarks.unpack import unpack
 from core.errors import FirstfaultError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,7 +60,7 @@ def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, P
         yield jobs, truth
         return
     with tempfile.TemporaryDirectory() as folder, tarfile.open(LAB) as lab:
-        lab.extractall(folder, filter="data")
+        unpack(lab, folder)
         yield jobs or f"{folder}/jobs", truth or Path(folder, "truth")
 
 
@@ -133,6 +135,8 @@ def _commit() -> str:
 
 
 def _git(*words: str) -> str:
+    if shutil.which("git") is None:
+        return ""
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip()
 

@@ -19,7 +19,7 @@ from bot.note.check import Court
 from bot.note.clauses import without_cites
 from bot.note.draft import MAX_TEXT, Sentence
 from bot.note.evidence import EvidenceList, collect
-from bot.note.redact import Redactor
+from bot.outgoing.redact import Redactor
 
 MAX_TOKENS = 400  # of an answer: five lines of eighty tokens
 BUDGET = 2_500  # tokens of evidence and lines

@@ -9,7 +9,7 @@ from bot.ask.gather import Subject
 from bot.ask.plan import LOOKS, Look
 from bot.chat.model import ChatModel, Message, ModelUnavailable, Usage
 from bot.harmless import harmless
-from bot.note.redact import Redactor
+from bot.outgoing.redact import Redactor
 
 MAX_TOKENS = 300
 MAX_CHOSEN = 3

@@ -4,10 +4,7 @@ import json
 import re
 
 MAX_STARTS = 100  # braces at which an object is looked for: bounds the work on an answer made of braces
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-# Chat templates may put the opening tag into the prompt, so that an answer begins in the middle of a thought.
-_OPENED_BEFORE = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_NEVER_CLOSED = re.compile(r"<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _PART_OF_A_TAG = re.compile(r"</?[a-z]{0,8}\Z", re.IGNORECASE)
 _WRAPPED = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.DOTALL)
 
@@ -20,9 +17,23 @@ def visible(text: str) -> str:
 
 
 def without_thought(text: str) -> str:
-    """The text without what stands in <think>, closed or not."""
-    spoken = _THOUGHT.sub("", text)
-    return _NEVER_CLOSED.sub("", _OPENED_BEFORE.sub("", spoken))
+    """The text without what stands in <think>, closed or not: in one pass, however many tags a model writes.
+
+    Chat templates may put the opening tag into the prompt, so that an answer begins in the middle of a thought.
+    """
+    spoken: list[str] = []
+    at, thinking, begun_before = 0, False, False
+    for tag in _TAG.finditer(text):
+        closes = bool(tag[1])
+        if not thinking and not closes:
+            spoken.append(text[at : tag.start()])
+            thinking = True
+        elif thinking and closes:
+            at, thinking = tag.end(), False
+        elif closes and not begun_before:
+            spoken.clear()
+            at, begun_before = tag.end(), True
+    return "".join(spoken) if thinking else "".join([*spoken, text[at:]])
 
 
 def speakable(text: str) -> str:

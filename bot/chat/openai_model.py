@@ -25,7 +25,8 @@ from bot.chat.gate import Gate
 from bot.chat.model import Kind, Message, ModelUnavailable, OnText, Reply, Usage
 from bot.chat.schema import strict_schema
 from bot.chat.wire import Said, read_answer
-from bot.harmless import harmless, storable
+from bot.harmless import harmless
+from bot.outgoing.door import for_model
 from core.cache import ByteCache
 from core.errors import BadSettings
 from prompts import render
@@ -280,7 +281,7 @@ def _tell(said: Said, told: str, on_text: OnText) -> str:
 
 
 def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:
-    messages = [{"role": message.role, "content": storable(message.text)} for message in question.messages]
+    messages = [{"role": message.role, "content": for_model(message.text)} for message in question.messages]
     body: dict[str, Any] = {"model": name, "messages": messages, dialect.tokens: question.max_tokens}
     if dialect.temperature:
         body["temperature"] = 0

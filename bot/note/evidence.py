@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from bot.harmless import harmless, shorten
 from bot.known import KnownFault
-from bot.note.redact import Redactor
+from bot.outgoing.redact import Redactor
 from bot.wording import CONFIDENCE, ROLE, SCOPE, compared, counted, missing, moment, names, ranks, read, times
 from core.answer.look import Found
 from core.model import Diagnosis, EventEvidence, Line, Role

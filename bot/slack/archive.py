@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from bot.known import KnownFault
-from bot.note.clean import cleaned
 from bot.note.draft import Sentence
 from bot.note.note import Note
+from bot.outgoing.clean import cleaned
 from bot.slack.forms import Form, first_form
 from core.model import Diagnosis, Role
 from faultlib.draft import pattern_of, slug

@@ -15,6 +15,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
 from bot.discreet import discreet, failure_of, is_theirs
+from bot.outgoing.door import for_slack
 from bot.slack.blocks import Message
 from bot.slack.replies import failure_reply
 from bot.state.errors import StateUnavailable
@@ -115,7 +116,7 @@ def _answer(work: Callable[[], Message | None], *, patient: bool) -> Message | N
 def _sent(respond: Callable[..., Any], arguments: dict[str, Any]) -> int:
     """The status that came back; 599 when there was no answer."""
     try:
-        return int(respond(**arguments).status_code)
+        return int(respond(**for_slack(arguments)).status_code)
     except (SlackClientError, OSError, HTTPException) as error:
         _LOG.info("a response address does not answer: %s", type(error).__name__)
         return 599

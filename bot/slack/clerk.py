@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.health import Metrics
-from bot.note.clean import cleaned
+from bot.outgoing.clean import cleaned
 from bot.slack.archive import form_of, pattern_from
 from bot.slack.blocks import Message
 from bot.slack.filing import Deed, OpenLibrary, file_note, pattern_to_join, take_back

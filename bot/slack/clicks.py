@@ -8,7 +8,7 @@ from typing import Any
 from slack_bolt.context.respond import Respond
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.note.clean import cleaned
+from bot.outgoing.clean import cleaned
 from bot.slack import actions as act
 from bot.slack import replies
 from bot.slack.blocks import Message

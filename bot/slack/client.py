@@ -15,6 +15,8 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.web import SlackResponse
 
+from bot.outgoing.door import call_for_slack
+
 TIMEOUT = 10  # seconds; Slack answers within one, and a post is not looked for before this is over
 TRIES = 3
 LONGEST_WAIT = 10.0  # seconds; a longer Retry-After is the caller's business
@@ -67,7 +69,7 @@ class PatientClient(WebClient):
 
     def _ask(self, method: str, how: dict[str, Any]) -> SlackResponse:
         try:
-            return super().api_call(method, **how)
+            return super().api_call(method, **call_for_slack(how))
         except SlackApiError as error:
             if _is_clear(error):
                 raise

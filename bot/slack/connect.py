@@ -18,6 +18,7 @@ from slack_sdk.socket_mode.client import BaseSocketModeClient
 from waitress import wasyncore
 from waitress.server import create_server
 
+from bot.outgoing.door import response_for_slack
 from bot.slack.client import TRIES, PatientClient, error_of
 from core.errors import BadSettings, FirstfaultError
 
@@ -105,7 +106,10 @@ class _TimedApp(App):
     def dispatch(self, req: BoltRequest) -> BoltResponse:
         started = time.monotonic()
         try:
-            return super().dispatch(req)
+            response = super().dispatch(req)
+            if response.body:
+                response.body = response_for_slack(response.body)
+            return response
         finally:
             self._acknowledged(time.monotonic() - started)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from bot.note.redact import Redactor
+from bot.outgoing.redact import Redactor
 from bot.report.citations import MAX_LINES, Citation, citations
 from core.errors import FirstfaultError
 from core.job import Job

@@ -10,8 +10,8 @@ from pathlib import Path
 from slack_sdk.errors import SlackClientError
 
 from bot.health import Metrics
-from bot.note.clean import cleaned
 from bot.note.note import Note
+from bot.outgoing.clean import cleaned
 from bot.slack.answer import Shown, Step, answer_message
 from bot.slack.archive import drafted_form, form_of
 from bot.slack.forms import Form

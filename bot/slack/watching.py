@@ -6,7 +6,7 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.note.redact import Redactor
+from bot.outgoing.redact import Redactor
 from bot.slack import actions as act
 from bot.slack.blocks import Message, preformatted, section
 from bot.slack.people import People

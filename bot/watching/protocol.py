@@ -9,6 +9,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
+from bot.harmless import storable
+from bot.outgoing.redact import Redactor
 from bot.state.values import to_text
 from core.live.findings import Finding, Kind
 
@@ -61,14 +63,13 @@ _COMMAND = TypeAdapter(Command)
 
 
 def found(watch: str, finding: Finding) -> Found:
-    """A finding as it is told, cut to what is shown."""
-    place = finding.line
+    """A finding as it is told and stored: cut to what is shown, without secrets."""
+    place, clean = finding.line, Redactor().redact
+    says = clean(storable(finding.says[:MAX_SAYS]))[:MAX_SAYS]
     if place is None:
-        return Found(watch, finding.kind, finding.subject[:MAX_TEXT], finding.says[:MAX_SAYS])
-    return Found(
-        watch, finding.kind, finding.subject[:MAX_TEXT], finding.says[:MAX_SAYS],
-        place.file[:MAX_TEXT], place.line, place.text[:MAX_TEXT],
-    )  # fmt: skip
+        return Found(watch, finding.kind, finding.subject[:MAX_TEXT], says)
+    line = clean(storable(place.text[: 2 * MAX_TEXT]))[:MAX_TEXT]  # cut afterwards: half a key is not known as one
+    return Found(watch, finding.kind, finding.subject[:MAX_TEXT], says, place.file[:MAX_TEXT], place.line, line)
 
 
 def to_line(message: Command | Told) -> bytes:

@@ -35,6 +35,7 @@ class Voice(Protocol):
 def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
     """Diagnose a job; the evidence is told before the report is drawn, which takes longer than a small diagnosis."""
     from bot.investigate import Request, draft, investigate, page  # noqa: PLC0415 heavy, and only for this task
+    from bot.outgoing.clean import cleaned  # noqa: PLC0415 as above
     from bot.settings import load_settings  # noqa: PLC0415
 
     def matched(known: tuple[KnownFault, ...]) -> None:
@@ -42,6 +43,7 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
 
     settings = load_settings()
     answer = investigate(Request(order.job), settings, voice.progress, matched)
+    answer = replace(answer, diagnosis=cleaned(answer.diagnosis))  # from here on: in the state, in Slack, in the report
     found = SavedAnswer(answer.diagnosis.job, answer.diagnosis, answer.known)
     voice.tell(found)
     if settings.model:
@@ -64,12 +66,10 @@ def _discreet(answer: "Answer") -> "Answer":
 
 def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
     """Where the plot is, and what it shows in words; two empty texts when there is nothing to plot."""
-    from bot.note.clean import cleaned  # noqa: PLC0415
-
     with elsewhere():
         from bot.report.picture import draw_picture  # noqa: PLC0415 matplotlib
 
-    picture = draw_picture(cleaned(diagnosis))
+    picture = draw_picture(diagnosis)
     if picture is None:
         return "", ""
     file.write_bytes(picture.png)
@@ -80,7 +80,7 @@ def ask(order: Ask, voice: Voice) -> str:
     """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
     from bot.ask.answer import Turn  # noqa: PLC0415
     from bot.investigate import Request, follow_up  # noqa: PLC0415
-    from bot.note.redact import Redactor  # noqa: PLC0415
+    from bot.outgoing.redact import Redactor  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
     found = order.answer

@@ -15,6 +15,7 @@ from importlib.resources import files as package_files
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.markers import MARKED_WITHIN
 from core.course.openers import Openers, find_openers
 from core.events.column import Column
 from core.events.table import EventTable
@@ -54,6 +55,7 @@ def _openers(table: EventTable, marks: NDArray[np.intp]) -> Openers:
 
 def opened_by(template: str) -> int:
     """The stage (place in STAGES) that a message with this template opens; -1 for none."""
+    template = template[:MARKED_WITHIN]
     if complains(template):
         return -1  # what goes wrong opens no stage: "failed to shutdown the rendezvous" is not initialization
     for stage, pattern in _rules().openers:

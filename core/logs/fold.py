@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from core.logs.blocks import BLOCK_MARK, may_open
 from core.logs.columns import Columns
 from core.logs.messages import Grouping, find_messages, is_block
-from core.logs.telling import telling_parts, telling_words
+from core.logs.telling import may_tell, telling_parts, telling_words
 
 ANY = "<ANY>"
 MAX_TOKENS = 120  # a longer message is told by its first tokens
@@ -70,15 +70,38 @@ def _share(among: int) -> int:
     return min(JOB_TEXTS, max(LEAST_TEXTS, ALL_TEXTS // max(1, among)))
 
 
-def key(text: str, step: Step) -> str:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was seen of a text. plain: no token of it is made or telling. parts: what is told by several tokens."""
+
+    plain: bool
+    parts: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The look at a text as ``key`` cuts it: the same for all steps, and dear, so taken once."""
+        text = " ".join(_tokens(text))
+        return cls(not may_tell(text) and _MADE.search(text) is None, tuple(telling_parts(text)))
+
+
+def _tokens(text: str) -> list[str]:
+    return text.removeprefix(BLOCK_MARK).split(" ", MAX_TOKENS)[:MAX_TOKENS]
+
+
+def key(text: str, step: Step, look: Look | None = None) -> str:
     """The coarse key of a message: as many tokens, of which but some are kept."""
     mark = BLOCK_MARK if is_block(text) else ""
-    tokens = text.removeprefix(BLOCK_MARK).split(" ", MAX_TOKENS)[:MAX_TOKENS]
+    tokens = _tokens(text)
     if not step.telling:
         return mark + " ".join([ANY] * len(tokens))
-    kept = list(map(_kept, tokens))
-    words = [early for early, _ in kept[: step.tokens]] + [late for _, late in kept[step.tokens :]]
-    for start, end in telling_parts(text := " ".join(tokens)):
+    look = look or Look.of(text)
+    if look.plain:
+        words = tokens[: step.tokens] + [ANY] * (len(tokens) - step.tokens)
+    else:
+        kept = list(map(_kept, tokens))
+        words = [early for early, _ in kept[: step.tokens]] + [late for _, late in kept[step.tokens :]]
+    text = " ".join(tokens)
+    for start, end in look.parts:
         place = text.count(" ", 0, start)
         after = place + text.count(" ", start, end) + 1
         words[place:after] = tokens[place:after]
@@ -128,16 +151,23 @@ def _by_known_keys(texts: Collection[str]) -> dict[str, str]:
 
 def _groups_to_fold(left: set[str], limit: int) -> Iterator[tuple[list[str], str]]:
     """Groups and their keys, until ``left``, from which the caller takes them, is small enough."""
+    looks: dict[str, Look] = {}
     for fewest, blocks, steps in _PASSES:
         for step in steps:
             if len(left) <= limit:
                 return
             groups = defaultdict(list)
             for text in left:
-                if is_block(text) == blocks:
-                    groups[key(text, step)].append(text)
-            for name in sorted(groups, key=lambda name: (-len(groups[name]), name)):
-                if len(left) <= limit or len(groups[name]) < fewest:
+                if is_block(text) != blocks:
+                    continue
+                if step.telling and text not in looks:
+                    looks[text] = Look.of(text)
+                if step.telling and looks[text].plain and text.count(" ") < step.tokens:
+                    continue  # it is its own key, and nothing else's
+                groups[key(text, step, looks.get(text))].append(text)
+            large = [name for name, members in groups.items() if len(members) >= fewest]
+            for name in sorted(large, key=lambda name: (-len(groups[name]), name)):
+                if len(left) <= limit:
                     break
                 yield groups[name], name
 

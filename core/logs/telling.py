@@ -24,6 +24,12 @@ _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|"
 # logfmt, of loggers that leave it to a field: level=fatal, lvl=eror (log15), severity=error
 _FIELD = re.compile(r"\b(?:level|lvl|severity)=[\"']?(fatal|panic|crit|err|warn|info|debug|trace)", re.IGNORECASE)
 _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for slots takes long
+# A part of every word above, and of what begins with a level of one letter: a text without any tells nothing by words.
+_MAY_TELL = re.compile(
+    r"succe|abort|fail|cancel|kill|down|up|lost|dead|time|refused|reset|closed|denied|unreach|corrupt|invalid|error"
+    r"|exception|nan|inf|fatal|critical|warn|debug|trace|[EWIF]<TS>",
+    re.IGNORECASE,
+)
 _LEVEL_WITHIN = 200  # characters; a level further right is something that the line talks about
 
 
@@ -51,6 +57,11 @@ def guard(text: str) -> str:
 def telling_words(token: str) -> list[str]:
     """Words of a token that say an outcome or a level, sorted."""
     return sorted({match[0] for pattern in (_OUTCOME, _LEVEL) for match in pattern.finditer(token)})
+
+
+def may_tell(text: str) -> bool:
+    """False when no token of a text has telling words; one look, where tokens are looked at one by one else."""
+    return _MAY_TELL.search(text) is not None
 
 
 def telling_parts(text: str) -> Iterator[tuple[int, int]]:

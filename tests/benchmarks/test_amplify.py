@@ -14,6 +14,7 @@ from benchmarks.amplify.measure import Outcome, Plan, make_plans, seen_by_ranks
 from benchmarks.amplify.script import Speaker, lost_peer, write_script
 from benchmarks.amplify.table import tables
 from benchmarks.quality.labels import parse_truth
+from benchmarks.unpack import unpack
 
 NODES = 12
 USED = ("f01", "f02", "f07", "f19", "f25", "f34", "s02")
@@ -25,7 +26,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lab")
     with tarfile.open(LAB) as packed:
         wanted = [one for one in packed.getmembers() if any(f"/{job}" in f"/{one.name}" for job in USED)]
-        packed.extractall(folder, wanted, filter="data")
+        unpack(packed, folder, wanted)
     return folder
 
 

@@ -15,6 +15,7 @@ from benchmarks.quality.recall import main, matches, report, similar, tally
 from benchmarks.quality.recall_cases import Case, Seen, case_of, read_cases
 from benchmarks.quality.recall_likeness import Tally, best_threshold, grid_of, tally_at
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
+from benchmarks.unpack import unpack
 from core.cache import MemoryCache
 from core.events.occurrences import Occurrence
 from core.job import Job
@@ -183,7 +184,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Path]:
             if Path(member.name).parts[:2] in {("jobs", name) for name in ("f07", "f15", "s01")}
             or member.name in {f"truth/{name}.json" for name in ("f07", "f15", "s01")}
         ]
-        archive.extractall(tmp_path, members=members, filter="data")
+        unpack(archive, tmp_path, members)
     return {"jobs": tmp_path / "jobs", "truth": tmp_path / "truth"}
 
 

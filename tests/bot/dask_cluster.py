@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
@@ -20,12 +21,16 @@ needs_dask = pytest.mark.skipif(
 class Cluster:
     """A scheduler and its workers, as `dask scheduler` and `dask worker` start them."""
 
-    def __init__(self, folder: Path, python_path: Path = ROOT) -> None:
-        """python_path: where the scheduler finds packages."""
+    def __init__(self, folder: Path, python_path: Path = ROOT, certificates: Mapping[str, str] | None = None) -> None:
+        """python_path: where the scheduler finds packages. certificates: Dask's settings of TLS, as environment."""
         self._folder = folder
+        self._certificates = dict(certificates or {})
         self._processes: list[subprocess.Popen[str]] = []
-        self.scheduler, said = self._start("scheduler", "--port", "0", "--host", "127.0.0.1", python_path=python_path)
-        found = re.search(r"tcp://[0-9.]+:[0-9]+", said)
+        self.scheduler, said = self._start(
+            *("scheduler", "--port", "0", "--host", "127.0.0.1", "--protocol", "tls" if certificates else "tcp"),
+            python_path=python_path,
+        )
+        found = re.search(r"(?:tcp|tls)://[0-9.]+:[0-9]+", said)
         assert found, said
         self.address = found[0]
 
@@ -46,7 +51,7 @@ class Cluster:
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *words, "--no-dashboard"],
             cwd=self._folder,
-            env=os.environ | {"PYTHONPATH": str(python_path), "PYTHONSAFEPATH": "1"},
+            env=os.environ | {"PYTHONPATH": str(python_path), "PYTHONSAFEPATH": "1", **self._certificates},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -56,7 +61,7 @@ class Cluster:
         said = ""
         for line in process.stderr:
             said += line
-            if re.search(r"Scheduler at: +tcp|Registered to: +tcp", line):
+            if re.search(r"(?:Scheduler at|Registered to): +t(?:cp|ls):", line):
                 break
         Thread(target=process.stderr.read, daemon=True).start()  # what is not read fills the pipe
         return process, said

@@ -200,7 +200,9 @@ def test_a_scheduler_is_asked_who_would_read(check: Check, tmp_path: Path) -> No
     (tmp_path / "dask").mkdir()
     with closing(Cluster(tmp_path / "dask")) as cluster:
         cluster.add_worker("one")
-        code, found = check(FIRSTFAULT_SCHEDULER=cluster.address, FIRSTFAULT_JOBS=str(EXAMPLES))
+        code, found = check(
+            FIRSTFAULT_SCHEDULER=cluster.address, FIRSTFAULT_SCHEDULER_INSECURE="1", FIRSTFAULT_JOBS=str(EXAMPLES)
+        )
 
     assert code == 0, found
     told = f"OK: {cluster.address}: 1 worker (1 thread), same Firstfault and Python, and they read logs/"
@@ -210,7 +212,8 @@ def test_a_scheduler_is_asked_who_would_read(check: Check, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("address", "line"),
     [
-        ("10.0.0.5", "missing: 10.0.0.5 is no address of a Dask scheduler. It is like tcp://"),
+        ("10.0.0.5", "missing: 10.0.0.5 is no address of a Dask scheduler. It is like tls://"),
+        ("tcp://127.0.0.1:9", "missing: tcp://127.0.0.1:9 is a Dask scheduler that proves nothing"),
         pytest.param(
             "tcp://127.0.0.1:9",
             "missing: No Dask scheduler answers at tcp://127.0.0.1:9 within 8 seconds. Is it running",
@@ -220,7 +223,8 @@ def test_a_scheduler_is_asked_who_would_read(check: Check, tmp_path: Path) -> No
 )
 def test_a_scheduler_that_does_not_answer_is_told(check: Check, address: str, line: str) -> None:
     """Exit code 1 and what to try; the other parts are still looked at."""
-    code, found = check(FIRSTFAULT_SCHEDULER=address)
+    insecure = {"FIRSTFAULT_SCHEDULER_INSECURE": "1"} if "No Dask" in line else {}
+    code, found = check(FIRSTFAULT_SCHEDULER=address, **insecure)
 
     assert code == 1
     assert found["scheduler"].startswith(line)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -83,7 +84,7 @@ def test_a_cluster_answers_as_this_machine_does_also_when_a_worker_is_killed(das
                 left.append(len(at_work[busiest]))
             left.append(total - done)
 
-        with readers(dask.address, (job,), threads=1, least=0) as workers:
+        with readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers:
             found = answer(job, workers, kill_one)
         gone = set(processes) - set(onlooker.scheduler_info()["workers"])
 
@@ -105,7 +106,7 @@ def test_a_scheduler_that_goes_away_ends_the_reading_with_one_error(dask: Cluste
 
     with (
         pytest.raises(ClusterFailed, match="went away while it read the logs"),
-        readers(dask.address, (job,), threads=1, least=0) as cluster,
+        readers(dask.address, (job,), threads=1, least=0, insecure=True) as cluster,
     ):
         answer(job, cluster, kill_the_scheduler)
 
@@ -120,7 +121,7 @@ def test_a_worker_that_does_not_see_the_files_is_told(dask: Cluster, job: Job, t
 
     with (
         pytest.raises(ClusterFailed, match=r"cannot read the logs: .* is no longer there"),
-        readers(dask.address, (job,), threads=1, least=0) as cluster,
+        readers(dask.address, (job,), threads=1, least=0, insecure=True) as cluster,
     ):
         answer(job, cluster)
 
@@ -135,7 +136,7 @@ def test_a_worker_without_firstfault_is_told(dask: Cluster, job: Job, tmp_path: 
 
     with (
         pytest.raises(ClusterFailed, match=r"cannot load Firstfault: .*ModuleNotFoundError"),
-        readers(dask.address, (job,), threads=1, least=0) as workers,
+        readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers,
     ):
         answer(job, workers)
 
@@ -151,7 +152,7 @@ def test_a_scheduler_without_firstfault_is_told(job: Job, tmp_path: Path) -> Non
 
         with (
             pytest.raises(ClusterFailed, match=r"scheduler cannot load Firstfault: ModuleNotFoundError") as told,
-            readers(cluster.address, (job,), threads=1, least=0) as workers,
+            readers(cluster.address, (job,), threads=1, least=0, insecure=True) as workers,
         ):
             answer(job, workers)
 
@@ -166,7 +167,7 @@ def test_a_worker_with_another_python_is_told(dask: Cluster, monkeypatch: pytest
     monkeypatch.setattr(platform, "python_version_tuple", lambda: ("3", "99", "1"))
 
     with pytest.raises(ClusterFailed, match=r"scheduler runs Python 3\.1\d, and here is 3\.99"):
-        look_at_cluster(dask.address, None)
+        look_at_cluster(dask.address, None, insecure=True)
 
 
 @needs_dask
@@ -176,11 +177,11 @@ def test_a_cluster_can_be_looked_at_without_reading(dask: Cluster, job: Job, tmp
     dask.add_worker("one")
     dask.add_worker("two")
 
-    assert look_at_cluster(dask.address, None) == (2, 2)
-    assert look_at_cluster(dask.address, job.logs[0]) == (2, 2)
+    assert look_at_cluster(dask.address, None, insecure=True) == (2, 2)
+    assert look_at_cluster(dask.address, job.logs[0], insecure=True) == (2, 2)
     (tmp_path / "job" / job.logs[0].name).unlink()
     with pytest.raises(ClusterFailed, match=r"The Dask worker tcp://.* cannot read the logs: .* is no longer there"):
-        look_at_cluster(dask.address, job.logs[0])
+        look_at_cluster(dask.address, job.logs[0], insecure=True)
 
 
 @needs_dask
@@ -195,7 +196,7 @@ def test_a_worker_with_another_version_is_told(dask: Cluster, job: Job, tmp_path
 
     with (
         pytest.raises(ClusterFailed, match="has another version of Firstfault"),
-        readers(dask.address, (job,), threads=1, least=0) as workers,
+        readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers,
     ):
         answer(job, workers)
 
@@ -208,7 +209,7 @@ def test_a_cluster_without_workers_is_told(dask: Cluster, job: Job, monkeypatch:
 
     with (
         pytest.raises(ClusterFailed, match="has no workers"),
-        readers(dask.address, (job,), threads=1, least=0) as workers,
+        readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers,
     ):
         answer(job, workers)
 
@@ -221,7 +222,7 @@ def test_a_scheduler_that_does_not_answer_is_told_within_ten_seconds(job: Job) -
 
     with (
         pytest.raises(ClusterFailed, match=f"No Dask scheduler answers at tcp://127.0.0.1:{port} within"),
-        readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0) as workers,
+        readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0, insecure=True) as workers,
     ):
         answer(job, workers)
 
@@ -243,7 +244,7 @@ def test_a_web_server_is_no_scheduler(job: Job) -> None:
         thread.start()
         with (
             pytest.raises(ClusterFailed, match="No Dask scheduler answers"),
-            readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0) as workers,
+            readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0, insecure=True) as workers,
         ):
             answer(job, workers)
         thread.join()
@@ -251,7 +252,7 @@ def test_a_web_server_is_no_scheduler(job: Job) -> None:
 
 def test_a_small_job_is_read_here(job: Job) -> None:
     """No cluster is asked for what is read sooner than it is sent away: there is none at this address."""
-    with readers("tcp://127.0.0.1:1", (job,), threads=3) as workers:
+    with readers("tcp://127.0.0.1:1", (job,), threads=3, insecure=True) as workers:
         assert workers == 3
 
 
@@ -263,7 +264,7 @@ def test_what_is_kept_needs_no_cluster(tmp_path: Path) -> None:
     (logs / "a.log").write_text(line * (5_000_000 // len(line)))  # what is smaller is not kept
     settings = Settings(cache=tmp_path / "cache", library=tmp_path / "library", _env_file=None)
     before = investigate(Request(str(tmp_path / "job"), paths=True), settings)
-    elsewhere = settings.model_copy(update={"scheduler": "tcp://127.0.0.1:1"})
+    elsewhere = settings.model_copy(update={"scheduler": "tcp://127.0.0.1:1", "scheduler_insecure": True})
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "CLUSTER_BYTES", 0)
@@ -287,6 +288,18 @@ def test_an_address_that_makes_no_sense_is_told(address: str, job: Job) -> None:
     """Also for a small job, and before anything is loaded."""
     with pytest.raises(BadSettings, match="is no address of a Dask scheduler"), readers(address, (job,), threads=1):
         pass
+
+
+def test_a_scheduler_that_proves_nothing_is_refused(job: Job, tmp_path: Path) -> None:
+    """Dask unpacks what it is sent: whoever answers at tcp:// can run code here. A person may allow it."""
+    settings = Settings(cache=tmp_path / "cache", library=tmp_path / "library", _env_file=None)
+    asked = Request(str(tmp_path / job.id), scheduler="tcp://127.0.0.1:1", paths=True)
+
+    with pytest.raises(BadSettings, match="can run code here"):
+        investigate(asked, settings)
+    with pytest.raises(BadSettings, match="can run code here"):
+        look_at_cluster("tcp://127.0.0.1:1", None)
+    assert investigate(replace(asked, insecure=True), settings).job.id == job.id  # small: read here after all
 
 
 def test_the_option_goes_before_the_setting_and_nothing_turns_it_off(job: Job, tmp_path: Path) -> None:
@@ -319,7 +332,10 @@ def test_without_dask_the_hint_says_how_to_install_it(job: Job, monkeypatch: pyt
     """Dask is an extra."""
     monkeypatch.setitem(sys.modules, "distributed", None)
 
-    with pytest.raises(BadSettings) as told, readers("tcp://127.0.0.1:1", (job,), threads=1, least=0) as workers:
+    with (
+        pytest.raises(BadSettings) as told,
+        readers("tcp://127.0.0.1:1", (job,), threads=1, least=0, insecure=True) as workers,
+    ):
         answer(job, workers)
 
     assert "firstfault[cluster]" in told.value.hint

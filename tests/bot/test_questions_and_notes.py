@@ -10,7 +10,7 @@ from bot.chat.model import ModelUnavailable, ScriptedModel
 from bot.investigate import Answer, Request, draft, follow_up, investigate, page
 from bot.note.note import Author
 from bot.settings import Settings
-from bot.state.answers import SavedAnswer
+from bot.state.answers import SavedAnswer, answer_text
 from bot.work import tasks
 from bot.work.messages import Ask, Diagnose
 from tests.bot.test_cli import Run, jobs, run  # noqa: F401 fixtures
@@ -151,11 +151,12 @@ class _Voice:
 
 
 def test_no_secret_leaves_in_the_report_or_in_a_reply(leaking: str, tmp_path: Path) -> None:
-    """The page that goes into a thread and the lines of an answer are redacted; the one at home is not."""
+    """What a child hands over to be kept, the page for a thread and a reply are redacted; the page at home is not."""
     voice = _Voice()
     found = tasks.diagnose(Diagnose("bad", str(tmp_path)), voice)
     assert found.diagnosis is not None
-    assert any(SECRET in line.text for event in found.diagnosis.events for line in event.lines)
+    told = [answer for answer in (*voice.told, found) if answer.diagnosis is not None]
+    assert all(answer.diagnosis.events and SECRET not in answer_text(answer) for answer in told)
     assert SECRET not in (tmp_path / tasks.REPORT).read_text()
     reply = tasks.ask(Ask('"Input/output error"', found), voice)
     assert "Input/output error" in reply

@@ -96,6 +96,42 @@ def test_the_lock_can_build_the_program() -> None:
     assert {re.split(r"[<>=]", name)[0] for name in built} <= set(pinned)
 
 
+LOCKED = re.compile(
+    r"^([a-z0-9.-]+)==\S+(?: ;[^\\]*)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_every_package_of_a_lock_has_its_hashes(name: str) -> None:
+    """pip with --require-hashes takes nothing else."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    pinned = re.findall(r"^([a-z0-9.-]+)==", text, re.MULTILINE)
+
+    assert len(pinned) > 100
+    assert [found[0] for found in LOCKED.findall(text)] == pinned
+
+
+def test_what_runs_is_locked_without_test_tools() -> None:
+    """The image and ``make setup`` carry no browser, no fake S3 and no type checker; both locks agree on the rest."""
+    locks = {name: dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE))
+             for name in ("requirements.lock", "requirements-dev.lock")}  # fmt: skip
+    runs, all_of_it = locks["requirements.lock"], locks["requirements-dev.lock"]
+
+    assert {"playwright", "moto", "mypy", "pytest", "ruff", "bandit", "detect-secrets"} & set(runs) == set()
+    assert runs.items() <= all_of_it.items()
+    image = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    assert "--require-hashes -r requirements.lock" in image
+    assert "requirements-dev" not in image
+
+
+def test_metrics_of_the_image_are_on_loopback() -> None:
+    """Whoever wants them outside says so."""
+    assert re.findall(r"FIRSTFAULT_HEALTH=(\S+):", (DEPLOY / "Containerfile").read_text(encoding="utf-8")) == [
+        "127.0.0.1"
+    ]
+    assert Settings.model_fields["health"].default.startswith("127.0.0.1:")
+
+
 def test_the_image_holds_every_package() -> None:
     """A new folder of the house is copied into the image too; the fault lab is for a checkout."""
     copied = set(re.findall(r"^COPY (\w+) \1$", (DEPLOY / "Containerfile").read_text(encoding="utf-8"), re.MULTILINE))

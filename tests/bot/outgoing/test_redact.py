@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.note.redact import Redactor, redact
+from bot.outgoing.redact import Redactor, redact
 
 HEX40 = "0123456789abcdef0123456789abcdef01234567"
 GH = "ghp_" + "a1B2" * 9
@@ -74,6 +74,40 @@ SECRET = [
     ("token=q1w2e3r4t5", "q1w2e3r4t5"),
     ("token: 'q1w2e3r4t5'", "q1w2e3r4t5"),
     ("AccountKey=q1w2e3r4t5==;Endpoint", "q1w2e3r4t5"),
+    # passed before the attack of issue 13
+    ("mysql -u root -pS3cr3tPw db", "S3cr3tPw"),
+    ("mysqldump -h db1 -phunter2 prod", "hunter2"),
+    ("MYSQL_PWD=hunter2 mysql", "hunter2"),
+    ("export DB_PASS='hunter2'", "hunter2"),
+    ("smtp_pass: hunter2", "hunter2"),
+    ("Cookie: session=abcdef123; csrftoken=xyz987", "abcdef123"),
+    ("Cookie: session=abcdef123; csrftoken=xyz987", "xyz987"),
+    ("Set-Cookie: sid=Zm9vYmFy; Path=/", "Zm9vYmFy"),
+    ("sshpass -p hunter2 ssh node-1", "hunter2"),
+    ("sshpass -phunter2 ssh node-1", "hunter2"),
+    ("+ sshpass -p 'hun ter' ssh", "ter'"),
+    ("SSHPASS=hunter2 sshpass -e ssh node-1", "hunter2"),
+    ('{"auths": {"nvcr.io": {"auth": "JG9hdXRodG9rZW46c2Vj"}}}', "JG9hdXRodG9rZW46"),
+    ('{\\"auth\\": \\"JG9hdXRodG9rZW46c2Vj\\"}', "JG9hdXRodG9rZW46"),
+    ("token: alice:9f8e7d6c5b4a", "9f8e7d6c5b4a"),
+    ("token: name:aB3dE6gH9kLm", "aB3dE6gH9kLm"),
+    ("got q7Rk2mZx9VbN4tLw8HsYp3JdFc6GaXe1 from the vault", "q7Rk2mZx9VbN4tLw8HsYp3JdFc6GaXe1"),
+    # what logs of training hold beside them
+    ("docker login -u $oauthtoken -p nvkey123 nvcr.io", "nvkey123"),
+    ("curl -u bob:hunter2 http://x", "hunter2"),
+    ("redis-cli -h x -a hunter2 ping", "hunter2"),
+    ("machine api.wandb.ai login user password 12ab34", "12ab34"),
+    ("//npm.internal/:_authToken=abcdef123", "abcdef123"),
+    ("NGC_API_KEY=abcd1234", "abcd1234"),
+    ("AZURE_OPENAI_KEY=" + HEX40[:32], HEX40[:32]),
+    ("SharedAccessKey=q1w2e3r4==", "q1w2e3r4"),
+    ("app abc8Q~defghijklmnopqrstuvwxyz01234567890", "defghi"),
+    ("GOCSPX-" + "q1W2" * 7, "q1W2q1W2"),
+    ("hvs." + "q1W2" * 7, "q1W2q1W2"),
+    ("REDIS_AUTH=hunter2", "hunter2"),
+    ("kubeadm join --token abcdef.0123456789abcdef", "0123456789abcdef"),
+    ("bot 123456789:" + "AAb1C" * 7, "AAb1C"),
+    ("M" + "q1W2" * 6 + ".abc123." + "q1W2" * 6 + "abc", "q1W2q1W2"),
     ("mail ana.b+c@corp.example.com now", "ana.b+c@corp.example.com"),
     ("/home/ana/train.py", "ana"),
     ("File '/Users/ana/x.py'", "ana"),
@@ -101,6 +135,16 @@ HARMLESS = [
     "basic training of bearer nodes",
     "[rank3]: torch.distributed.DistBackendError: NCCL error",
     "node-01 10.77.0.1:7070 [2800::400d:92f8:5c7f:0]:41394",
+    "forward_pass: 0.12 backward_pass=3 FORWARD_PASS=0.31 bypass=1 pass 1 of 3",
+    "PWD=/work OLDPWD=/data EOS_TOKEN=abc12345",
+    "mysql -P 3306 -u root; mkdir -p /data",
+    "cookie: 12, the cookie expired; next token:12 in 3.5ms",
+    "GPU-8f3d2c1a-1b2c-4d5e-9f8a-0a1b2c3d4e5f 8f3d2c1a1b2c4d5e9f8a0a1b2c3d4e5f",
+    "Cijk_Ailk_Bljk_HHS_BH_MT128x128x16_MI32x32x8x1_SN_1LDSB0_APM1_ABV0_ACED0",
+    "ampere_fp16_s16816gemm_fp16_128x256_ldg8_f2f_stages_64x3_tn",
+    "_ZN2at4_ops10batch_norm4callERKNS_6TensorERKSt8optionalIS1_EEbd",
+    "DistributedDataParallelKwargsHandler2Optimizer3 training-job-1437825-master-0-7d9f8b6c5d-x2k4z",
+    "SHA256:q7Rk2mZx9VbN4tLw8HsYp3JdFc6GaXe1q7Rk2mZx9Vb commId 0x7d3f0123456789abcdef0123456789",
 ]
 
 
@@ -174,7 +218,9 @@ def test_no_key_survives_whatever_stands_around_it(prefix: str, body: str, befor
 
 
 HOSTILE = ["eyJ", "sk-", "://a:", "a@", "a.", "password=", "token=", '"password', "/home/", "Aa1", "authorization:",
-           "wandb key ", "0:", "1.", 'password="\\', "--a-", 'token="a', "hf_a",
+           "wandb key ", "0:",
+           "mysql -", "curl a ", "docker login a ", "login a ", "Cookie: a=", "A_", '"auth":', "aB3", "1:",
+           "1.", 'password="\\', "--a-", 'token="a', "hf_a",
            "-----BEGIN PRIVATE KEY-----"]  # fmt: skip
 HOSTILE_LENGTH = 200_000
 SECONDS = 5.0  # measured: at most 0.3 s on an idle core; quadratic patterns took minutes

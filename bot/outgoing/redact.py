@@ -8,17 +8,22 @@ import re
 from collections.abc import Callable
 from ipaddress import AddressValueError, IPv6Address
 
+from bot.outgoing.entropy import random_words
+from bot.outgoing.vendors import vendor_keys
+
 _PLACEHOLDER = re.compile(r"\[(key|secret|user|email|address)-([0-9]{1,6})\]")
 _NO_PLACEHOLDER = r"(?!\[(?:key|secret|user|email|address)-[0-9])"
 
 # Vendors' keys, known by their first letters. The part behind them is long, or was cut off and ends in an ellipsis.
 _VENDOR_KEYS = re.compile(
     r"hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}"
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|(?<![A-Za-z0-9])(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"
     r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{30,}|pypi-AgE[A-Za-z0-9_-]{20,}"
     r"|nvapi-[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{30,}"
     r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|dckr_pat_[A-Za-z0-9_-]{20,}|dop_v1_[a-f0-9]{40,}|wandb_v1_[A-Za-z0-9_]{20,}"
-    r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"
+    r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}|api_org_[A-Za-z0-9]{20,}|hvs\.[A-Za-z0-9_-]{20,}"
+    r"|GOCSPX-[A-Za-z0-9_-]{20,}|dapi[a-f0-9]{32}|rpa_[A-Z0-9]{30,}|pcsk_[A-Za-z0-9_]{30,}|lsv2_[a-z]{2}_[a-f0-9_]{30,}"
+    r"|tgp_v1_[A-Za-z0-9_-]{30,}|ATATT3[A-Za-z0-9_=-]{30,}|[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}"
     # "sk-" ends many English words (disk-, task-): either nothing stands before it, or what follows is no word
     r"|(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}"
     r"|sk-(?=[A-Za-z_-]{0,60}[0-9])(?=[a-z0-9_-]{0,60}[A-Z])(?=[A-Z0-9_-]{0,60}[a-z])[A-Za-z0-9_-]{20,}"
@@ -43,7 +48,10 @@ _QUOTED_OR_WORD = (
 )
 _SEPARATOR = r"((?:\\?[\"'\]])?\s{0,3}(?:=>|:=|=|:)\s{0,3})"
 _SURE_NAME = (
-    r"(?:pass(?:word|wd|phrase)|client[_-]?secret|secret(?:[_-]?access)?(?:[_-]?key)?|private[_-]?key"
+    r"(?:pass(?:word|wd|phrase)|(?<=[a-z0-9])_pwd"
+    r"|(?<![a-z])(?:admin|app|auth|db|docker|ftp|git|http|https|imap|ldap|login|mail|mongo|my|mysql|pg|postgres|proxy"
+    r"|rabbitmq|redis|registry|root|smtp|ssh|sudo|user|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
+    r"|client[_-]?secret|secret(?:[_-]?access)?(?:[_-]?key)?|private[_-]?key"
     r"|(?:api|access|account|auth|encryption|signing|master)[_-]?key(?:[_-]?id)?|credentials?"
     r"|(?:access|auth|api|refresh|session|bot|app|csrf|hf|hub|hugging_?face|git|github|gitlab|slack|wandb|vault|bearer|secret)"
     r"[_-]?token)"
@@ -55,7 +63,7 @@ _OPTION = re.compile(
 # A "token" is a word of text far more often than a secret: only a value that looks like a key counts.
 _TOKEN = re.compile(
     r"(?i)(?<!eos_)(?<!bos_)(?<!pad_)(?<!unk_)(?<!sep_)(?<!cls_)(?<!mask_)(token)"
-    rf"{_SEPARATOR}{_NO_PLACEHOLDER}(?=[\"'\\]{{0,2}}[A-Za-z_-]{{0,60}}[0-9])(?=[\"'\\]{{0,2}}[0-9_-]{{0,60}}[A-Za-z])"
+    rf"{_SEPARATOR}{_NO_PLACEHOLDER}(?=[\"'\\]{{0,2}}[A-Za-z_:.-]{{0,60}}[0-9])(?=[\"'\\]{{0,2}}[0-9_:.-]{{0,60}}[A-Za-z])"
     r"(?=[\"'\\]{0,2}[^\s\"'`,;&]{8})"
     rf"{_QUOTED_OR_WORD}"
 )
@@ -70,6 +78,29 @@ _HEX_KEY = re.compile(
     r"(?i)((?:wandb[_ -]?(?:api[_ -]?key|login|key)|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
     r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{40})(?![0-9a-f])"
 )
+# What programs are told on their command lines, and what HTTP, Docker, npm and netrc keep where no name says "secret".
+_SHORT_OPTION = re.compile(
+    r"(\b(?:sshpass|mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump)\b(?:\s{1,3}(?!-p)[^\s;|&]{1,80}){0,12}?\s{1,3}-p"
+    r"|\bsshpass\b(?:\s{1,3}(?!-p)[^\s;|&]{1,80}){0,4}?\s{1,3}-p\s{1,3}"
+    r"|\b(?:docker|podman|nerdctl|helm|az|oras|skopeo|crane)\b(?:\s{1,3}[a-z]{1,20}){0,2}\s{1,3}login\b(?:\s{1,3}(?!-p\b)[^\s;|&]{1,80}){0,12}?\s{1,3}-p\s{1,3}"
+    r"|\bredis-cli\b(?:\s{1,3}(?!-a\b)[^\s;|&]{1,80}){0,12}?\s{1,3}-a\s{1,3}"
+    rf"|\bcurl\b(?:\s{{1,3}}[^\s;|&]{{1,200}}){{0,12}}?\s{{1,3}}(?:-u|--user)\s{{1,3}}[\"']?[^\s:\"'\[]{{1,64}}:){_NO_PLACEHOLDER}"
+    r"(\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'|[^\s\"';|&<>]{1,256})"
+)
+# A variable in capitals that is called a key. EOS_TOKEN is a word of a tokenizer, FORWARD_PASS=0.12 a time.
+_ENVIRONMENT = re.compile(
+    r"((?<![A-Za-z0-9_])(?:SSHPASS|(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{1,60}_(?:KEY|AUTH|TOKEN|PASS|PWD|SECRET|CREDS))"
+    rf"\s?=\s?){_NO_PLACEHOLDER}(?![0-9.]{{1,20}}(?:\s|$))(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}/]{{4,256}}+(?!/))"
+)
+_COOKIE = re.compile(
+    rf"(?i)\b((?:set-)?cookie2?[\"']?\s{{0,3}}[:,]\s{{0,3}}[\"']?|--cookie[ =][\"']?)(?=[\w.-]{{1,64}}=)"
+    rf"{_NO_PLACEHOLDER}([^\r\n\"']{{3,4096}})"
+)
+_DOCKER_AUTH = re.compile(
+    rf"(\\?\"(?:auth|identitytoken|registrytoken)\\?\"\s{{0,3}}:\s{{0,3}}\\?\"){_NO_PLACEHOLDER}([A-Za-z0-9+/=_.-]{{6,4096}})"
+)
+_NPM_AUTH = re.compile(rf"(:?_auth(?:Token)?\s{{0,3}}=\s{{0,3}}){_NO_PLACEHOLDER}([A-Za-z0-9+/=_.-]{{6,512}})")
+_NETRC = re.compile(rf"(\blogin\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}){_NO_PLACEHOLDER}(\S{{1,256}})")
 _HASH = re.compile(r"(?i)commit|sha|hash|rev")
 _EMAIL = re.compile(
     r"[A-Za-z0-9._%+-]{1,64}@(?![0-9]{1,8}\.(?:service|slice|socket|scope|timer|mount)\b)"
@@ -104,13 +135,17 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """The text with placeholders for what is nobody's business."""
-        for kind, number in _PLACEHOLDER.findall(text):
-            self._last[kind] = max(self._last.get(kind, 0), int(number))
+        self.heed(text)
         text = self._keys(text)
         text = self._assigned(text)
         text = _EMAIL.sub(lambda m: m[0] if m[0].startswith("git@") else self._name("email", m[0]), text)
         text = _HOME.sub(lambda m: m[1] + self._name("user", m[2]), text)
         return self._network(text) if self._addresses else text
+
+    def heed(self, text: str) -> None:
+        """Give no name that stands in this text already."""
+        for kind, number in _PLACEHOLDER.findall(text):
+            self._last[kind] = max(self._last.get(kind, 0), int(number))
 
     def _keys(self, text: str) -> str:
         text = self._whole(_PRIVATE_KEY, "key", text)
@@ -120,14 +155,19 @@ class Redactor:
         text = _USER_IN_URL.sub(self._last_group("secret"), text)
         text = self._whole(_WEBHOOK, "key", text)
         text = self._whole(_VENDOR_KEYS, "key", text)
+        text = self._whole(vendor_keys(), "key", text)
         return _SIGNATURE.sub(lambda m: f"{m[1]}={self._name('key', m[2])}", text)
 
     def _assigned(self, text: str) -> str:
         text = _HEX_KEY.sub(lambda m: m[0] if _HASH.search(m[1]) else m[1] + self._name("key", m[2]), text)
         text = _AUTHORIZATION.sub(lambda m: m[1] + m[2] + m[3] + self._name("key", m[4]), text)
         text = _BEARER.sub(lambda m: m[1] + self._name("key", m[2]), text)
+        for pattern in (_COOKIE, _SHORT_OPTION, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC):
+            text = pattern.sub(self._second, text)
         for pattern in (_ASSIGNED, _OPTION, _TOKEN):
             text = pattern.sub(self._value, text)
+        for word in dict.fromkeys(random_words(text)):
+            text = text.replace(word, self._name("key", word))
         return text
 
     def _network(self, text: str) -> str:
@@ -145,6 +185,12 @@ class Redactor:
         if _PLACEHOLDER.search(core):
             return match[0]
         return f"{match[1]}{match[2]}{edge}{self._name('secret', core)}{end}"
+
+    def _second(self, match: re.Match[str]) -> str:
+        value = match[2].strip("\"'")
+        if not value or _NO_SECRET.fullmatch(value) or _WEAK_WORD.fullmatch(value) or _PLACEHOLDER.search(value):
+            return match[0]
+        return match[1] + match[2].replace(value, self._name("secret", value), 1)
 
     def _whole(self, pattern: re.Pattern[str], kind: str, text: str) -> str:
         return pattern.sub(lambda match: self._name(kind, match[0]), text)

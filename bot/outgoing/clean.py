@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from bot.harmless import storable
-from bot.note.redact import Redactor
+from bot.outgoing.redact import Redactor
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, EventEvidence, Evidence, Line
 
@@ -37,6 +37,8 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
         nodes=each(diagnosis.nodes),
         iterations=each(diagnosis.iterations),
         stacks=tuple(map(clean, diagnosis.stacks)),
+        skipped=tuple(replace(one, reason=clean(one.reason)) for one in diagnosis.skipped),
+        facts={name: clean(value) for name, value in diagnosis.facts.items()},
     )
 
 

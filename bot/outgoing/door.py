@@ -1,0 +1,104 @@
+"""The door: what goes to Slack, to the model or into an upload passes here, and no secret of a log passes with it.
+
+Whoever makes a text takes secrets out of it long before: what a child process hands over, and what the state keeps, is
+clean already. Here it is made sure of, once for everything, so that a text that somebody forgot leaves no secret.
+tests/bot/outgoing/test_door.py fails when any other file of the house speaks to a network.
+"""
+
+import json
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+
+from bot.harmless import storable
+from bot.outgoing.redact import Redactor
+
+# What Slack reads as its own: ids, times, tokens of posts. Anything else is taken for text that may hold a log line.
+_SLACKS_OWN = frozenset(
+    {
+        "action_id", "block_id", "bot_id", "callback_id", "channel", "channel_id", "cursor", "email", "event_type",
+        "external_id", "file_id", "hash", "id", "include_all_metadata", "latest", "limit", "metadata", "method",
+        "oldest", "private_metadata", "response_action", "response_type", "response_url", "style", "team_id",
+        "thread_ts", "token", "trigger_id", "ts", "type", "user", "user_id", "usergroup", "value", "view_id",
+    }
+)  # fmt: skip
+_JSON = frozenset({"attachments", "blocks", "files", "view"})  # what slack_sdk writes as text, in a form
+
+
+def call_for_slack(how: Mapping[str, Any]) -> dict[str, Any]:
+    """How slack_sdk is to call a method: the same, with clean arguments wherever they stand."""
+    return {
+        name: for_slack(value) if name in ("data", "json", "params") and isinstance(value, Mapping) else value
+        for name, value in how.items()
+    }
+
+
+def for_slack(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a method, or the body of a response, with no secret in any text of them."""
+    redactor = Redactor()
+    for text in _texts(arguments):
+        redactor.heed(text)
+    return {name: _clean(value, redactor, name) for name, value in arguments.items()}
+
+
+def for_model(text: str) -> str:
+    """What a language model is told, as text that is UTF-8 for sure."""
+    return Redactor().redact(storable(text))
+
+
+def response_for_slack(body: str) -> str:
+    """The body of an acknowledgement: JSON, or a text."""
+    try:
+        told = json.loads(body)
+    except ValueError:
+        return Redactor().redact(body)
+    return json.dumps(for_slack(told)) if isinstance(told, dict) else body
+
+
+def upload(address: str, data: bytes, *, timeout: float) -> None:
+    """Send a file to the address that Slack gave for it; a page that is text without the secrets in it.
+
+    Raises:
+        OSError, HTTPException: it may have arrived, or not.
+    """
+    request = urllib.request.Request(address, data=clean_file(data), method="POST")  # noqa: S310 Slack's own address
+    with urllib.request.urlopen(request, timeout=timeout) as reply:  # noqa: S310 as above
+        reply.read()
+
+
+def clean_file(data: bytes) -> bytes:
+    """A page or another text without secrets; a picture as it is."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+    return Redactor().redact(text).encode("utf-8")
+
+
+def _clean(value: Any, redactor: Redactor, name: str) -> Any:
+    if name in _SLACKS_OWN:
+        return value
+    if isinstance(value, str):
+        return _clean_text(value, redactor, name)
+    if isinstance(value, Mapping):
+        return {key: _clean(one, redactor, str(key)) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(one, redactor, "") for one in value]
+    return value
+
+
+def _clean_text(text: str, redactor: Redactor, name: str) -> str:
+    if name in _JSON:
+        try:
+            return json.dumps(_clean(json.loads(text), redactor, ""))
+        except ValueError:
+            pass
+    return redactor.redact(text)
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for one in value.values() for text in _texts(one)]
+    return [text for one in value for text in _texts(one)] if isinstance(value, list | tuple) else []

@@ -1,0 +1,79 @@
+"""Keys that nothing announces: words of random characters. Hashes, UUIDs, checksums and names of code stay.
+
+A key of an API is 32 to 128 letters and digits without a pattern. So is a git hash, which is worth more in an answer
+than the rare secret that looks like one: what is hexadecimal stays unless a name stands before it (redact.py). Every
+threshold is from docs/LOG.md: the share of random keys that is found, the words of labelled logs that are struck.
+"""
+
+import re
+from collections import Counter
+from itertools import pairwise
+from math import log2
+
+# Whole words: what continues behind a dot, a slash or a dollar is a path, a module or a mangled name.
+_WORD = re.compile(
+    r"(?<![A-Za-z0-9_.~/+=$@%?&-])(?=[A-Za-z0-9_-]{0,127}[0-9])([A-Za-z0-9][A-Za-z0-9_-]{31,127}={0,2})(?![A-Za-z0-9_.~/+=$@%-])"
+)
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9_.~/+=$@%-])([A-Za-z0-9+][A-Za-z0-9+/]{39})(?![A-Za-z0-9_.~/+=$@%-])")
+_HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f_-]+|(?:0X)?[0-9A-F_-]+")
+_CHECKSUM_ITSELF = re.compile(r"(?i)(?:sha-?[0-9]{1,3}|md5|crc[0-9]{0,2})[_-]")
+_CHECKSUM = re.compile(
+    r"(?i)(?:sha-?[0-9]{1,3}|md5|crc[0-9]{0,2}|digest|fingerprint|checksum|integrity)[ :=-]{1,3}[\"']?$"
+)
+_LOOKED_BACK = 16  # characters before a word in which a checksum is announced
+_LENGTH = 30  # letters and digits: of 32 characters two may be something else
+_LONGEST_WORD = 5  # characters of a part of a path that may be anything
+_BITS = 3.9  # a character: 32 random letters and digits have 4.5 on average, and 4.0 or less once in 10,000
+_TURNS = 0.35  # of the neighbours differ in kind (capital, small, digit): random ones .63, CamelCase2Names about .2
+_SMALL_TURNS = 0.25  # the same for letters of one size and digits: random ones .40
+_SMALL_BITS = 3.6  # the same: 32 of 36 characters have 4.3
+_LEAST = 2  # of digits, and of small and capital letters where both are; a random word of 32 has fewer digits in 3 %
+_PART = 8  # characters between two dashes or underscores, on average: kernels and GPUs have names of shorter parts
+
+
+def is_random(word: str) -> bool:
+    """Whether a word of letters, digits, ``-`` and ``_`` looks like a key that a machine made."""
+    if _CHECKSUM_ITSELF.match(word):
+        return False
+    parts = re.split("[_-]", word.rstrip("="))
+    letters = "".join(parts)
+    if len(letters) < _LENGTH or len(letters) < _PART * len(parts) or _HEXADECIMAL.fullmatch(word):
+        return False
+    kinds = _kinds(letters)
+    of = Counter(kinds)
+    if of["9"] < _LEAST:
+        return False
+    share = _turns(kinds) / (len(kinds) - 1)
+    if of["a"] >= _LEAST and of["A"] >= _LEAST:
+        return share >= _TURNS and bits(letters) >= _BITS
+    return len(parts) == 1 and share >= _SMALL_TURNS and bits(letters) >= _SMALL_BITS
+
+
+def bits(word: str) -> float:
+    """Shannon's entropy of a word, bits a character."""
+    return sum(-count / len(word) * log2(count / len(word)) for count in Counter(word).values())
+
+
+def random_words(text: str) -> list[str]:
+    """The keys of a text, as they stand there."""
+    found = [
+        match[1]
+        for match in _WORD.finditer(text)
+        if is_random(match[1]) and not _CHECKSUM.search(text[max(0, match.start() - _LOOKED_BACK) : match.start()])
+    ]
+    return [*found, *(match[1] for match in _AWS_SECRET.finditer(text) if _is_secret(match[1]))]
+
+
+def _is_secret(word: str) -> bool:
+    """A secret of AWS: 40 characters of base64. The parts of a path are words."""
+    parts = [part for part in re.split(r"[/+]", word) if part]
+    long = [part for part in parts if len(part) > _LONGEST_WORD]
+    return bool(long) and all(_turns(_kinds(part)) >= _LEAST for part in long) and is_random("".join(parts))
+
+
+def _kinds(word: str) -> str:
+    return "".join("9" if one.isdigit() else "A" if one.isupper() else "a" for one in word)
+
+
+def _turns(kinds: str) -> int:
+    return sum(left != right for left, right in pairwise(kinds))
