@@ -75,7 +75,7 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
     signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs)  # 4.3 spatial: nodes against each other
-    ending = ending.explained() if any(sign.channel == "own part" for sign in signs) else ending
+    ending = ending.explained_by({sign.channel for sign in signs})
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
     found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion)
     verdict = decide(found)  # scope and confidence, in code

@@ -75,7 +75,8 @@ def _one(kind: Any, value: Any) -> str:  # noqa: PLR0911 one for each kind of no
         return _of_class(value)
     if kind in REPEATS:
         least, _, body = value
-        return _sample(body) * max(1, min(least, 64))
+        times: int = max(1, min(least, 64))
+        return _sample(body) * times
     if kind is op.BRANCH:
         return _sample(value[1][0])
     if kind in (op.SUBPATTERN, op.ATOMIC_GROUP):

@@ -42,6 +42,7 @@ STEPS = (
     ("odd iterations (4.4)", "core/course/temporal.py", "find_odd_iterations"),
     ("signs of nodes (4.3)", "core/nodes/suspicion.py", "find_signs"),
     ("verdict, and the paper's comparison", "core/answer/verdict.py", "decide"),
+    ("numbers taken out again", "core/answer/present.py", "as_told"),
     ("present", "core/answer/present.py", "present"),
 )
 LEAST = 0.005  # seconds; what takes less is not listed

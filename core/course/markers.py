@@ -29,8 +29,8 @@ _ELAPSED = re.compile(r"\[(?:(\d{1,4}):)?(\d{2}):(\d{2})<")
 _MAX_DIGITS = 9  # nobody trains for 10**9 iterations
 
 
-# Characters of a template in which the words stand that mark a step or open a stage. Of the labelled jobs none has one further
-# right; 20 MB of lines of 10 kB, each another, took eight seconds of looking.
+# Characters of a template in which the words stand that mark a step or open a stage. Of the labelled jobs none has one
+# further right; 20 MB of lines of 10 kB, each another, took eight seconds of looking.
 MARKED_WITHIN = 2_048
 
 

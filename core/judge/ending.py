@@ -5,7 +5,7 @@ the order came, against its own past and against good jobs (``core.course.patien
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -73,9 +73,9 @@ class Ending:
     flagging: bool = False
     pausing: bool = False
 
-    def explained(self) -> "Ending":
-        """The same after the numbers of few ranks were found to explain a small slowdown."""
-        return replace(self, slow=self.slow or self.drift)
+    def explained_by(self, channels: Collection[str]) -> "Ending":
+        """The same, with a small slowdown as one where the numbers of few ranks explain it."""
+        return replace(self, slow=self.slow or self.drift) if "own part" in channels else self
 
     @property
     def stopped_first(self) -> bool:

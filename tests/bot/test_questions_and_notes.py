@@ -155,8 +155,8 @@ def test_no_secret_leaves_in_the_report_or_in_a_reply(leaking: str, tmp_path: Pa
     voice = _Voice()
     found = tasks.diagnose(Diagnose("bad", str(tmp_path)), voice)
     assert found.diagnosis is not None
-    told = [answer for answer in (*voice.told, found) if answer.diagnosis is not None]
-    assert all(answer.diagnosis.events and SECRET not in answer_text(answer) for answer in told)
+    for answer in (*voice.told, found):
+        assert answer.diagnosis is None or (answer.diagnosis.events and SECRET not in answer_text(answer))
     assert SECRET not in (tmp_path / tasks.REPORT).read_text()
     reply = tasks.ask(Ask('"Input/output error"', found), voice)
     assert "Input/output error" in reply
