@@ -157,9 +157,10 @@ def _stopped(found: Findings) -> Verdict | None:
 
 
 def _stood_out(found: Findings) -> bool:
-    """Whether one node alone is behind or lacks something, of a job of which no clock tells if it made progress."""
+    """Whether one node is suspicious, of a job of which no clock tells if it made progress."""
     first = next(iter(found.suspicions), None)
-    return found.ending.allowed is None and _may_have_hung(found) and first is not None and first.score >= HELD_UP
+    level = HELD_UP if _may_have_hung(found) else SUPPORTED
+    return found.ending.allowed is None and first is not None and first.score >= level
 
 
 def _was_well(found: Findings) -> bool:

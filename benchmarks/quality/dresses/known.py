@@ -4,4 +4,6 @@ from collections.abc import Mapping
 
 Pair = tuple[str, str]  # job, dress
 
-KNOWN: Mapping[Pair, str] = {}
+KNOWN: Mapping[Pair, str] = {
+    ("u05", "no job.json"): "daemons name machines, ranks none, and no line joins them: the answer names no machine",
+}

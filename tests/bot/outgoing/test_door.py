@@ -20,6 +20,9 @@ NETWORK = {
 MAY_SPEAK = {
     "bot/outgoing/door.py": "the door: uploads",
     "bot/slack/connect.py": "listens to Slack; every acknowledgement passes the door",
+    "bot/slack/boundary.py": "tells people privately what went wrong; every text passes the door",
+    "bot/slack/clicks.py": "names the acknowledgement of a click in a type",
+    "bot/slack/reception.py": "what the inbox takes in; nothing leaves by it",
     "bot/chat/openai_model.py": "the one client of the model; every message passes the door",
     "bot/chat/bounds.py": "its HTTP client, which openai is given",
     "bot/cluster.py": "tells Dask workers which files to read: paths, no text of logs",
