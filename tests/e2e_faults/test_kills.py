@@ -191,7 +191,7 @@ def click(action: str) -> Callable[[Theatre, str], bool]:
 
 def begin(theatre: Theatre, job: str) -> None:
     ask(theatre, job)
-    theatre.stage.wait_for_words(job, "node-03")
+    theatre.stage.wait_for_words(job, "Look at ")  # its evidence
 
 
 def cancelled(theatre: Theatre, job: str) -> bool:
