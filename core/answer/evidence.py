@@ -138,10 +138,7 @@ def _lines(parsed: Parsed, rows: NDArray[np.intp]) -> tuple[Line, ...]:
 
 
 def _by_node(table: EventTable, rows: NDArray[np.intp]) -> list[int]:
-    files = np.argsort(np.argsort(np.array(table.files)))[
-        table.file[rows]
-    ]  # at the same moment by name, in any listing
-    timed = rows[np.lexsort((table.line[rows], files, table.time[rows]))]
+    timed = rows[np.argsort(table.time[rows], kind="stable")]
     _, first = np.unique(table.node[timed], return_index=True)
     return [*timed[np.sort(first)].tolist(), *np.delete(timed, first).tolist()]
 

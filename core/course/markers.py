@@ -216,19 +216,6 @@ def _bars(found: Markers, planned: int | None) -> NDArray[np.bool_]:
 
 
 def _chosen(found: Markers, bars: NDArray[np.bool_]) -> Markers:
-    """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects.
-
-    But for one that tells the same count in smaller steps: DeepSpeed reports every tenth step, its program each.
-    """
+    """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects."""
     found = found.only((found.weights != _BAR) | bars)
-    heavy = found.weights >= min(found.weights.max(initial=0), _WEIGHTY)
-    return found if _is_finer(found.numbers[~heavy], found.numbers[heavy]) else found.only(heavy)
-
-
-def _is_finer(numbers: NDArray[np.int64], coarse: NDArray[np.int64]) -> bool:
-    """Whether numbers hold each of the coarse ones, which skip some, and end within a step of them."""
-    coarse = np.unique(coarse[coarse > 0])
-    if len(coarse) <= 1 or not np.isin(coarse, numbers).all():
-        return False
-    step = float(np.median(np.diff(coarse)))
-    return step > 1 and bool(numbers.max() < coarse[-1] + step)
+    return found.only(found.weights >= min(found.weights.max(initial=0), _WEIGHTY))

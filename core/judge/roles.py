@@ -92,11 +92,7 @@ def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
     told = _first_times(table, [one for one in candidates if one.fact.told_to_stop])
     asked = _first_times(table, _requests(candidates))
     asking = [one.rows for one in candidates if one.fact.asks_to_stop]
-    asked_pids = {
-        (int(table.node[row]), process.pid)
-        for row, process in _processes(parsed, asking).items()
-        if process.pid is not None
-    }
+    asked_pids = {process.pid for process in _processes(parsed, asking).values() if process.pid is not None}
     about = _processes(parsed, [one.rows for one in kills])
     scheduler = np.array([origin.program is Program.SCHEDULER for origin in table.origins] or [False], np.bool_)
     troubled = [one for one in candidates if _is_trouble(one)]
@@ -108,8 +104,7 @@ def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
         """A launcher that reports which process died asks the others of its node to stop: only those were asked."""
         pids = [about[row].pid if row in about else None for row in rows.tolist()]
         named = np.array([pid is not None for pid in pids], np.bool_)
-        places = zip(table.node[rows].tolist(), pids, strict=True)  # containers of all nodes count their own processes
-        by_pid = np.array([(node, pid) in asked_pids or (-1, pid) in asked_pids for node, pid in places], np.bool_)
+        by_pid = np.array([pid in asked_pids for pid in pids], np.bool_)
         late: NDArray[np.bool_] = table.time[rows] >= asked.min()
         by_node = np.where(named, _after(table, rows, told), _after(table, rows, asked))
         return np.asarray(by_pid | by_node | (scheduler[table.voice[rows]] & late), np.bool_)
