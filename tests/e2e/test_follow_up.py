@@ -46,10 +46,10 @@ def test_a_question_that_slack_delivers_twice_is_answered_once(scene: Scene, ans
     before = len(replies(scene, answer))
     scene.slack.faults.delivery("events_api", "duplicate")
 
-    scene.user("bob").reply(answer, "what happened at iteration 29?")
-    scene.in_thread(answer, "iteration 29")
-    scene.user("bob").reply(answer, "and at iteration 28?")
-    scene.in_thread(answer, "iteration 28")
+    scene.user("bob").reply(answer, "what happened at iteration 45?")
+    scene.in_thread(answer, "iteration 45")
+    scene.user("bob").reply(answer, "and at iteration 44?")
+    scene.in_thread(answer, "iteration 44")
 
     assert len(replies(scene, answer)) == before + 2
 
@@ -58,27 +58,27 @@ def test_a_mention_within_the_thread_is_one_question_too(scene: Scene, answer: M
     """25, 26: a mention makes two events; one is the question."""
     before = len(replies(scene, answer))
 
-    scene.user("bob").reply(answer, "@firstfault what happened at iteration 27?")
-    scene.in_thread(answer, "iteration 27")
-    scene.user("bob").reply(answer, "and at iteration 26?")
-    scene.in_thread(answer, "iteration 26")
+    scene.user("bob").reply(answer, "@firstfault what happened at iteration 43?")
+    scene.in_thread(answer, "iteration 43")
+    scene.user("bob").reply(answer, "and at iteration 42?")
+    scene.in_thread(answer, "iteration 42")
 
     assert len(replies(scene, answer)) == before + 2
 
 
 def test_edits_bots_and_other_threads_are_no_questions(scene: Scene, answer: Message) -> None:
     """25, 28: an edit asks nothing again, and the bot holds its tongue where nobody asked it."""
-    asked = scene.user("bob").reply(answer, "what happened at iteration 25?")
-    scene.in_thread(answer, "iteration 25")
+    asked = scene.user("bob").reply(answer, "what happened at iteration 41?")
+    scene.in_thread(answer, "iteration 41")
     elsewhere = scene.user("bob").say("lunch?")
-    scene.user("carol").reply(elsewhere, "what happened at iteration 24?")
+    scene.user("carol").reply(elsewhere, "what happened at iteration 40?")
 
-    scene.user("bob").edit(asked, "what happened at iteration 23?")
-    scene.user("bob").reply(answer, "what happened at iteration 22?")
-    scene.in_thread(answer, "iteration 22")
+    scene.user("bob").edit(asked, "what happened at iteration 39?")
+    scene.user("bob").reply(answer, "what happened at iteration 38?")
+    scene.in_thread(answer, "iteration 38")
 
     said = [reply.text for reply in replies(scene, answer)]
-    assert not any("iteration 23" in text for text in said)
+    assert not any("iteration 39" in text for text in said)
     assert not [reply for reply in scene.slack.snapshot().thread(elsewhere) if reply.by_app]
     assert len(scene.bot.state.threads.conversation("T0FIRSTFAULT", answer.channel, answer.ts)) == len(
         [m for m in scene.slack.snapshot().thread(answer) if not m.by_app]
@@ -87,14 +87,14 @@ def test_edits_bots_and_other_threads_are_no_questions(scene: Scene, answer: Mes
 
 def test_two_people_at_once_are_both_answered(scene: Scene, answer: Message) -> None:
     """29: each question has its own reply."""
-    scene.user("bob").reply(answer, "what happened at iteration 18?")
-    scene.user("carol").reply(answer, "what happened at iteration 19?")
+    scene.user("bob").reply(answer, "what happened at iteration 30?")
+    scene.user("carol").reply(answer, "what happened at iteration 31?")
 
-    first, second = scene.in_thread(answer, "iteration 18"), scene.in_thread(answer, "iteration 19")
+    first, second = scene.in_thread(answer, "iteration 30"), scene.in_thread(answer, "iteration 31")
 
     assert first.ts != second.ts
-    assert "iteration 19" not in first.text
-    assert "iteration 18" not in second.text
+    assert "iteration 31" not in first.text
+    assert "iteration 30" not in second.text
 
 
 @pytest.fixture
