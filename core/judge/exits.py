@@ -30,10 +30,14 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Exits:
-    """The first report of each rank, and what job.json says of its nodes (None: a node never told how it ended)."""
+    """The first report of each rank, and what job.json says of its nodes (None: a node never told how it ended).
+
+    failed: rows of all reports of processes that ended with an error, of whatever rank.
+    """
 
     of_rank: Mapping[int, Exit]
     of_node: Mapping[str, Exit | None]
+    failed: tuple[int, ...] = ()
 
 
 def find_exits(parsed: Parsed) -> Exits:
@@ -41,28 +45,35 @@ def find_exits(parsed: Parsed) -> Exits:
     codes = parsed.job.manifest.exit_codes
     of_node = {node: None if code is None else _by_code(code) for node, code in sorted(codes.items())}
     own = parsed.job.manifest.rank_exit_codes
-    of_rank = {rank: _by_code(code) for rank, code in own.items() if code is not None} | _reported(parsed)
-    return Exits(dict(sorted(of_rank.items())), of_node)
+    reports = _reports(parsed)
+    of_rank = {rank: _by_code(code) for rank, code in own.items() if code is not None} | _by_rank(parsed, reports)
+    failed = sorted(row for row, process in reports.items() if process.code or process.signal)
+    return Exits(dict(sorted(of_rank.items())), of_node, tuple(failed))
 
 
-def _reported(parsed: Parsed) -> dict[int, Exit]:
+def _reports(parsed: Parsed) -> dict[int, Process]:
+    """The processes that ended, by the row that reports it."""
     table = parsed.table
-    events = [event for event, template in enumerate(table.templates) if _reports(template.sample)]
-    found: dict[int, Exit] = {}
+    events = [event for event, template in enumerate(table.templates) if _may_report(template.sample)]
     if not events:
-        return found
+        return {}
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
-    times = dict(zip(rows.tolist(), table.time[rows].tolist(), strict=True))
-    local_ranks = ranks_by_place(parsed)
     texts = read_rows(parsed.files, table, rows)
     told = {row: process_of(unlabelled(table, row, text)) for row, text in texts.items()}
-    reports = {row: process for row, process in told.items() if process is not None and process.ended}
+    return {row: process for row, process in told.items() if process is not None and process.ended}
+
+
+def _by_rank(parsed: Parsed, reports: Mapping[int, Process]) -> dict[int, Exit]:
+    """The first report of each rank."""
+    table = parsed.table
+    found: dict[int, Exit] = {}
+    local_ranks = ranks_by_place(parsed)
     tasks_are_ranks = _tasks_are_ranks(parsed, reports.values())
-    for row in sorted(reports, key=lambda row: (times[row], row)):
+    for row in sorted(reports, key=lambda row: (int(table.time[row]), row)):
         process, node = reports[row], table.origins[table.voice[row]].node
         if process.task is None or tasks_are_ranks:
             for rank in ranks_of(process, node, local_ranks):
-                found.setdefault(rank, Exit(process.code, process.signal, times[row], row))
+                found.setdefault(rank, Exit(process.code, process.signal, int(table.time[row]), row))
     return found
 
 
@@ -73,7 +84,7 @@ def _tasks_are_ranks(parsed: Parsed, reports: Iterable[Process]) -> bool:
     return not tasks or len(parsed.nodes) in (0, ranks) or max(tasks) >= len(parsed.nodes)
 
 
-def _reports(sample: str) -> bool:
+def _may_report(sample: str) -> bool:
     """Whether a message may tell how a process ended; numbers are masked in it."""
     process = process_of(sample.replace("<NUM>", "0"))
     return process is not None and process.ended

@@ -59,7 +59,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = _clear_endings(table, candidates)
     candidates = _clear_echoes(table, candidates)
     candidates = _weigh_last_words(parsed, candidates)
-    candidates = _weigh_stops(parsed, candidates)
+    candidates = _weigh_stops(parsed, candidates, exits)
     candidates = _promote_first_stop(table, candidates)
     return tuple(_promote_silent_exits(table, candidates, exits))
 
@@ -267,11 +267,12 @@ def _tells_of_peers(one: Candidate) -> bool:
     return one.role is Role.PROPAGATED
 
 
-def _weigh_stops(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def _weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
     """A stop from outside explains what comes after it, and explains nothing when something had failed before.
 
     Who timed out before the stop had waited for long: what kept them waiting is older still. And what has no clock came
-    when progress ended, if that was long before the stop.
+    when progress ended, if that was long before the stop. A launcher that tells above the stop of a process that ended
+    with an error is stopped because of it.
     """
     table = parsed.table
     stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT]
@@ -281,7 +282,8 @@ def _weigh_stops(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
     stopped = min(_onset(table, one) for one in stops)
     waited = [one for one in candidates if _waited(one)]
     reach = 0 if _had_stalled(parsed, stopped[0]) else GRACE
-    if any(_came_before(table, one, stopped, reach) for one in (*roots, *waited)):
+    above = any(table.file[row] == table.file[stopped[1]] and row < stopped[1] for row in exits.failed)
+    if above or any(_came_before(table, one, stopped, reach) for one in (*roots, *waited)):
         why, cleared = "something had failed before", stops
     else:
         why, cleared = "came after the stop", roots

@@ -211,6 +211,18 @@ def test_in_the_file_of_the_stop_the_place_tells_what_came_before(before: bool, 
     assert of_kind("storage", job({"all.log": lines(*steps(9), *said)})).role is role
 
 
+@pytest.mark.parametrize(("ended", "role"), [("above", Role.TEARDOWN), ("below", Role.ROOT)])
+def test_srun_that_tells_of_an_error_first_stops_the_others_because_of_it(ended: str, role: Role) -> None:
+    """As --kill-on-bad-exit does; without clocks in what the ranks say, which cannot tell what came first."""
+    exit_code = "srun: error: node-2: task 2: Exited with exit code 1"
+    told = [exit_code, CANCELLED] if ended == "above" else [CANCELLED, exit_code]
+    broken = {n: [at(11, "x"), *lost(2)] for n in (0, 1, 3)}
+
+    stopped = four_nodes(broken, usual=steps(9), others={"slurm.out": told})
+
+    assert of_kind("cancelled", stopped).role is role
+
+
 def test_where_clocks_do_not_tell_the_place_in_the_file_does() -> None:
     """A log without times is read from top to bottom."""
     before, after = (lines("step", *order) for order in ((LIMIT, *DISK), (*DISK, "x", LIMIT)))
