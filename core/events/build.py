@@ -7,8 +7,8 @@ import numpy as np
 
 from core.events.table import EventTable
 from core.events.tallies import Texts
-from core.logs.origins import Origin, Program
 from core.logs.rows import FileRows
+from core.logs.voices import Origin, Program, rank_called
 from core.parsing.templates import Template
 
 
@@ -30,15 +30,19 @@ def build(
     )
 
 
-def with_homes(table: EventTable, homes: Mapping[int, str]) -> EventTable:
-    """The table with the node of each rank."""
-    origins = [one if one.rank is None else replace(one, node=homes.get(one.rank)) for one in table.origins]
+def with_homes(table: EventTable, homes: Mapping[str, str]) -> EventTable:
+    """The table with the nodes of ranks or tasks, by what these are called."""
+    called = [one.node if one.rank is None else one.node or rank_called(one.rank) for one in table.origins]
+    origins = [
+        one if name is None else replace(one, node=homes.get(name, one.node))
+        for one, name in zip(table.origins, called, strict=True)
+    ]
     return replace(table, origins=tuple(origins))
 
 
 def with_ranks_as_nodes(table: EventTable) -> EventTable:
     """The table with each rank standing for itself, so that ranks are compared where nobody names a node."""
-    origins = [replace(one, node=f"rank {one.rank}") if one.rank is not None else one for one in table.origins]
+    origins = [replace(one, node=rank_called(one.rank)) if one.rank is not None else one for one in table.origins]
     return replace(table, origins=tuple(origins))
 
 

@@ -70,6 +70,11 @@ class EventTable:
         return tuple(sorted({origin.rank for origin in self.origins if origin.rank is not None}))
 
     @property
+    def ranks_have_nodes(self) -> bool:
+        """Whether the node of any rank is known; daemons may name nodes that no rank does."""
+        return any(origin.node for origin in self.origins if origin.program is Program.RANK)
+
+    @property
     def speaker(self) -> str:
         """What ranks stand for, in a sentence."""
         return "node" if self.ranks_are_nodes else "rank"

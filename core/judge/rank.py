@@ -47,7 +47,9 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
         for one in told
         for said in (firsts.get(key_rows(table, first_row(table, one))[0], one.text),)
     ]
-    return tuple(sorted(ranked, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), one.text)))
+    return tuple(
+        sorted(ranked, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), first_row(table, one)))
+    )
 
 
 def _as_raised(parsed: Parsed, one: Candidate) -> Candidate:

@@ -4,7 +4,7 @@ A fact says what a message means by itself (``core.facts``); whether it is the f
 depends on what else the job said, and when (docs/how-it-works.md, "Roles").
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -92,7 +92,7 @@ def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
     told = _first_times(table, [one for one in candidates if one.fact.told_to_stop])
     asked = _first_times(table, _requests(candidates))
     asking = [one.rows for one in candidates if one.fact.asks_to_stop]
-    asked_pids = {process.pid for process in _processes(parsed, asking).values() if process.pid is not None}
+    asked_pids = _first_of_pids(table, _processes(parsed, asking))
     about = _processes(parsed, [one.rows for one in kills])
     scheduler = np.array([origin.program is Program.SCHEDULER for origin in table.origins] or [False], np.bool_)
     troubled = [one for one in candidates if _is_trouble(one)]
@@ -104,7 +104,7 @@ def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
         """A launcher that reports which process died asks the others of its node to stop: only those were asked."""
         pids = [about[row].pid if row in about else None for row in rows.tolist()]
         named = np.array([pid is not None for pid in pids], np.bool_)
-        by_pid = np.array([pid in asked_pids for pid in pids], np.bool_)
+        by_pid = table.time[rows] >= np.array([asked_pids.get(pid, _NEVER) for pid in pids], np.int64)
         late: NDArray[np.bool_] = table.time[rows] >= asked.min()
         by_node = np.where(named, _after(table, rows, told), _after(table, rows, asked))
         return np.asarray(by_pid | by_node | (scheduler[table.voice[rows]] & late), np.bool_)
@@ -146,6 +146,15 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, Process]:
     said = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
     told = {row: [process_of(said.get(key, "")) for key in keys[row]] for row in chosen}
     return {row: known[0] for row, processes in told.items() if (known := [one for one in processes if one])}
+
+
+def _first_of_pids(table: EventTable, about: Mapping[int, Process]) -> dict[int | None, int]:
+    """When each process was first told of."""
+    found: dict[int | None, int] = {}
+    for row, process in about.items():
+        if process.pid is not None:
+            found[process.pid] = min(found.get(process.pid, _NEVER), int(table.time[row]))
+    return found
 
 
 def _first_of_ranks(table: EventTable, candidates: Sequence[Candidate]) -> dict[int, int]:

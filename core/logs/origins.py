@@ -17,7 +17,7 @@ from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
 from core.logs.prefixes import Said, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
 from core.logs.units import is_daemon
-from core.logs.voices import Origin, Program, Speaker, Voice
+from core.logs.voices import Origin, Program, Speaker, Voice, task_called
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
@@ -49,6 +49,7 @@ def find_origins(
     ]
     seen = _with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest))
     seen = _with_what_trains(voices, labels, seen, manifest)
+    seen = seen if ranks or manifest.nodes else _on_tasks(labels, seen)
     for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
         seen = _spread_within_folders(voices, seen)
         node_of_rank = _node_of_rank(seen, manifest)
@@ -130,6 +131,14 @@ def _on(node: str, origin: Origin, manifest: Manifest) -> Origin:
         return origin
     there = replace(origin, node=node)
     return there if origin.rank is not None else trains(there, manifest)
+
+
+def _on_tasks(labels: Sequence[Said], seen: list[Origin]) -> list[Origin]:
+    """Where nobody names a node, srun's tasks that are no ranks are nodes, which srun may name when they end."""
+    if any(origin.node for origin in seen):
+        return seen
+    tasks = [None if label.task is None else task_called(label.task) for label in labels]
+    return [origin if task is None else replace(origin, node=task) for origin, task in zip(seen, tasks, strict=True)]
 
 
 def _with_what_trains(

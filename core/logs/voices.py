@@ -4,6 +4,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+def rank_called(rank: int) -> str:
+    """The name of a rank that stands for its node, which nobody names."""
+    return f"rank {rank}"
+
+
+def task_called(task: int) -> str:
+    """The name of a task of srun's that stands for its node, which nobody names."""
+    return f"task {task}"
+
+
 class Program(StrEnum):
     """What kind of program a voice belongs to."""
 

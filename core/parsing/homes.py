@@ -1,4 +1,4 @@
-"""The machine of each rank where ranks name none and srun does: ``srun: error: gpu-7: task 2: Terminated``."""
+"""The machine of each rank or task where these name none and srun does: ``srun: error: gpu-7: task 2: Terminated``."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,18 @@ import numpy as np
 from core.events.messages import unlabelled
 from core.events.table import EventTable
 from core.job import LogFile
+from core.logs.voices import rank_called, task_called
 from core.processes import MAX_REPORTS, listed, process_of
 from core.text import read_rows
 
 
-def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[int, str]:
-    """The node of each rank, from reports of how tasks ended; none unless each rank is a task of one node."""
+def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str]:
+    """The node of each rank or task, by what it is called, from reports of how tasks ended.
+
+    None unless each rank is a task, or each task is a node, and each is on one node.
+    """
+    tasks = set(table.nodes) if names_only_tasks(table) else set()
+    of_ranks = {rank_called(rank) for rank in table.ranks}
     events = [event for event, template in enumerate(table.templates) if _names_both(template.sample)]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
     homes: dict[int, set[str]] = {}
@@ -21,9 +27,16 @@ def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[int, str
         if process is not None and process.node and process.task and "[" not in process.node:
             for task in listed(process.task):
                 homes.setdefault(task, set()).add(process.node)
-    if set(homes) != set(table.ranks) or any(len(nodes) > 1 for nodes in homes.values()):
+    if any(len(nodes) > 1 for nodes in homes.values()):
         return {}
-    return {rank: next(iter(nodes)) for rank, nodes in homes.items()}
+    called = task_called if tasks else rank_called
+    found = {called(task): next(iter(nodes)) for task, nodes in homes.items()}
+    return found if set(found) == (tasks or of_ranks) else {}
+
+
+def names_only_tasks(table: EventTable) -> bool:
+    """Whether the only nodes that are known are tasks of srun's."""
+    return bool(table.nodes) and set(table.nodes) <= set(map(task_called, range(MAX_REPORTS)))
 
 
 def _names_both(sample: str) -> bool:

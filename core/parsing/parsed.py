@@ -21,8 +21,9 @@ from core.events.table import EventTable
 from core.facts import fact_of
 from core.job import Job, LogFile
 from core.logs.heap import Heap
+from core.logs.voices import rank_called
 from core.memory import Memory
-from core.parsing.homes import find_homes
+from core.parsing.homes import find_homes, names_only_tasks
 from core.parsing.known_templates import recall_templates
 from core.parsing.parse import Progress, Reading, read_job
 from core.parsing.streaming import stream_templates
@@ -66,7 +67,9 @@ class Parsed:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Nodes of the job: as the manifest names them, else as they spoke."""
+        """Nodes of the job: as the manifest names them, else as they spoke; its ranks where these stand for nodes."""
+        if self.unit == "rank":
+            return tuple(sorted(map(rank_called, self.table.ranks)))
         return self.job.manifest.nodes or self.table.nodes
 
 
@@ -105,8 +108,8 @@ def parse_job(
     telling = _telling(table.templates, remember)
     table = settle_last_words(hold(table, telling, remember), remember)
     files = {file.name: file for file in job.logs}
-    nameless = not (table.nodes or job.manifest.nodes) and len(table.ranks) > 1
-    if nameless and (homes := find_homes(table, files)):
+    nameless = len(table.ranks) > 1 and not (table.ranks_have_nodes or job.manifest.nodes)
+    if (nameless or names_only_tasks(table)) and (homes := find_homes(table, files)):
         table, nameless = with_homes(table, homes), False
     table = with_ranks_as_nodes(table) if nameless else table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)

@@ -183,9 +183,12 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         ],
     ),
     (
-        "srun --label over torchrun --tee without job.json: the task is no rank",
+        "srun --label over torchrun --tee without job.json: the task is no rank, and stands for its node",
         {},
-        [("slurm.out", b"0: [default1]:", (None, None, 1, 0)), ("slurm.out", b"1: [default0]:", (None, None, 0, 0))],
+        [
+            ("slurm.out", b"0: [default1]:", ("task 0", None, 1, 0)),
+            ("slurm.out", b"1: [default0]:", ("task 1", None, 0, 0)),
+        ],
     ),
     (
         "srun --label over ranks that say another number: the task is not the rank",

@@ -144,6 +144,16 @@ def test_a_time_limit_before_all_errors_is_the_answer() -> None:
     assert "time limit" in diagnosis.headline
 
 
+def test_a_kill_was_there_before_a_launcher_went_through_its_list() -> None:
+    """DeepSpeed's names all its processes, dead ones too; who was reported as killed before had died by itself."""
+    listed = at(20, "[INFO] [launch.py:319:sigkill_handler] Killing subprocess 77")
+    told = {"node-2/torchrun.log": [exited(10, -9)], "node-2/deepspeed.log": [listed]}
+
+    one = of_kind("killed", four_nodes(PEERS, usual=steps(9), others=told))
+
+    assert (one.role, one.nodes) == (Role.ROOT, ("node-2",))
+
+
 CANCELLED = LIMIT.replace(" DUE TO TIME LIMIT", "")
 
 

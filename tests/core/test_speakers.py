@@ -53,6 +53,26 @@ def test_srun_tells_where_ranks_are_at_home() -> None:
     assert nodes({**ranks, "slurm-7.out": ended[:2]})[0] == ("rank 0", "rank 1", "rank 2")
 
 
+def test_ranks_stand_for_themselves_beside_daemons_of_unknown_ranks() -> None:
+    """Daemons name machines, ranks none, and no line joins them: who failed is a rank, of so many ranks."""
+    ranks = {f"rank_{n}.log": lines(*STEPS, *(["ValueError: boom"] if n == 1 else [])) for n in range(4)}
+    daemons = {f"gpu{n}/kubelet.log": lines(at(0, "Started kubelet"), at(1, "node ready")) for n in range(4)}
+
+    answer = diagnose(job({**ranks, **daemons}), [])
+
+    assert (answer.scope, [node.node for node in answer.nodes]) == (Scope.NODE, ["rank 1"])
+    assert "the other 3 ranks" in answer.nodes[0].because
+
+
+def test_srun_tells_where_tasks_are_at_home_that_are_no_ranks() -> None:
+    """torchrun's local ranks behind srun's label: the task is the node, by srun's name for it if there is one."""
+    said = [f"{task}: [default{local}]:{text}" for text in STEPS for task in range(2) for local in range(2)]
+    ended = [f"srun: error: gpu-{n + 5}: task {n}: Exited with exit code 1" for n in range(2)]
+
+    assert nodes({"slurm-7.out": [*said, *ended]})[0] == ("gpu-5", "gpu-6")
+    assert nodes({"slurm-7.out": said})[0] == ("task 0", "task 1")
+
+
 def test_nodes_are_compared_where_nobody_tells_ranks() -> None:
     """One that stands still is found, and no rank is invented."""
     says = {

@@ -4,6 +4,4 @@ from collections.abc import Mapping
 
 Pair = tuple[str, str]  # job, dress
 
-KNOWN: Mapping[Pair, str] = {
-    ("u05", "no job.json"): "daemons name machines, ranks none, and no line joins them: the answer names no machine",
-}
+KNOWN: Mapping[Pair, str] = {}
