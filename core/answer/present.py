@@ -99,7 +99,7 @@ def coverage(parsed: Parsed) -> Coverage:
         ranks_expected=len(expected) or None,
         ranks_missing=tuple(sorted(expected - spoke)) if spoke else (),
         nodes=len(parsed.table.nodes) if parsed.unit == "node" else 0,
-        nodes_missing=tuple(node for node in manifest.nodes if node not in parsed.table.nodes),
+        nodes_missing=tuple(node for node in parsed.nodes if node not in parsed.table.nodes),
         unreadable_files=tuple(scan.name for scan in scans if scan.problem),
         undecodable_lines=sum(scan.undecodable for scan in scans),
         broken_lines=sum(scan.broken for scan in scans),

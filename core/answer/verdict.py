@@ -139,7 +139,7 @@ def _stopped(found: Findings) -> Verdict | None:
     roots, ending = found.roots, found.ending
     if not roots or not roots[0].fact.stop or ending.hung or ending.slow or _stood_out(found):
         return None
-    if ending.allowed is None and not _was_well(found):
+    if (ending.allowed is None or ending.vague) and not _was_well(found):
         return _undated(found)
     root = roots[0]
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
@@ -160,7 +160,8 @@ def _stood_out(found: Findings) -> bool:
     """Whether one node is suspicious, of a job of which no clock tells if it made progress."""
     first = next(iter(found.suspicions), None)
     level = HELD_UP if _may_have_hung(found) else SUPPORTED
-    return found.ending.allowed is None and first is not None and first.score >= level
+    undated = found.ending.allowed is None or found.ending.vague
+    return undated and first is not None and first.score >= level
 
 
 def _was_well(found: Findings) -> bool:
@@ -257,7 +258,7 @@ def _may_have_hung(found: Findings) -> bool:
     """Whether no clock tells if a job that was stopped had made progress until then."""
     ending = found.ending
     stopped = ending.stopped_first or found.parsed.job.status is Status.CANCELLED
-    return (ending.allowed is None or ending.pausing) and stopped and not _broke(found)
+    return (ending.allowed is None or ending.pausing or ending.vague) and stopped and not _broke(found)
 
 
 def _when(found: Findings) -> str:

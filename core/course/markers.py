@@ -22,9 +22,11 @@ from core.text import each_row
 _MAX_MARKERS = 400_000  # lines read again for their numbers; of more, the last ones of each voice, where jobs end
 _BAR = 3  # weight of progress bars in rules/iterations.toml
 _NO_TOTAL = -1
-_LIGHT = 1  # of what no rule knows
+_LIGHT = 1  # of what no rule knows, or only beside other ranks
+SAME = 0.5  # of the iterations that other ranks count; who warns of a few of them counts none
 _ANY = re.compile("")
 _WEIGHTY = 6  # of dialects that count together
+_SECOND = 1_000_000  # microseconds
 _ELAPSED = re.compile(r"\[(?:(\d{1,4}):)?(\d{2}):(\d{2})<")
 _MAX_DIGITS = 9  # nobody trains for 10**9 iterations
 
@@ -98,7 +100,7 @@ def find_markers(
     else:
         found = Markers(*memory.arrays("markers", lambda: _read(table, files, most).columns()))
     bars = _bars(found, planned)
-    chosen = _chosen(found, bars)
+    chosen = _chosen(found, bars, table.rank_of_voice)
     return chosen, chosen if chosen.timed.any() else found.only(bars)
 
 
@@ -161,6 +163,8 @@ def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Marker
     """What the lines say, in words that a dialect knows, else by what their numbers do."""
     known = {event: dialect for event, template in enumerate(table.templates) if (dialect := _dialect(template.sample))}
     found = _read_events(table, files, limit, known)
+    if not (found.weights > _LIGHT).any():
+        found = found.only(found.weights > _LIGHT)
     if len(found.rows) or (counter := find_counter(table, files)) is None:
         return found
     dialect = Dialect("a number that rises", _ANY, counter.read, _LIGHT)
@@ -188,7 +192,8 @@ def _read_events(
     voices, timed, times = table.voice[rows], table.timed[rows], table.time[rows]
     drawn = ~timed & (elapsed >= 0) & (times != NO_TIME)
     for _, mine in rows_by(voices, np.flatnonzero(drawn)):
-        times[mine] = times[mine[0]] - elapsed[mine[0]] + elapsed[mine]
+        began = (times[mine[0]] - elapsed[mine[0]]) // _SECOND * _SECOND  # a bar counts whole seconds
+        times[mine] = began + elapsed[mine]
     return Markers(rows, numbers, totals, weights, voices, table.message[rows], times, timed | drawn)
 
 
@@ -198,7 +203,7 @@ def _elapsed(text: str) -> int:
     if match is None:
         return -1
     hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000
+    return ((hours * 60 + minutes) * 60 + seconds) * _SECOND
 
 
 def _bars(found: Markers, planned: int | None) -> NDArray[np.bool_]:
@@ -215,7 +220,17 @@ def _bars(found: Markers, planned: int | None) -> NDArray[np.bool_]:
     return np.asarray(bar & (found.totals == wanted), np.bool_)
 
 
-def _chosen(found: Markers, bars: NDArray[np.bool_]) -> Markers:
-    """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects."""
+def _chosen(found: Markers, bars: NDArray[np.bool_], rank_of_voice: NDArray[np.int32]) -> Markers:
+    """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects.
+
+    But of ranks that speak no heavier one those in which they count the same iterations.
+    """
     found = found.only((found.weights != _BAR) | bars)
-    return found.only(found.weights >= min(found.weights.max(initial=0), _WEIGHTY))
+    heavy = found.weights >= min(found.weights.max(initial=0), _WEIGHTY)
+    ranks, counted = rank_of_voice[found.voices], np.unique(found.numbers[heavy])
+    light = (found.weights == _LIGHT) & (ranks >= 0) & ~np.isin(ranks, ranks[heavy])
+    for _, mine in rows_by(ranks, np.flatnonzero(light)):
+        numbers = np.unique(found.numbers[mine])
+        both = np.isin(numbers, counted).sum()
+        light[mine] = both >= SAME * max(len(numbers), len(counted))
+    return found.only(heavy | light)

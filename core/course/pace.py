@@ -62,10 +62,9 @@ class Course:
         return np.repeat(each, self.counts[1:])
 
     def iteration_of_step(self, place: int) -> int:
-        """The iteration that a value of ``steps`` led to."""
+        """The first iteration that a value of ``steps`` is the mean of."""
         ends = np.cumsum(self.counts[1:])
-        at = int(np.searchsorted(ends, place, side="right"))
-        return int(self.numbers[at + 1]) if self.counts[at + 1] == 1 else int(self.numbers[at]) + 1
+        return int(self.numbers[int(np.searchsorted(ends, place, side="right"))]) + 1
 
     def until(self, time: int) -> "Course":
         """The part that came before a time."""

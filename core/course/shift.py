@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.patience import MIN_STEPS
-
 MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
 DRIFT = 1.5  # a smaller rise counts where the numbers of one rank explain it
 MIN_BEFORE = 3  # values at the old level: of two, one may be the first step, which compiles
@@ -39,7 +37,7 @@ def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse:
     """
     if coarse and len(values) > 1:
         values = np.append((values[:-1] + values[1:]) / 2, values[-1])
-    if len(values) < MIN_STEPS + FEW_AFTER or not (values > 0).all() or not np.isfinite(values).all():
+    if len(values) < MIN_BEFORE + MIN_AFTER or not (values > 0).all() or not np.isfinite(values).all():
         return None
     octaves = np.log2(values)
     middle = np.median(octaves)
@@ -53,7 +51,7 @@ def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse:
     few = count - place < MIN_AFTER
     if after < ratio * before or (few and values[place:].min() < FEW_RATIO * before):
         return None
-    spread = max(_spread(octaves[:place]), _spread(octaves[place:]))
+    spread = _spread(octaves[:place]) if few else max(_spread(octaves[:place]), _spread(octaves[place:]))
     if np.log2(after / before) < DEVIATIONS * spread:
         return None
     between = min((before + after) / 2, BETWEEN * before)

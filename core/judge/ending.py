@@ -27,6 +27,7 @@ from core.parsing.parsed import Parsed
 SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
 TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles)
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
+LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
 HALF_HOUR = 1800 * SECOND  # zones of clocks differ by whole half hours
 BEFORE_START = 60 * SECOND  # a log may begin so much before the start in job.json: clocks differ
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
@@ -58,7 +59,8 @@ class Ending:
     allowed: seconds that are no hang; None where no pace is known. slow: a slowdown that lasted until the end. drift:
     the same, so little that a busy machine may be all there is to it. stage: what began after the last progress.
     flagging: the last steps took much longer than usual. pausing: a checkpoint, an evaluation or the like had begun, of
-    which nobody knows how long it takes, and went on for longer than a hang in training would be told.
+    which nobody knows how long it takes, and went on for longer than a hang in training would be told. vague: the clock
+    is that of a bar, of which nobody knows when it began, and by that it may have hung.
     """
 
     progressed: int | None = None
@@ -72,6 +74,7 @@ class Ending:
     stage: Stage = Stage.UNKNOWN
     flagging: bool = False
     pausing: bool = False
+    vague: bool = False
 
     def explained_by(self, channels: Collection[str]) -> "Ending":
         """The same, with a small slowdown as one where the numbers of few ranks explain it."""
@@ -90,7 +93,8 @@ class Ending:
     @property
     def steady(self) -> bool:
         """Whether it made progress at its pace until the end."""
-        return self.allowed is not None and not self.hung and self.slow is None and not self.flagging
+        unsteady = self.hung or self.vague or self.flagging or self.slow is not None
+        return self.allowed is not None and not unsteady
 
 
 def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
@@ -102,12 +106,16 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
     course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
     if pace is None or until is None:
-        return Ending(stopped=stopped, ordered=order is not None, failed=failure, slow=_told_slowdown(parsed))
+        told, part = _told_slowdown(parsed), None if failure is not None else _part_slowdown(parsed)
+        return Ending(stopped=stopped, ordered=order is not None, failed=failure, slow=told, drift=told or part)
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
     stage = _stage_after(parsed, progressed)
     training, allowed = _allowed(parsed, course, pace, good, stage)
+    by_bar = not parsed.table.timed[int(course.rows[-1])]
+    vague = by_bar and allowed < quiet <= allowed + LATE_BAR
+    allowed += LATE_BAR if by_bar else 0.0
     return Ending(
         progressed=progressed,
         stopped=stopped,
@@ -118,7 +126,8 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
         slow=_slowdown(course, pace, good),
         drift=_slowdown(course, pace, good, DRIFT) or (_part_slowdown(parsed) if failure is None else None),
         stage=stage,
-        pausing=training < quiet <= allowed,
+        pausing=training < quiet <= allowed and not vague,
+        vague=vague,
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
     )
 
@@ -233,7 +242,7 @@ def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
     numbers = sorted({number for of_rank in values.values() for number in of_rank})
     each = [float(np.median([of[number] for of in values.values() if number in of])) for number in numbers]
     shift = find_shift(np.array(each, np.float64))
-    return None if shift is None else Slowdown(numbers[shift.place], shift.before, shift.after)
+    return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
 
 
 def _slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:

@@ -17,7 +17,7 @@ from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
 from core.logs.prefixes import Said, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
 from core.logs.units import is_daemon
-from core.logs.voices import Origin, Program, Speaker, Voice, task_called
+from core.logs.voices import Origin, Program, Speaker, Voice, actor_called, task_called
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
@@ -50,6 +50,7 @@ def find_origins(
     seen = _with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest))
     seen = _with_what_trains(voices, labels, seen, manifest)
     seen = seen if ranks or manifest.nodes else _on_tasks(labels, seen)
+    seen = _as_actors(labels, seen) if len(manifest.nodes) <= 1 else seen
     for _ in range(2):  # a rank tells the node of its torchrun run, and the run those of its other ranks
         seen = _spread_within_folders(voices, seen)
         node_of_rank = _node_of_rank(seen, manifest)
@@ -139,6 +140,20 @@ def _on_tasks(labels: Sequence[Said], seen: list[Origin]) -> list[Origin]:
         return seen
     tasks = [None if label.task is None else task_called(label.task) for label in labels]
     return [origin if task is None else replace(origin, node=task) for origin, task in zip(seen, tasks, strict=True)]
+
+
+def _as_actors(labels: Sequence[Said], seen: list[Origin]) -> list[Origin]:
+    """Where nobody names a node or a rank, Ray's processes of one class stand for nodes."""
+    processes = {(label.actor, label.pid) for label in labels if label.actor and label.pid is not None}
+    several = {actor for actor, many in Counter(actor for actor, _ in processes).items() if many > 1}
+    if not several or any(origin.node or origin.rank is not None for origin in seen):
+        return seen
+    return [
+        replace(origin, node=actor_called(label.actor, label.pid))
+        if label.actor in several and label.pid is not None
+        else origin
+        for origin, label in zip(seen, labels, strict=True)
+    ]
 
 
 def _with_what_trains(

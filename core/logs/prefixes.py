@@ -23,8 +23,8 @@ class Said:
     """What a prefix says.
 
     role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. tagged:
-    a launcher's tag names the rank, not a wrapper's field. actor: its class, of Ray's. here: Ray names the host of
-    every actor but those beside its driver. wrapped: a wrapper had the line, whatever it told. unit: as in
+    a launcher's tag names the rank, not a wrapper's field. actor, pid: its class and process, of Ray's. here: Ray names
+    the host of every actor but those beside its driver. wrapped: a wrapper had the line, whatever it told. unit: as in
     ``core.logs.label``.
     """
 
@@ -35,6 +35,7 @@ class Said:
     tagged: bool = False
     host: str | None = None
     actor: str = ""
+    pid: int | None = None
     here: bool = False
     wrapped: bool = False
     unit: bytes = b""
@@ -76,7 +77,7 @@ def _with(said: Said, match: re.Match[bytes], hosts: Hosts) -> Said:
         return replace(said, local=int(match["local"]))
     if match["task"]:
         return replace(said, task=int(match["task"]))
-    said = replace(said, actor=(match["ray"] or b"").decode())
+    said = replace(said, actor=(match["ray"] or b"").decode(), pid=int(match["pid"]) if match["pid"] else said.pid)
     return replace(said, host=hosts.first([name.decode()])) if name else replace(said, here=True)
 
 

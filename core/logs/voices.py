@@ -1,5 +1,6 @@
 """Who may speak: node, rank, attempt and kind of program behind a voice, which is a file and a prefix."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,6 +13,16 @@ def rank_called(rank: int) -> str:
 def task_called(task: int) -> str:
     """The name of a task of srun's that stands for its node, which nobody names."""
     return f"task {task}"
+
+
+def actor_called(actor: str, pid: int) -> str:
+    """The name of a process of Ray's that stands for its node, which nobody names: as Ray labels what it says."""
+    return f"{actor} pid={pid}"
+
+
+def is_actor(name: str) -> bool:
+    """Whether a node's name is that of a process of Ray's."""
+    return re.fullmatch(r"\w+ pid=\d+", name) is not None
 
 
 class Program(StrEnum):

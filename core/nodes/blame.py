@@ -10,9 +10,11 @@ from core.events.table import EventTable
 from core.facts import Blame
 from core.job import Manifest
 from core.judge.candidates import Candidate
+from core.logs.voices import is_actor
 from core.model import Role
 
 _WORD = re.compile(r"[\w.-]+")
+_PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=", "pid: 9140" and "Worker PID: 9140"
 _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
 )  # n042, gpu-a100-7.cluster, 10.0.0.7
@@ -36,6 +38,7 @@ class Names:
             node.split(".", 1)[0]: node for node in nodes if not _is_address(node)
         }
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
+        self._pids = {node.rpartition("=")[2]: node for node in table.nodes if is_actor(node)}
         self._all_are_known = bool(manifest.nodes)
         self._shapes = {_shape(node) for node in table.nodes}
         self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
@@ -67,7 +70,13 @@ class Names:
         return self._ranks.get(rank)
 
     def mentioned(self, text: str) -> str | None:
-        """The first node whose name stands in a text as a word; one before the first colon only if no other does."""
+        """The first node whose name stands in a text as a word; one before the first colon only if no other does.
+
+        Of Ray's processes, which stand for nodes, the number.
+        """
+        for match in _PID.finditer(text) if self._pids else ():
+            if match[1] in self._pids:
+                return self._pids[match[1]]
         found = [(match.start(), self._nodes[match[0]]) for match in _WORD.finditer(text) if match[0] in self._nodes]
         spoken = text.find(": ")
         return next((node for at, node in found if at > spoken), found[0][1] if found else None)

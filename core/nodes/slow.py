@@ -4,15 +4,17 @@ The whole step takes longer everywhere, so nobody's step tells. What tells is a 
 its own work rises there alone, and what the others measure of waiting rises everywhere else.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from core.course.spent import find_spent
 from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.judge.ending import Ending, Slowdown
 from core.judge.ranks import MAJORITY
-from core.nodes.sign import Sign
+from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
 
 FEW = 0.25  # of the ranks; a difference that more share is another part of the program (as in core.dumps.outliers)
@@ -23,9 +25,21 @@ HINT_APART = 0.25  # and moved by no more than a quarter of that elsewhere
 LAGS = 0.3  # a hint: its processor is slow, or what its neighbour in a ring sends comes late
 SHARE = 0.25  # of what a step became slower by; less does not explain it
 LAG_OF_STEP = 0.2  # of a slow step's time: printing and flushing take less
+SEVERAL = 2  # parts that add up; one alone is a part of a part
+ADDED = 0.2  # of what a step became slower by, that they come to; in a pipeline others wait for each of them again
+RISE = 0.25  # of its level before, by which a part of them rose: those of healthy ranks move by less (docs/LOG.md)
+MAX_NAMED = 3  # parts that a sentence names
+UNIT = 10.0  # slow steps: no part takes so long, and hardly any is a hundredth of a step
 RATE_ROSE = 0.6  # times the level before, of a rate, whose unit is unknown: ranks of a healthy job differ by less
 WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
 APART = 0.5  # of how far the odd ones are from the middle; the others are nearer to it
+
+# Names of what ranks do together, as MPI, NCCL and torch.distributed have them: who takes longer there waits for others
+_WAITS = re.compile(
+    r"send|recv|receive|wait|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync", re.IGNORECASE
+)
+
+_HEAD = re.compile(r"^(?:<TS>|\W|DEBUG|INFO)+")  # of a template: its clock and level tell nothing of where time goes
 
 Change = tuple[float, float]  # medians before and after the onset
 
@@ -39,29 +53,70 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     slow = ending.slow or ending.drift
     if slow is None or len(home) < MIN_RANKS:
         return []
-    parts = {}
-    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
-        changes = {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
-        if len(changes) >= max(MIN_RANKS, len(home) * MAJORITY):
-            parts[name] = changes
+    enough = max(MIN_RANKS, len(home) * MAJORITY)
+    parts = {name: changes for name, changes in _parts(parsed, slow).items() if len(changes) >= enough}
     everywhere = {name for name, changes in parts.items() if _rose_everywhere(name, changes, slow)}
     found = {name: odd for name, changes in parts.items() if (odd := _odd(name, changes, slow)) is not None}
     if len({odd.ranks for odd in found.values() if odd.weight == HINT}) > 1:
         found = {name: odd for name, odd in found.items() if odd.weight != HINT}  # they point to several: to nobody
-    return [
-        sign
-        for name, odd in found.items()
-        if not (odd.waits and everywhere - {name})
-        for sign in _signs(parsed, name, parts[name], odd, slow, home)
-    ]
+    found = {name: odd for name, odd in found.items() if not (odd.waits and everywhere - {name})}
+    does = {odd.ranks for name, odd in found.items() if name != LAG and not odd.waits and odd.weight == OWN_PART}
+    found = {name: odd for name, odd in found.items() if not (odd.waits and odd.ranks in does)}  # told better already
+    if not any(odd.weight == OWN_PART for name, odd in found.items() if name != LAG):
+        found |= _add_up(parts, slow)
+    return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
+
+
+def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
+    """What each rank took before and after the onset: for what it prints, and behind what it says."""
+    parts = {
+        name: {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
+        for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items()
+    }
+    if slow.than_good_jobs:
+        return parts
+    spent = find_spent(parsed.table, parsed.iterations.course, slow.iteration)
+    said = {event: short(_HEAD.sub("", parsed.table.templates[event].sample)) for event in spent}
+    return parts | {f"time after \u201c{said[event]}\u201d": dict(changes) for event, changes in sorted(spent.items())}
+
+
+def _add_up(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[str, "_Odd"]:
+    """The only rank of which several parts rose that stood still elsewhere, if together they explain the slowdown."""
+    rose: dict[int, dict[str, float]] = {}
+    for name, changes in parts.items():
+        if name == LAG or is_rate(name) or _WAITS.search(name):
+            continue
+        scale = _scale(name, changes, slow)
+        apart = {rank: (after - before) / scale for rank, (before, after) in changes.items()}
+        first, *others = sorted(apart, key=lambda rank: (-apart[rank], rank))
+        least = RISE * changes[first][0] / scale
+        if apart[first] > least > 0 and all(abs(apart[rank]) <= HINT_APART * apart[first] for rank in others):
+            rose.setdefault(first, {})[name] = apart[first]
+    if len(rose) != 1:
+        return {}
+    ((rank, own),) = rose.items()
+    if len(own) < SEVERAL or sum(own.values()) < ADDED * (slow.after - slow.before):
+        return {}
+    return {" and ".join(sorted(own)[:MAX_NAMED]): _Odd(frozenset((rank,)), _does(own))}
+
+
+def _does(own: Mapping[str, float]) -> str:
+    names = ", ".join(sorted(own)[:MAX_NAMED])
+    return f"its {names} rose, and no other\u2019s: together {sum(own.values()):.3g} s a step"
 
 
 def _rose_everywhere(name: str, changes: Mapping[int, Change], slow: Slowdown) -> bool:
     """Whether a part, and not the whole step, takes longer on most ranks: then all are slow, and some wait for less."""
     rose = float(np.median([after - before for before, after in changes.values()]))
-    rose /= 1000 if is_milliseconds(name) else 1
+    rose /= _scale(name, changes, slow)
     more = slow.after - slow.before
     return name != LAG and not is_rate(name) and SHARE * more <= rose <= WHOLE * more
+
+
+def _scale(name: str, changes: Mapping[int, Change], slow: Slowdown) -> int:
+    """How many of its units make a second: what takes longer than whole steps is told in milliseconds."""
+    longest = float(np.median([after for _, after in changes.values()]))
+    return 1000 if is_milliseconds(name) or longest > UNIT * slow.after else 1
 
 
 def _change(values: Mapping[int, float], slow: Slowdown) -> Change | None:
@@ -93,7 +148,7 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
         rose = {rank: after / before - 1 if before > 0 else 0.0 for rank, (before, after) in changes.items()}
         need, less_tells, does = RATE_ROSE, True, f"its {name} changed for the worse"
     else:
-        scale = 1000 if is_milliseconds(name) else 1
+        scale = _scale(name, changes, slow)
         rose = {rank: (after - before) / scale for rank, (before, after) in changes.items()}
         need, less_tells, does = SHARE * more, True, f"its {name} rose"
     middle = float(np.median(list(rose.values())))
@@ -107,7 +162,11 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
     if any(abs(value) > APART * least for rank, value in apart.items() if rank not in odd):
         return None
     if all(apart[rank] > 0 for rank in odd):
-        return _Odd(frozenset(odd), does)
+        few_only = middle <= APART * min(
+            rose[rank] for rank in odd
+        )  # else it takes longer for all, for some still more
+        weight = HINT if _WAITS.search(name) else OWN_PART
+        return _Odd(frozenset(odd), does, weight=weight) if few_only else None
     if less_tells and middle >= need and all(apart[rank] < 0 for rank in odd):
         return _Odd(frozenset(odd), f"its {name} rose by less than that of the others: they wait for it", waits=True)
     return None
@@ -127,13 +186,15 @@ def _hint(
 
 
 def _signs(
-    parsed: Parsed, name: str, changes: Mapping[int, Change], odd: _Odd, slow: Slowdown, home: Mapping[int, str]
+    parsed: Parsed, name: str, changes: Mapping[int, Change] | None, odd: _Odd, slow: Slowdown, home: Mapping[int, str]
 ) -> list[Sign]:
     signs = []
     for node in sorted({home[rank] for rank in odd.ranks if rank in home}):
         own = sorted(rank for rank in odd.ranks if home.get(rank) == node)
-        before, after = changes[own[0]]
-        levels = f"median {before:.3g} before iteration {slow.iteration}, {after:.3g} after"
+        levels = f"from iteration {slow.iteration} on"
+        if changes is not None:
+            before, after = changes[own[0]]
+            levels = f"{before:.3g} before iteration {slow.iteration}, {after:.3g} after"
         signs.append(
             Sign(
                 node,

@@ -32,8 +32,8 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     Args:
         home: node of each rank.
     """
-    never_began = ending.progressed is None and ending.stopped is not None and parsed.iterations.last is None
-    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or never_began):
+    unclear = ending.progressed is None and ending.stopped is not None  # never began, or no clock tells when
+    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or unclear):
         return []
     lacking = _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
     return [*lacking, *_unanswered(parsed, ending, home)]
@@ -71,7 +71,10 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
 
 
 def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    """Ranks whose last words before the stop are others than those of most, and no words of theirs alone."""
+    """Ranks whose last words before the stop are others than those of most.
+
+    Words of its own say nothing of the first rank, which speaks for all.
+    """
     table = parsed.table
     last = _last_rows(table, home, ending.stopped)
     if len(last) < MIN_RANKS:
@@ -82,7 +85,8 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     if count <= len(home) * MAJORITY or len(odd) > max(1, len(home) * FEW):
         return []
     counts = _counts(table)
-    odd = [rank for rank in odd if len(counts.get(int(table.event[last[rank]]), {})) > len(home) * MAJORITY]
+    saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
+    odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
     texts = read_rows(parsed.files, table, [last[rank] for rank in odd])
     signs = []
     for node in sorted({home[rank] for rank in odd}):

@@ -21,7 +21,7 @@ from core.events.table import EventTable
 from core.facts import fact_of
 from core.job import Job, LogFile
 from core.logs.heap import Heap
-from core.logs.voices import rank_called
+from core.logs.voices import is_actor, rank_called
 from core.memory import Memory
 from core.parsing.homes import find_homes, names_only_tasks
 from core.parsing.known_templates import recall_templates
@@ -35,7 +35,8 @@ from core.version import core_version
 class Parsed:
     """A parsed job.
 
-    unit: what is compared, "node", or "rank" where nobody names a node: then ranks stand for nodes in the table.
+    unit: what is compared, "node", or "rank" or "actor" where nobody names a node: then these stand for nodes in the
+    table.
     telling: events that point to a failure by themselves, places in ``table.templates``.
     stages: int8 a row of the table, place in ``core.course.stages.STAGES``.
     usual: what is normal; None without a baseline.
@@ -70,7 +71,7 @@ class Parsed:
         """Nodes of the job: as the manifest names them, else as they spoke; its ranks where these stand for nodes."""
         if self.unit == "rank":
             return tuple(sorted(map(rank_called, self.table.ranks)))
-        return self.job.manifest.nodes or self.table.nodes
+        return self.table.nodes if self.unit == "actor" else self.job.manifest.nodes or self.table.nodes
 
 
 def parse_job(
@@ -124,7 +125,7 @@ def parse_job(
         templates=templates,
         usual=normal(profiles, templates) if profiles else None,
         files=files,
-        unit="rank" if nameless else "node",
+        unit="rank" if nameless else "actor" if table.nodes and all(map(is_actor, table.nodes)) else "node",
         memory=remember,
     )
 

@@ -125,6 +125,27 @@ def test_the_clock_of_a_progress_bar_counts_where_lines_have_none() -> None:
     assert ending(one).hung
 
 
+@pytest.mark.parametrize(("stop", "hung", "steady"), [(36, False, True), (48, False, False), (62, True, False)])
+def test_when_a_bar_began_nobody_knows(stop: float, hung: bool, steady: bool) -> None:
+    """Between the clock above it and its first stroke a program may have loaded for seconds: that is no hang."""
+    bars = [f"{n}%|#| {n}/100 [00:{n:02d}<01:00, 1.0it/s]" for n in range(1, 31)]
+    one = four_nodes({0: [at(0, "training"), *bars]}, others={"slurm.out": [at(stop, CANCELLED.format(second="00"))]})
+
+    assert (ending(one).hung, ending(one).steady) == (hung, steady)
+
+
+def test_a_bar_that_became_slow_was_slow() -> None:
+    """Its clock counts whole seconds from a moment on that is none."""
+    clocks = [n // 2 for n in range(1, 41)] + [20 + 2 * n for n in range(1, 13)]
+    bars = [f"{n}%|#| {n}/100 [00:{clock:02d}<01:00, 1.0it/s]" for n, clock in enumerate(clocks, 1)]
+    said = {rank: [at(rank / 7, "training"), *bars] for rank in range(4)}
+
+    slow = ending(four_nodes(said, others={"slurm.out": [at(46, CANCELLED.format(second="46"))]})).slow
+
+    assert slow is not None
+    assert abs(slow.iteration - 41) <= 2
+
+
 def test_a_rank_that_alone_lacks_the_last_line_of_the_others_is_stuck_there() -> None:
     """In a checkpoint that never ended, one rank never said that it had saved its part."""
     saved = {n: [at(31, "saved shard of iteration 30")] for n in (0, 1, 3)}
@@ -250,6 +271,18 @@ def test_whose_last_word_is_another_when_a_job_hung_is_where_to_look() -> None:
 
     assert [node.node for node in found.nodes] == ["node-1"]
     assert "opening part 31" in found.nodes[0].because
+
+
+@pytest.mark.parametrize(("rank", "suspects"), [(2, ["node-2"]), (0, [])])
+def test_who_alone_said_something_else_last_is_where_to_look_without_clocks(rank: int, suspects: list[str]) -> None:
+    """It left the loop, and the others wait for it; but the first rank says much for all."""
+    made = [f"iteration {n:8d}/     900 | loss: 5.0 |" for n in range(1, 31)]
+    order = {"slurm.out": [CANCELLED.format(second="00")]}
+
+    found = diagnose(four_nodes({rank: ["epoch done, 30 iterations"]}, usual=made, others=order), [])
+
+    assert [node.node for node in found.nodes] == suspects
+    assert found.confidence is Confidence.WEAK
 
 
 def test_who_ended_first_with_a_complaint_broke() -> None:

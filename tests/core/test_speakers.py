@@ -73,6 +73,18 @@ def test_srun_tells_where_tasks_are_at_home_that_are_no_ranks() -> None:
     assert nodes({"slurm-7.out": said})[0] == ("task 0", "task 1")
 
 
+def test_processes_of_rays_stand_for_themselves_on_one_machine() -> None:
+    """By the label that Ray gives them; whose exception the driver prints is told by its number."""
+    said = [f"(Trainer pid={400 + n}) {text}" for text in STEPS for n in range(3)]
+    error = "ray.exceptions.RayTaskError(ValueError): ray::Trainer.loop() (pid=401, ip=10.0.0.1, actor_id=7)"
+    failed = ["Traceback (most recent call last):", '  File "drive.py", line 7, in <module>', error, "ValueError: boom"]
+
+    answer = diagnose(job({"driver.log": lines(*said, *failed)}, nodes=("head",), world_size=3), [])
+
+    assert (answer.scope, [node.node for node in answer.nodes]) == (Scope.NODE, ["Trainer pid=401"])
+    assert answer.coverage.nodes_missing == ()
+
+
 def test_nodes_are_compared_where_nobody_tells_ranks() -> None:
     """One that stands still is found, and no rank is invented."""
     says = {

@@ -1,0 +1,79 @@
+"""Who made a job slow: by the seconds behind its messages, and by parts of a step that add up."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from core.course.shift import find_shift
+from core.diagnose import diagnose
+from core.model import Diagnosis, Scope
+from tests.core.jobs import at, four_nodes
+
+STOP = {"slurm.out": [at(120, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:02:00 ***")]}
+USUAL, LATER = 40, 20  # steps before and after the onset
+
+
+def told(say: Callable[[int, float, int], Sequence[str]], seconds: Callable[[bool], float]) -> Diagnosis:
+    """A job of four ranks that was stopped; say: what a rank prints in a step, by rank, clock and number."""
+    clocks = np.cumsum([seconds(n > USUAL) for n in range(1, USUAL + LATER + 1)]).tolist()
+    said = {
+        rank: [line for n, clock in enumerate(clocks, 1) for line in say(rank, clock - seconds(n > USUAL), n)]
+        for rank in range(4)
+    }
+    order = [at(clocks[-1] + 0.5, STOP["slurm.out"][0].split(" ", 2)[2])]
+    return diagnose(four_nodes(said, others={"slurm.out": order}), [])
+
+
+def test_the_time_behind_a_message_tells_who_was_slow() -> None:
+    """No rank prints how long anything took: node-1 alone loses its time between opening a part and having it."""
+
+    def say(rank: int, clock: float, n: int) -> list[str]:
+        read = 1.8 if rank == 1 and n > USUAL else 0.05
+        opened, had = at(clock, f"DEBUG reader: open part {n}"), at(clock + read, f"DEBUG 192 KiB are there, {n} left")
+        return [*([at(clock, f"step {n} loss: 2.5")] if rank == 0 else []), opened, had]
+
+    found = told(say, lambda slow: 2.0 if slow else 0.3)
+
+    assert [node.node for node in found.nodes] == ["node-1"]
+    assert "time after \u201creader: open part <NUM>\u201d rose" in found.nodes[0].because
+
+
+def test_time_that_passes_behind_a_message_everywhere_is_nobodys() -> None:
+    """Shared storage is slow for all: each loses it in the same place."""
+
+    def say(rank: int, clock: float, n: int) -> list[str]:
+        read = 1.5 + 0.1 * rank if n > USUAL else 0.05
+        opened, had = at(clock, f"DEBUG reader: open part {n}"), at(clock + read, f"DEBUG 192 KiB are there, {n} left")
+        return [opened, had, at(clock + read + 0.01, f"step {n} loss: 2.5")]
+
+    found = told(say, lambda slow: 2.0 if slow else 0.3)
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "slow from iteration 41 on" in found.headline
+
+
+def stage(rank: int, clock: float, n: int, *, hurt: Sequence[int]) -> list[str]:
+    """What a stage of a pipeline prints: only the last one knows the loss; each waits for its neighbours."""
+    own = 190.0 if rank in hurt and n > USUAL else 120.0
+    waits = 700.0 - 50 * rank if n > USUAL else 90.0
+    measure = f"loss: 2.{n}" if rank == 3 else f"iter {int(waits)}ms"
+    return [at(clock, f"step {n} {measure} | recv:{waits} forward:{own} backward:{own + 4}")]
+
+
+def test_parts_that_rose_on_one_rank_alone_add_up() -> None:
+    """Neither forward nor backward explains the slowdown by itself; and stages without a loss count their steps too."""
+    alone = told(lambda *of: stage(*of, hurt=(1,)), lambda slow: 1.1 if slow else 0.5)
+    two = told(lambda *of: stage(*of, hurt=(1, 2)), lambda slow: 1.1 if slow else 0.5)
+
+    assert [node.node for node in alone.nodes] == ["node-1"]
+    assert "backward, forward rose, and no other\u2019s: together 0.14 s a step" in alone.nodes[0].because
+    assert two.nodes == ()
+
+
+def test_six_marks_are_enough_when_the_last_ones_are_far_longer() -> None:
+    """A job that prints each fifth step, and is stopped soon after it became slow."""
+    shift = find_shift(np.array([0.34, 0.33, 0.33, 0.32, 1.15, 2.73]))
+
+    assert shift is not None
+    assert shift.place == 4
+    assert find_shift(np.array([0.34, 0.33, 0.33, 0.32, 0.33, 2.73])) is None
