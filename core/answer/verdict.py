@@ -293,6 +293,8 @@ def _accused(
     roots = [root for root in roots if not root.fact.stop]
     if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
         return ()
+    if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
+        return ()  # what the job itself raised is told; who stood still then waited for it
     if roots and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes:
         return ()  # who reports that somebody is missing is not the one who is
     top = suspicions[0]
@@ -300,6 +302,14 @@ def _accused(
         other for other in suspicions[1:MAX_SUSPECTS] if other.score >= RIVAL * top.score and _same_ground(top, other)
     ]
     return (top, *rest)
+
+
+def _only_implicit(suspicion: Suspicion) -> bool:
+    """Whether nothing but what a rank did not say points to it."""
+    return all(sign.channel in _IMPLICIT for sign in suspicion.signs)
+
+
+_IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 
 
 def _named_by(root: Candidate, suspicion: Suspicion) -> bool:

@@ -45,6 +45,7 @@ _SILENT_EXIT = Fact(
     "a process there ended with an error and without a word",
     "Look for its standard error elsewhere, for a core file, and into the kernel log of that node.",
 )
+_OF_OTHERS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.STORE_LOST})  # of who is gone this is said again
 _NEVER = np.iinfo(np.int64).max
 
 Rows = NDArray[np.intp]
@@ -214,7 +215,8 @@ def _waited(one: Candidate) -> bool:
 def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """What a scheduler complains of in words that nobody knows, after ranks had failed, reports that they did.
 
-    And what a rank raises in such words after it had complained of others: it fails because they did.
+    And what a rank raises in such words after it had complained of others, or that it cannot reach them: it fails
+    because they did.
     """
     waited = _first_of_ranks(table, [one for one in candidates if _is_trouble(one) and one.role is Role.PROPAGATED])
     known = [one for one in candidates if _is_trouble(one) and one.ranks]
@@ -226,7 +228,7 @@ def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
         return guessed and programs == {Program.SCHEDULER} and int(table.time[one.rows].min()) >= first
 
     def follows(one: Candidate) -> bool:
-        if one.role is not Role.ROOT or one.fact.known:
+        if one.role is not Role.ROOT or (one.fact.known and one.fact.kind not in _OF_OTHERS):
             return False
         said = zip(table.rank[one.rows].tolist(), table.time[one.rows].tolist(), strict=True)
         return all(rank >= 0 and waited.get(rank, _NEVER) <= time for rank, time in said)

@@ -41,9 +41,12 @@ _CLOCK = rb"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _ZONE = rb"(?:Z|[+-][0-9]{2}:?[0-9]{2}(?![0-9]))?"
 _TS = b"|".join(
     (
+        rb"(?P<named>[0-9]{2}[-/ ](?:" + b"|".join(_MONTHS) + rb")[-/ ](?:[12][0-9]{3}|[0-9]{2})[ :]" + _CLOCK + rb")",
         rb"(?P<iso>[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T_-]" + _CLOCK + rb"(?:[.,][0-9]+(?:\.[0-9]+)?)?" + _ZONE + rb")",
+        rb"(?P<absl>0000 00:00:[0-9]{10}\.[0-9]+)",  # seconds of the epoch, before absl is set up
         rb"(?P<glog>[0-9]{3,4} " + _CLOCK + rb"\.[0-9]+)",
         rb"(?P<us>[0-9]{2}/[0-9]{2}/[0-9]{4} " + _CLOCK + rb")",
+        rb"(?P<short>[0-9]{2}/[0-9]{2}/[0-9]{2} " + _CLOCK + rb")",
         rb"(?P<monthday>[0-9]{2}-[0-9]{2} " + _CLOCK + rb")",
         rb"(?P<unix>(?:(?<="
         + b" )|(?<=".join(_MONTHS)
@@ -258,6 +261,9 @@ def _is_slot(text: bytes, start: int, value: bytes) -> bool:
 
 # --- clocks -------------------------------------------------------------------------------------------------------
 
+LAST_MONTH = 12
+CENTURY = 2000  # of years with two digits
+SHORT_YEAR = len("22-Nov-26 13:31:49")
 TIME_WINDOW = 96  # a time further right is something that the line talks about
 _MILLIS = re.compile(rb"1[0-9]{12}(?![0-9])")
 _MILLIS_KEY = b'time_ms": '
@@ -307,7 +313,37 @@ def _read_glog(match: re.Match[bytes], year: int) -> int:
 
 def _read_us(match: re.Match[bytes], _year: int) -> int:
     text = match[0]
-    return _epoch(int(text[6:10]), int(text[0:2]), int(text[3:5]), text[11:19], 0)
+    month, day = _month_first(int(text[0:2]), int(text[3:5]))
+    return _epoch(int(text[6:10]), month, day, text[11:19], 0)
+
+
+def _month_first(first: int, second: int) -> tuple[int, int]:
+    """Month and day of a date that has both in digits: American, unless there is no such month."""
+    return (second, first) if first > LAST_MONTH >= second else (first, second)
+
+
+def _read_short(match: re.Match[bytes], year: int) -> int:
+    """log4j's yy/MM/dd, as Spark and Hadoop have it; the other way round where only that is the job's year."""
+    text = match[0]
+    first, second, third = int(text[0:2]), int(text[3:5]), int(text[6:8])
+    if CENTURY + third == year != CENTURY + first:
+        month, day = _month_first(first, second)
+        return _epoch(year, month, day, text[9:17], 0)
+    return _epoch(CENTURY + first, second, third, text[9:17], 0)
+
+
+def _read_named(match: re.Match[bytes], _year: int) -> int:
+    """22-Nov-26 or 22/Nov/2026, as Python's datefmt, Apache and nginx have it."""
+    text = match[0]
+    year, clock = int(text[7:-9]), text[-8:]
+    return _epoch(
+        year if len(text) > SHORT_YEAR else CENTURY + year, _MONTHS.index(text[3:6]) + 1, int(text[0:2]), clock, 0
+    )
+
+
+def _read_absl(match: re.Match[bytes], _year: int) -> int:
+    whole, fraction = match[0][11:].split(b".")
+    return int(whole) * 1_000_000 + int(fraction[:6].ljust(6, b"0"))
 
 
 def _read_monthday(match: re.Match[bytes], year: int) -> int:
@@ -321,7 +357,16 @@ def _read_unix(match: re.Match[bytes], year: int) -> int:
     return _epoch(int(words[2]) if len(words) > 2 else year, month, int(words[0]), words[1], 0)
 
 
-_READERS = {"iso": _read_iso, "glog": _read_glog, "us": _read_us, "monthday": _read_monthday, "unix": _read_unix}
+_READERS = {
+    "named": _read_named,
+    "iso": _read_iso,
+    "absl": _read_absl,
+    "glog": _read_glog,
+    "us": _read_us,
+    "short": _read_short,
+    "monthday": _read_monthday,
+    "unix": _read_unix,
+}
 
 
 def _epoch(year: int, month: int, day: int, clock: bytes, micros: int) -> int:

@@ -1,7 +1,7 @@
 """Who speaks in a file, as far as its path tells (docs/logs.md, "Layouts")."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -19,6 +19,7 @@ _NODE_NAME = re.compile(
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
+_NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
 
@@ -35,12 +36,14 @@ _SUBMITIT = re.compile(r"\d+(?:_\d+)?_(?P<task>\d{1,6})_log")
 class Layout:
     """What all paths of a job tell together.
 
-    hosts: of files called ``<host>-<rank>``. tasks_are_nodes: submitit's tasks are not ranks but nodes.
+    hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>``, by the file's stem.
+    tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
 
     manifest: Manifest
     known: Hosts
     hosts: tuple[str, ...]
+    machines: Mapping[str, str]
     tasks_are_nodes: bool
 
 
@@ -53,6 +56,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         manifest,
         known,
         manifest.nodes or _numbered_hosts(stems),
+        behind_numbers(stems),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
     )
 
@@ -91,6 +95,13 @@ def _numbered_hosts(stems: Iterable[str]) -> tuple[str, ...]:
     found = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem)) and re.search(r"\d", match[1])]
     ranks = sorted(int(match[2]) for match in found)
     return tuple(match[1] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
+
+
+def behind_numbers(words: Iterable[str]) -> dict[str, str]:
+    """The machine of each ``worker-1.ip-10-0-0-7``; none unless each has its own."""
+    words = set(words)
+    found = {word: match[1] for word in words if (match := _NUMBERED_PROCESS.fullmatch(word))}
+    return found if len(found) == len(words) == len(set(found.values())) else {}
 
 
 def _folder_of(part: str, paths: Layout) -> str | None:
@@ -134,7 +145,7 @@ def _read_stem(origin: Origin, stem: str, paths: Layout) -> Origin:
     elif origin.node is None and (named := paths.known.node(stem)):
         origin = replace(origin, node=named)
     elif origin.node is None and not nodes and _NODE_NAME.fullmatch(stem):
-        origin = replace(origin, node=stem)
+        origin = replace(origin, node=paths.machines.get(stem, stem))
     if origin.rank is not None:
         return replace(origin, program=Program.RANK)
     if origin.node is None:

@@ -76,7 +76,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     Words of its own say nothing of the first rank, which speaks for all.
     """
     table = parsed.table
-    last = _last_rows(table, home, ending.stopped)
+    last = _last_rows(parsed, home, ending.stopped)
     if len(last) < MIN_RANKS:
         return []
     said = {rank: int(table.message[row]) for rank, row in last.items()}
@@ -98,11 +98,12 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     return signs
 
 
-def _last_rows(table: EventTable, home: Mapping[int, str], until: int | None) -> dict[int, int]:
-    """The last head row of each rank before a time."""
+def _last_rows(parsed: Parsed, home: Mapping[int, str], until: int | None) -> dict[int, int]:
+    """The last head row of each rank before a time, of what tells of no failure and of no end."""
+    table = parsed.table
     voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0))
     rows = table.rows_of_voices(voices.tolist())
-    rows = rows[table.head[rows]]
+    rows = rows[table.head[rows] & ~np.isin(table.event[rows], list(parsed.telling))]
     rows = rows[table.time[rows] <= until] if until is not None else rows
     order = np.lexsort((rows, table.time[rows]))
     return {

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
-from core.logs.paths import strip
+from core.logs.paths import behind_numbers, strip
 from core.logs.voices import Speaker
 
 MAX_FILES = 4096  # one a rank of the largest jobs
@@ -85,11 +85,19 @@ def _siblings(heads: Mapping[str, bytes]) -> dict[str, str]:
             stem, dot, ending = part.rpartition(".") if place == len(parts) - 1 else (part, "", "")
             groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
     found: dict[str, str] = {}
-    for group in groups.values():
+    for group in map(_alike, groups.values()):
         is_new = len(group) > 1 and not set(group) & set(found) and not any(map(_is_process, group.values()))
         if is_new and _say_the_same([heads[name] for name in group]):
-            found |= {name: _shortest(word, heads[name]) for name, word in group.items()}
+            hosts = behind_numbers(group.values())
+            found |= {name: hosts.get(word) or _shortest(word, heads[name]) for name, word in group.items()}
     return found
+
+
+def _alike(group: Mapping[str, str]) -> dict[str, str]:
+    """Without a client or a scheduler beside files that are numbered: those are no machines."""
+    shapes = Counter(re.sub(r"\d+", "#", word) for word in group.values())
+    numbered = any("#" in shape and count > 1 for shape, count in shapes.items())
+    return {name: word for name, word in group.items() if not numbered or re.search(r"\d", word)}
 
 
 def _is_process(word: str) -> bool:

@@ -8,12 +8,12 @@ import numpy as np
 
 from core.logs.kernel.letters import as_word
 from core.logs.kernel.machine import byte, compiled, digits_end, word
-from core.logs.lines import BARE, NO_TIME
+from core.logs.lines import BARE, CENTURY, LAST_MONTH, NO_TIME, SHORT_YEAR
 
-NO_CLOCK, CLOCK, ISO, GLOG, US, MONTH_DAY, UNIX = range(7)  # styles; CLOCK alone has no date
+NO_CLOCK, CLOCK, ISO, GLOG, US, MONTH_DAY, UNIX, NAMED, SHORT_DATE, ABSL = range(10)  # styles; CLOCK alone has no date
 
-_SPACE, _PLUS, _COMMA, _DASH, _DOT, _SLASH, _ONE, _TWO, _COLON, _T, _Z, _UNDERSCORE = b" +,-./12:TZ_"
-_MONTHS = np.frombuffer(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ", dtype="<u4").astype(np.int64)
+_SPACE, _PLUS, _COMMA, _DASH, _DOT, _SLASH, _ZERO, _ONE, _TWO, _COLON, _T, _Z, _UNDERSCORE = b" +,-./012:TZ_"
+_MONTHS = np.frombuffer(b"Jan\0Feb\0Mar\0Apr\0May\0Jun\0Jul\0Aug\0Sep\0Oct\0Nov\0Dec\0", dtype="<u4").astype(np.int64)
 
 
 def _shape(example: str) -> tuple[int, int]:
@@ -27,6 +27,9 @@ _MONTH_DAY_ALL, _MONTH_DAY = _shape("99-99 99:99:99")
 _CLOCK_ALL, _CLOCK = _shape("99:99:99")
 _GLOG_ALL, _GLOG = _shape("99:99:99.9")
 _SHORT_ALL, _SHORT = _shape("9:99:99")
+_SHORT_DATE_ALL, _SHORT_DATE = _shape("99/99/99 99:99:99")
+_ABSL_ALL, _ABSL = _shape("9999 99:99:9999999999.9")
+_ZEROS = as_word(b"0000 00:")
 
 
 @compiled
@@ -34,6 +37,10 @@ def clock_at(text: int, at: int, run: int, length: int, after: int) -> tuple[int
     """Style and end of the clock reading at a run of digits and the byte after it, or NO_CLOCK."""
     if after == _COLON:
         return _bare(at, run, length)
+    if length == 2 and after in (_SPACE, _DASH, _SLASH):
+        end = _named_end(at)
+        if end:
+            return NAMED, end
     if after == _SPACE:
         return _unix(text, at, run, length) if length <= 2 else _glog(at, run, length)
     if length == 4:
@@ -50,13 +57,29 @@ def _colons(at: int) -> bool:
 
 @compiled
 def _short_date(at: int, run: int, after: int) -> tuple[int, int]:
-    """11/21/2026 03:47:22, or 11-21 03:47:22."""
+    """11/21/2026 03:47:22, 26/11/21 03:47:22, or 11-21 03:47:22."""
     if after == _SLASH:
         if run & _US_ALL == _US and byte(at + 5) == _SLASH and byte(at + 10) == _SPACE and _colons(at + 11):
             return US, at + 19
+        is_short = run & _SHORT_DATE_ALL == _SHORT_DATE and byte(at + 5) == _SLASH and byte(at + 8) == _SPACE
+        if is_short and _colons(at + 9):
+            return SHORT_DATE, at + 17
     elif after == _DASH and run & _MONTH_DAY_ALL == _MONTH_DAY and byte(at + 5) == _SPACE and _colons(at + 6):
         return MONTH_DAY, at + 14
     return NO_CLOCK, 0
+
+
+@compiled
+def _named_end(at: int) -> int:
+    """The end of 21-Nov-26 03:47:22 or 21/Nov/2026:03:47:22; 0 where there is none."""
+    if month_at(at + 3) == 0 or byte(at + 6) not in (_SPACE, _DASH, _SLASH):
+        return 0
+    clock = digits_end(at + 7) + 1
+    is_long = clock == at + 12 and byte(at + 7) in (_ONE, _TWO)
+    if not (is_long or clock == at + 10) or byte(clock - 1) not in (_SPACE, _COLON) or not _colons(clock):
+        return 0
+    whole = digits_end(clock) == clock + 2 and digits_end(clock + 3) == clock + 5 and digits_end(clock + 6) >= clock + 8
+    return clock + 8 if whole else 0
 
 
 @compiled
@@ -85,10 +108,18 @@ def _glog(at: int, run: int, length: int) -> tuple[int, int]:
     """1121 03:54:48.334874352, the month with one digit or two."""
     if length > 4:
         return NO_CLOCK, 0
+    if run & _ABSL_ALL == _ABSL and word(at) == _ZEROS and _is_absl(at):
+        return ABSL, digits_end(at + 22)
     clock = at + length + 1
     if (run >> (length + 1)) & _GLOG_ALL == _GLOG and _colons(clock) and byte(clock + 8) == _DOT:
         return GLOG, digits_end(clock + 9)
     return NO_CLOCK, 0
+
+
+@compiled
+def _is_absl(at: int) -> bool:
+    """Whether seconds of the epoch stand where absl writes those of the minute."""
+    return byte(at + 8) == _ZERO and byte(at + 9) == _ZERO and byte(at + 10) == _COLON and byte(at + 21) == _DOT
 
 
 @compiled
@@ -110,7 +141,13 @@ def month_before(text: int, at: int) -> int:
         at -= 1
     if at - text < 4:
         return 0
-    name = word(at - 4) & 0xFFFFFFFF
+    return month_at(at - 4) if byte(at - 1) == _SPACE else 0
+
+
+@compiled
+def month_at(at: int) -> int:
+    """The month whose name stands there, 0 for none."""
+    name = word(at) & 0xFFFFFF
     for month in range(12):
         if name == _MONTHS[month]:
             return month + 1
@@ -152,8 +189,30 @@ def read_clock(style: int, text: int, at: int, end: int, year: int) -> int:
     """The microseconds since 1970 that a dated reading means."""
     if style == ISO:
         return _epoch(_two(at) * 100 + _two(at + 2), _two(at + 5), _two(at + 8), at + 11) + _iso_tail(at + 19, end)
+    if style == ABSL:
+        return _seconds(at + 11) * 1_000_000 + _micros(at + 22, end)
+    return (
+        _with_a_year(style, at, end, year) if style in (US, SHORT_DATE, NAMED) else _without(style, text, at, end, year)
+    )
+
+
+@compiled
+def _with_a_year(style: int, at: int, end: int, year: int) -> int:
     if style == US:
-        return _epoch(_two(at + 6) * 100 + _two(at + 8), _two(at), _two(at + 3), at + 11)
+        return _in_digits(_two(at + 6) * 100 + _two(at + 8), _two(at), _two(at + 3), at + 11)
+    if style == NAMED:
+        years = _two(at + 7)
+        full = years * 100 + _two(at + 9) if end - at > SHORT_YEAR else CENTURY + years
+        return _epoch(full, month_at(at + 3), _two(at), end - 8)
+    first, third = CENTURY + _two(at), CENTURY + _two(at + 6)
+    if third == year and first != year:
+        return _in_digits(year, _two(at), _two(at + 3), at + 9)
+    return _epoch(first, _two(at + 3), third - CENTURY, at + 9)
+
+
+@compiled
+def _without(style: int, text: int, at: int, end: int, year: int) -> int:
+    """Of a clock that may have no year."""
     if style == MONTH_DAY:
         return _epoch(year, _two(at), _two(at + 3), at + 6)
     space = digits_end(at)
@@ -164,6 +223,23 @@ def read_clock(style: int, text: int, at: int, end: int, year: int) -> int:
     if end == space + 14:
         year = _two(end - 4) * 100 + _two(end - 2)
     return _epoch(year, month_before(text, at), day, space + 1)
+
+
+@compiled
+def _seconds(at: int) -> int:
+    """Ten digits."""
+    value = 0
+    for place in range(at, at + 10):
+        value = value * 10 + byte(place) - 0x30
+    return value
+
+
+@compiled
+def _in_digits(year: int, first: int, second: int, clock: int) -> int:
+    """American, unless there is no such month."""
+    if first > LAST_MONTH >= second:
+        return _epoch(year, second, first, clock)
+    return _epoch(year, first, second, clock)
 
 
 @compiled
