@@ -77,7 +77,7 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs)  # 4.3 spatial: nodes against each other
     ending = ending.explained_by({sign.channel for sign in signs})
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
-    found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion)
+    found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion, dumps.dumped)
     verdict = decide(found)  # scope and confidence, in code
     return present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
 

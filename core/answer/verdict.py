@@ -52,6 +52,7 @@ class Findings:
     """All that a verdict is made of.
 
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
+    dumped: processes whose stacks somebody collected.
     """
 
     parsed: Parsed
@@ -61,6 +62,7 @@ class Findings:
     ending: Ending
     exits: Exits
     outlier: Callable[[], str | None] = lambda: None
+    dumped: int = 0
 
     @property
     def roots(self) -> list[Candidate]:
@@ -94,7 +96,7 @@ class Findings:
 
 def decide(found: Findings) -> Verdict:
     """Weigh all findings."""
-    judges = (_completed, _stopped, _node, _stalled, _somewhere, _job, _stopped_unsaid, _running)
+    judges = (_completed, _stopped, _node, _stalled, _somewhere, _job, _stopped_unsaid, _dumped, _running)
     return next((verdict for judge in judges if (verdict := judge(found)) is not None), None) or _unknown(found)
 
 
@@ -251,7 +253,12 @@ def _held_up(found: Findings) -> bool:
 
 
 def _broke(found: Findings) -> bool:
-    return any(not one.fact.stop for one in found.roots)
+    return any(not _is_stop(one) for one in found.roots)
+
+
+def _is_stop(one: Candidate) -> bool:
+    """Whether it is a stop from outside, or what a launcher says when it is told to stop."""
+    return one.fact.stop or one.fact.told_to_stop or one.fact.asks_to_stop
 
 
 def _may_have_hung(found: Findings) -> bool:
@@ -290,7 +297,7 @@ def _accused(
     """Suspects worth naming: none when the leading root concerns more than a part of the nodes."""
     if not suspicions or suspicions[0].score < level:
         return ()
-    roots = [root for root in roots if not root.fact.stop]
+    roots = [root for root in roots if not _is_stop(root)]
     if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
         return ()
     if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
@@ -335,6 +342,22 @@ def _stalled(found: Findings) -> Verdict | None:
     nobody = f"no {found.unit} stands out" if found.voices >= 2 else f"{found.unit}s cannot be told apart in this log"
     what = f"The job hung{found.place}" if ending.hung else f"The job was slow from iteration {_onset(ending)} on"
     return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", (_course(ending),), (), (_COLLECT,))
+
+
+def _dumped(found: Findings) -> Verdict | None:
+    """A job without a clock of which somebody collected stacks, as is done with one that hangs; nobody stands apart."""
+    if not found.dumped or found.ending.allowed is not None or _troubled(found):
+        return None
+    ranks = len(found.parsed.table.ranks)
+    whole = found.dumped >= ranks >= 2
+    return Verdict(
+        Scope.JOB if whole else Scope.UNKNOWN,
+        Confidence.WEAK,
+        f"The job seems to have hung{found.place}: stacks were collected; no {found.unit} stands out in them.",
+        (f"The stacks of {found.dumped} processes were dumped; no clock tells whether they still made progress.",),
+        (),
+        ("Compare the stacks: processes that wait in different calls wait for each other.",),
+    )
 
 
 def _onset(ending: Ending) -> int:

@@ -49,6 +49,8 @@ def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse:
     place = int(split[np.argmax(statistic)])
     before, after = float(np.median(values[:place])), float(np.median(values[place:]))
     few = count - place < MIN_AFTER
+    if few and coarse:
+        return None
     if after < ratio * before or (few and values[place:].min() < FEW_RATIO * before):
         return None
     spread = _spread(octaves[:place]) if few else max(_spread(octaves[:place]), _spread(octaves[place:]))

@@ -34,7 +34,8 @@ MAX_STACK_LINES = 60  # of the merged tree: a screen; sixteen processes of BLOOM
 class DumpEvidence:
     """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read.
 
-    stacks: the merged stacks as text, a frame a line. traces: stacks in the logs that stand apart, as events.
+    stacks: the merged stacks as text, a frame a line. traces: stacks in the logs that stand apart, as events. dumped:
+    how many processes were dumped on purpose, into files of their own.
     """
 
     signs: tuple[Sign, ...] = ()
@@ -42,6 +43,7 @@ class DumpEvidence:
     stacks: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     traces: tuple[Candidate, ...] = ()
+    dumped: int = 0
 
 
 def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
@@ -67,6 +69,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
         stacks=_drawn(dumps.processes or printed.processes),
         problems=dumps.problems,
         traces=traces(parsed, printed),
+        dumped=len(dumps.processes),
     )
 
 

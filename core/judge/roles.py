@@ -58,7 +58,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = _demote_survived(table, candidates)
     candidates = _clear_kills(parsed, candidates)
     candidates = _clear_endings(table, candidates)
-    candidates = _clear_echoes(table, candidates)
+    candidates = _clear_echoes(parsed, candidates)
     candidates = _weigh_last_words(parsed, candidates)
     candidates = _weigh_stops(parsed, candidates, exits)
     candidates = _promote_first_stop(table, candidates)
@@ -212,12 +212,13 @@ def _waited(one: Candidate) -> bool:
     return one.role is Role.PROPAGATED and one.fact.kind == Kind.PEER_SILENT
 
 
-def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def _clear_echoes(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """What a scheduler complains of in words that nobody knows, after ranks had failed, reports that they did.
 
-    And what a rank raises in such words after it had complained of others, or that it cannot reach them: it fails
-    because they did.
+    And what a rank raises in such words after it had complained of others, or, of a job that had trained, that it
+    cannot reach them: it fails because they did.
     """
+    table, of_others = parsed.table, _OF_OTHERS if parsed.iterations.last is not None else frozenset[Kind]()
     waited = _first_of_ranks(table, [one for one in candidates if _is_trouble(one) and one.role is Role.PROPAGATED])
     known = [one for one in candidates if _is_trouble(one) and one.ranks]
     first = min((int(table.time[one.rows].min()) for one in known), default=_NEVER)
@@ -228,7 +229,7 @@ def _clear_echoes(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
         return guessed and programs == {Program.SCHEDULER} and int(table.time[one.rows].min()) >= first
 
     def follows(one: Candidate) -> bool:
-        if one.role is not Role.ROOT or (one.fact.known and one.fact.kind not in _OF_OTHERS):
+        if one.role is not Role.ROOT or (one.fact.known and one.fact.kind not in of_others):
             return False
         said = zip(table.rank[one.rows].tolist(), table.time[one.rows].tolist(), strict=True)
         return all(rank >= 0 and waited.get(rank, _NEVER) <= time for rank, time in said)

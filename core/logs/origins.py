@@ -184,11 +184,19 @@ def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: 
     for voice, label, origin in zip(voices, labels, seen, strict=True):
         if label.wrapped and (label.host or label.rank is not None) and origin.program is not Program.DAEMON:
             named[voice.file].append(origin)
-    sole = {file: origins[0] for file, origins in named.items() if len({(o.node, o.rank) for o in origins}) == 1}
+    sole = {file: one for file, origins in named.items() if (one := _same(origins)) is not None}
     return [
         _like(origin, sole[voice.file]) if voice.file in sole and not label.names_somebody else origin
         for voice, label, origin in zip(voices, labels, seen, strict=True)
     ]
+
+
+def _same(origins: Sequence[Origin]) -> Origin | None:
+    """The one that all of them are, as far as each tells; None when two differ."""
+    nodes, ranks = ({getattr(one, name) for one in origins} - {None} for name in ("node", "rank"))
+    if len(nodes) > 1 or len(ranks) > 1:
+        return None
+    return max(origins, key=lambda one: (one.node is not None) + (one.rank is not None))
 
 
 def _like(origin: Origin, sole: Origin) -> Origin:

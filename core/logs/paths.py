@@ -20,6 +20,7 @@ _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")
+_NUMBERED_FILE = re.compile(r"([A-Za-z]+)[-_.]?(\d{1,6})")
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
 
@@ -37,13 +38,15 @@ class Layout:
     """What all paths of a job tell together.
 
     hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>``, by the file's stem.
-    tasks_are_nodes: submitit's tasks are not ranks but nodes.
+    ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. tasks_are_nodes:
+    submitit's tasks are not ranks but nodes.
     """
 
     manifest: Manifest
     known: Hosts
     hosts: tuple[str, ...]
     machines: Mapping[str, str]
+    ranks: Mapping[str, int]
     tasks_are_nodes: bool
 
 
@@ -51,12 +54,13 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
     """Look at the paths of a job."""
     stems = [_stem(name) for name in names]
     tasks = {int(match["task"]) for stem in stems if (match := _SUBMITIT.fullmatch(stem))}
-    ranks = manifest.world_size or 0
+    ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
     return Layout(
         manifest,
         known,
         manifest.nodes or _numbered_hosts(stems),
         behind_numbers(stems),
+        {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
     )
 
@@ -97,6 +101,16 @@ def _numbered_hosts(stems: Iterable[str]) -> tuple[str, ...]:
     return tuple(match[1] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
 
 
+def _numbered_ranks(stems: Iterable[str], ranks: int) -> dict[str, int]:
+    """The ranks of files with one name and the numbers of all ranks: worker_0, worker_1, ..., and no others like it."""
+    matches = {stem: match for stem in set(stems) if (match := _NUMBERED_FILE.fullmatch(stem))}
+    for name in sorted({match[1] for match in matches.values()}):
+        found = {stem: int(match[2]) for stem, match in matches.items() if match[1] == name}
+        if ranks > 1 and sorted(found.values()) == list(range(ranks)):
+            return found
+    return {}
+
+
 def behind_numbers(words: Iterable[str]) -> dict[str, str]:
     """The machine of each ``worker-1.ip-10-0-0-7``; none unless each has its own."""
     words = set(words)
@@ -131,11 +145,12 @@ def trains(origin: Origin, manifest: Manifest) -> Origin:
 
 def _read_stem(origin: Origin, stem: str, paths: Layout) -> Origin:
     hosts, nodes = paths.hosts, paths.manifest.nodes
-    rank, task, pod = _RANK_NAME.search(stem), _SUBMITIT.fullmatch(stem), _POD_FILE.fullmatch(stem)
+    task, pod = _SUBMITIT.fullmatch(stem), _POD_FILE.fullmatch(stem)
+    rank = int(match[1]) if (match := _RANK_NAME.search(stem)) else paths.ranks.get(stem)
     if pod:
         return _of_pod(pod["pod"], pod["container"], "", paths)
-    if rank:
-        origin = replace(origin, rank=int(rank[1]))
+    if rank is not None:
+        origin = replace(origin, rank=rank)
     elif task and paths.tasks_are_nodes:
         return replace(origin, node=nodes[int(task["task"])], program=Program.LAUNCHER)
     elif task:

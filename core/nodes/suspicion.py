@@ -70,8 +70,7 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
     texts: dict[int, str] = {}
     for candidate in candidates:
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
-        raised = table.templates[candidate.event].block
-        says = candidate.role is Role.ROOT and (candidate.fact.known or raised) and not candidate.fact.stop
+        says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
         told = says and not candidate.nodes and not candidate.ranks
         if named or told:
             keys = keys_of(table, candidate.rows[:MAX_READ].tolist())

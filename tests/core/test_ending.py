@@ -251,6 +251,24 @@ def test_a_stop_of_which_no_clock_tells_is_not_cleared() -> None:
     assert "no clock tells whether it still made progress" in found.headline
 
 
+def test_what_a_launcher_says_when_it_is_told_to_stop_broke_nothing() -> None:
+    """It is how the stop began; who stood still before it is where to look."""
+    usual = [text for n in range(1, 31) for text in (at(n - 0.5, f"part {n} is here"), *steps(n, first=n, total=900))]
+    ahead = {n: [at(30.5, "part 31 is here")] for n in (0, 1, 3)}
+    told = [
+        at(90, CANCELLED.format(second="00")),
+        at(
+            90,
+            "7416 torch/distributed/elastic/agent/server/api.py:753] Received 15 death signal, shutting down workers",
+        ),
+    ]
+
+    found = diagnose(four_nodes(ahead, usual=usual, others={"node-0/slurm.out": told}), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "the job hung" in found.headline
+
+
 def test_who_alone_is_behind_when_a_job_hung_is_where_to_look() -> None:
     """All others completed one iteration more, and then nobody did."""
     ahead = {n: steps(31, first=31, total=900) for n in (0, 1, 3)}

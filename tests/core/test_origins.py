@@ -46,6 +46,31 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         [("alpha/x.log", b"", ("alpha", None, None, 0)), ("worker-1/x.log", b"", (None, None, None, 0))],
     ),
     (
+        "files with the numbers of all ranks",
+        TWO_NODES,
+        [(f"worker_{n}.log", b"", (f"node-0{n // 2}", n, None, 0)) for n in range(4)],
+    ),
+    (
+        "files with other numbers",
+        TWO_NODES,
+        [(f"worker_{n}.log", b"", (None, None, None, 0)) for n in range(3)],
+    ),
+    (
+        "files of processes, each on a machine of its own",
+        {},
+        [(f"worker-{n}.ip-10-0-0-{n + 7}.err", b"", (f"ip-10-0-0-{n + 7}", None, None, 0)) for n in range(2)],
+    ),
+    (
+        "what its wrapper says nothing of, in a file of one rank",
+        {},
+        [
+            ("a/x.log", b"\x1enode=gpu-1\x1frank=0\x1e", ("gpu-1", 0, None, 0)),
+            ("a/x.log", b"\x1erank=0\x1e", ("gpu-1", 0, None, 0)),
+            ("a/x.log", b"\x1e\x1e", ("gpu-1", 0, None, 0)),
+            ("b/x.log", b"\x1enode=gpu-2\x1frank=1\x1e", ("gpu-2", 1, None, 0)),
+        ],
+    ),
+    (
         "torchrun's tree in a folder a node: job.json has the ranks",
         TWO_NODES,
         [

@@ -12,7 +12,7 @@ REAL = (
     # AMDResearch/hpcfund 69
     ("salloc: Prolog failure on node k003-006", "root", "platform"),
     # Agent-RL/ReCall 54
-    ("(WorkerDict pid=124799) Fatal Python error: Aborted", "root", "crash"),
+    ("(WorkerDict pid=124799) Fatal Python error: Aborted", "root", "aborted"),
     # Ascend/pytorch 43
     ("worker-1: EH9999: Inner Error!", "root", "accelerator"),
     ("worker-1: EH9999: 2024-07-03-11:28:40.450.757  wait for compute device to finish failed,", "root", "accelerator"),

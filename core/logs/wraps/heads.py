@@ -118,8 +118,8 @@ def _are_names(column: Column, names: Sequence[bytes]) -> bool:
     if len(numbers) == len(names):
         from_zero = min(map(int, numbers)) == 0 and max(map(int, numbers)) < 2 * len(numbers)
         return from_zero and (column.open != b"" or column.key != b"" or not names[0].isdigit())
-    if any(name.isdigit() for name in names):
-        return False
+    if any(name.isdigit() or (b"/" in name and not _read_both(name)) for name in names):
+        return False  # 3/8 is a rank of so many, which other columns tell better
     alike = len({_DIGITS.sub(b"9", name) for name in names}) == 1
     return (alike and _DIGITS.search(names[0]) is not None) or _differ_in_little(names)
 
@@ -163,8 +163,13 @@ def _means_rank(column: Column, names: Sequence[bytes]) -> bool:
     return all(name.isdigit() for name in names) or _RANK_KEY.fullmatch(column.key[:-1]) is not None
 
 
+def _read_both(name: bytes) -> re.Match[bytes] | None:
+    """A machine and a rank of it."""
+    return _NAME_AND_RANK.fullmatch(name) or _RANK_AT_NODE.fullmatch(name)
+
+
 def _read(name: bytes, *, is_rank: bool) -> tuple[bytes, int | None]:
-    match = _NAME_AND_RANK.fullmatch(name) or _RANK_AT_NODE.fullmatch(name)
+    match = _read_both(name)
     if match is not None:
         return match["node"], int(match["rank"])
     if is_rank and (alone := _RANK.fullmatch(name)) is not None:

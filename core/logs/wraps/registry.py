@@ -3,6 +3,7 @@
 from core.logs.wraps import (
     clock,
     cloudwatch,
+    compose,
     cri,
     docker,
     elastic,
@@ -34,6 +35,7 @@ FITS: tuple[Fit, ...] = (
     cloudwatch.fit_object,
     journal.fit,
     cloudwatch.fit_line,
+    compose.fit,
     json_lines.fit,
     logfmt.fit,
     stern.fit,

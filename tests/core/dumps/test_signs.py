@@ -1,5 +1,6 @@
 """Dumps in the diagnosis: suspects, sentence, stage, what to isolate; and nothing for jobs without."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,6 +44,19 @@ def test_a_job_of_recordings_only_is_diagnosed(pickled: bool) -> None:
     assert answer.headline == "Look at rank 5: the program there never entered a collective that the others wait in."
     assert ("_dump_5" if pickled else "trace_rank_5.json") in suspect.because
     assert "isolate all of TENSOR_GROUP (ranks 4-5): that costs 1 healthy rank." in answer.checks[0]
+
+
+@pytest.mark.parametrize(("dumped", "scope"), [(8, Scope.JOB), (5, Scope.UNKNOWN)])
+def test_stacks_of_which_none_stands_apart_tell_that_a_job_hung(dumped: int, scope: Scope) -> None:
+    """Nobody collects stacks of a job that trains; of all ranks they say that the fault is everywhere."""
+    said = {f"rank_{n}.log": lines("step 1 loss: 2.5", "step 2 loss: 2.4") for n in range(8)}
+    dumps = {name: data for name, data in stacks(odd=-1).items() if int(name[10]) < dumped}
+    logs = tuple(log_file(f"logs/{name}", data) for name, data in said.items())
+
+    answer = found(replace(hung(dumps, status=Status.CANCELLED), logs=logs))
+
+    assert (answer.scope, answer.confidence, answer.nodes) == (scope, Confidence.WEAK, ())
+    assert answer.headline.startswith("The job seems to have hung during evaluation, after iteration 2")
 
 
 def test_a_job_of_stacks_only_is_diagnosed() -> None:

@@ -29,6 +29,7 @@ def labels(content: bytes) -> set[bytes]:
         ("({rank}@{name})", {b"node=gpu-03\x1frank=0", b"node=gpu-04\x1frank=1", b"node=gpu-07\x1frank=2"}),
         ("{name} INFO", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
         ("INFO train [w{rank}]", {b"node=w0", b"node=w1", b"node=w2"}),
+        ("<{rank}/3 {name}>", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
         ("worker={rank} INFO", {b"rank=0", b"rank=1", b"rank=2"}),
     ],
 )

@@ -180,6 +180,10 @@ PRINTED: dict[str, tuple[list[str], list[str]]] = {
         [f"llama-{n % 2} pytorch step {n}" for n in range(6)],
         ["llama-0 pytorch: step 0", "llama-1 pytorch: step 1"],
     ),
+    "docker compose logs": (
+        [f"trainer-{n % 2}   | step {n}" for n in range(6)] + ["store       | | ready", "store       | ok"],
+        ["trainer-0: step 0", "trainer-1: step 1"],
+    ),
     "stern -A -t": (
         [f"research llama-{n % 2} pytorch 2026-11-22T04:27:10.477538123Z step {n}" for n in range(6)],
         ["2026-11-22T04:27:10.477538Z llama-0 pytorch: step 0"],
