@@ -2,10 +2,12 @@
 
 A line on standard input, ``KIND NUMBER``, starts one; its process id is the answer. As soon as it has been handed an
 envelope of that kind it counts its steps, and after so many it ends by signal 9. A step is whatever outlives the
-process: a transaction that changed something, an acknowledgement, a call of Slack, a write to the fault library.
+process: a transaction that changed something, an acknowledgement, a call of Slack, a write to the fault library. The
+kind ``any`` counts from the start. TASKS in the environment names another module of what children do.
 """
 
 import contextlib
+import importlib
 import os
 import signal
 import sys
@@ -24,10 +26,12 @@ from bot.slack import envelopes, reception
 from bot.slack.bot import Bot
 from bot.slack.client import PatientClient
 from bot.state import database, posts
-from tests.e2e_faults.quick import TASKS
+from tests.e2e_faults import quick
 
 LEASE, POSTING = timedelta(seconds=2), timedelta(seconds=3)
+GRACE = 3.0  # seconds for what runs, after SIGTERM
 NEVER = 0
+ANY = "any"
 
 
 class Steps:
@@ -37,7 +41,7 @@ class Steps:
         self._kind = kind
         self._left = number
         self._log = log
-        self._armed = number == NEVER
+        self._armed = number == NEVER or kind == ANY
         self._lock = threading.Lock()
 
     def received(self, kind: str) -> None:
@@ -58,7 +62,11 @@ class HastyBot(Bot):
     """The bot, but for its patience."""
 
     def __init__(self, settings: Settings, *, version: str) -> None:
-        super().__init__(settings, version=version, tasks=TASKS, lease=LEASE)
+        tasks = importlib.import_module(os.environ["TASKS"]).TASKS if "TASKS" in os.environ else quick.TASKS
+        super().__init__(settings, version=version, tasks=tasks, lease=LEASE)
+
+    def stop(self, grace_seconds: float = GRACE) -> None:
+        super().stop(grace_seconds)
 
 
 def count(steps: Steps) -> None:
