@@ -14,7 +14,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -34,14 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=MINUTES, metavar="N", help="no season begins after that")
     parser.add_argument("--rounds", type=int, default=0, metavar="N", help="of a season; as many as are usual")
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the tables between the marks of this document")
+    parser.add_argument("--home", type=Path, metavar="FOLDER", help="keep states and logs below it")
     options = parser.parse_args(arguments)
     result, began, number = Result(), time.monotonic(), 0
     with tempfile.TemporaryDirectory() as folder:
         shared = shared_means(Path(folder))
         while result.faults < options.faults and time.monotonic() - began < 60 * options.minutes:
-            with tempfile.TemporaryDirectory() as home:
+            with _home(options.home, number) as home:
                 more = {"rounds": options.rounds} if options.rounds else {}
-                season(shared, Path(home), f"{options.seed}/{number}", result, **more)
+                season(shared, home, f"{options.seed}/{number}", result, **more)
                 number += 1
                 if result.lost or result.wrong or result.odd:
                     print(*result.lost, *result.wrong, *result.odd, sep="\n", file=sys.stderr)
@@ -52,6 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.write:
         write(options.write, f"\n{text}\n", *marks("campaign"))
     return 1 if result.lost or result.wrong else 0
+
+
+@contextmanager
+def _home(kept: Path | None, number: int) -> Iterator[Path]:
+    if kept is None:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+    else:
+        (kept / str(number)).mkdir(parents=True)
+        yield kept / str(number)
 
 
 def told(result: Result, seconds: float, seed: str) -> str:

@@ -196,9 +196,11 @@ def _wrong_archive(facts: Facts) -> Iterator[str]:
     yield from (f"{job} has made {times} patterns" for job, times in made.items() if times > 1)
     by_id = {entry.id: entry for entry in facts.patterns}
     for run, row in facts.standing.items():
-        entry, title = by_id.get(row["pattern"]), facts.titles.get((run, row["revision"]))
-        if entry is not None and not row["joins"] and (entry.id, jobs[run]) in own and entry.pattern.title != title:
-            yield f"{row['pattern']} is called {entry.pattern.title!r}, and {title!r} was approved"
+        entry, approved_as = by_id.get(row["pattern"]), facts.titles.get((run, row["revision"]))
+        if entry is None or row["joins"] or (entry.id, jobs[run]) not in own:
+            continue
+        if entry.pattern.title != approved_as:
+            yield f"{entry.id} is called {entry.pattern.title!r}, and {approved_as!r} was approved"
 
 
 # --- what stands in Slack ---

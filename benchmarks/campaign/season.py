@@ -3,13 +3,14 @@
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -31,7 +32,6 @@ from benchmarks.campaign.faults import (
 )
 from benchmarks.campaign.oracle import Facts, look, missing, wrong
 from benchmarks.campaign.people import Case, People
-from bot.state.state import open_state
 from slacksim import Limits, start
 from slacksim.limits import Timing
 from tests.bot.state.test_damage import blank, cut, flip, garbage, scatter
@@ -232,11 +232,10 @@ class _Round:
         """Bytes of the state change while no bot runs: the next one says so and ends, or does not meet them."""
         self._bots.end_all()
         file = self._stage.state / "state.db"
-        open_state(file).close()  # the last connection puts the write-ahead log into the file
         kept = self._stage.home / "state.kept"
-        shutil.copy(file, kept)
-        for rest in self._stage.state.glob("state.db-*"):
-            rest.unlink()
+        with closing(sqlite3.connect(file)) as whole, closing(sqlite3.connect(kept)) as copy:
+            whole.backup(copy)
+            whole.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._chance.choice(_DAMAGES)(file, self._chance)
         self._result.tally.add(DAMAGED_STATE, struck=True)
         self._result.odd += self._served_on_damage()

@@ -8,6 +8,7 @@ kind ``any`` counts from the start. TASKS in the environment names another modul
 
 import contextlib
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ from bot.slack import envelopes, reception
 from bot.slack.bot import Bot
 from bot.slack.client import PatientClient
 from bot.state import database, posts
+from core.errors import FirstfaultError
 from tests.e2e_faults import quick
 
 LEASE, POSTING = timedelta(seconds=2), timedelta(seconds=3)
@@ -114,6 +116,15 @@ def _after(owner: Any, name: str, tell: Callable[..., None]) -> None:
     setattr(owner, name, both)
 
 
+def _served() -> int:
+    """As the command ends."""
+    try:
+        return bot.serve.serve(load_settings(), version="0.1.0")
+    except FirstfaultError as error:
+        logging.getLogger(__name__).warning("%s %s", error.message, error.hint)
+        return 2
+
+
 def main() -> None:
     cast("Any", bot.serve).Bot = HastyBot
     cast("Any", posts).POSTING = POSTING
@@ -129,7 +140,7 @@ def main() -> None:
             os.open(os.devnull, os.O_RDWR)
             os.open(os.devnull, os.O_RDWR)
             count(Steps(kind, int(number), os.environ["KILLED"]))
-            os._exit(bot.serve.serve(load_settings(), version="0.1.0"))
+            os._exit(_served())
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
 
