@@ -10,21 +10,22 @@ import math
 import pkgutil
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from core import phrases
 from tests.growth import pumps, seconds
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("core", "bot", "faultlib", "sources")
-# Characters of the two texts of which the times are compared; beyond, what is cubic takes minutes.
-SHORT, LONG = 500, 4000
-FIRST = 60  # characters: what takes long for them is not tried with more
-ENDLESS = 64.0  # times the reference: of FIRST characters something linear takes about as long as the reference itself
-REFERENCE = re.compile("[a-z]+x|[0-9]{3}")  # linear in a text of digits
-LINEAR = 1.2  # an exponent: time is length to that power. Linear ones measure 0.7 to 1.2, quadratic ones 1.7 to 2.1
-FASTER = 1.55
+# Characters of the texts whose times are compared, each four times as long as the one before. What takes long for one
+# is not tried with the next: something cubic would take minutes.
+LENGTHS = (256, 1024, 4096)
+LONG = 1000.0  # times the reference: a text of 4,096 characters takes something linear some ten to a hundred of it
+REFERENCE = re.compile("[a-z]+x|[0-9]{3}")  # linear
+# Exponents: time grows as length to that power. Linear ones measure up to 1.2, quadratic ones 1.7 and more.
+LINEAR, FASTER = 1.3, 1.5
 MORE_TRIES = 3
 
 
@@ -41,6 +42,15 @@ def house() -> dict[tuple[str, int], str]:
             found.setdefault((name, result.flags), place)
         return result
 
+    any_of = phrases.any_of
+
+    def one_by_one(patterns: Sequence[str]) -> re.Pattern[str]:
+        """A choice of hundreds takes as long as its worst: each is measured alone, and not the choice."""
+        for pattern in patterns:
+            found.setdefault((f"u{pattern}", int(re.IGNORECASE | re.ASCII)), "core/rules")
+        return any_of(patterns)
+
+    cast("Any", phrases).any_of = one_by_one
     cast("Any", re)._compile = noted
     try:
         for package in PACKAGES:
@@ -50,31 +60,37 @@ def house() -> dict[tuple[str, int], str]:
         _use()
     finally:
         cast("Any", re)._compile = compiled
-    return found
+        cast("Any", phrases).any_of = any_of
+    return {
+        one: place for one, place in found.items() if not (place == "core/phrases.py" and one[0].startswith("u(?:"))
+    }
 
 
 def exponent(pattern: re.Pattern[Any]) -> float:
     """By which power of the length the time grows, for the worst text that is made from the expression itself."""
-    reference = _reference(FIRST)
+    reference = seconds(REFERENCE, "", "1 ", 64)
     worst = 0.0
     for start, piece in pumps(_text(pattern), pattern.flags & ~re.DEBUG):
-        if seconds(pattern, start, piece, FIRST) > ENDLESS * reference * 10:
-            return math.inf
-        measured = _power(pattern, start, piece)
-        for _ in range(MORE_TRIES if measured > LINEAR else 0):  # somebody else may have been using the machine
-            measured = min(measured, _power(pattern, start, piece))
-        worst = max(worst, measured)
+        power = _power(pattern, start, piece, reference)
+        for _ in range(MORE_TRIES if power > max(worst, LINEAR) else 0):  # others may be using the machine
+            power = min(power, _power(pattern, start, piece, reference))
+        worst = max(worst, power)
     return worst
 
 
-def _power(pattern: re.Pattern[Any], start: str, piece: str) -> float:
-    floor = _reference(SHORT) / 10
-    short, long = (max(floor, seconds(pattern, start, piece, length)) for length in (SHORT, LONG))
-    return math.log(long / short) / math.log(LONG / SHORT)
-
-
-def _reference(length: int) -> float:
-    return max(1e-7, seconds(REFERENCE, "", "1 ", length))
+def _power(pattern: re.Pattern[Any], start: str, piece: str, reference: float) -> float:
+    """Of the two longest texts that were tried."""
+    if seconds(pattern, start, piece, LENGTHS[0] // 8) > LONG * reference:
+        return math.inf
+    times: list[tuple[int, float]] = []
+    for length in LENGTHS:
+        times.append((length, max(reference / 4, seconds(pattern, start, piece, length))))
+        if times[-1][1] > LONG * reference:
+            break
+    if len(times) == 1:
+        times.append((2 * length, seconds(pattern, start, piece, 2 * length)))
+    (short, before), (long, after) = times[-2:]
+    return math.log(after / before) / math.log(long / short)
 
 
 def _text(pattern: re.Pattern[Any]) -> str:
@@ -110,10 +126,10 @@ def measured() -> Iterator[dict[str, object]]:
     for (name, flags), place in sorted(house().items()):
         text = name[1:]
         pattern: re.Pattern[Any] = re.compile(text.encode("latin-1") if name[0] == "b" else text, flags)
-        print(place, name[:100], file=sys.stderr, flush=True)
+        sys.stderr.write(f"{place} {name[:100]}\n")  # the last one is where it hangs
         yield {"place": place, "pattern": name, "exponent": exponent(pattern)}
 
 
 if __name__ == "__main__":
     for one in measured():
-        print(json.dumps(one), flush=True)
+        sys.stdout.write(json.dumps(one) + "\n")

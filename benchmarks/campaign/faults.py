@@ -40,8 +40,8 @@ WEIGHTS: Mapping[str, int] = {
     **{f"{_CALL}{kind}": 7 for kind in CALL_FAULTS},
     **{f"{_DELIVERY}{kind}": 8 for kind in DELIVERY_FAULTS},
     **{f"{_LINE}{how}": 1 if how == "is dead" else 4 for how in _LINES},
-    **{f"{FILE}{change}": 3 for change in CHANGES},
-    **{f"{MODEL}{how}": 2 for how in MODELS},
+    **{f"{FILE}{change}": 1 for change in CHANGES},
+    **{f"{MODEL}{how}": 1 for how in MODELS},
 }
 _METHODS = ("*", "*", "*", "chat.postMessage", "chat.update", "files.completeUploadExternal", "conversations.replies")
 _MOST_STEPS = 90  # a round has some hundred

@@ -32,6 +32,7 @@ class Facts:
     """One look at everything."""
 
     slack: Snapshot
+    heard: str  # all messages that were acknowledged; Slack gives up what is not, after some tries
     runs: Mapping[str, Sequence[Run]]  # by job, oldest first
     posts: Sequence[Mapping[str, Any]]
     deeds: Mapping[str, str]  # by run, as in _DEEDS
@@ -74,7 +75,9 @@ def look(stage: Stage) -> Facts:
     for run in runs:
         by_job.setdefault(run.job, []).append(run)
     standing = {row["run"]: row for row in decisions}
-    return Facts(stage.slack.snapshot(), by_job, posts, deeds, standing, drafts, ends, patterns)
+    events = stage.slack.journal.deliveries("events_api")
+    heard = "\n".join(str(one.payload["event"].get("text")) for one in events if one.outcome == "ack")
+    return Facts(stage.slack.snapshot(), heard, by_job, posts, deeds, standing, drafts, ends, patterns)
 
 
 def _open_ends(state: State) -> Iterator[str]:
@@ -105,8 +108,9 @@ def missing(facts: Facts, cases: Iterable[Case]) -> list[str]:
 
 def _missing_of(facts: Facts, case: Case) -> Iterator[str]:
     runs = facts.runs.get(case.job, ())
-    if len(runs) < case.heard and not _told_privately(facts, case):
-        yield f"acknowledged {case.heard} times, and there are {len(runs)} runs"
+    heard = case.heard + (case.way in ("mention", "message") and case.job in facts.heard)
+    if len(runs) < heard and not _told_privately(facts, case):
+        yield f"acknowledged {heard} times, and there are {len(runs)} runs"
     for run in runs:
         if not run.told:
             yield f"{run.id} is {run.status}, and nobody was told how it ended"
@@ -120,7 +124,7 @@ def _missing_of(facts: Facts, case: Case) -> Iterator[str]:
     yield from _undecided(facts, case, runs)
     replies = [reply for run in runs for reply in _thread(facts, run)]
     for words in case.questions:
-        if not any(f"{words}: N1" in reply.all_text for reply in replies):
+        if words in facts.heard and not any(f"{words}: N1" in reply.all_text for reply in replies):
             yield f"no reply to {words!r}"
 
 
@@ -176,10 +180,6 @@ def _twice(facts: Facts, cases: Iterable[Case]) -> Iterator[str]:
         for run in runs:
             if not _STORY.fullmatch(facts.deeds.get(run.id, "")):
                 yield f"{run.id}: the audit tells {facts.deeds[run.id]}"
-            kinds = Counter(kind_of(message) for message in _thread(facts, run))
-            yield from (
-                f"{run.id}: {kind[:60]!r} {times} times in its thread" for kind, times in kinds.items() if times > 1
-            )
 
 
 def _wrong_archive(facts: Facts) -> Iterator[str]:
@@ -216,10 +216,7 @@ def _tokens(slack: Snapshot) -> Iterator[tuple[str, Message]]:
 
 
 def _thread(facts: Facts, run: Run) -> list[Message]:
-    """What the bot said about the run, but for its parent message."""
-    root = run.thread_ts or run.message_ts
-    return [
-        m for m in facts.slack.everything
-        if m.by_app and not m.only_for and m.channel == run.channel and m.thread_ts == root
-        and m.ts not in (root, run.message_ts)
-    ]  # fmt: skip
+    """What the bot posted for the run, but for its parent message; another run may share the thread."""
+    tokens = {token for post in facts.posts if post["run"] == run.id for token in post["token"].split()}
+    mine = {message.ts: message for token, message in _tokens(facts.slack) if token in tokens}
+    return [message for ts, message in mine.items() if ts != run.message_ts]

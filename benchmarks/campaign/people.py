@@ -22,9 +22,10 @@ WAYS = ("command", "mention", "message", "shortcut")
 class Case:
     """One job, and what was wished about it.
 
-    asked: how often somebody wanted a diagnosis. heard: how often Slack was told that this has arrived. wishes: what
-    people wanted decided, and whether that was acknowledged. since: the newest message when the last wish was made;
-    what somebody is told privately comes after it. excused: why it may have ended without an answer.
+    asked: how often somebody wanted a diagnosis. heard: how often Slack was told at once that this has arrived; of a
+    message, Slack's journal says it. wishes: what people wanted decided, and whether that was acknowledged. since: the
+    newest message when the last wish was made; what somebody is told privately comes after it. excused: why it may
+    have ended without an answer.
     """
 
     job: str
@@ -83,7 +84,6 @@ class People:
         else:
             mention = "@firstfault " if case.way == "mention" else ""
             alice.say(f"{mention}diagnose {case.job}", case.room)
-            case.heard += 1
 
     def ask_and_cancel(self, case: Case) -> None:
         """A job that does not end by itself."""
@@ -136,7 +136,7 @@ class People:
         self._decide(case, "undo", lambda: self._click("alice", case, "ff_undo"))
 
     def _question(self, case: Case) -> None:
-        words = f"which node, number {len(case.questions)}?"
+        words = f"which node of {case.job}, number {len(case.questions)}?"
         self._stage.alice.reply(self._parent(case), words)
         case.questions.append(words)
 

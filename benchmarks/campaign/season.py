@@ -41,10 +41,11 @@ from tests.e2e_faults.test_means import MODEL_TIMEOUT, endpoint, small_disk
 
 ROOM = "96m"  # of the state's disk: a season writes some 20
 ROUNDS = 12  # of a season: what Slack holds is read again and again
-FAULTS, NEW, FOLLOW_UPS = 16, 8, 6  # of a round
+FAULTS, NEW, FOLLOW_UPS = 26, 9, 7  # of a round
 MEETS = 5.0  # seconds in which faults of Slack may still meet a call, after the last act
-PATIENCE = 60.0  # seconds in which all that was promised must come
+PATIENCE = 150.0  # seconds without any change, after which what was promised does not come any more
 LOOK_EVERY = 0.5
+FROZEN = 20.0  # seconds: a look takes one; whatever is longer, the machine stood still
 DAMAGES_A_ROUND = 0.3  # so often the state is damaged between two rounds
 STARTS = 20.0  # seconds in which a bot on a damaged state must have ended, or be there
 _TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)
@@ -215,15 +216,19 @@ class _Round:
         for case in new:
             if case.job.startswith("gate"):
                 self._stage.let_go(case.job)
-        began = time.monotonic()
+        began = changed = looked = time.monotonic()
+        before: list[str] = []
         while True:
             for case in self._cases:
                 if case.wishes:
                     self._people.answer_offers(case)
             facts = look(self._stage)
             lost = missing(facts, self._cases)
-            if (not lost and not self._stage.slack.is_delivering()) or time.monotonic() - began > PATIENCE:
+            if lost != before or time.monotonic() - looked > FROZEN:
+                before, changed = lost, time.monotonic()
+            if (not lost and not self._stage.slack.is_delivering()) or time.monotonic() - changed > PATIENCE:
                 break
+            looked = time.monotonic()
             time.sleep(LOOK_EVERY)
         self._result.settled.append(time.monotonic() - began)
         return lost, wrong(facts, self._cases)
