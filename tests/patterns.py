@@ -10,14 +10,15 @@ import math
 import pkgutil
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from core import phrases
+from core.phrases import phrases_of, read_rules, rule_files
 from tests.growth import pumps, seconds
 
 ROOT = Path(__file__).resolve().parents[1]
+RULES, CHOICES = "core/rules", "core/phrases.py"
 PACKAGES = ("core", "bot", "faultlib", "sources")
 # Characters of the texts whose times are compared, each four times as long as the one before. What takes long for one
 # is not tried with the next: something cubic would take minutes.
@@ -42,15 +43,6 @@ def house() -> dict[tuple[str, int], str]:
             found.setdefault((name, result.flags), place)
         return result
 
-    any_of = phrases.any_of
-
-    def one_by_one(patterns: Sequence[str]) -> re.Pattern[str]:
-        """A choice of hundreds takes as long as its worst: each is measured alone, and not the choice."""
-        for pattern in patterns:
-            found.setdefault((f"u{pattern}", int(re.IGNORECASE | re.ASCII)), "core/rules")
-        return any_of(patterns)
-
-    cast("Any", phrases).any_of = one_by_one
     cast("Any", re)._compile = noted
     try:
         for package in PACKAGES:
@@ -60,10 +52,23 @@ def house() -> dict[tuple[str, int], str]:
         _use()
     finally:
         cast("Any", re)._compile = compiled
-        cast("Any", phrases).any_of = any_of
-    return {
-        one: place for one, place in found.items() if not (place == "core/phrases.py" and one[0].startswith("u(?:"))
-    }
+    # A choice of hundreds takes as long as its worst: each of the rules is measured alone, and not their choice.
+    found = {one: place for one, place in found.items() if not (place == CHOICES and one[0].startswith("u(?:"))}
+    return found | {(f"u{pattern}", int(re.IGNORECASE | re.ASCII)): RULES for pattern in _of_rules()}
+
+
+def _of_rules() -> Iterator[str]:
+    """Every pattern of the rule files, whether it was needed yet or not."""
+    for name in (file.name for file in (ROOT / RULES).glob("*.toml")):
+        yield from _said(read_rules(name))
+    for name in rule_files("facts"):
+        yield from _said(read_rules(name))
+
+
+def _said(rules: Mapping[str, Any]) -> Iterator[str]:
+    for kind in rules.values():
+        for rule in kind if isinstance(kind, list) else ():
+            yield from (phrase.match for phrase in phrases_of(rule) if isinstance(rule, Mapping))
 
 
 def exponent(pattern: re.Pattern[Any]) -> float:
@@ -98,16 +103,10 @@ def _text(pattern: re.Pattern[Any]) -> str:
 
 
 def _caller() -> str:
-    """The file of the house that wants the expression."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        file = Path(frame.f_code.co_filename)
-        if file.is_relative_to(ROOT) and file.relative_to(ROOT).parts[0] in PACKAGES:
-            return str(file.relative_to(ROOT))
-        if "re" not in file.parts and not file.name.startswith(("re", "enum", "functools")):
-            return ""
-        frame = cast("Any", frame.f_back)
-    return ""
+    """The file of the house that wants the expression; empty when somebody else does."""
+    file = Path(sys._getframe(3).f_code.co_filename)
+    mine = file.is_relative_to(ROOT) and file.relative_to(ROOT).parts[0] in PACKAGES
+    return str(file.relative_to(ROOT)) if mine else ""
 
 
 def _use() -> None:

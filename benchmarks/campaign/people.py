@@ -161,7 +161,10 @@ class People:
             while who.modal() is not None:  # of somebody who was not heard before
                 who.cancel()
             who.click(self._parent(case), action)
-            who.wait_for_modal(next(iter(values)), SOON)
+            view = who.wait_for_modal(next(iter(values)), SOON)
+            run = self._stage.run(case.job)
+            if run is None or run.id not in str(view.content.get("private_metadata")):
+                raise LocalSlackError("It is a window of before, which came late.")
             return who.submit(dict(values))
 
     def _parent(self, case: Case) -> Message:
