@@ -1,7 +1,7 @@
 """Every regular expression of the house, and how its time grows: ``python -m tests.patterns`` tells it as JSON lines.
 
 In a process of its own, because an expression without end would hold up all other tests; and because expressions that
-are made from rules, or when they are first needed, are found by compiling them anew.
+are made when they are first needed are found by compiling them anew.
 """
 
 import importlib
@@ -10,6 +10,7 @@ import math
 import pkgutil
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -19,94 +20,104 @@ from tests.growth import pumps, seconds
 
 ROOT = Path(__file__).resolve().parents[1]
 RULES, CHOICES = "core/rules", "core/phrases.py"
+MADE = "faultlib/signature.py"  # from the events of patterns that people approve: as many as there are, in one form
 PACKAGES = ("core", "bot", "faultlib", "sources")
 # Characters of the texts whose times are compared, each four times as long as the one before. What takes long for one
 # is not tried with the next: something cubic would take minutes.
 LENGTHS = (256, 1024, 4096)
 LONG = 1000.0  # times the reference: a text of 4,096 characters takes something linear some ten to a hundred of it
 REFERENCE = re.compile("[a-z]+x|[0-9]{3}")  # linear
-# Exponents: time grows as length to that power. Linear ones measure up to 1.2, quadratic ones 1.7 and more.
-LINEAR, FASTER = 1.3, 1.5
+# Exponents: time grows as length to that power. Linear ones measure up to 1.3, quadratic ones 1.6 and more.
+LINEAR, FASTER = 1.35, 1.5
 MORE_TRIES = 3
 
 
-def house() -> dict[tuple[str, int], str]:
-    """Where each expression is compiled first, by its text and flags; bytes as Latin-1 with a ``b`` before it."""
+def house() -> dict[tuple[str, int], tuple[str, str]]:
+    """Where each expression is compiled, and by which method it is used, by its text and flags.
+
+    The text with a ``u`` before it, or a ``b`` for bytes as Latin-1.
+    """
     found: dict[tuple[str, int], str] = {}
     compiled = cast("Any", re)._compile
 
     def noted(pattern: Any, flags: int) -> Any:
         result = compiled(pattern, flags)
         if (place := _caller()) and isinstance(result, re.Pattern):
-            text = result.pattern
-            name = f"b{text.decode('latin-1')}" if isinstance(text, bytes) else f"u{text}"
-            found.setdefault((name, result.flags), place)
+            found.setdefault(_key(result), place)
         return result
 
     cast("Any", re)._compile = noted
     try:
-        for package in PACKAGES:
-            for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
-                if not module.name.endswith("__main__"):
-                    importlib.import_module(module.name)
+        modules = [importlib.import_module(name) for name in _modules()]
         _use()
     finally:
         cast("Any", re)._compile = compiled
+    methods = _methods(modules)
     # A choice of hundreds takes as long as its worst: each of the rules is measured alone, and not their choice.
-    found = {one: place for one, place in found.items() if not (place == CHOICES and one[0].startswith("u(?:"))}
-    return found | {(f"u{pattern}", int(re.IGNORECASE | re.ASCII)): RULES for pattern in _of_rules()}
+    placed = {
+        key: (place, methods.get(key, "finditer"))
+        for key, place in found.items()
+        if not (place == CHOICES and key[0].startswith("u(?:")) and (place != MADE or key in methods)
+    }
+    return placed | {_key(re.compile(text, re.IGNORECASE | re.ASCII)): (RULES, "finditer") for text in _of_rules()}
 
 
-def _of_rules() -> Iterator[str]:
-    """Every pattern of the rule files, whether it was needed yet or not."""
-    for name in (file.name for file in (ROOT / RULES).glob("*.toml")):
-        yield from _said(read_rules(name))
-    for name in rule_files("facts"):
-        yield from _said(read_rules(name))
-
-
-def _said(rules: Mapping[str, Any]) -> Iterator[str]:
-    for kind in rules.values():
-        for rule in kind if isinstance(kind, list) else ():
-            yield from (phrase.match for phrase in phrases_of(rule) if isinstance(rule, Mapping))
-
-
-def exponent(pattern: re.Pattern[Any]) -> float:
+def exponent(pattern: re.Pattern[Any], method: str) -> float:
     """By which power of the length the time grows, for the worst text that is made from the expression itself."""
     reference = seconds(REFERENCE, "", "1 ", 64)
     worst = 0.0
     for start, piece in pumps(_text(pattern), pattern.flags & ~re.DEBUG):
-        power = _power(pattern, start, piece, reference)
+        power = _power(pattern, start, piece, reference, method)
         for _ in range(MORE_TRIES if power > max(worst, LINEAR) else 0):  # others may be using the machine
-            power = min(power, _power(pattern, start, piece, reference))
+            power = min(power, _power(pattern, start, piece, reference, method))
         worst = max(worst, power)
     return worst
 
 
-def _power(pattern: re.Pattern[Any], start: str, piece: str, reference: float) -> float:
+def _power(pattern: re.Pattern[Any], start: str, piece: str, reference: float, method: str) -> float:
     """Of the two longest texts that were tried."""
-    if seconds(pattern, start, piece, LENGTHS[0] // 8) > LONG * reference:
+    if seconds(pattern, start, piece, LENGTHS[0] // 8, method) > LONG * reference:
         return math.inf
     times: list[tuple[int, float]] = []
     for length in LENGTHS:
-        times.append((length, max(reference / 4, seconds(pattern, start, piece, length))))
+        times.append((length, max(reference / 4, seconds(pattern, start, piece, length, method))))
         if times[-1][1] > LONG * reference:
             break
     if len(times) == 1:
-        times.append((2 * length, seconds(pattern, start, piece, 2 * length)))
+        times.append((2 * length, seconds(pattern, start, piece, 2 * length, method)))
     (short, before), (long, after) = times[-2:]
     return math.log(after / before) / math.log(long / short)
 
 
-def _text(pattern: re.Pattern[Any]) -> str:
-    return pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
+def _modules() -> Iterator[str]:
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
+            if not module.name.endswith("__main__"):
+                yield module.name
 
 
-def _caller() -> str:
-    """The file of the house that wants the expression; empty when somebody else does."""
-    file = Path(sys._getframe(3).f_code.co_filename)
-    mine = file.is_relative_to(ROOT) and file.relative_to(ROOT).parts[0] in PACKAGES
-    return str(file.relative_to(ROOT)) if mine else ""
+def _methods(modules: list[Any]) -> dict[tuple[str, int], str]:
+    """How those are used that have a name: one that is only held against the start of a text is not searched for."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        for name, method in re.findall(r"\b(_?[A-Z][A-Z0-9_]*)\b(?:\.(\w+))?", path.read_text(encoding="utf-8")):
+            names[name].add(method)
+    found: dict[tuple[str, int], str] = {}
+    for module in modules:
+        for name, value in vars(module).items():
+            if isinstance(value, re.Pattern):
+                used = names[name] - {""}
+                anchored = bool(used) and used <= {"match", "fullmatch"}
+                found[_key(value)] = ("fullmatch" if "fullmatch" in used else "match") if anchored else "finditer"
+    return found
+
+
+def _of_rules() -> Iterator[str]:
+    """Every pattern of the rule files, whether it was needed yet or not."""
+    for name in (*(file.name for file in (ROOT / RULES).glob("*.toml")), *rule_files("facts")):
+        for rules in read_rules(name).values():
+            for rule in rules if isinstance(rules, list) else ():
+                yield from (phrase.match for phrase in phrases_of(rule) if isinstance(rule, Mapping))
 
 
 def _use() -> None:
@@ -120,15 +131,30 @@ def _use() -> None:
     follow_up("what did node 1 log last?", Request("f07"), settings, found=(answer.diagnosis, answer.known))
 
 
+def _caller() -> str:
+    """The file of the house that wants the expression; empty when somebody else does."""
+    file = Path(sys._getframe(3).f_code.co_filename)
+    mine = file.is_relative_to(ROOT) and file.relative_to(ROOT).parts[0] in PACKAGES
+    return str(file.relative_to(ROOT)) if mine else ""
+
+
+def _key(pattern: re.Pattern[Any]) -> tuple[str, int]:
+    return ("b" if isinstance(pattern.pattern, bytes) else "u") + _text(pattern), pattern.flags
+
+
+def _text(pattern: re.Pattern[Any]) -> str:
+    return pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else str(pattern.pattern)
+
+
 def measured() -> Iterator[dict[str, object]]:
-    """A dictionary for each: its place, text, flags and exponent."""
-    for (name, flags), place in sorted(house().items()):
-        text = name[1:]
-        pattern: re.Pattern[Any] = re.compile(text.encode("latin-1") if name[0] == "b" else text, flags)
+    """A dictionary for each: its place, text, method and exponent."""
+    for (name, flags), (place, method) in sorted(house().items()):
         sys.stderr.write(f"{place} {name[:100]}\n")  # the last one is where it hangs
-        yield {"place": place, "pattern": name, "exponent": exponent(pattern)}
+        pattern: re.Pattern[Any] = re.compile(name[1:].encode("latin-1") if name[0] == "b" else name[1:], flags)
+        yield {"place": place, "pattern": name, "method": method, "exponent": exponent(pattern, method)}
 
 
 if __name__ == "__main__":
     for one in measured():
         sys.stdout.write(json.dumps(one) + "\n")
+        sys.stdout.flush()
