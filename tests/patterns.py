@@ -25,6 +25,7 @@ PACKAGES = ("core", "bot", "faultlib", "sources")
 # Characters of the texts whose times are compared, each four times as long as the one before. What takes long for one
 # is not tried with the next: something cubic would take minutes.
 LENGTHS = (256, 1024, 4096)
+LONGER = 16384  # for those that seem to grow: a bound on a repeat is a step, after which all is linear again
 LONG = 1000.0  # times the reference: a text of 4,096 characters takes something linear some ten to a hundred of it
 REFERENCE = re.compile("[a-z]+x|[0-9]{3}")  # linear
 # Exponents: time grows as length to that power. Linear ones measure up to 1.3, quadratic ones 1.6 and more.
@@ -65,28 +66,35 @@ def house() -> dict[tuple[str, int], tuple[str, str]]:
 def exponent(pattern: re.Pattern[Any], method: str) -> float:
     """By which power of the length the time grows, for the worst text that is made from the expression itself."""
     reference = seconds(REFERENCE, "", "1 ", 64)
-    worst = 0.0
-    for start, piece in pumps(_text(pattern), pattern.flags & ~re.DEBUG):
-        power = _power(pattern, start, piece, reference, method)
-        for _ in range(MORE_TRIES if power > max(worst, LINEAR) else 0):  # others may be using the machine
-            power = min(power, _power(pattern, start, piece, reference, method))
-        worst = max(worst, power)
-    return worst
+    texts = pumps(_text(pattern), pattern.flags & ~re.DEBUG)
+    return max((_power(pattern, start, piece, reference, method) for start, piece in texts), default=0.0)
 
 
 def _power(pattern: re.Pattern[Any], start: str, piece: str, reference: float, method: str) -> float:
-    """Of the two longest texts that were tried."""
-    if seconds(pattern, start, piece, LENGTHS[0] // 8, method) > LONG * reference:
+    """Of the two longest texts that were tried, by the least time that each has taken."""
+    times: dict[int, float] = {}
+
+    def look(length: int) -> float:
+        taken = max(reference / 4, seconds(pattern, start, piece, length, method))
+        times[length] = min(taken, times.get(length, math.inf))
+        return times[length]
+
+    if look(LENGTHS[0] // 8) > LONG * reference:
         return math.inf
-    times: list[tuple[int, float]] = []
-    for length in LENGTHS:
-        times.append((length, max(reference / 4, seconds(pattern, start, piece, length, method))))
-        if times[-1][1] > LONG * reference:
+    last = next((length for length in LENGTHS if look(length) > LONG * reference), LENGTHS[-1])
+    for _ in range(MORE_TRIES):  # others may be using the machine
+        if _slope(times) <= LINEAR:
             break
-    if len(times) == 1:
-        times.append((2 * length, seconds(pattern, start, piece, 2 * length, method)))
-    (short, before), (long, after) = times[-2:]
-    return math.log(after / before) / math.log(long / short)
+        if times[last] < LONG * reference:
+            look(LONGER)
+        for length in sorted(times)[-2:]:
+            look(length)
+    return _slope(times)
+
+
+def _slope(times: Mapping[int, float]) -> float:
+    short, long = sorted(times)[-2:]
+    return math.log(times[long] / times[short]) / math.log(long / short)
 
 
 def _modules() -> Iterator[str]:
@@ -98,15 +106,18 @@ def _modules() -> Iterator[str]:
 
 def _methods(modules: list[Any]) -> dict[tuple[str, int], str]:
     """How those are used that have a name: one that is only held against the start of a text is not searched for."""
-    names: dict[str, set[str]] = defaultdict(set)
-    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
-        for name, method in re.findall(r"\b(_?[A-Z][A-Z0-9_]*)\b(?:\.(\w+))?", path.read_text(encoding="utf-8")):
-            names[name].add(method)
+    everywhere: dict[str, set[str]] = defaultdict(set)
+    within: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for module in modules:
+        source = Path(module.__file__).read_text(encoding="utf-8")
+        for name, method in re.findall(r"\b(_?[A-Z][A-Z0-9_]*)\b(?:\.(\w+))?", source):
+            everywhere[name].add(method)
+            within[module.__name__, name].add(method)
     found: dict[tuple[str, int], str] = {}
     for module in modules:
         for name, value in vars(module).items():
-            if isinstance(value, re.Pattern):
-                used = names[name] - {""}
+            if isinstance(value, re.Pattern) and found.get(_key(value)) != "finditer":
+                used = (within[module.__name__, name] if name.startswith("_") else everywhere[name]) - {""}
                 anchored = bool(used) and used <= {"match", "fullmatch"}
                 found[_key(value)] = ("fullmatch" if "fullmatch" in used else "match") if anchored else "finditer"
     return found

@@ -111,7 +111,8 @@ def missing(facts: Facts, cases: Iterable[Case]) -> list[str]:
 
 def _missing_of(facts: Facts, case: Case) -> Iterator[str]:
     runs = facts.runs.get(case.job, ())
-    heard = case.heard + (case.way in ("mention", "message") and case.job in facts.heard)
+    by_event = not case.settled and case.way in ("mention", "message") and case.job in facts.heard
+    heard = case.runs + case.heard + by_event
     if len(runs) < heard and not _told_privately(facts, case):
         yield f"acknowledged {heard} times, and there are {len(runs)} runs"
     for run in runs:

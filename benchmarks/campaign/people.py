@@ -40,7 +40,14 @@ class Case:
     excused: str = ""
     plan: str = ""  # the fault that waits for it
     real: bool = False
+    settled: bool = False  # it was looked at before, and had so many runs
+    runs: int = 0
     over: bool = False  # nothing is done about it any more
+
+    def settle(self, runs: int) -> None:
+        """All that was wished until now is done, or the person was told why not: it is not held against later looks."""
+        self.settled, self.runs, self.heard = True, runs, 0
+        self.wishes.clear()
 
 
 class People:

@@ -231,7 +231,10 @@ class _Round:
             looked = time.monotonic()
             time.sleep(LOOK_EVERY)
         self._result.settled.append(time.monotonic() - began)
-        return lost, wrong(facts, self._cases)
+        found = wrong(facts, self._cases)
+        for case in self._cases if not (lost or found) else ():
+            case.settle(len(facts.runs.get(case.job, ())))
+        return lost, found
 
     def _damage(self) -> None:
         """Bytes of the state change while no bot runs: the next one says so and ends, or does not meet them."""
