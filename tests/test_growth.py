@@ -17,7 +17,7 @@ from tests.growth import pumps
 from tests.patterns import FASTER, LINEAR, ROOT, exponent
 
 LIST = Path(__file__).with_name("growth.toml")
-MOST = @MOST@  # expressions of the list; whoever makes one linear takes it from there, and this down
+MOST = 93  # expressions of the list; whoever makes one linear takes it from there, and this down
 Pattern = tuple[str, str]
 
 
@@ -30,7 +30,9 @@ def known() -> set[Pattern]:
 @pytest.fixture(scope="module")
 def measured() -> dict[Pattern, float]:
     """The exponent of each expression."""
-    run = subprocess.run([sys.executable, "-m", "tests.patterns"], cwd=ROOT, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.patterns"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr[-2000:]
     every = [json.loads(line) for line in run.stdout.splitlines()]
     return {(one["place"], one["pattern"]): one["exponent"] for one in every}
