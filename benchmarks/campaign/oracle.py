@@ -192,8 +192,8 @@ def _wrong_archive(facts: Facts) -> Iterator[str]:
     """Every pattern of the team, and every job in one, is an approval that stands, and the other way round."""
     jobs = {run.id: run.job for runs in facts.runs.values() for run in runs}
     approved = {(row["pattern"], jobs[run]) for run, row in facts.standing.items() if row["pattern"]}
-    own = [(entry.id, job_of_draft(entry)) for entry in facts.patterns if entry.status is Status.APPROVED]
-    joined = [(entry.superseded_by, job_of_draft(entry)) for entry in facts.patterns if entry.superseded_by]
+    own = [(entry.id, job_of_draft(entry) or "") for entry in facts.patterns if entry.status is Status.APPROVED]
+    joined = [(entry.superseded_by, job_of_draft(entry) or "") for entry in facts.patterns if entry.superseded_by]
     for pattern, job in sorted(approved - {*own, *joined}):
         yield f"{job} is approved as {pattern}, and the library does not have it so"
     for pattern, job in sorted({*own, *joined} - approved):
