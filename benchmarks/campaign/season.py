@@ -32,11 +32,9 @@ from benchmarks.campaign.faults import (
 )
 from benchmarks.campaign.oracle import Facts, look, missing, wrong
 from benchmarks.campaign.people import Case, People
-from slacksim import Limits, start
-from slacksim.limits import Timing
 from tests.bot.state.test_damage import blank, cut, flip, garbage, scatter
 from tests.e2e_faults.conftest import make_stage
-from tests.e2e_faults.stage import Stage, workspace
+from tests.e2e_faults.stage import Stage, local_slack
 from tests.e2e_faults.test_means import MODEL_TIMEOUT, endpoint, small_disk
 
 ROOM = "96m"  # of the state's disk: a season writes some 20
@@ -48,7 +46,6 @@ LOOK_EVERY = 0.5
 FROZEN = 20.0  # seconds: a look takes one; whatever is longer, the machine stood still
 DAMAGES_A_ROUND = 0.3  # so often the state is damaged between two rounds
 STARTS = 20.0  # seconds in which a bot on a damaged state must have ended, or be there
-_TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)
 _DAMAGES = (flip, scatter, cut, blank, garbage)
 
 
@@ -74,7 +71,7 @@ class Result:
 def season(shared: Path, home: Path, seed: str, result: Result, *, rounds: int = ROUNDS, faults: int = FAULTS) -> None:
     """Some rounds; whatever is found goes into ``result``, with the seed of its round."""
     with ExitStack() as stack:
-        slack = stack.enter_context(start(workspace(), timing=_TIMING, limits=Limits(enforced=False)))
+        slack = stack.enter_context(local_slack())
         stage = make_stage(slack, shared, home)
         can_fill = _own_disk(stack, stage.state)
         if not can_fill:
