@@ -1,4 +1,4 @@
-"""All benchmarks, and their tables into README.md and docs/: `make bench`, most of an hour on two free cores.
+"""All benchmarks, and their tables into README.md and docs/: `make bench`, two hours on two free cores.
 
     python -m benchmarks                    all of them, the short ones first
     python -m benchmarks watching speed     only these
@@ -12,6 +12,7 @@
     crowd      ten minutes      docs/operations.md: 200 commands at once, 300 diagnoses in a row
     whole      some minutes     docs/speed.md: a whole diagnosis, first and again, up to 10 GB
     amplify    twenty minutes   docs/scale.md: labelled jobs grown to 1,024 nodes
+    campaign   up to an hour    docs/campaign.md: faults at random points, and what was lost by then
 
 What needs more than this repository is run by hand: ELSEWHERE says how, and why.
 """
@@ -33,6 +34,7 @@ STEPS = {
     "crowd": ("--write", "docs/operations.md"),
     "whole": ("--write",),
     "amplify": ("measure", "--write"),
+    "campaign": ("--write", "docs/campaign.md"),
 }
 ELSEWHERE = {
     "grouping": "python -m benchmarks.grouping LOGHUB --write docs/how-it-works.md, with a copy of loghub",

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the tables between the marks of this document")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        shared = _shared(Path(folder))
+        shared = shared_means(Path(folder))
         crowds = [_crowd(shared, options.commands, bots) for bots in (1, 2)]
         row = _long_row(shared, options.diagnoses)
     head = ("bots", "commands", "acknowledged", "in 3 s", "median s", "longest s", "stored", "runs", "all queued, s")
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _shared(place: Path) -> Path:
+def shared_means(place: Path) -> Path:
     """What all bots share: a library with its vectors, a cache, and a finished answer."""
     settings = Settings(jobs=str(EXAMPLES), cache=place / "cache", library=place / "library", state=place / "state")
     found = draft(investigate(Request(JOB), settings), settings)
@@ -80,7 +80,7 @@ def _crowd(shared: Path, number: int, bots: int) -> tuple[str, ...]:
     with _stage(shared, limits=True) as stage, ExitStack() as running:
         for _ in range(bots):
             running.enter_context(stage.other_bot(runs=2))
-        at_work = [_real_job(stage, f"real-{place}") for place in range(2 * bots)]
+        at_work = [stage.real_job(f"real-{place}", EXAMPLES / JOB) for place in range(2 * bots)]
         for place, job in enumerate(at_work):
             stage.alice.command(f"/diagnose {job}", ROOMS[place])
         _wait(lambda: all((run := stage.run(job)) and run.started_at for job in at_work), "diagnoses at work")
@@ -124,18 +124,6 @@ def _long_row(shared: Path, number: int) -> list[tuple[str, ...]]:
 
 def _all_told(stage: Stage, jobs: Sequence[str]) -> bool:
     return all((run := stage.run(job)) is not None and run.told for job in jobs)
-
-
-def _real_job(stage: Stage, name: str) -> str:
-    """An example under another name."""
-    stage.jobs.joinpath(name).mkdir()
-    for file in (EXAMPLES / JOB).rglob("*"):
-        place = stage.jobs / name / file.relative_to(EXAMPLES / JOB)
-        if file.is_dir():
-            place.mkdir()
-        else:
-            place.write_bytes(file.read_bytes().replace(f'"job_id": "{JOB}"'.encode(), f'"job_id": "{name}"'.encode()))
-    return name
 
 
 def _count(stage: Stage, sql: str) -> int:

@@ -45,6 +45,10 @@ class Delivery:
         if self._faults.of_delivery("events_api", "duplicate"):
             self._spawn(self._persistently(payload))
 
+    def is_busy(self) -> bool:
+        """Whether an event is on its way, or will be sent again."""
+        return bool(self._tasks)
+
     async def close(self) -> None:
         """End all attempts."""
         for task in self._tasks:

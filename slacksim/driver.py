@@ -66,6 +66,10 @@ class Slack:
         """Deliver by signed HTTP to this address instead of Socket Mode; does Slack's handshake first."""
         self._server.run(self._server.use_http(url))
 
+    def is_delivering(self) -> bool:
+        """Whether an event is on its way, or will be sent again."""
+        return self._server.call(self._server.team.delivery.is_busy)
+
     def disconnect(self, reason: Reason = "refresh_requested") -> None:
         """Ask the app to open other websockets, as Slack does every few hours."""
         self._server.run(self._server.team.sockets.disconnect(reason))

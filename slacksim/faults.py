@@ -52,6 +52,11 @@ class Faults:
         with self._lock:
             self._coming.clear()
 
+    def coming(self) -> tuple[Fault, ...]:
+        """What did not go wrong yet."""
+        with self._lock:
+            return tuple(self._coming)
+
     def of_call(self, method: str) -> Fault | None:
         """The fault of this call, used up by asking."""
         return self._take(method, tuple(CALL_FAULTS))

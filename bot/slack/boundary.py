@@ -107,6 +107,10 @@ def _answer(work: Callable[[], Message | None], *, patient: bool) -> Message | N
         return failure_reply(tellable(failure_of(trouble)))
     except FirstfaultError as trouble:
         return failure_reply(tellable(failure_of(trouble)))
+    except SlackClientError as trouble:
+        reference = new_id("e")
+        _LOG.warning("Slack did not let a listener answer (%s): %s", reference, trouble, extra={"reference": reference})
+        return failure_reply(Failure("Slack did not answer me properly.", "Try again.", "SlackUnclear", reference))
     except Exception as error:  # noqa: BLE001 the listener boundary
         reference = new_id("e")
         _LOG.exception("a listener met an unknown error (%s)", reference, extra={"reference": reference})

@@ -19,7 +19,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from bot.outgoing.door import response_for_slack
-from bot.slack.client import TRIES, PatientClient, error_of
+from bot.slack.client import TRIES, PatientClient, error_of, retry_after
 from core.errors import BadSettings, FirstfaultError
 
 THREADS = 16  # that take requests over HTTP: each until it is acknowledged
@@ -60,11 +60,14 @@ def who_am_i(client: WebClient) -> AuthorizeResult:
     """The bot's own identity, asked once.
 
     Raises:
-        SlackUnavailable: no answer, or the token is wrong.
+        SlackUnavailable: no answer, not now, or the token is wrong.
     """
     try:
         answer = client.auth_test()
     except SlackApiError as error:
+        if (seconds := retry_after(error)) is not None:
+            told = f"Slack wants to be left alone for {seconds:g} s, by its limit of requests."
+            raise SlackUnavailable(told, "Nothing is wrong with the token: start again then.") from error
         wanted = "FIRSTFAULT_SLACK_BOT_TOKEN is the xoxb- token of the installed app (docs/slack.md, step 3)."
         hint = _SWAPPED if str(client.token).startswith(APP_TOKEN) else wanted
         raise SlackUnavailable(f"Slack does not take the bot token: {error_of(error)}.", hint) from error

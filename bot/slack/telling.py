@@ -103,7 +103,7 @@ class Telling:
         run = self._state.runs.get(run_id)
         if run is None:
             return ""
-        if run.cancel_by and not run.message_ts:
+        if run.cancel_by and not run.message_ts and not self._state.posts.begun(run_id, PARENT):
             return ""  # it was ended before anybody saw it: where the bot may not write, nothing is said later either
         self._edited[run_id] = self._clock()
         ts, new = run.message_ts, False

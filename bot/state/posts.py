@@ -111,6 +111,10 @@ class Posts:
         rows = self._database.query("SELECT revision FROM runs WHERE id = ?", run)
         return bool(rows) and rows[0]["revision"] > revision
 
+    def begun(self, run: str, kind: str) -> bool:
+        """Whether it is there, or may be."""
+        return bool(self._database.query(f"SELECT 1 FROM {self._table} WHERE run = ? AND kind = ?", run, kind))
+
     def ts(self, run: str, kind: str) -> str | None:
         """Where it is, if it is known to be there."""
         rows = self._database.query(f"SELECT ts FROM {self._table} WHERE run = ? AND kind = ?", run, kind)

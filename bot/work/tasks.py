@@ -1,7 +1,9 @@
 """What a child process can do: the whole table. A task gets its order and a voice; what it returns is the end."""
 
 import os
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -50,10 +52,22 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
         voice.progress(f"{settings.model} drafts the note", 0, 1)
     answer = draft(answer, settings)
     voice.progress("drawing the report", 0, 1)
-    report = Path(order.folder, REPORT)
-    report.write_text(page(_discreet(answer), version=order.version, redacted=True), encoding="utf-8")
+    drawn = page(_discreet(answer), version=order.version, redacted=True)
+    report = kept(Path(order.folder, REPORT), drawn.encode())
     plot, plot_text = _plot(answer.diagnosis, Path(order.folder, PLOT))
-    return replace(found, note=answer.note, report=str(report), plot=plot, plot_text=plot_text)
+    return replace(found, note=answer.note, report=report, plot=plot, plot_text=plot_text)
+
+
+def kept(file: Path, content: bytes) -> str:
+    """Where it is; empty where the disk does not take it, for an answer without its report is better than none."""
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        sys.stderr.write(f"{file} was not written: {error.strerror}\n")
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
+        return ""
+    return str(file)
 
 
 def _discreet(answer: "Answer") -> "Answer":
@@ -72,8 +86,8 @@ def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
     picture = draw_picture(diagnosis)
     if picture is None:
         return "", ""
-    file.write_bytes(picture.png)
-    return str(file), picture.text
+    place = kept(file, picture.png)
+    return place, picture.text if place else ""
 
 
 def ask(order: Ask, voice: Voice) -> str:

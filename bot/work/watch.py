@@ -78,15 +78,22 @@ class Watch:
 
     @contextmanager
     def hold(self, row_id: str, leases: Leases) -> Iterator[Held]:
-        """Keep the lease of this row as long as the ``with`` lasts."""
+        """Keep the lease of this row as long as the ``with`` lasts.
+
+        A lease that could not be renewed in time may be claimed by another slot of the same worker: then that one
+        goes on, and whoever held it before has lost it.
+        """
         held = Held(row_id, leases)
         with self._lock:
-            self._held[row_id] = held
+            before, self._held[row_id] = self._held.get(row_id), held
+        if before is not None:
+            before.end(Why.LOST)
         try:
             yield held
         finally:
             with self._lock:
-                del self._held[row_id]
+                if self._held.get(row_id) is held:
+                    del self._held[row_id]
 
     def held(self) -> tuple[Held, ...]:
         """What is held now."""

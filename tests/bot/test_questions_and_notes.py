@@ -163,3 +163,12 @@ def test_no_secret_leaves_in_the_report_or_in_a_reply(leaking: str, tmp_path: Pa
     assert SECRET not in reply
     settings = Settings(jobs=leaking, cache=tmp_path / "cache", library=tmp_path / "library")
     assert SECRET in page(investigate(Request("bad"), settings), version="0")
+
+
+def test_a_report_that_the_disk_does_not_take_costs_the_report_alone(leaking: str, tmp_path: Path) -> None:
+    """The answer stands without it, and nothing half written is left to be posted."""
+    assert leaking
+    found = tasks.diagnose(Diagnose("bad", str(tmp_path / "not-there")), _Voice())
+    assert found.diagnosis is not None
+    assert found.note is not None
+    assert (found.report, found.plot, found.plot_text) == ("", "", "")

@@ -2,10 +2,13 @@
 
 A line on standard input, ``KIND NUMBER``, starts one; its process id is the answer. As soon as it has been handed an
 envelope of that kind it counts its steps, and after so many it ends by signal 9. A step is whatever outlives the
-process: a transaction that changed something, an acknowledgement, a call of Slack, a write to the fault library.
+process: a transaction that changed something, an acknowledgement, a call of Slack, a write to the fault library. The
+kind ``any`` counts from the start. TASKS in the environment names another module of what children do.
 """
 
 import contextlib
+import importlib
+import logging
 import os
 import signal
 import sys
@@ -24,10 +27,13 @@ from bot.slack import envelopes, reception
 from bot.slack.bot import Bot
 from bot.slack.client import PatientClient
 from bot.state import database, posts
-from tests.e2e_faults.quick import TASKS
+from core.errors import FirstfaultError
+from tests.e2e_faults import quick
 
 LEASE, POSTING = timedelta(seconds=2), timedelta(seconds=3)
+GRACE = 3.0  # seconds for what runs, after SIGTERM
 NEVER = 0
+ANY = "any"
 
 
 class Steps:
@@ -37,7 +43,7 @@ class Steps:
         self._kind = kind
         self._left = number
         self._log = log
-        self._armed = number == NEVER
+        self._armed = number == NEVER or kind == ANY
         self._lock = threading.Lock()
 
     def received(self, kind: str) -> None:
@@ -58,7 +64,11 @@ class HastyBot(Bot):
     """The bot, but for its patience."""
 
     def __init__(self, settings: Settings, *, version: str) -> None:
-        super().__init__(settings, version=version, tasks=TASKS, lease=LEASE)
+        tasks = importlib.import_module(os.environ["TASKS"]).TASKS if "TASKS" in os.environ else quick.TASKS
+        super().__init__(settings, version=version, tasks=tasks, lease=LEASE)
+
+    def stop(self, grace_seconds: float = GRACE) -> None:
+        super().stop(grace_seconds)
 
 
 def count(steps: Steps) -> None:
@@ -106,6 +116,15 @@ def _after(owner: Any, name: str, tell: Callable[..., None]) -> None:
     setattr(owner, name, both)
 
 
+def _served() -> int:
+    """As the command ends."""
+    try:
+        return bot.serve.serve(load_settings(), version="0.1.0")
+    except FirstfaultError as error:
+        logging.getLogger(__name__).warning("%s %s", error.message, error.hint)
+        return 2
+
+
 def main() -> None:
     cast("Any", bot.serve).Bot = HastyBot
     cast("Any", posts).POSTING = POSTING
@@ -121,7 +140,7 @@ def main() -> None:
             os.open(os.devnull, os.O_RDWR)
             os.open(os.devnull, os.O_RDWR)
             count(Steps(kind, int(number), os.environ["KILLED"]))
-            os._exit(bot.serve.serve(load_settings(), version="0.1.0"))
+            os._exit(_served())
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
 

@@ -28,11 +28,8 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
         return tasks.diagnose(order, voice)
     saved = answer_of((place / ANSWER).read_text(encoding="ascii"))
     assert saved.diagnosis is not None
-    report = Path(order.folder, "report.html")
-    report.write_text("<p>report</p>", encoding="ascii")
-    found = replace(
-        saved, job=order.job, diagnosis=replace(saved.diagnosis, job=order.job), report=str(report), plot=""
-    )
+    report = tasks.kept(Path(order.folder, "report.html"), b"<p>report</p>")
+    found = replace(saved, job=order.job, diagnosis=replace(saved.diagnosis, job=order.job), report=report, plot="")
     voice.progress("reading", 1, 2)
     voice.tell(replace(found, note=None, report=""))
     if order.job.startswith("gate"):

@@ -75,6 +75,18 @@ class Stage:
         (place / "job.json").write_text(json.dumps({"job_id": name, "status": "FAILED"}), encoding="ascii")
         return name
 
+    def real_job(self, name: str, example: Path) -> str:
+        """An example under another name."""
+        own, new = (f'"job_id": "{job}"'.encode() for job in (example.name, name))
+        self.jobs.joinpath(name).mkdir()
+        for file in sorted(example.rglob("*")):
+            place = self.jobs / name / file.relative_to(example)
+            if file.is_dir():
+                place.mkdir()
+            else:
+                place.write_bytes(file.read_bytes().replace(own, new))
+        return name
+
     def let_go(self, job: str) -> None:
         """A ``gate`` job ends now."""
         (self.home / job).touch()
@@ -170,7 +182,7 @@ class Stage:
         """What the bot said below it, by kind."""
         (parent,) = self.parents(job)
         said = [m for m in self.slack.snapshot().thread(parent) if m.by_app]
-        return Counter(_kind(message) for message in said)
+        return Counter(kind_of(message) for message in said)
 
 
 WHOLE = Counter({"note": 1, "faults": 1, "report": 1})  # the thread below an answer
@@ -209,7 +221,7 @@ def metric(port: int | None, name: str) -> float:
     return float(found[0].split()[-1]) if found else 0.0
 
 
-def _kind(message: Message) -> str:
+def kind_of(message: Message) -> str:
     if message.files:
         return "report"
     text: Any = message.all_text

@@ -15,6 +15,7 @@ CROWD = 50
 ACKNOWLEDGED = 3.0  # seconds: Slack's own limit, after which a person sees an error
 USUALLY = 1.0  # seconds, of most: this machine may be doing something else
 QUICKLY = 5.0  # seconds from a click to the pattern in the message; measured 0.2, loading the model takes one alone
+FILES_A_THREAD, OTHER_FILES = 3, 40  # a connection to the state has three; sockets, pipes of children, epoll, the log
 SMALL = 110 << 20  # bytes; measured 75 MB, and 300 with the model
 
 
@@ -72,14 +73,17 @@ def test_the_bot_stays_small(stage: Stage) -> None:
 
 
 @pytest.mark.slow
-def test_runs_leave_no_memory_behind(stage: Stage) -> None:
-    """Thirty runs after the first ten do not make the bot larger by more than a few megabytes."""
+def test_runs_leave_nothing_behind(stage: Stage) -> None:
+    """Thirty runs after the first ten do not make the bot larger by more than a few megabytes, nor leave files open."""
     with stage.other_bot(runs=2) as process:
         _diagnose(stage, range(10))
         before = _resident(process.pid)
         _diagnose(stage, range(10, 40))
         grown = _resident(process.pid) - before
+        threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
+        files = len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
         assert grown < 8 << 20
+        assert files <= FILES_A_THREAD * threads + OTHER_FILES
 
 
 def eventually_runs(stage: Stage, jobs: list[str]) -> list[str]:

@@ -36,7 +36,7 @@ def test_model_fails(real_jobs: Stage, how: str) -> None:
     """The evidence is shown before the model has answered; when it fails, the note is by code and says so, in time."""
     stage, asked = real_jobs, time.monotonic()
     with (
-        _endpoint(how) as url,
+        endpoint(how) as url,
         stage.bot(real=True, model="small", model_url=url, model_key="none", model_timeout=MODEL_TIMEOUT),
     ):
         stage.alice.command("/diagnose f42")
@@ -106,12 +106,12 @@ def test_disk_is_full(stage: Stage) -> None:
     """With a full disk the asker is told so and health as well; with space again all goes on, without a restart."""
     place = Path(stage.environment["FIRSTFAULT_STATE"])
     before, at_work, during, after = (stage.job(name) for name in ("quick-0", "gate-1", "quick-2", "quick-3"))
-    with _small_disk(place), stage.bot(lease=timedelta(seconds=3)) as bot:
+    with small_disk(place), stage.bot(lease=timedelta(seconds=3)) as bot:
         stage.alice.command(f"/diagnose {before}")
         stage.wait_told(before)
         stage.alice.command(f"/diagnose {at_work}")
         stage.wait_for_words(at_work, "node-03")
-        ballast = _fill(place)
+        ballast = fill(place)
         stage.let_go(at_work)
         stage.alice.command(f"/diagnose {during}")
         stage.alice.wait_for_ephemeral("disk is full")
@@ -128,7 +128,7 @@ def test_disk_is_full(stage: Stage) -> None:
 
 
 @contextmanager
-def _endpoint(how: str) -> Iterator[str]:
+def endpoint(how: str) -> Iterator[str]:
     """The address of a model that never gives a note."""
     if how == "refuses":
         with socket.socket() as free:
@@ -177,11 +177,11 @@ def _broken(library: Path, how: str) -> Iterator[Callable[[], None]]:
     shutil.copytree(library, kept)
 
     def restore() -> None:
-        _remove(library)
+        remove(library)
         shutil.copytree(kept, library)
 
     if how == "gone":  # and a file stands where the folder was
-        _remove(library)
+        remove(library)
         library.write_text("no folder", encoding="ascii")
         yield restore
     elif how == "damaged":
@@ -194,7 +194,7 @@ def _broken(library: Path, how: str) -> Iterator[Callable[[], None]]:
         other.close()
 
 
-def _remove(place: Path) -> None:
+def remove(place: Path) -> None:
     if place.is_dir():
         shutil.rmtree(place)
     else:
@@ -202,9 +202,9 @@ def _remove(place: Path) -> None:
 
 
 @contextmanager
-def _small_disk(place: Path) -> Iterator[None]:
+def small_disk(place: Path, room: str = ROOM_ON_DISK) -> Iterator[None]:
     place.mkdir(parents=True)
-    command = ["mount", "-t", "tmpfs", "-o", f"size={ROOM_ON_DISK}", "tmpfs", str(place)]
+    command = ["mount", "-t", "tmpfs", "-o", f"size={room}", "tmpfs", str(place)]
     if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("a disk that can be filled has to be mounted, which only root may")
     try:
@@ -213,7 +213,7 @@ def _small_disk(place: Path) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def _fill(place: Path) -> Path:
+def fill(place: Path) -> Path:
     """Write until nothing more fits."""
     ballast = place / "ballast"
     with ballast.open("wb", buffering=0) as file:

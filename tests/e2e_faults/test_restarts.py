@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from tests.e2e_faults.stage import Stage, assert_said_once, eventually
+from bot.state.state import open_state
+from tests.e2e_faults.stage import FINISHED, Stage, assert_said_once, eventually
 
 GRACE = 30.0  # seconds after which container platforms kill
 
@@ -53,6 +54,26 @@ def test_bot_is_killed_between_posting_and_storing(stage: Stage) -> None:
     with stage.other_bot():
         stage.wait_told(job)
     assert_said_once(stage, job)
+
+
+def test_cancelled_before_its_message_was_written_down(stage: Stage) -> None:
+    """A message that Slack took, and whose ts nobody wrote down, does not show for ever that a cancelled run waits."""
+    job = stage.job("gate-1")
+    with stage.other_bot() as bot:
+        stage.slack.faults.call("chat.postMessage", "lost")
+        stage.slack.faults.call("conversations.history", "timeout", seconds=60)
+        stage.alice.command(f"/diagnose {job}")
+        stage.parent(job)
+        kill(bot)
+    stage.slack.faults.clear()
+    stage.slack.drop_sockets()
+    state = open_state(stage.state / "state.db")
+    state.runs.cancel(state.database.query("SELECT id FROM runs")[0]["id"], "U0ALICE")
+    state.close()
+    with stage.other_bot():
+        stage.wait_told(job)
+        stage.wait_for_words(job, FINISHED)
+    assert len(stage.parents(job)) == 1
 
 
 def test_two_bots_on_one_state(stage: Stage) -> None:

@@ -17,6 +17,9 @@ from core.logs.wraps.stamps import RFC3339, epoch, iso, stamp_of
 _LINE = re.compile(
     RFC3339.replace(b"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})", b"(?P<zone>[+]00:00)") + rb" (?P<stream>[^ :*]{1,512}) ?"
 )
+MAX_STREAM = (
+    512  # characters of a stream's name (API of CloudWatch Logs); what a hostile record holds there has any length
+)
 # Streams of Container Insights and Fluent Bit hold the name of the container's file in /var/log/containers.
 _CONTAINER = re.compile(
     rb"(?:(?P<host>.+?)[-.]application\.)?var\.log\.containers\.(?P<pod>[^_]+)_[^_]+_(?P<container>.+)-[0-9a-f]{64}\.log"
@@ -54,7 +57,7 @@ def read_event(event: Any, _: Any = None) -> Peeled | None:
 
 
 def _of_stream(text: bytes, stream: bytes, stamp: Any) -> Peeled:
-    match = _CONTAINER.search(stream)
+    match = _CONTAINER.search(stream[:MAX_STREAM])
     if match is not None:
         return Peeled(text, stamp, nodes=tuple(filter(None, match.group("pod", "host"))), unit=match["container"])
     return Peeled(text, stamp, nodes=(stream,) if stream else ())

@@ -15,7 +15,7 @@ from core.logs.wraps.stamps import NO_STAMP, iso
 
 EXPORT = re.compile(rb"__CURSOR=[^\n]*\n__REALTIME_TIMESTAMP=[0-9]+\n")
 VERBOSE = re.compile(
-    rb"(?m)^[A-Z][a-z]{2} (?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]+)(?P<zone>[^\n\[]*)\[s=[^\n]*\n(?=    [A-Z_])"
+    rb"(?m)^[A-Z][a-z]{2} (?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]++)(?P<zone>[^\n\[]*)\[s=[^\n]*\n(?=    [A-Z_])"
 )
 _FIELD = re.compile(rb"(?m)^    (?P<name>[A-Z_0-9]+)=(?P<value>[^\n]*(?:\n {5,}[^\n]*)*)")
 _SIZE_BYTES = 8

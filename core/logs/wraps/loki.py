@@ -13,7 +13,7 @@ from core.logs.wraps.peeled import Peeled, Wrap, always, any_text, usual
 from core.logs.wraps.stamps import NO_STAMP, RFC3339, Stamp, epoch, iso, stamp_of
 
 _LINE = re.compile(RFC3339 + rb' \{(?P<labels>(?:[^"{}]|"(?:[^"\\]|\\.)*")*)\} *')
-_LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'(?<!\w)([A-Za-z_]\w*+)="((?:[^"\\]|\\.)*)"')  # each word once: a line may have 4 MB
 _NODE = (
     "pod",
     "pod_name",

@@ -14,6 +14,7 @@ from bot.settings import Settings
 from bot.shelf import open_fault_library
 from bot.slack.blocks import Message
 from bot.slack.boundary import SEND_AGAIN, attempt, responding
+from bot.slack.client import Unclear
 from bot.state.state import open_state
 from sources.jobs import open_source
 from tests.bot.state.states import ask
@@ -157,3 +158,16 @@ def test_an_answer_that_its_address_does_not_take_comes_another_way(
     assert (len(asked), len(otherwise)) == (calls, elsewhere)
     assert slept == [SEND_AGAIN] * (calls - 1)
     assert all((call["response_type"], call["replace_original"]) == ("ephemeral", False) for call in asked)
+
+
+def test_slack_that_does_not_answer_is_no_unknown_error(caplog: pytest.LogCaptureFixture) -> None:
+    """It is told as what it is, with a reference; the log has no trace of an error that nobody knows."""
+
+    def work() -> None:
+        raise Unclear("views.open: half an answer")
+
+    words = told_of(work)
+    assert "Slack did not answer me properly" in words
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert caplog.records[0].exc_info is None
+    assert caplog.records[0].reference in words  # type: ignore[attr-defined]  # an extra field of ours

@@ -8,8 +8,9 @@ from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
 from waitress import wasyncore
 
-from bot.slack.connect import Http, make_app, make_client, no_socket
+from bot.slack.connect import Http, SlackUnavailable, make_app, make_client, no_socket, who_am_i
 from core.errors import BadSettings
+from slacksim import start
 
 SLACK = "https://slack.com/api/"
 IDENTITY = AuthorizeResult(
@@ -74,3 +75,13 @@ def test_nobody_at_the_address_is_one_line_with_a_hint(api_url: str, hint: str) 
     trouble = no_socket("xapp-1", api_url, OSError("Connection refused"))
     assert trouble.message == f"Slack does not answer at {api_url} (Connection refused)."
     assert hint in trouble.hint
+
+
+def test_a_limit_at_the_start_is_no_wrong_token() -> None:
+    """Whoever reads it does not look for another token, and learns when to start again."""
+    with start() as slack:
+        slack.faults.call("auth.test", "ratelimited", seconds=60)
+        with pytest.raises(SlackUnavailable) as told:
+            who_am_i(make_client(slack.workspace.app.bot_token, slack.api_url))
+    assert "60 s" in told.value.message
+    assert "Nothing is wrong with the token" in told.value.hint

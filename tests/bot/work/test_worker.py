@@ -4,6 +4,7 @@ import os
 import signal
 import sqlite3
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from bot.state.state import State, open_state
 from bot.state.values import Status
 from bot.work import worker as worker_module
+from bot.work.watch import Watch, Why
 from tests.bot.state.states import Hands, ask, now
 from tests.bot.work.workers import LEASE, Recorder, alive, alone, shared_state, slack, starts, until, working
 
@@ -227,3 +229,14 @@ def test_a_lease_outlasts_many_times_itself(tmp_path: Path) -> None:
     assert now(state, run).begun == 1
     assert len(starts(tmp_path)) == 1
     state.close()
+
+
+def test_a_row_that_another_slot_has_claimed_is_lost(state: State) -> None:
+    """After a lease that could not be renewed in time: the second slot goes on, and the first ends without an error."""
+    watch = Watch("w1", state.clock, state.runs.cancelled)
+    with ExitStack() as second:
+        with watch.hold("r-1", state.runs.leases) as before:
+            after = second.enter_context(watch.hold("r-1", state.runs.leases))
+            assert (before.why, after.why) == (Why.LOST, None)
+        assert watch.held() == (after,)
+    assert watch.held() == ()
