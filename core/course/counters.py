@@ -22,7 +22,7 @@ MAX_READ = 48  # lines of one speaker that are looked at
 REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
 MAX_NUMBERS = 24  # in a line; a counter stands among the first
 # A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
-_NUMBER = r"(?<![\w.:/-])\d{1,9}(?![\w:-]|\.\d)"
+_NUMBER = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w:-]|\.\d)"
 _COUNT = re.compile(_NUMBER)
 _TOTAL = re.compile(r"\s*(?:/|of)[\s=]*(\d{1,9})(?![\w.])")
 _BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=#\[(]*$")

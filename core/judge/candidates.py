@@ -27,6 +27,7 @@ SPARE = 1  # and once more: events that good jobs have once or never by chance
 RECOVERY = 3  # iterations after which an error was survived; docs/logs.md allows for prefetch and asynchronous saving
 MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
 NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
+AT_ONCE = 1_000_000  # microseconds: syslog counts seconds, and what is said on two streams comes in any order
 GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
 KILLED = Kind.KILLED
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
@@ -212,7 +213,7 @@ def _soon(
     """
     fact, block = facts[table.event[rows[0]]], table.templates[table.event[rows[0]]].block
     ends = fact is not None and (fact.stop or fact.kind == KILLED)
-    patience = GRACE if ends else NOTICE if block else 0
+    patience = GRACE if ends else NOTICE if block else AT_ONCE
     ended = iterations.ended
     return np.asarray((table.time[rows] >= 0) & (ended >= 0) & (ended - table.time[rows] < patience), np.bool_)
 

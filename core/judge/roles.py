@@ -18,7 +18,7 @@ from core.facts import Blame, Fact
 from core.judge.candidates import GRACE, KILLED, Candidate
 from core.judge.ending import is_order
 from core.judge.exits import Exits, ranks_by_place, ranks_of
-from core.judge.ranks import last_rows
+from core.judge.ranks import MAJORITY, last_rows, last_words
 from core.kinds import Kind
 from core.logs.origins import Program
 from core.model import Role
@@ -27,6 +27,7 @@ from core.processes import Process, process_of
 from core.text import read_rows
 
 LEAD = 100_000  # microseconds: clocks of a cluster are nearer to each other, and a loss is noticed no sooner
+FEW = 0.25  # of the ranks (as in core.nodes.stall)
 MIN_SPEAKERS = 2  # of one alone nothing was lost
 FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
 SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause
@@ -46,6 +47,14 @@ _SILENT_EXIT = Fact(
     "Look for its standard error elsewhere, for a core file, and into the kernel log of that node.",
 )
 _OF_OTHERS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.STORE_LOST})  # of who is gone this is said again
+_LOST = Fact(
+    Role.PROPAGATED,
+    Blame.NOBODY,
+    Kind.PEER_LOST,
+    0.5,
+    "ended when another one had fallen silent",
+    "See who said nothing.",
+)
 _NEVER = np.iinfo(np.int64).max
 
 Rows = NDArray[np.intp]
@@ -59,6 +68,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = _clear_kills(parsed, candidates)
     candidates = _clear_endings(table, candidates)
     candidates = _clear_echoes(parsed, candidates)
+    candidates = _weigh_silence(table, candidates)
     candidates = _weigh_last_words(parsed, candidates)
     candidates = _weigh_stops(parsed, candidates, exits)
     candidates = _promote_first_stop(table, candidates)
@@ -240,6 +250,29 @@ def _clear_echoes(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[C
         return one.with_role(Role.PROPAGATED, "it had complained of others before") if follows(one) else one
 
     return [clear(one) for one in candidates]
+
+
+def _weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Where nobody says in known words what broke, and most end together in errors after few had fallen silent.
+
+    What they say then is that they lost somebody, in whatever words.
+    """
+    roots = [one for one in candidates if one.role is Role.ROOT]
+    last = last_words(table)
+    said = _first_of_ranks(table, [*roots, *(one for one in candidates if one.role is Role.PROPAGATED)])
+    mute = set(last) - set(_first_of_ranks(table, [one for one in candidates if one.role is not Role.BENIGN]))
+    if any(one.fact.kind != Kind.ERROR for one in roots) or not mute or len(said) <= len(last) * MAJORITY:
+        return candidates
+    first, latest = min(said.values()), max(said.values())
+    together = first >= 0 and latest - first <= LATE and all(last[rank] < first - LEAD for rank in mute)
+    if not together or len(mute) > max(1, len(last) * FEW):
+        return candidates
+    return [
+        replace(one, fact=_LOST, role=Role.PROPAGATED, why="said when another one had fallen silent")
+        if one in roots
+        else one
+        for one in candidates
+    ]
 
 
 def _weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -265,6 +265,8 @@ LAST_MONTH = 12
 CENTURY = 2000  # of years with two digits
 SHORT_YEAR = len("22-Nov-26 13:31:49")
 TIME_WINDOW = 96  # a time further right is something that the line talks about
+_EPOCH = re.compile(rb"1[0-9]{9}\.[0-9]{1,9}")  # seconds since 1970, with a fraction: a whole number may be anything
+_BEFORE_EPOCH = frozenset((b"", b"[", b"(", b"ts=", b"t=", b"time="))
 _MILLIS = re.compile(rb"1[0-9]{12}(?![0-9])")
 _MILLIS_KEY = b'time_ms": '
 
@@ -280,6 +282,9 @@ def first_time(text: bytes, year: int) -> int:
             return _READERS[kind](match, year)
         if kind == "clock" and (start == 0 or (start == 1 and text[:1] in b"[(")):
             bare = _read_bare(match[0])
+        if kind == "num" and text[:start] in _BEFORE_EPOCH and _EPOCH.fullmatch(match[0]):
+            whole, fraction = match[0].split(b".")
+            return int(whole) * 1_000_000 + int(fraction[:6].ljust(6, b"0"))
         if kind == "num" and text.endswith(_MILLIS_KEY, 0, start) and (millis := _MILLIS.match(match[0])):
             return int(millis[0]) * 1000
     return bare

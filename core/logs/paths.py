@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from core.job import Manifest
@@ -20,6 +21,13 @@ _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")
+_MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")
+_OF_A_RUN = re.compile(
+    r"logs?|run|attempt|epoch|step|iter|version|ver|v\d|checkpoint|ckpt|rank|local|stage|task|part|job|shard|try|trial|exp|proc"
+    r"|seed|fold|phase|restart|events|data|split",
+    re.IGNORECASE,
+)
+MIN_SHARED, MAX_OWN = 2, 2  # letters that names of machines have in common, and that are each one's own
 _NUMBERED_FILE = re.compile(r"([A-Za-z]+)[-_.]?(\d{1,6})")
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
@@ -38,8 +46,8 @@ class Layout:
     """What all paths of a job tell together.
 
     hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>``, by the file's stem.
-    ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. tasks_are_nodes:
-    submitit's tasks are not ranks but nodes.
+    ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
+    after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
 
     manifest: Manifest
@@ -47,11 +55,13 @@ class Layout:
     hosts: tuple[str, ...]
     machines: Mapping[str, str]
     ranks: Mapping[str, int]
+    folders: frozenset[str]
     tasks_are_nodes: bool
 
 
 def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
     """Look at the paths of a job."""
+    names = list(names)
     stems = [_stem(name) for name in names]
     tasks = {int(match["task"]) for stem in stems if (match := _SUBMITIT.fullmatch(stem))}
     ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
@@ -61,6 +71,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         manifest.nodes or _numbered_hosts(stems),
         behind_numbers(stems),
         {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
+        _machines(names),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
     )
 
@@ -111,6 +122,25 @@ def _numbered_ranks(stems: Iterable[str], ranks: int) -> dict[str, int]:
     return {}
 
 
+def _machines(names: Iterable[str]) -> frozenset[str]:
+    """Folders side by side that differ in a number or a letter and hold no numbered parts of a run: pc-11, pc-12."""
+    beside: dict[tuple[str, ...], set[str]] = {}
+    for name in names:
+        parts = PurePosixPath(strip(name)).parts[:-1]
+        for place, part in enumerate(parts):
+            if _MACHINE.fullmatch(part) and not _OF_A_RUN.match(part):
+                beside.setdefault(parts[:place], set()).add(part)
+    return frozenset(part for folders in beside.values() if _are_alike(folders) for part in folders)
+
+
+def _are_alike(folders: set[str]) -> bool:
+    """Whether names are made alike: with other numbers, or with another letter or two at the end."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(min(folders), max(folders), strict=False))
+    shared = len(list(pairs))
+    little = shared >= MIN_SHARED and all(len(one) - shared <= MAX_OWN for one in folders)
+    return len(folders) > 1 and (little or len({re.sub(r"\d+", "#", one) for one in folders}) == 1)
+
+
 def behind_numbers(words: Iterable[str]) -> dict[str, str]:
     """The machine of each ``worker-1.ip-10-0-0-7``; none unless each has its own."""
     words = set(words)
@@ -122,7 +152,7 @@ def _folder_of(part: str, paths: Layout) -> str | None:
     """The node that a folder is called after."""
     if paths.manifest.nodes:
         return paths.known.called(part)
-    return part if part != "logs" and _NODE_NAME.fullmatch(part) else None
+    return part if part != "logs" and (part in paths.folders or _NODE_NAME.fullmatch(part)) else None
 
 
 def _of_pod(pod: str, container: str, stem: str, paths: Layout) -> Origin:

@@ -22,7 +22,10 @@ def actor_called(actor: str, pid: int) -> str:
 
 def is_actor(name: str) -> bool:
     """Whether a node's name is that of a process of Ray's."""
-    return re.fullmatch(r"\w+ pid=\d+", name) is not None
+    return _ACTOR.match(name) is not None
+
+
+_ACTOR = re.compile(r"\A\w++ pid=\d++\Z")
 
 
 class Program(StrEnum):

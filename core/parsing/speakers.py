@@ -27,6 +27,8 @@ _RANK = re.compile(
     rb"^.{0,96}?(?:[\[(<|]\s?(?:global[_ ])?rank[ :=_]{0,2}(\d{1,6})\s?[\])>|:]|\brank=(\d{1,6})\b(?![./]))",
     re.IGNORECASE | re.MULTILINE,
 )
+_HOSTLIKE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")  # out.pi-a, out.gpu7; no log, err, gz
+_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behind what it holds
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
 _INTRODUCES = re.compile(
     rb"\b(?:global[_ ])?(?:rank|process|worker)[ :=#]{1,2}(\d{1,6})(?=\s?/\s?\d|,? of \d|,? on [a-z]|[,;]? world)",
@@ -84,6 +86,8 @@ def _siblings(heads: Mapping[str, bytes]) -> dict[str, str]:
         for place, part in enumerate(parts):
             stem, dot, ending = part.rpartition(".") if place == len(parts) - 1 else (part, "", "")
             groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
+            if stem and _HOSTLIKE.fullmatch(ending):
+                groups[(*parts[:place], f"{stem}.*")][name] = ending
     found: dict[str, str] = {}
     for group in map(_alike, groups.values()):
         is_new = len(group) > 1 and not set(group) & set(found) and not any(map(_is_process, group.values()))
@@ -117,7 +121,10 @@ def _say_the_same(heads: Sequence[bytes]) -> bool:
 
 
 def _start(lines: Iterable[bytes]) -> int:
-    return next((time for line in lines if (time := first_time(line, 1970)) != NO_TIME), NO_TIME)
+    """The first time of its lines; of a wrapper's where none begins with one."""
+    lines = list(lines)
+    stamps = (first_time(match[0], 1970) for line in lines if (match := _STAMP.search(line)))
+    return next((time for line in lines if (time := first_time(line, 1970)) != NO_TIME), next(stamps, NO_TIME))
 
 
 def _shortest(word: str, head: bytes) -> str:

@@ -15,6 +15,7 @@ ROUNDS = 12
         ("epoch {n}/900  mse 3.020e-02  365 ms", 11, 900),
         ("epoch 3 batch {n}/40 obj 0.0123 | read 0.001 calc 0.181", 11, 40),
         ("msg=progress step={ten} of=400 cost=0.13602 step_ms=206", 110, 400),
+        ("upd n:{ten} loss:0.5298 data:0.04", 110, None),
         ("[{ten}]\ttraining's l2: 0.905511", 110, None),
     ],
 )

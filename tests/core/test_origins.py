@@ -56,6 +56,21 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         [(f"worker_{n}.log", b"", (None, None, None, 0)) for n in range(3)],
     ),
     (
+        "folders that are alike",
+        {},
+        [
+            ("pc-11/server.out", b"", ("pc-11", None, None, 0)),
+            ("pc-12/worker0.err", b"", ("pc-12", None, None, 0)),
+            ("stage-1/x.log", b"", (None, None, None, 0)),
+            ("stage-2/x.log", b"", (None, None, None, 0)),
+        ],
+    ),
+    (
+        "folders that differ in a letter",
+        {},
+        [(f"edge-{one}/7f-json.log", b"", (f"edge-{one}", None, None, 0)) for one in "abc"],
+    ),
+    (
         "files of processes, each on a machine of its own",
         {},
         [(f"worker-{n}.ip-10-0-0-{n + 7}.err", b"", (f"ip-10-0-0-{n + 7}", None, None, 0)) for n in range(2)],

@@ -154,6 +154,27 @@ def test_a_kill_was_there_before_a_launcher_went_through_its_list() -> None:
     assert (one.role, one.nodes) == (Role.ROOT, ("node-2",))
 
 
+@pytest.mark.parametrize(("last", "suspects"), [(9, ["node-2"]), (30.9, ["node-0"])])
+def test_who_fell_silent_before_the_others_ended_in_words_of_their_own(last: float, suspects: list[str]) -> None:
+    """A server that misses somebody, and workers that miss the server: nobody says it in known words."""
+    lost = {n: [at(31 + n / 100, f"ERROR the server went away, {n} parts left")] for n in (1, 3)}
+    told = {0: [at(31, "ERROR round not closed in 10 s")], 2: [at(last, "part is here")], **lost}
+
+    found = diagnose(four_nodes(told, usual=steps(9)), [])
+
+    assert [node.node for node in found.nodes] == suspects
+
+
+def test_what_was_said_in_the_second_of_the_last_step_was_not_survived() -> None:
+    """Lines of two streams of one program come in any order, and syslog counts seconds."""
+    full = at(30.2, "write /srv/state.30: No space left on device")
+    said = [text for n in range(3, 31, 3) for text in steps(n, first=n, total=90)]
+
+    one = of_kind("disk full", four_nodes({2: [*said[:-1], full, at(30.6, "x"), *said[-1:]]}, usual=()))
+
+    assert one.role is Role.ROOT
+
+
 CANCELLED = LIMIT.replace(" DUE TO TIME LIMIT", "")
 
 

@@ -21,6 +21,8 @@ def test_files_that_differ_in_a_word_are_of_one_machine_each() -> None:
     """Whatever it is called; by the name that the lines use, where they use one."""
     assert nodes({f"h-{one}.err": STEPS for one in "abc"})[0] == ("h-a", "h-b", "h-c")
     assert nodes({f"{one}/out.log": STEPS for one in ("east", "west")})[0] == ("east", "west")
+    assert nodes({f"out.pi-{one}": STEPS for one in "abc"})[0] == ("pi-a", "pi-b", "pi-c")
+    assert nodes({"run.log": STEPS, "run.err": STEPS})[0] == ()
     called = {f"train-trn{n}x.log": [at(0, f"hello from trn{n}x"), *STEPS] for n in range(3)}
     assert nodes(called)[0] == ("trn0x", "trn1x", "trn2x")
 

@@ -293,6 +293,37 @@ def read_bare(at: int, end: int) -> int:
     return BARE + (hours * 3600 + minutes * 60 + seconds) * 1_000_000 + _micros(at + 9, end)
 
 
+# --- seconds since 1970 -------------------------------------------------------------------------------------------
+
+EPOCH_DIGITS = 12  # at least, with the point and one behind it
+_MAX_FRACTION = 9
+_TS_KEY, _T_KEY, _TIME_KEY = as_word(b"ts="), as_word(b"t="), as_word(b"time=")
+_OPEN, _OPEN_SQUARE = b"(["
+
+
+@compiled
+def is_epoch(text: int, at: int, end: int) -> bool:
+    """Whether the number there is one of seconds since 1970, with a fraction, and the text begins with it."""
+    if byte(at) != _ONE or digits_end(at) != at + 10 or byte(at + 10) != _DOT or digits_end(at + 11) != end:
+        return False
+    if end - at - 11 > _MAX_FRACTION or end == at + 11:
+        return False
+    before = at - text
+    if before == 1:
+        return byte(text) == _OPEN or byte(text) == _OPEN_SQUARE
+    if before == 2:
+        return word(text) & 0xFFFF == _T_KEY
+    if before == 3:
+        return word(text) & 0xFFFFFF == _TS_KEY
+    return before == 0 or (before == 5 and word(text) & 0xFFFFFFFFFF == _TIME_KEY)
+
+
+@compiled
+def read_epoch(at: int, end: int) -> int:
+    """The microseconds that so many seconds are."""
+    return _seconds(at) * 1_000_000 + _micros(at + 11, end)
+
+
 # --- milliseconds -------------------------------------------------------------------------------------------------
 
 MILLIS_DIGITS = 13

@@ -7,12 +7,15 @@ digit, and what was copied of them is taken back.
 
 from core.logs.kernel.clocks import (
     CLOCK,
+    EPOCH_DIGITS,
     MILLIS_DIGITS,
     NO_CLOCK,
     clock_at,
+    is_epoch,
     is_millis,
     read_bare,
     read_clock,
+    read_epoch,
     read_millis,
 )
 from core.logs.kernel.letters import ANY_HEX, CLASS, DIGIT, JOINS, LOW_HEX, LOWER, SPACE, WORD, as_word
@@ -83,6 +86,8 @@ def _read_time(kind: int, text: int, at: int, tail: int, year: int, bare: int) -
     """Whether the variable is no clock with a date, and its time, or that of a bare clock before it."""
     if kind > CLOCK:
         return False, read_clock(kind, text, at, tail, year)
+    if kind == _NUMBER and tail - at >= EPOCH_DIGITS and is_epoch(text, at, tail):
+        return False, read_epoch(at, tail)
     if kind == _NUMBER and tail - at >= MILLIS_DIGITS and is_millis(text, at):
         return False, read_millis(at)
     if kind == CLOCK and (at == text or (at == text + 1 and (byte(text) == _OPEN or byte(text) == _OPEN_SQUARE))):

@@ -184,6 +184,14 @@ PRINTED: dict[str, tuple[list[str], list[str]]] = {
         [f"trainer-{n % 2}   | step {n}" for n in range(6)] + ["store       | | ready", "store       | ok"],
         ["trainer-0: step 0", "trainer-1: step 1"],
     ),
+    "objects with names of their own": (
+        [f'{{"v":"info","ms":179536976{n}265,"who":"w{n % 2}","txt":"round closed","round":{n}}}' for n in range(4)],
+        ["2026-11-22T17:49:20.265000Z INFO round closed round=0 who=w0"],
+    ),
+    "objects with a clock without a date, and a word": (
+        [f'{{"r":{n % 2},"when":"22/17:57:3{n}.90","do":"{"save" if n == 2 else "upd"}","u":{n}}}' for n in range(6)],
+        ["17:57:30.90 upd r=0 u=0", "17:57:31.90 upd r=1 u=1", "17:57:32.90 save r=0 u=2"],
+    ),
     "stern -A -t": (
         [f"research llama-{n % 2} pytorch 2026-11-22T04:27:10.477538123Z step {n}" for n in range(6)],
         ["2026-11-22T04:27:10.477538Z llama-0 pytorch: step 0"],

@@ -1,0 +1,102 @@
+"""Objects a line with names of their own: ``{"v": "info", "ms": 1795369765265, "txt": "listening", "port": 7411}``.
+
+No name tells what a field is for, but its values do: a time rises from line to line and is of this century, a level is
+one of a few words, a message is a text. They are read as a logger's then, under the names that those have.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from core.logs.wraps.fields import LEVELS
+from core.logs.wraps.objects import as_bytes, read_object
+from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.records import read_record
+from core.logs.wraps.stamps import epoch, iso
+
+_LEAST = 0.5  # of the lines are objects; the others are what the interpreter and libraries print
+_NEARLY = 0.9  # of the objects have a field and keep to what it is for
+_MIN_LINES = 2
+_FEW = 0.5  # kinds of events an object; of more, the values are data
+_LEVELS = frozenset((*LEVELS, "trace", "debug", "info", "warning", "error", "critical", "fatal"))
+_CLOCK = re.compile(r"(?<!\d)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")  # the rest of "22/17:57:37.90"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Names of the fields by what they are for; a class, because functions that are made cannot be sent elsewhere."""
+
+    time: str
+    message: str
+    level: str | None
+
+    def peel(self, line: bytes) -> Peeled | None:
+        """What the program told."""
+        record = read_object(line)
+        if record is None or self.time not in record:
+            return None
+        names = {self.message: "message", self.level: "level"}
+        clock = str(record.pop(self.time))
+        told = {names.get(name, f"{name}_" if name in ("message", "level") else name): record[name] for name in record}
+        if _stamp(clock):
+            return read_record(told | {"time": clock})
+        bare = _CLOCK.search(clock)
+        return read_record(told | {"message": f"{bare[0] if bare else clock} {told.get('message', '')}"})
+
+
+def fit(lines: Sequence[bytes]) -> Wrap | None:
+    """Most lines are objects with a time, and with a text or a word that tells one from another."""
+    alike = [line for line in lines if line.startswith(b"{")]
+    if len(alike) < max(_MIN_LINES, _LEAST * len(lines)):
+        return None
+    tried = evenly(alike)
+    records = [record for line in tried if (record := read_object(line)) is not None]
+    if len(records) < _NEARLY * len(tried):
+        return None
+    time = _first(records, _is_time)
+    level = _first(records, _is_level, but=(time,))
+    message = _first(records, _is_text, but=(time, level)) or _first(records, _is_word, but=(time, level))
+    if time is None or message is None:
+        return None
+    return Wrap("JSON by its values", _Reading(time, message, level).peel)
+
+
+def _first(
+    records: Sequence[Mapping[str, Any]], fits: Callable[[Sequence[Any]], bool], but: Sequence[str | None] = ()
+) -> str | None:
+    """The first field that nearly all records have, and whose values fit."""
+    for name in records[0]:
+        values = [record[name] for record in records if name in record]
+        if name not in but and len(values) >= _NEARLY * len(records) and fits(values):
+            return name
+    return None
+
+
+def _is_time(values: Sequence[Any]) -> bool:
+    """Of this century, and never earlier than the line above; or with a clock in it."""
+    known = [stamp for value in values if (stamp := _stamp(value))]
+    if len(known) == len(values):
+        return all(one <= other for one, other in pairwise(known)) and known[0] < known[-1]
+    return all(isinstance(value, str) and _CLOCK.search(value) for value in values)
+
+
+def _stamp(value: Any) -> bytes:
+    """A time as it sorts; nothing where there is none."""
+    return iso(as_bytes(str(value).strip())).text or epoch(value).text
+
+
+def _is_level(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) and value.lower() in _LEVELS for value in values)
+
+
+def _is_text(values: Sequence[Any]) -> bool:
+    """Mostly of several words."""
+    return sum(isinstance(value, str) and " " in value.strip() for value in values) * 2 > len(values)
+
+
+def _is_word(values: Sequence[Any]) -> bool:
+    """One of a few words, and not the same one always."""
+    words = {value for value in values if isinstance(value, str) and not any(letter.isdigit() for letter in value)}
+    return 2 <= len(words) <= max(2, _FEW * len(values)) and all(isinstance(value, str) for value in values)
