@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from queue import SimpleQueue
 from types import FrameType
 
 from bot.settings import Settings
@@ -18,10 +19,10 @@ _LOG = logging.getLogger(__name__)
 def serve(settings: Settings, *, version: str) -> int:
     """Run the bot until SIGTERM or SIGINT; the exit code."""
     log_as_json()
-    ended = threading.Event()
+    ended: SimpleQueue[int] = SimpleQueue()  # an Event locks for ever when a signal comes while its lock is held
 
     def end(number: int, _frame: FrameType | None) -> None:
-        ended.set()
+        ended.put(number)
         signal.signal(number, signal.SIG_DFL)  # a second one ends it at once
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -30,7 +31,7 @@ def serve(settings: Settings, *, version: str) -> int:
     try:
         bot.start()
         _LOG.info("%s", _listening(bot, settings, version))
-        ended.wait()
+        ended.get()
         _LOG.info("stopping: nothing new is taken, what runs may end")
     finally:
         bot.stop()
