@@ -57,7 +57,7 @@ def _ask(visitor: Visitor, answer: Locator) -> None:
     _to_top(answer)
     visitor.open_thread(answer)
     visitor.write(QUESTION, "Reply")
-    expect(visitor.replies.get_by_text("208 lines")).to_be_visible(timeout=ANSWERED_IN)
+    expect(visitor.replies.get_by_text("46 lines")).to_be_visible(timeout=ANSWERED_IN)
     _to_top(answer)
     _take(visitor.page, "thread")
 

@@ -123,8 +123,8 @@ def ask(
     """Answer a question about a job, in five lines that cite its logs.
 
     \b
-    firstfault ask f07 "what did node 1 log before the crash?"
-    firstfault ask f07 compare node-01 and node-02
+    firstfault ask f07 "what did gpu018 log before the crash?"
+    firstfault ask f07 compare gpu018 and gpu019
     firstfault ask f07 is there an Xid anywhere
 
     Exit codes: 0 answered, 1 not in the logs, 2 wrong use or no such job.

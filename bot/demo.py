@@ -23,7 +23,7 @@ from bot.slack.text import escape
 from core.errors import BadSettings
 
 FIRST, SECOND = "f01", "f42"  # two real jobs with the same fault: a process was killed
-QUESTION = "what did node 2 log?"
+QUESTION = "what did tr-03 log?"
 LOG = "bot.log"
 GRACE = 0.5  # seconds for what still runs: nobody will read it
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")

@@ -13,7 +13,7 @@ app = typer.Typer(
     \b
     firstfault library search "loss is nan after resume"
     firstfault library show xid-79
-    firstfault library draft f07 > link-down.toml     then edit it
+    firstfault library draft f07 > node-lost.toml      then edit it
     firstfault library import link-down.toml --approve
     firstfault library export ./patterns              for review in git
     """,

@@ -3,7 +3,7 @@
 A library that does not answer costs its part of the answer, with a sentence, and nothing else.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -177,6 +177,7 @@ class _Seen:
         self.seed = match.entry.origin is patterns.Origin.SEED
         self.entry = match.entry
         self._match, self._job = match, diagnosis.job
+        self._accused = {suspect.node for suspect in diagnosis.nodes}
 
     def is_said_by(self, own: Sequence["_Seen"]) -> bool:
         """Whether it is a seed, and the team has a pattern of its own for these events, or with its very words."""
@@ -185,7 +186,7 @@ class _Seen:
         )
 
     def fault(self) -> KnownFault:
-        because = _why(self._match, self.events)
+        because = _why(self._match, self.events, self._accused)
         return _fault(self._match.entry, self._job, exact=True, score=1.0, because=because, events=self.events)
 
 
@@ -194,17 +195,22 @@ def numbered(faults: Sequence[KnownFault]) -> Iterator[KnownFault]:
     return (replace(fault, id=f"P{number}") for number, fault in enumerate(faults, start=1))
 
 
-def _why(match: Match, events: Sequence[str]) -> str:
+def _why(match: Match, events: Sequence[str], accused: Collection[str]) -> str:
+    where = _on(match, accused)
     if events:
-        return f"All events of its signature are in this job ({', '.join(events)}){_on(match)}."
+        return f"All events of its signature are in this job ({', '.join(events)}){where}."
     return (
-        f"All events of its signature are in this job{_on(match)}, but the diagnosis does not count them among what "
+        f"All events of its signature are in this job{where}, but the diagnosis does not count them among what "
         "points at the failure."
     )
 
 
-def _on(match: Match) -> str:
-    return f", on {', '.join(sorted(match.nodes, key=natural))}" if 0 < len(match.nodes) <= MAX_NAMED else ""
+def _on(match: Match, accused: Collection[str] = ()) -> str:
+    """Which nodes say so; when none of them is accused, they tell of another."""
+    if not 0 < len(match.nodes) <= MAX_NAMED:
+        return ""
+    others = accused and not set(accused) & set(match.nodes)
+    return f", {'told by' if others else 'on'} {', '.join(sorted(match.nodes, key=natural))}"
 
 
 def _fault(

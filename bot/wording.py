@@ -30,6 +30,7 @@ _BY_NAME = 2  # so many nodes of an event are named
 _NEXT_UNIT, _DIGITS = 999.5, (99.95, 9.995)  # where rounding to three digits adds one before the point
 NO_CLOCK = "--:--:--"
 _LEADING_CLOCK = re.compile(
+    r"^((?:\S+\s+){0,3})"  # labels of launchers and wrappers
     r"\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T_-][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?\s+"
 )
@@ -123,8 +124,8 @@ def said(event: EventEvidence) -> str:
 
 
 def without_clock(text: str) -> str:
-    """A log line without the date and time that it begins with."""
-    return _LEADING_CLOCK.sub("", text)
+    """A log line without the date and time that it begins with, or that follow its label."""
+    return _LEADING_CLOCK.sub(r"\1", text)
 
 
 def first_sign(diagnosis: Diagnosis) -> int | None:

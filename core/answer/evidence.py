@@ -138,7 +138,10 @@ def _lines(parsed: Parsed, rows: NDArray[np.intp]) -> tuple[Line, ...]:
 
 
 def _by_node(table: EventTable, rows: NDArray[np.intp]) -> list[int]:
-    timed = rows[np.argsort(table.time[rows], kind="stable")]
+    files = np.argsort(np.argsort(np.array(table.files)))[
+        table.file[rows]
+    ]  # at the same moment by name, in any listing
+    timed = rows[np.lexsort((table.line[rows], files, table.time[rows]))]
     _, first = np.unique(table.node[timed], return_index=True)
     return [*timed[np.sort(first)].tolist(), *np.delete(timed, first).tolist()]
 

@@ -223,14 +223,27 @@ def _bars(found: Markers, planned: int | None) -> NDArray[np.bool_]:
 def _chosen(found: Markers, bars: NDArray[np.bool_], rank_of_voice: NDArray[np.int32]) -> Markers:
     """The markers that count: of progress bars only the one that counts iterations, and no lighter dialects.
 
-    But of ranks that speak no heavier one those in which they count the same iterations.
+    But for one that tells the same count in smaller steps (DeepSpeed reports every tenth step, its program each), and
+    for ranks that speak no heavier one and count the same iterations.
     """
     found = found.only((found.weights != _BAR) | bars)
     heavy = found.weights >= min(found.weights.max(initial=0), _WEIGHTY)
+    alone = found.weights == _LIGHT
+    if _is_finer(found.numbers[~heavy & ~alone], found.numbers[heavy]):
+        return found.only(~alone)
     ranks, counted = rank_of_voice[found.voices], np.unique(found.numbers[heavy])
-    light = (found.weights == _LIGHT) & (ranks >= 0) & ~np.isin(ranks, ranks[heavy])
+    light = alone & ~heavy & (ranks >= 0) & ~np.isin(ranks, ranks[heavy])
     for _, mine in rows_by(ranks, np.flatnonzero(light)):
         numbers = np.unique(found.numbers[mine])
         both = np.isin(numbers, counted).sum()
         light[mine] = both >= SAME * max(len(numbers), len(counted))
     return found.only(heavy | light)
+
+
+def _is_finer(numbers: NDArray[np.int64], coarse: NDArray[np.int64]) -> bool:
+    """Whether numbers hold each of the coarse ones, which skip some, and end within a step of them."""
+    coarse = np.unique(coarse[coarse > 0])
+    if len(coarse) <= 1 or not np.isin(coarse, numbers).all():
+        return False
+    step = float(np.median(np.diff(coarse)))
+    return step > 1 and bool(numbers.max() < coarse[-1] + step)

@@ -70,17 +70,22 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
         for event, template in enumerate(table.templates)
     ]
     telling = {event: fact for event, fact in enumerate(facts) if fact is not None}
+    said = table.rows_of(telling)
     unexplained = {
         event: kept
-        for event, rows in table.rows_of(telling).items()
+        for event, rows in said.items()
         if len((kept := _unexplained(parsed, event, rows, telling[event])).rows)
     }
+    # A guess that was survived once is none, also where good jobs explain the times that this job survived.
+    judged = {event: one.rows if telling[event].known else said[event] for event, one in unexplained.items()}
     calm = None
     if iterations.last is None and unexplained:
-        rows = np.sort(np.concatenate([one.rows for one in unexplained.values()]))
+        rows = np.sort(np.concatenate([*judged.values()]))
         calm = count_calm(table, rows, np.array([fact is None for fact in facts], np.bool_), parsed.memory)
     return tuple(
-        _candidate(table, event, telling[event], one, survived(table, one.rows, iterations, facts, calm, crowd=crowd))
+        _candidate(
+            table, event, telling[event], one, survived(table, judged[event], iterations, facts, calm, crowd=crowd)
+        )
         for event, one in sorted(unexplained.items())
     )
 

@@ -115,7 +115,9 @@ def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
         """A launcher that reports which process died asks the others of its node to stop: only those were asked."""
         pids = [about[row].pid if row in about else None for row in rows.tolist()]
         named = np.array([pid is not None for pid in pids], np.bool_)
-        by_pid = table.time[rows] >= np.array([asked_pids.get(pid, _NEVER) for pid in pids], np.int64)
+        places = zip(table.node[rows].tolist(), pids, strict=True)  # containers of all nodes count their own processes
+        since = [min(asked_pids.get((node, pid), _NEVER), asked_pids.get((-1, pid), _NEVER)) for node, pid in places]
+        by_pid = table.time[rows] >= np.array(since, np.int64)
         late: NDArray[np.bool_] = table.time[rows] >= asked.min()
         by_node = np.where(named, _after(table, rows, told), _after(table, rows, asked))
         return np.asarray(by_pid | by_node | (scheduler[table.voice[rows]] & late), np.bool_)
@@ -159,12 +161,13 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, Process]:
     return {row: known[0] for row, processes in told.items() if (known := [one for one in processes if one])}
 
 
-def _first_of_pids(table: EventTable, about: Mapping[int, Process]) -> dict[int | None, int]:
-    """When each process was first told of."""
-    found: dict[int | None, int] = {}
+def _first_of_pids(table: EventTable, about: Mapping[int, Process]) -> dict[tuple[int, int | None], int]:
+    """When each process of each node (its place in the table, -1 for none) was first told of."""
+    found: dict[tuple[int, int | None], int] = {}
     for row, process in about.items():
         if process.pid is not None:
-            found[process.pid] = min(found.get(process.pid, _NEVER), int(table.time[row]))
+            key = int(table.node[row]), process.pid
+            found[key] = min(found.get(key, _NEVER), int(table.time[row]))
     return found
 
 

@@ -38,7 +38,7 @@ def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, st
     forced = sorted(rank for rank, one in of_rank.items() if one.signal == _KILLED and rank in home)
     never = sorted(set(home) - set(of_rank)) if ending.ordered else []
     signs = []
-    for ranks, does in ((forced, "had to be killed"), (never, "was never reported to have ended")):
+    for ranks, does in ((forced, "had to be killed"), (never, "had no end reported")):
         if ranks and len(ranks) <= max(1, len(home) * FEW):
             signs += _signs(ranks, home, FORCED, f"{does}; {len(told)} of {len(home)} ranks stopped when told to.")
     return signs

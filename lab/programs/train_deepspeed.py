@@ -9,7 +9,7 @@ from datetime import timedelta
 import deepspeed
 import torch
 from corpus import Shards, batches
-from deepspeed.utils import logger
+from deepspeed.utils.logging import logger, set_log_level_from_string
 from noise import slow_batch, start_noise
 from options import arguments
 from stacks import dump_stacks_when_ended
@@ -21,6 +21,7 @@ BATCH = 4
 def main() -> None:
     """The whole job of one rank."""
     args = arguments()
+    set_log_level_from_string("info")  # by itself it says no more than warnings
     torch.set_num_threads(1)
     dump_stacks_when_ended()
     config = LMConfig.load(args.config)

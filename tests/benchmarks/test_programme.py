@@ -140,7 +140,7 @@ def test_every_channel_that_speaks_can_be_switched_off() -> None:
     assert set(without) == {*STEPS, *channels}
     assert set(alone) == {NO_CHANNEL, *channels}
     assert not alone[NO_CHANNEL].nodes
-    assert [node.node for node in alone["silence"].nodes] == ["node-01"]
+    assert [node.node for node in alone["silence"].nodes] == ["tr-02"]
 
 
 # --- all of it --------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def test_clocks_are_set_forward_in_their_own_form(text: bytes, micros: int, late
 def case(**files: bytes) -> Case:
     """A job of two nodes with four files."""
     logs = {
-        "logs/controller.log": LOG,
+        "logs/slurmctld.log": LOG,
         "logs/node-1/rank_0.log": LOG,
         "logs/node-1/rank_1.log": LOG,
         "logs/node-2/rank_2.log": LOG,
@@ -79,7 +79,7 @@ def test_skewed_clocks_are_as_far_apart_as_told() -> None:
     """Files of one node move together, another node by the whole skew, the scheduler not at all."""
     seconds = {name: re.findall(rb"04:00:0(\d)", text)[0] for name, text in texts(with_skew(case(), 5)).items()}
 
-    assert seconds["logs/controller.log"] == b"0"
+    assert seconds["logs/slurmctld.log"] == b"0"
     assert seconds["logs/node-1/rank_0.log"] == seconds["logs/node-1/rank_1.log"]
     assert {seconds["logs/node-1/rank_0.log"], seconds["logs/node-2/rank_2.log"]} == {b"0", b"5"}
 

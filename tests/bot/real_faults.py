@@ -1,4 +1,4 @@
-"""A diagnosis that follows a real job whose network link went down, and what the other diagnoses share."""
+"""A diagnosis of a job whose network link went down, in lines of real programs, and what the other diagnoses share."""
 
 # ruff: noqa: E501 log lines are as long as they are
 import math
@@ -53,7 +53,10 @@ def wobble(number: int, middle: float, spread: float) -> float:
 
 def node_fault() -> Diagnosis:
     """The link of node-01 went down for good at iteration 60; the peers timed out 25 s later."""
-    daemon, heartbeat = "logs/node-01/noded.log", "node-01 noded[12793]: WARNING heartbeat seq="
+    monitor = "logs/node-01/ip-monitor.log"  # of ip -ts monitor link
+    down = "3: eth0: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc mq state DOWN group default qlen 1000"
+    agent = "12793 torch/distributed/elastic/rendezvous/dynamic_rendezvous.py:1346] The node 'node-01_12793_0' has failed to "
+    agent += "send a keep-alive heartbeat to the rendezvous 'f07' due to an error of type RendezvousConnectionError."
     recv = "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] "
     recv += "Timed out waiting 25000ms for recv operation to complete"
     events = (
@@ -61,15 +64,9 @@ def node_fault() -> Diagnosis:
             "E1",
             0.97,
             "node-01 logged that its link eth0 is down, once; the other 3 nodes and 3 successful jobs never did.",
-            (
-                Line(
-                    daemon,
-                    7,
-                    "2026-11-21T03:59:44.976Z node-01 noded[12793]: ERROR netlink: eth0 <NO-CARRIER,BROADCAST,MULTICAST,UP> state DOWN",
-                ),
-            ),
+            (Line(monitor, 7, f"[2026-11-21T03:59:44.976000] {down}"),),
             event="9b1f60c2a4d87e35",
-            template="<TS> node-<NUM> noded[<NUM>]: ERROR netlink: eth<NUM> <NO-CARRIER,BROADCAST,MULTICAST,UP> state DOWN",
+            template="[<TS>] <NUM>: eth<NUM>: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu <NUM> qdisc mq state DOWN group default qlen <NUM>",
             role=Role.ROOT,
             count=1,
             nodes=("node-01",),
@@ -82,15 +79,11 @@ def node_fault() -> Diagnosis:
             0.91,
             "32 heartbeats of node-01 failed in a row; the other 3 nodes lost none before the job ended.",
             tuple(
-                Line(
-                    daemon,
-                    line,
-                    f"2026-11-21T03:59:{47.738 + 4.509 * n:06.3f}Z {heartbeat}{14 + n} to controller 10.77.0.1:7070 failed ({n + 1} in a row): timed out",
-                )
+                Line("logs/node-01/torchrun.log", line, f"W1121 03:59:{47.738 + 4.509 * n:06.3f}000 {agent}")
                 for n, line in enumerate((8, 9, 10))
             ),
             event="41c08de77d3ab512",
-            template="<TS> node-<NUM> noded[<NUM>]: WARNING heartbeat seq=<NUM> to controller <IP> failed (<NUM> in a row): timed out",
+            template="W<TS> <NUM> torch/distributed/elastic/rendezvous/dynamic_rendezvous.py:<NUM>] The node 'node-<ID>' has failed to send a keep-alive heartbeat to the rendezvous 'f<NUM>' due to an error of type RendezvousConnectionError.",
             role=Role.ROOT,
             count=32,
             nodes=("node-01",),
@@ -103,18 +96,18 @@ def node_fault() -> Diagnosis:
             "The controller lost node-01 and no other node.",
             (
                 Line(
-                    "logs/controller.log",
+                    "logs/slurmctld.log",
                     13,
-                    "2026-11-21T03:59:52.672Z jobctl: ERROR node node-01 not responding: no heartbeat for 9 s, marking it DOWN*",
+                    "[2026-11-21T03:59:52.672] error: Nodes node-01 not responding, setting DOWN",
                 ),
                 Line(
-                    "logs/controller.log",
+                    "logs/slurmctld.log",
                     12,
-                    "2026-11-21T03:59:45.140Z jobctl: INFO switch kernel: labbr0: port 2(swp1) entered disabled state",
+                    "[2026-11-21T03:59:52.672] Killing JobId=4711 on failed node node-01",
                 ),
             ),
             event="c7720e1d9f4456ab",
-            template="<TS> jobctl: ERROR node node-<NUM> not responding: no heartbeat for <NUM> s, marking it DOWN*",
+            template="[<TS>] error: Nodes node-<NUM> not responding, setting DOWN",
             role=Role.ROOT,
             count=1,
             stage=Stage.TRAINING,
@@ -210,7 +203,7 @@ def node_fault() -> Diagnosis:
         why=(
             "A direct trace of the fault (E1) is on node-01 and nowhere else.",
             "The trace comes 25 s before the first time-out of a peer (E4).",
-            "Two sources agree: the node's own daemon (E1, E2) and the controller (E3).",
+            "Two sources agree: the node itself (E1, E2) and the controller (E3).",
         ),
         checks=(
             "The link of node-01: cable, transceiver and switch port swp1 (ip -s link show eth0; ethtool eth0).",
@@ -222,14 +215,8 @@ def node_fault() -> Diagnosis:
             NodeEvidence(
                 "N1",
                 0.93,
-                "33 lines of 2 kinds that no other node has; its daemon talked on for 108 s after the others had ended.",
-                (
-                    Line(
-                        daemon,
-                        7,
-                        "2026-11-21T03:59:44.976Z node-01 noded[12793]: ERROR netlink: eth0 <NO-CARRIER,BROADCAST,MULTICAST,UP> state DOWN",
-                    ),
-                ),
+                "33 lines of 2 kinds that no other node has; its agent talked on for 108 s after the others had ended.",
+                (Line(monitor, 7, f"[2026-11-21T03:59:44.976000] {down}"),),
                 node="node-01",
                 ranks=(2, 3),
                 events=("E1", "E2", "E3"),

@@ -75,7 +75,7 @@ def test_the_first_step_works_behind_a_proxy(demo: Demo) -> None:
     did = do(demo, {"do": "command", "user": APPROVER, "channel": CHANNEL, "text": f"/diagnose {FIRST}"})
     assert did["acknowledged"]
 
-    answer = wait_for(lambda: [one for one in state(demo)["messages"] if "Look at node-02" in one["text"]])
+    answer = wait_for(lambda: [one for one in state(demo)["messages"] if "Look at tr-03" in one["text"]])
 
     wait_for(lambda: "ff_approve" in json.dumps(state(demo)["messages"]))
     assert answer[0]["channel"] == CHANNEL

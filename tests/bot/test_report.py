@@ -133,7 +133,7 @@ def test_the_page_says_what_the_terminal_says() -> None:
         "ranks 2-3",
         "The link of node-01: cable",
         "2026-11-21, UTC",
-        "logs/node-01/noded.log:7",
+        "logs/node-01/ip-monitor.log:7",
         "32 times",
         "25 files, 1,166 lines, 208 kB, 8 of 8 ranks",
         "with 3 successful jobs: s01, s03, s04",
@@ -146,12 +146,13 @@ def test_the_page_says_what_the_terminal_says() -> None:
 def test_a_cited_line_is_shown_once_and_in_context() -> None:
     """Neighbouring citations share one excerpt; what a suspect repeats of an event is not shown again."""
     fault = diagnoses.node_fault()
-    name = "logs/node-01/noded.log"
+    name = "logs/node-01/ip-monitor.log"
     around = tuple(Line(name, number, f"line {number}") for number in range(1, 20))
-    excerpts = {(name, number): Excerpt(name, number, around) for number in (7, 8, 9, 10)}
+    agent = "logs/node-01/torchrun.log"
+    excerpts = {(file, at): Excerpt(file, at, around) for file, at in ((name, 7), (agent, 8), (agent, 9), (agent, 10))}
     source = render_report(fault, excerpts, version="0.1.0")
     assert source.count(f"{name}:7<") == 1
-    assert source.count(f"{name}:8, 9, 10<") == 1
+    assert source.count(f"{agent}:8, 9, 10<") == 1
     assert re.search(r'class="line cited"><span class="number">7</span><code>line 7<', source)
     assert re.search(r'class="line"><span class="number">6</span><code>line 6<', source)
 

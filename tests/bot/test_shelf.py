@@ -9,7 +9,7 @@ from bot.investigate import Answer, Request, investigate
 from bot.known import KnownFault
 from bot.settings import Settings
 from bot.shelf import at_once, exact_faults, numbered, open_fault_library
-from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
+from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
 from faultlib.draft import pattern_of
 from faultlib.pattern import Clause, Signature
 from faultlib.signature import Match
@@ -93,6 +93,14 @@ def test_ids_are_given_in_the_order_of_the_answer() -> None:
     assert [fault.id for fault in faults] == ["P1", "P2"]
 
 
+def test_who_tells_of_another_node_is_not_where_the_fault_is() -> None:
+    """A peer or a scheduler's daemon reports it: the sentence says so."""
+    (fault,) = _shown(
+        _match("lost", "e-root"), diagnosis=replace(DIAGNOSIS, nodes=(NodeEvidence("N1", 0.9, "x", node="b"),))
+    )
+    assert fault.because == "All events of its signature are in this job (E1), told by node-a."
+
+
 def test_a_match_is_told_before_there_is_a_diagnosis() -> None:
     """Cause and fix, and who confirmed them, at once."""
     (fault,) = at_once([_match("team", "e-root")])
@@ -144,7 +152,7 @@ def test_a_library_that_cannot_be_opened_costs_its_part_only(settings: Settings)
     (settings.library / "library.db").write_bytes(b"this is no database, but it is long enough to be one" * 40)
     names = [path.name for path in settings.library.iterdir()]
     answer = _investigated(settings, "f07")
-    assert answer.diagnosis.headline.startswith("Look at node-01")
+    assert answer.diagnosis.headline.startswith("Look at gpu018")
     assert answer.known == ()
     assert [skip.step for skip in answer.diagnosis.skipped] == ["fault library"]
     assert [path.name for path in settings.library.iterdir()] == names

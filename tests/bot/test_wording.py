@@ -90,8 +90,15 @@ def test_an_impossible_time_is_no_crash() -> None:
 def test_the_time_of_a_line_is_not_said_twice() -> None:
     """Beside the clock column a line begins with what it says."""
     event = diagnoses.node_fault().events[0]
-    assert wording.said(event).startswith("node-01 noded[12793]: ERROR netlink")
-    assert wording.said(dataclasses.replace(event, first_time=None)).startswith("2026-11-21T03:59:44.976Z")
+    assert wording.said(event).startswith("3: eth0: <NO-CARRIER")
+    assert wording.said(dataclasses.replace(event, first_time=None)).startswith("[2026-11-21T03:59:44.976000]")
+
+
+def test_a_time_within_a_line_stays() -> None:
+    """Only the clock at its head is said beside it: behind a launcher's label, too."""
+    stop = "0: slurmstepd: error: *** STEP 7.0 ON gpu017 CANCELLED AT 2026-11-21T04:00:12 DUE TO NODE FAILURE ***"
+    assert wording.without_clock(stop) == stop
+    assert wording.without_clock("12: 2026-11-21 04:00:12,500 saved") == "12: saved"
 
 
 def test_what_was_not_read_is_said() -> None:

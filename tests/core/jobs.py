@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -42,6 +43,15 @@ def job(files: Mapping[str, str | bytes], **manifest: Any) -> Job:
 def example(job_id: str) -> Job:
     """A real lab job."""
     return open_source(str(EXAMPLES)).job(job_id)
+
+
+def good_jobs(job_id: str) -> tuple[str, ...]:
+    """Successful examples with the settings of an example."""
+    settings = {
+        path.parent.name: json.loads(path.read_text(encoding="utf-8"))["settings_id"]
+        for path in sorted(EXAMPLES.glob("*/job.json"))
+    }
+    return tuple(name for name in settings if name[0] == "s" and name != job_id and settings[name] == settings[job_id])
 
 
 def at(seconds: float, text: str) -> str:
@@ -126,6 +136,17 @@ def lost(node: int) -> list[str]:
 def timed_out() -> list[str]:
     """A healthy rank that waited for somebody in vain."""
     return raised("RuntimeError: [/gloo/unbound_buffer.cc:81] Timed out waiting 25000ms for recv operation to complete")
+
+
+def slurm(seconds: float, text: str) -> str:
+    """What slurmctld or slurmd writes to its log."""
+    clock = START + timedelta(seconds=seconds)
+    return f"[{clock:%Y-%m-%dT%H:%M:%S}.{clock.microsecond // 1000:03d}] {text}"
+
+
+def told_to_end(seconds: float) -> str:
+    """torchrun's word that it was told to end, with SIGTERM."""
+    return at(seconds, "W1121 api.py:753] Received 15 death signal, shutting down workers")
 
 
 def exited(seconds: float, code: int) -> str:

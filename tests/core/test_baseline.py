@@ -99,7 +99,7 @@ def test_failed_attempts_of_a_restarted_job_are_left_out() -> None:
         {
             "node-0/run/attempt_0/0/stderr.log": lines("starting", "RuntimeError: Connection closed by peer"),
             "node-0/run/attempt_1/0/stderr.log": lines("starting", "done"),
-            "node-0/noded.log": lines("RuntimeError: told by the daemon"),
+            "node-0/slurmd.log": lines("RuntimeError: told by the daemon"),
         }
     )
 
@@ -127,7 +127,7 @@ def test_what_everybody_always_says_is_known() -> None:
     """Its absence will be a sign; what one speaker of one job left out is not always said."""
     said = {"s1": (["up", "ready"], ["up", "ready"]), "s2": (["up", "ready"], ["up"])}
     profiles = [
-        profile_job(job({f"node-{n}/noded.log": lines(*own) for n, own in enumerate(daemons)}, job_id=job_id),
+        profile_job(job({f"node-{n}/slurmd.log": lines(*own) for n, own in enumerate(daemons)}, job_id=job_id),
                     cache=None, workers=1, progress=None)
         for job_id, daemons in said.items()
     ]  # fmt: skip

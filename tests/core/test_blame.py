@@ -11,7 +11,7 @@ from core.identities import own_address, own_rank
 from core.job import Job
 from core.model import Scope
 from core.nodes.blame import Edge, Names, sinks
-from tests.core.jobs import at, four_nodes, job, lines, lost, parse, raised, signs_of, steps
+from tests.core.jobs import four_nodes, job, lines, lost, parse, raised, signs_of, slurm, steps
 
 NODES = [f"node-{n}" for n in range(6)]
 
@@ -59,17 +59,17 @@ def test_who_cannot_be_named_is_not_blamed(said: str) -> None:
 
 def test_nobody_is_named_by_itself() -> None:
     """A daemon that talks of its own node accuses nobody."""
-    daemon = [at(3, "ERROR node node-0 not responding: no heartbeat for 9 s")]
+    daemon = [slurm(3, "error: Nodes node-0 not responding")]
 
-    assert blamed(four_nodes({}, usual=steps(3), others={"node-0/noded.log": daemon})) == set()
-    assert blamed(four_nodes({}, usual=steps(3), others={"node-1/noded.log": daemon})) == {"node-0"}
+    assert blamed(four_nodes({}, usual=steps(3), others={"node-0/slurmd.log": daemon})) == set()
+    assert blamed(four_nodes({}, usual=steps(3), others={"node-1/slurmd.log": daemon})) == {"node-0"}
 
 
 def test_the_scheduler_names_a_lost_node() -> None:
     """What the controller says of a node is said by nobody of the job's own; the node is the suspect."""
-    controller = [at(13, "ERROR node node-2 not responding: no heartbeat for 9 s, marking it DOWN*")]
+    controller = [slurm(13, "error: Nodes node-2 not responding, setting DOWN")]
 
-    diagnosis = diagnose(four_nodes({}, usual=steps(9), others={"controller.log": controller}), [])
+    diagnosis = diagnose(four_nodes({}, usual=steps(9), others={"slurmctld.log": controller}), [])
 
     assert (diagnosis.scope, [node.node for node in diagnosis.nodes]) == (Scope.NODE, ["node-2"])
     assert "The scheduler says of node-2" in diagnosis.nodes[0].because

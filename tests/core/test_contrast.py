@@ -17,7 +17,7 @@ ODD = ("clock drift corrected", "falling back to sockets", "resized the page cac
 
 def many_nodes(count: int, says: dict[int, tuple[str, ...]], **manifest: Any) -> Job:
     """Daemons of so many nodes; all say the usual things but those that say something of their own."""
-    others = {f"node-{n}/noded.log": says.get(n, USUAL) for n in range(count)}
+    others = {f"node-{n}/slurmd.log": says.get(n, USUAL) for n in range(count)}
     nodes = tuple(f"node-{n}" for n in range(count))
     return four_nodes({}, others=others, nodes=nodes, node_ranks={}, **manifest)
 
@@ -104,7 +104,7 @@ def test_contrast_settles_who_of_two_silent_nodes_it_was() -> None:
     silent = four_nodes(
         {n: timed_out() for n in (0, 1)},
         usual=steps(9),
-        others={f"node-{n}/noded.log": (*USUAL, *(ODD if n == 2 else ())) for n in range(4)},
+        others={f"node-{n}/slurmd.log": (*USUAL, *(ODD if n == 2 else ())) for n in range(4)},
     )
 
     assert [node.node for node in diagnose(silent, []).nodes] == ["node-2"]

@@ -60,7 +60,7 @@ def test_each_speaker_has_its_own_count() -> None:
 def test_what_is_normal_on_one_node_is_normal_on_another() -> None:
     """In good jobs another node of the same cohort, or even another program, said it."""
     assert candidates(four_nodes({2: [PUSH]}), good([PUSH])) == []
-    assert candidates(four_nodes({}, others={"node-3/noded.log": [PUSH]}), good([PUSH])) == []
+    assert candidates(four_nodes({}, others={"node-3/slurmd.log": [PUSH]}), good([PUSH])) == []
 
 
 def test_a_stop_is_never_explained_away() -> None:

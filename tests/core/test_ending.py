@@ -50,6 +50,21 @@ def test_a_pause_as_long_as_the_job_made_before_is_no_hang() -> None:
     assert ending(stopped(made, 65 + 60)).hung
 
 
+def test_what_goes_on_failing_while_a_job_hangs_is_not_what_broke() -> None:
+    """A pusher is refused more often than in good jobs, for the job is older; who did not end when told to is named."""
+    push = "[ERROR] metrics push failed: quota exceeded"
+    pushes = [at(6 * n, push) for n in range(1, 20)]
+    good = four_nodes({}, usual=[*pushes[:4], *steps(30, total=30)], status=Status.COMPLETED, job_id="good")
+    ended = [f"srun: error: node-{n}: task {n}: Terminated" for n in (0, 1, 3)]
+    order = at(119, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:59 DUE TO TIME LIMIT ***")
+    hung = four_nodes({}, usual=sorted([*pushes, *steps(30, total=900)]), others={"slurm.out": [order, *ended]})
+
+    found = diagnose(hung, [good])
+
+    assert "the job hung" in found.headline
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
+
+
 def test_a_pause_that_a_good_job_made_is_no_hang() -> None:
     """What is normal is also told by the job's successful neighbours."""
     good = four_nodes({}, usual=paced((20, 1.0), (1, 25.0), (20, 1.0)), status=Status.COMPLETED, job_id="good")

@@ -86,8 +86,8 @@ def test_the_number_of_cited_lines_is_bounded_and_each_node_is_among_them() -> N
             "4 of 4 nodes logged this 4 times. Storage failed.",
         ),
         (
-            job({"controller.log": lines("ERROR node node-2 not responding")}, nodes=("node-1", "node-2")),
-            "controller.log logged this once. The node stopped answering.",
+            job({"slurmctld.log": lines("error: Nodes node-2 not responding")}, nodes=("node-1", "node-2")),
+            "slurmctld.log logged this once. The node stopped answering.",
         ),
     ],
 )  # fmt: skip
@@ -152,7 +152,7 @@ def everything(found: Diagnosis) -> list[float]:
     return [one.score for one in (*found.events, *found.nodes, *found.iterations)]
 
 
-@pytest.mark.parametrize("job_id", ["f02", "f07", "f15", "f42"])
+@pytest.mark.parametrize("job_id", ["f02", "f07", "f15", "f22", "f42"])
 def test_scores_are_within_bounds_and_lists_are_ranked(job_id: str) -> None:
     """Higher is more anomalous, everywhere, and the most telling comes first."""
     found = diagnose(example(job_id), [])

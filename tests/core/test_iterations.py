@@ -166,6 +166,18 @@ def test_ranks_that_share_a_file_do_not_start_anew() -> None:
     assert (found.last, found.began) == (4, None)
 
 
+def spoken(each: int, last: int, total: int) -> list[str]:
+    """DeepSpeed's report of every tenth step, beside what its program says of each (or of other) steps."""
+    reports = [f"[Rank 0] step={n}, skipped=0, lr=[0.002]" for n in range(0, last + 1, 10)]
+    return [*reports, *(f"step {n}/{total} | loss 1.5" for n in range(each, last + 5, each))]
+
+
+@pytest.mark.parametrize(("each", "last"), [(1, 34), (2, 34), (4, 30)])
+def test_the_same_count_in_smaller_steps_counts(each: int, last: int) -> None:
+    """Only when it holds all that the framework counts; the steps of an evaluation are others."""
+    assert counted(job({"train.log": lines(*spoken(each, 30, 60))})).last == last
+
+
 def test_each_rank_has_its_own_last_iteration() -> None:
     """Who is behind can be told only where ranks are counted apart."""
     found = counted(four_nodes({n: steps(5 if n == 2 else 9) for n in range(4)}))
@@ -178,9 +190,9 @@ def test_who_counts_nothing_follows_the_jobs_clock() -> None:
     """A node's daemon has no iterations; what it says at 04:00:04 was said during what the ranks did then."""
     daemon = lines(at(0, "up"), at(4.5, "link down"), at(50, "bye"))
 
-    parsed = parse(job({"node-0/rank_0.log": lines(*steps(9)), "node-0/noded.log": daemon}))
+    parsed = parse(job({"node-0/rank_0.log": lines(*steps(9)), "node-0/slurmd.log": daemon}))
 
-    of_daemon = parsed.iterations.of_row[parsed.table.file == parsed.table.files.index("logs/node-0/noded.log")]
+    of_daemon = parsed.iterations.of_row[parsed.table.file == parsed.table.files.index("logs/node-0/slurmd.log")]
     assert of_daemon.tolist() == [-1, 4, 9]
 
 
@@ -280,8 +292,8 @@ def test_without_a_marker_nothing_is_counted(text: str) -> None:
 
 
 def test_a_real_job_is_counted() -> None:
-    """The lab's job f07 lost its node after iteration 60 of 120."""
+    """The lab's job f07 lost a node after iteration 30 of 60."""
     found = counted(example("f07"))
 
-    assert (found.last, found.total) == (60, 120)
+    assert (found.last, found.total) == (30, 60)
     assert {"loss", "gradient norm", "time per iteration (ms)"} <= {one.name for one in found.series}

@@ -111,8 +111,8 @@ def test_an_event_is_told_by_its_places() -> None:
     templates = [parsed.table.templates[event] for event in parsed.table.said.event.tolist()]
     event = next(template.id for template in templates if "Timed out waiting" in template.text)
     found = look.of_event(parsed, event)
-    assert found.says.startswith("It was said 7 times, ")
-    assert "node-00 2, node-01 1, node-02 2, node-03 2." in found.says
+    assert found.says.startswith("It was said 3 times, ")
+    assert "tr-01 1, tr-03 1, tr-04 1." in found.says
     assert look.of_event(parsed, "0" * 16).says == "The job has no such event."
 
 

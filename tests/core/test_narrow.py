@@ -178,7 +178,7 @@ def test_packed_files_come_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_any_executor_reads_the_same() -> None:
     """Threads, processes, and so the machines of a cluster: what goes to them and what comes back can be pickled."""
-    files = example("f07").logs[:6]
+    files = example("f01").logs[:6]
     expected = [of_rows(file) for file in read(files)]
 
     with ProcessPoolExecutor(2) as processes, ThreadPoolExecutor(2) as threads:

@@ -35,9 +35,9 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         "a folder a node",
         {},
         [
-            ("node-00/noded.log", b"", ("node-00", None, None, 0)),
+            ("node-00/slurmd.log", b"", ("node-00", None, None, 0)),
             ("node-01/deep/down/kern.log.gz", b"", ("node-01", None, None, 0)),
-            ("controller.log", b"", (None, None, None, 0)),
+            ("slurmctld.log", b"", (None, None, None, 0)),
         ],
     ),
     (
@@ -534,8 +534,8 @@ def test_the_order_of_files_changes_nobodys_origin(
         ("node-00/run/attempt_0/0/stderr.log", b"", Program.RANK),
         ("node-00/torchrun.log", b"", Program.LAUNCHER),
         ("node-00/torchrun.log", b"[default0]:", Program.RANK),
-        ("node-00/noded.log", b"", Program.DAEMON),
-        ("controller.log", b"", Program.SCHEDULER),
+        ("node-00/slurmd.log", b"", Program.DAEMON),
+        ("slurmctld.log", b"", Program.SCHEDULER),
         ("job-77-node-01.log", b"", Program.DAEMON),
         ("job-77-node-01.log", b"[rank3]: ", Program.RANK),
         ("job-77-node-01-torchrun.log", b"", Program.LAUNCHER),
@@ -552,7 +552,7 @@ def test_programs_are_told_apart(file: str, prefix: bytes, program: Program) -> 
 def test_voices_in_the_same_place_share_a_cohort() -> None:
     """The same program of two nodes should say the same; ranks 0 and last of a job never do, nor do two streams."""
     voices = [(f"{node}/run_{node}/attempt_0/{n}/stderr.log", b"") for node in ("node-00", "node-01") for n in (0, 1)]
-    daemons = [("node-00/noded.log", b""), ("node-01/noded.log", b"")]
+    daemons = [("node-00/slurmd.log", b""), ("node-01/slurmd.log", b"")]
 
     first, lead_peer, lead, last, one, other = (o.cohort for o in origins([*voices, *daemons], TWO_NODES))
 

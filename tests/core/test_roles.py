@@ -6,7 +6,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.candidates import Candidate
 from core.model import Role, Scope
-from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, raised, steps, timed_out
+from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, raised, steps, timed_out, told_to_end
 
 API = "7416 torch/distributed/elastic/multiprocessing/api.py"  # of torchrun
 LIMIT = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:12 DUE TO TIME LIMIT ***"
@@ -53,6 +53,16 @@ def test_a_launcher_that_asks_the_others_to_stop_did_not_kill_the_one_that_died(
     assert (killed.role, killed.nodes) == (Role.ROOT, ("node-2",))
 
 
+def test_containers_of_all_nodes_count_their_own_processes() -> None:
+    """That torchrun asks process 77 of another node to stop says nothing of the one that died here with that number."""
+    asks = at(9, f"{API}:1028] Sending process 77 closing signal SIGTERM")
+    others = {f"node-{n}/torchrun.log": [asks] for n in (0, 1, 3)} | {"node-2/torchrun.log": [exited(10, -9)]}
+
+    killed = of_kind("killed", four_nodes({}, usual=steps(9), others=others))
+
+    assert (killed.role, killed.nodes) == (Role.ROOT, ("node-2",))
+
+
 def test_who_complained_of_others_and_was_killed_then_is_a_victim() -> None:
     """A rank that lost its peer is killed like all others, whatever the words of its launcher are."""
     killed = of_kind("killed", four_nodes(PEERS, usual=steps(9), others={"node-1/torchrun.log": [exited(40, -9)]}))
@@ -87,7 +97,7 @@ def test_the_ranks_of_a_killed_launcher_train_on_for_a_while(last: int, role: Ro
 def test_a_request_to_another_node_explains_no_kill() -> None:
     """Each launcher clears up its own node; the first kill came before anybody was asked there."""
     agents = {
-        "node-0/torchrun.log": [at(12, "Received SIGTERM, asked to terminate all workers"), exited(13, -9)],
+        "node-0/torchrun.log": [told_to_end(12), exited(13, -9)],
         "node-2/torchrun.log": [exited(10, -9)],
     }
 
@@ -179,7 +189,7 @@ CANCELLED = LIMIT.replace(" DUE TO TIME LIMIT", "")
 
 
 @pytest.mark.parametrize("stop", [LIMIT, CANCELLED], ids=["time limit", "cancelled"])
-@pytest.mark.parametrize("scheduler", ["slurm.out", "node-0/noded.log"])
+@pytest.mark.parametrize("scheduler", ["slurm.out", "node-0/slurmd.log"])
 def test_a_stop_after_time_outs_of_peers_is_clearing_up(stop: str, scheduler: str) -> None:
     """Who timed out had waited for long: what kept the others waiting is older than the stop."""
     waited = {n: [at(40, "x"), *timed_out()] for n in (0, 1, 3)}
@@ -265,7 +275,10 @@ def test_where_clocks_do_not_tell_the_place_in_the_file_does() -> None:
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
-        ("INFO received SIGTERM (preemption notice)", "preemption"),
+        (
+            "slurmstepd: error: *** STEP 77.0 ON node-0 CANCELLED AT 2026-11-21T04:00:12 DUE TO PREEMPTION ***",
+            "preemption",
+        ),
         ("slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:12 ***", "cancelled"),
         (
             "slurmstepd: error: *** STEP 77.0 ON node-0 CANCELLED AT 2026-11-21T04:00:12 DUE TO TIME LIMIT ***",
@@ -275,7 +288,7 @@ def test_where_clocks_do_not_tell_the_place_in_the_file_does() -> None:
 )
 def test_a_stop_from_outside_is_no_fault(said: str, kind: str) -> None:
     """Peers break, launchers kill: all of it came after the stop."""
-    agent = {"node-2/noded.log": [at(9.5, said)], "node-2/torchrun.log": [exited(10, -9)]}
+    agent = {"node-2/slurmd.log": [at(9.5, said)], "node-2/torchrun.log": [exited(10, -9)]}
     stopped = four_nodes({n: [at(11, "x"), *lost(2)] for n in (0, 1, 3)}, usual=steps(9), others=agent)
 
     diagnosis = diagnose(stopped, [])
@@ -292,7 +305,7 @@ def test_what_peers_say_is_propagated() -> None:
 
 def test_what_a_rank_says_after_its_own_node_was_ended_tells_nothing_of_peers() -> None:
     """Its launcher had told it to end; its broken connections are its own doing."""
-    agents = {"node-1/torchrun.log": [at(10, "Received SIGTERM, asked to terminate all workers")]}
+    agents = {"node-1/torchrun.log": [told_to_end(10)]}
     said = {0: [at(9.5, "x"), *lost(2)], 1: [at(12, "x"), *lost(2)]}
 
     told = of_kind("peer lost", four_nodes(said, usual=steps(9), others=agents))

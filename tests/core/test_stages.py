@@ -162,9 +162,9 @@ def test_who_names_no_stage_follows_the_jobs_clock() -> None:
     )
     daemon = lines(at(-1, "up"), at(5, "a"), at(15, "b"), at(25, "c"))
 
-    found = stages(job({"rank_0.log": rank_0, "node-0/noded.log": daemon}))
+    found = stages(job({"rank_0.log": rank_0, "node-0/slurmd.log": daemon}))
 
-    assert found["node-0/noded.log"] == [UNKNOWN, MODEL, TRAIN, SAVE]
+    assert found["node-0/slurmd.log"] == [UNKNOWN, MODEL, TRAIN, SAVE]
 
 
 def test_who_names_its_stages_keeps_its_own_time() -> None:

@@ -8,10 +8,24 @@ from core.answer.verdict import MAX_SUSPECTS
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
-from tests.core.jobs import at, example, exited, four_nodes, job, lines, lost, raised, steps, timed_out
+from tests.core.jobs import (
+    at,
+    example,
+    exited,
+    four_nodes,
+    good_jobs,
+    job,
+    lines,
+    lost,
+    raised,
+    slurm,
+    steps,
+    timed_out,
+    told_to_end,
+)
 
 DISK = raised("OSError: [Errno 5] Input/output error")
-CONTROLLER = {"controller.log": [at(13, "ERROR node node-2 not responding: no heartbeat for 9 s, marking it DOWN*")]}
+CONTROLLER = {"slurmctld.log": [slurm(13, "error: Nodes node-2 not responding, setting DOWN")]}
 
 
 def verdict(one: Job, *baseline: Job) -> Diagnosis:
@@ -78,7 +92,7 @@ def unmarked(last: int, said: dict[int, list[str]], **manifest: Any) -> Job:
         {},
         {1: [at(11, "WARNING the cache is cold")]},
         {1: [at(11, "ERROR push to the gateway failed")]},
-        {n: [at(11, "Received SIGTERM, asked to terminate")] for n in range(4)},
+        {n: [told_to_end(11)] for n in range(4)},
     ],
     ids=["nothing", "a warning", "a guess", "clearing up"],
 )
@@ -222,19 +236,21 @@ def test_a_guess_is_not_shown_beside_a_known_fault() -> None:
 @pytest.mark.parametrize(
     ("job_id", "scope", "nodes", "stage"),
     [
-        ("f02", Scope.NODE, ["node-01"], Stage.TRAINING),
-        ("f07", Scope.NODE, ["node-01"], Stage.TRAINING),
+        ("f01", Scope.NODE, ["tr-03"], Stage.TRAINING),
+        ("f02", Scope.NODE, ["tr-02"], Stage.TRAINING),
+        ("f03", Scope.NODE, ["gpu018"], Stage.TRAINING),
+        ("f05", Scope.NODE, ["gpu019"], Stage.TRAINING),
+        ("f07", Scope.NODE, ["gpu018"], Stage.TRAINING),
         ("f15", Scope.JOB, [], Stage.TRAINING),
-        ("f42", Scope.NODE, ["node-03"], Stage.TRAINING),
+        ("f22", Scope.NODE, ["bert-worker-2"], Stage.TRAINING),
+        ("f42", Scope.NODE, ["dgx-a03"], Stage.TRAINING),
         ("s01", Scope.NONE, [], None),
         ("s15", Scope.NONE, [], None),
     ],
 )
 def test_real_jobs(job_id: str, scope: Scope, nodes: list[str], stage: Stage | None) -> None:
-    """The lab broke these on purpose: a frozen rank, a link, the learning rate of the user, a killed rank."""
-    good = [example(name) for name in (("s15",) if job_id == "f42" else ("s01", "s03")) if name != job_id]
-
-    found = verdict(example(job_id), *good)
+    """The lab broke these on purpose: two ranks, power, a link, the learning rate, a shard, and a rank again."""
+    found = verdict(example(job_id), *(example(name) for name in good_jobs(job_id)))
 
     assert (found.scope, [node.node for node in found.nodes]) == (scope, nodes)
     assert stage is None or found.stage is stage

@@ -5,10 +5,10 @@ from core.job import Manifest
 YEAR = 2026
 JOB = Manifest("sample", nodes=("node-01", "gpu-a"), node_ranks={"node-01": (2, 3)})
 FILES = (
-    "logs/controller.log",
-    "logs/node-01/noded.log",
+    "logs/slurmctld.log",
+    "logs/node-01/slurmd.log",
     "logs/node-01/torchrun.log",
-    "logs/node-01/torchrun/f07_hx9emrcp/attempt_0/1/stderr.log",
+    "logs/node-01/torchrun/f01_0du3fnqd/attempt_0/1/stderr.log",
     "logs/node-01.log",
     "logs/rank_2.log.gz",
     "logs/gpu-a-5.log",

@@ -34,10 +34,10 @@ def shared_files(scene: Scene, message: Message) -> dict[str, File]:
 
 def test_the_first_line_says_where_to_look_and_when(answer: Message) -> None:
     """14, 15, 24: the notification names job, node, stage and iteration; below stand date and time zone."""
-    assert re.match(r"f07: Look at node-01: .* during training, (?:after|at) iteration 60", answer.text)
+    assert re.match(r"f07: Look at gpu018: .* during training, (?:after|at) iteration 30", answer.text)
     assert "\n" not in answer.text
     assert len(answer.text) <= 300
-    when = r"\*When\* training, iteration 60, first sign at \d\d:\d\d:\d\d \(2026-11-21, zone as in the logs\)"
+    when = r"\*When\* training, iteration 30, first sign at \d\d:\d\d:\d\d \(2026-11-22, zone as in the logs\)"
     assert re.search(when, answer.all_text)
 
 
@@ -86,7 +86,7 @@ def test_every_notification_stands_alone(scene: Scene, answer: Message) -> None:
     shown = [message.text for message in everything(scene, answer) if not message.files]
 
     assert len(shown) >= 3
-    assert shown[1] == "Note: Look at node-01: a network link went down during training, after iteration 60."
+    assert shown[1] == "Note: Look at gpu018: the node stopped answering during training, after iteration 30."
     assert all(text.strip() and "\n" not in text and len(text) <= 380 for text in shown)
     assert not [text for text in shown if re.search(r"[*`]|<[@!h]|&lt;!date", text)]
 
@@ -137,8 +137,8 @@ def test_the_plot_is_in_the_thread_and_in_words(scene: Scene, answer: Message) -
 
     assert plot.mimetype == "image/png"
     assert plot.title == "f07: plot"
-    assert plot.alt_text.startswith("f07. Anomaly score of 4 nodes, 0 to 1. Suspects: node-01 ")
-    assert "Marked iterations: 60" in plot.alt_text
+    assert plot.alt_text.startswith("f07. Anomaly score of 4 nodes, 0 to 1. Suspects: gpu018 ")
+    assert "Marked iterations: 30" in plot.alt_text
     assert plot.data is not None
     assert plot.data.startswith(b"\x89PNG")
 

@@ -143,7 +143,7 @@ def test_an_edited_note_of_the_same_job_makes_no_second_pattern(scene: Scene, fi
     bob.click(again, "ff_edit")
     bob.wait_for_modal("Root cause", PATIENCE)
 
-    bob.submit({"cause": "The cgroup limit of node-02 was too small", "title": "The cgroup limit is too small"})
+    bob.submit({"cause": "The cgroup limit of tr-03 was too small", "title": "The cgroup limit is too small"})
     approved = scene.until(again, PATTERN)
     after = in_use()
     bob.click(approved, "Undo")
@@ -151,7 +151,7 @@ def test_an_edited_note_of_the_same_job_makes_no_second_pattern(scene: Scene, fi
     undone = in_use()
 
     assert [entry.id for entry in before] == [entry.id for entry in after] == [name_in(first)] == [name_in(approved)]
-    assert after[0].pattern.cause == "The cgroup limit of node-02 was too small"
+    assert after[0].pattern.cause == "The cgroup limit of tr-03 was too small"
     assert [entry.id for entry in undone] == [name_in(first)]
     assert undone[0].pattern.cause == before[0].pattern.cause
     assert PATTERN in scene.shown(first).all_text

@@ -42,9 +42,9 @@ def test_an_archived_pattern_answers_the_next_job_of_its_kind_at_once(scene: Sce
     assert "Confirmed by alice" not in first.all_text
     assert "Confirmed by alice" in at_once
     assert "the diagnosis goes on" in at_once
-    assert "Look at node-03" not in at_once
-    assert not [text for text in edits[: edits.index(at_once)] if "Look at node-03" in text]
-    assert edits[-1].startswith("f42: Look at node-03")
+    assert "Look at dgx-a03" not in at_once
+    assert not [text for text in edits[: edits.index(at_once)] if "Look at dgx-a03" in text]
+    assert edits[-1].startswith("f42: Look at dgx-a03")
     assert "(P1)\n_Confirmed by alice" in second.all_text
     assert "Seen in f01" in similar
     assert pattern in similar

@@ -46,7 +46,7 @@ def test_one_message_is_edited_from_the_first_step_to_the_models_note(
 
     steps = [text_of(call) for call in scene.edits(answer)]
     assert answer.ts == evidence.ts
-    assert any("reading f07, 25 of 25" in step for step in steps)
+    assert any("reading f07, 2 of 2" in step for step in steps)
     assert "*Evidence*" in evidence.all_text
     assert "Cancel" in evidence.all_text
     assert "draft by toy, checked against the evidence, not confirmed" in answer.all_text.lower()
@@ -115,7 +115,7 @@ def test_a_deadline_gives_what_is_known_and_says_so(scene: Scene, room: str) -> 
         held.deadline = scene.bot.state.clock()  # it is brought forward: nobody waits a quarter of an hour
     expired = scene.until(message, "This is a part of the answer")
 
-    assert expired.text.startswith("f07: Look at node-")
+    assert expired.text.startswith("f07: Look at gpu018")
     assert "*Evidence*" in expired.all_text
     assert WRITING not in expired.all_text
     assert "Approve and archive" not in expired.all_text

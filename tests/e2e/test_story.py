@@ -41,7 +41,7 @@ def test_from_the_command_to_the_archived_pattern(scene: Scene) -> None:
     reply = scene.in_thread(answer, "wrote its last line first")
 
     assert asked.acknowledged
-    assert answer.text.startswith("f02: Look at node-01")
+    assert answer.text.startswith("f02: Look at tr-02")
     assert "logs/" in lines.all_text
     assert form.title == "Edit the note"
     assert wrong.errors == {"cause": "Write the root cause, or what is known of it."}

@@ -37,7 +37,7 @@ def test_without_library_and_model_the_evidence_is_still_given(crippled: Scene, 
 
     edited = _edited(crippled, answer)
 
-    assert answer.text.startswith("f07: Look at node-01")
+    assert answer.text.startswith("f07: Look at gpu018")
     assert "*Evidence*" in answer.all_text
     assert "The cable was loose" in edited.all_text
     assert "Nothing similar was found. " in answer.all_text

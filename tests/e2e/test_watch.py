@@ -17,7 +17,7 @@ from tests.e2e.scene import PATIENCE, Folders, Scene, serving
 from tests.e2e_faults.stage import eventually
 
 RANKS, PACED = 4, 10
-VERDICT = "2026-11-21T03:57:52.811Z jobctl: ERROR job x state FAILED\n"
+VERDICT = "[2026-11-21T03:57:52.811] _job_complete: JobId=4711 WEXITSTATUS 1\n"
 TRACEBACK = f'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: bad token {KEY}\n'
 
 
@@ -47,7 +47,7 @@ class RunningJob:
     def fail(self) -> None:
         self.end()
         self._say("rank_2.log", TRACEBACK)
-        self._say("controller.log", VERDICT)
+        self._say("slurmctld.log", VERDICT)
 
     def end(self) -> None:
         self._ended.set()

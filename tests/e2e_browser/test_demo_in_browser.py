@@ -49,12 +49,12 @@ def visitor(browser: Browser, demo: Demo) -> Iterator[Visitor]:
 def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     """Command, answer, question, form with an inline error, approval, and the second job answered from the library."""
     answer = visitor.diagnose(FIRST)
-    expect(answer).to_contain_text("Look at node-02: a process was killed (SIGKILL)")
+    expect(answer).to_contain_text("Look at tr-03: a process was killed (SIGKILL)")
     expect(answer).to_contain_text("not confirmed by your team")
 
     visitor.open_thread(answer)
     visitor.write(QUESTION, "Reply")
-    expect(visitor.replies.get_by_text("node-02 wrote 208 lines")).to_be_visible(timeout=ANSWERED_IN)
+    expect(visitor.replies.get_by_text("tr-03 wrote 46 lines")).to_be_visible(timeout=ANSWERED_IN)
     expect(visitor.replies.get_by_text(f"{FIRST}: report")).to_be_visible()
 
     answer.get_by_role("button", name=EDIT).click()
@@ -67,7 +67,7 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     expect(answer).to_contain_text("Approved by @alice", timeout=ANSWERED_IN)
 
     second = visitor.diagnose(SECOND)
-    expect(second).to_contain_text("Look at node-03")
+    expect(second).to_contain_text("Look at dgx-a03")
     expect(second).to_contain_text("Known fault")
     visitor.open_thread(second)
     expect(visitor.replies.get_by_text(CAUSE).first).to_be_visible(timeout=ANSWERED_IN)

@@ -47,7 +47,7 @@ def test_model_fails(real_jobs: Stage, how: str) -> None:
     assert "The language model gave no answer" in " ".join(stage.thread("f42")) + _note(stage)
     edits = [str(call.args["blocks"]) for call in stage.slack.journal.calls("chat.update", "ok")]
     before = [blocks for blocks in edits if FINISHED not in blocks]
-    assert any("node-03" in blocks for blocks in before)
+    assert any("dgx-a03" in blocks for blocks in before)
 
 
 @pytest.mark.parametrize("how", ["damaged", *(pytest.param(how, marks=pytest.mark.slow) for how in ("locked", "gone"))])
@@ -59,7 +59,7 @@ def test_library_fails(real_jobs: Stage, how: str) -> None:
         stage.alice.command("/diagnose f42")
         stage.wait_told("f42")
         parent = stage.wait_for_words("f42", FINISHED)
-        assert "node-03" in parent.text
+        assert "dgx-a03" in parent.text
         # a reader does not mind that somebody writes; else the answer says what is missing
         assert ("known fault" if how == "locked" else "fault library") in parent.all_text.lower()
         stage.alice.click(parent, "ff_approve")
@@ -110,7 +110,7 @@ def test_disk_is_full(stage: Stage) -> None:
         stage.alice.command(f"/diagnose {before}")
         stage.wait_told(before)
         stage.alice.command(f"/diagnose {at_work}")
-        stage.wait_for_words(at_work, "node-03")
+        stage.wait_for_words(at_work, "dgx-a03")
         ballast = fill(place)
         stage.let_go(at_work)
         stage.alice.command(f"/diagnose {during}")

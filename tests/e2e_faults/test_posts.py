@@ -37,7 +37,7 @@ def test_faults_at_the_end_of_a_run(stage: Stage, method: str) -> None:
         for job, room in zip(jobs, ROOMS, strict=False):
             stage.alice.command(f"/diagnose {job}", room)
         for job, kind in zip(jobs, FAULTS, strict=True):
-            stage.wait_for_words(job, "node-03")  # its evidence: what comes next is the end
+            stage.wait_for_words(job, "dgx-a03")  # its evidence: what comes next is the end
             stage.slack.faults.call(method, kind)
             stage.let_go(job)
             stage.wait_told(job)

@@ -28,7 +28,7 @@ def test_bot_is_killed_in_a_run(stage: Stage) -> None:
     with stage.other_bot() as bot:
         stage.alice.command(f"/diagnose {running}")
         stage.alice.command(f"/diagnose {waiting}")
-        stage.wait_for_words(running, "node-03")
+        stage.wait_for_words(running, "dgx-a03")
         stage.parent(waiting)
         kill(bot)
     eventually(lambda: not _alive(stage.starts(running)[0]), "the end of the orphan")
@@ -96,7 +96,7 @@ def test_one_of_two_bots_dies(stage: Stage) -> None:
     job = stage.job("gate-1")
     with stage.other_bot() as first:
         stage.alice.command(f"/diagnose {job}")
-        stage.wait_for_words(job, "node-03")
+        stage.wait_for_words(job, "dgx-a03")
         with stage.other_bot():
             kill(first)
             stage.let_go(job)
@@ -111,7 +111,7 @@ def test_bot_is_told_to_end(stage: Stage) -> None:
     with stage.other_bot() as bot:
         stage.alice.command(f"/diagnose {running}")
         stage.alice.command(f"/diagnose {waiting}")
-        stage.wait_for_words(running, "node-03")
+        stage.wait_for_words(running, "dgx-a03")
         stage.parent(waiting)
         bot.send_signal(signal.SIGTERM)
         assert bot.wait(GRACE) == 0
@@ -129,7 +129,7 @@ def test_run_ends_in_the_grace_period(stage: Stage) -> None:
     job = stage.job("gate-1")
     with stage.other_bot() as bot:
         stage.alice.command(f"/diagnose {job}")
-        stage.wait_for_words(job, "node-03")
+        stage.wait_for_words(job, "dgx-a03")
         bot.send_signal(signal.SIGTERM)
         stage.let_go(job)
         assert bot.wait(GRACE) == 0

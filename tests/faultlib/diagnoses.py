@@ -65,16 +65,16 @@ def link_down(job: str = "j-4711", names: Sequence[str] = ("node-01", "node-02",
     """The link of the first node went down; the others waited for it."""
     bad, *others = names
     said = (
-        f"{bad} logged “{bad} noded[127]: ERROR netlink: eth0 state DOWN”; the other 2 nodes never did. Rank 3 on {bad}"
+        f"{bad} logged “{bad} systemd-networkd[127]: eth0: Lost carrier”; the other 2 nodes never did. Rank 3 on {bad}"
         f" never complained; 2 of 3 ranks did. It was last heard at 10.77.0.4:7070 by job {job}."
     )
     return diagnosis(
         event(
             "E1",
-            f"<TS> {mask_digits(bad)} noded[<NUM>]: ERROR netlink: eth<NUM> <NO-CARRIER,BROADCAST,UP> state DOWN",
+            f"<TS> {mask_digits(bad)} systemd-networkd[<NUM>]: eth<NUM>: Lost carrier",
             f"{bad} logged this once, after iteration 60; never in 4 successful jobs. A network link went down.",
             nodes=[bad],
-            line=f"2026-11-21T03:59:44.976Z {bad} noded[127]: ERROR netlink: eth0 <NO-CARRIER,BROADCAST,UP> state DOWN",
+            line=f"2026-11-21T03:59:44+0000 {bad} systemd-networkd[127]: eth0: Lost carrier",
         ),
         event(
             "E2",

@@ -45,7 +45,7 @@ DIRECT = (
 # What the failed examples are given at once.
 RECOGNISED = {
     "f02": {"gloo-peer-timeout"},  # nobody says who froze: the symptom is all that the lines prove
-    "f07": {"nic-link-down"},
+    "f07": {"slurm-node-fail"},
     "f15": {"nan-local"},
     "f42": {"rank-sigkill"},
 }
@@ -175,7 +175,7 @@ def test_a_symptom_gives_way_to_a_direct_trace(name: str, direct: str) -> None:
     assert not found & set(VICTIMS)
 
 
-@pytest.mark.parametrize("job_id", ["s01", "s03", "s15"])
+@pytest.mark.parametrize("job_id", ["s01", "s02", "s03", "s15", "s22"])
 def test_no_seed_is_seen_in_a_job_that_succeeded(job_id: str) -> None:
     """No line of the successful examples is an event of a seed, even without what its ``must_not`` rules out."""
     occurrences, nodes = said_in(job_id)

@@ -1,4 +1,4 @@
-"""Questions about an example job that a real model answers, and look-ups that it chooses for them.
+"""Questions about a labelled job that a real model answers, and look-ups that it chooses for them.
 
 The diagnosis is kept as it was when they were recorded; what is looked up is read from the job's logs every time, so
 that a change of ``core/answer/look.py`` that changes these prompts needs a new recording.
@@ -17,7 +17,7 @@ from bot.ask.gather import Subject, gather
 from bot.chat.model import ChatModel, Message, OnText, Reply, ScriptedModel
 from core.parsing.parsed import Parsed, parse_job
 from sources.jobs import open_source
-from tests.record.diagnosed import EXAMPLES, diagnosis_of
+from tests.record.diagnosed import diagnosis_of, labelled_jobs
 
 JOB = "f07"  # a network link went down
 QUESTIONS = {"network": "why did node-01 lose its network?", "rank": "how far did rank 3 get?"}
@@ -45,7 +45,7 @@ class Overheard:
 
 
 def subject_of(*, keep: bool = False) -> Subject:
-    """The example job, read from its logs, with the diagnosis that is kept."""
+    """The labelled job, read from its logs, with the diagnosis that is kept."""
     return Subject(_parsed(), diagnosis_of(JOB, keep=keep))
 
 
@@ -72,4 +72,4 @@ def replayed(question: str, words: str) -> Answer:
 
 @cache
 def _parsed() -> Parsed:
-    return parse_job(open_source(str(EXAMPLES)).job(JOB), (), cache=None, workers=1, progress=None)
+    return parse_job(open_source(str(labelled_jobs())).job(JOB), (), cache=None, workers=1, progress=None)

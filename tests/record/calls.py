@@ -1,7 +1,8 @@
 """The calls that are recorded: each takes the URL and the name of a model, and gives what it said.
 
-The notes are about example jobs. Their diagnoses and refusals are kept as they were when the notes were recorded: what
-is asked changes with ``prompts/`` and the form of evidence and draft, not with every word of the core or of the check.
+The notes are about jobs of benchmarks/quality. Their diagnoses and refusals are kept as they were when the notes were
+recorded: what is asked changes with ``prompts/`` and the form of evidence and draft, not with every word of the core or
+of the check.
 """
 
 from collections.abc import Callable

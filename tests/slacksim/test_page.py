@@ -59,7 +59,7 @@ def test_a_newcomer_plays_the_whole_story(page: Page, bot: ToyBot) -> None:
     write(page, "/diagnose f02")
     log = page.get_by_role("log", name="Messages")
     expect(log.get_by_text("look at node-01, it went silent")).to_be_visible()
-    expect(log.get_by_role("cell", name="WARNING task did not stop")).to_be_visible()
+    expect(log.get_by_role("cell", name="Unable to shutdown process 8431")).to_be_visible()
     log.get_by_role("button", name="2 replies").or_(log.get_by_role("button", name="1 reply")).click()
     replies = page.get_by_role("log", name="Replies")
     expect(replies.get_by_role("img", name="node-01 stands out")).to_be_visible()

@@ -190,7 +190,7 @@ def answer(job: str, user: str) -> list[Json]:
             "03:56:52",
             "RuntimeError: [gloo/transport/tcp/unbound_buffer.cc] Timed out waiting 25000ms",
         ),
-        ("E2", "node-01", "03:57:04", "WARNING task did not stop within 12 s after SIGTERM, sending SIGKILL"),
+        ("E2", "node-01", "03:57:04", "Unable to shutdown process 8431 via 15, forcefully exiting via 9"),
         ("E3", "node-01 / 3", "03:56:43", "<script>alert('log text')</script> <!channel> last line before silence"),
     ]
     confirm = {
@@ -227,7 +227,7 @@ def answer(job: str, user: str) -> list[Json]:
             "text": mrkdwn(
                 "*Draft of the root cause* _written by qwen3-32b from the evidence below, not confirmed_\n"
                 "Rank 3 on `node-01` stopped inside the training loop [E2] [N1]; the other ranks waited in "
-                "AllReduce until gloo gave up [E1].\n> task did not stop within 12 s after SIGTERM"
+                "AllReduce until gloo gave up [E1].\n> Unable to shutdown process 8431 via 15"
             ),
         },
         {

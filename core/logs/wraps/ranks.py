@@ -22,6 +22,7 @@ _BEFORE = re.compile(rb"(?:^|[\]|):>,;-]|[0-9Z]|\b" + _LEVEL + rb")[ \t\[(]*$", 
 _WORD = re.compile(rb"(?<![\w./:-])[A-Za-z]+(?![\w./:-])")
 _MOST_WORDS = 2  # a level and the name of a logger, or a month and a level
 _LABELLED = re.compile(rb"\[(?:default|rank)[0-9]+\]:|\([A-Za-z_]\w* pid=[0-9]+")  # by torchrun, torch, Ray
+_TASK = re.compile(rb" {0,6}([0-9]{1,6}): ")  # by srun --label
 
 
 def peel(line: bytes) -> Peeled | None:
@@ -57,9 +58,15 @@ _WRAP = Wrap("ranks", peel, continues=has_no_clock, goes_on=tells_of_an_error, c
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
-    """Most lines with a clock name their rank so, several ranks are named, and nothing before the lines does it."""
+    """Most lines with a clock name their rank so, several ranks are named, and nothing before the lines does it.
+
+    Where srun's label is the rank, it also tells who spoke where no clock stands, and what srun itself said has none.
+    """
     tried = evenly(lines)
     heads = [line for line in tried if has_clock(line)] or tried
     ranks = [peeled.rank for line in heads if (peeled := peel(line)) is not None]
+    tasks = [int(match[1]) if (match := _TASK.match(line)) else None for line in heads if peel(line) is not None]
+    if 2 * sum(task == rank for task, rank in zip(tasks, ranks, strict=True)) > len(ranks):
+        return None
     labelled = sum(_LABELLED.search(line, 0, HEAD) is not None for line in tried)
     return _WRAP if 2 * len(ranks) > len(heads) and len(set(ranks)) > 1 and 2 * labelled < len(tried) else None

@@ -189,8 +189,8 @@ def test_raw_lines_are_shown_as_they_are() -> None:
     view = lines_view()
     text = json.dumps(view, ensure_ascii=False)
 
-    assert "▶ 7  2026-11-21T03:59:44.976Z node-01 noded[12793]: ERROR netlink: eth0 <NO-CARRIER" in text
-    assert "`logs/node-01/noded.log` line 7" in text
+    assert "▶ 7  [2026-11-21T03:59:44.976000] 3: eth0: <NO-CARRIER" in text
+    assert "`logs/node-01/ip-monitor.log` line 7" in text
     assert {block["type"] for block in view["blocks"]} <= {"section", "rich_text", "context"}
 
 

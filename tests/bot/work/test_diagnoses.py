@@ -33,7 +33,7 @@ def test_a_real_job_is_diagnosed(state: State, tmp_path: Path, recorder: Recorde
     kinds = [call[0] for call in recorder.told]
     assert kinds.index("progress") < kinds.index("answered") < kinds.index("final") == len(kinds) - 1
     assert finished.status is Status.DONE
-    assert answer.diagnosis.nodes[0].node == "node-01"
+    assert answer.diagnosis.nodes[0].node == "gpu018"
     assert state.runs.answer(run.id) == answer
     report, plot = Path(answer.report), Path(answer.plot)
     assert "0.0.test" in report.read_text(encoding="utf-8")

@@ -289,6 +289,14 @@ def test_what_stands_below_a_line_that_is_well_may_be_of_any_rank() -> None:
     assert said(text)[-2:] == [(b"", b"Traceback (most recent call last):"), (b"", b"RuntimeError: lost [rank1]")]
 
 
+@pytest.mark.parametrize(("apart", "known"), [(0, []), (4, ["ranks"])], ids=["rank", "node"])
+def test_where_sruns_label_is_the_rank_it_tells_enough(apart: int, known: list[str]) -> None:
+    """srun's own words have none, and are nobody's; where its number is that of a node, the head names the rank."""
+    ranks = b"".join(b"%d: 2026-11-22 04:27:09 [ERROR] [rank%d] push\n" % (n % 2, n % 2 + apart) for n in range(9))
+
+    assert layers(ranks + b"srun: error: Node failure on gpu019\n") == known
+
+
 @pytest.mark.parametrize(
     "form", [b"[RANK %d]", b"(rank %d)", b"rank=%d", b"[Rank %d]", b"[rank: %d]", b"<global_rank %d>"]
 )
