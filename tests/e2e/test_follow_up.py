@@ -46,10 +46,10 @@ def test_a_question_that_slack_delivers_twice_is_answered_once(scene: Scene, ans
     before = len(replies(scene, answer))
     scene.slack.faults.delivery("events_api", "duplicate")
 
-    scene.user("bob").reply(answer, "what happened at iteration 45?")
-    scene.in_thread(answer, "iteration 45")
-    scene.user("bob").reply(answer, "and at iteration 44?")
-    scene.in_thread(answer, "iteration 44")
+    scene.user("bob").reply(answer, "what happened at iteration 29?")
+    scene.in_thread(answer, "Iteration 29")
+    scene.user("bob").reply(answer, "and at iteration 28?")
+    scene.in_thread(answer, "Iteration 28")
 
     assert len(replies(scene, answer)) == before + 2
 
@@ -58,27 +58,27 @@ def test_a_mention_within_the_thread_is_one_question_too(scene: Scene, answer: M
     """25, 26: a mention makes two events; one is the question."""
     before = len(replies(scene, answer))
 
-    scene.user("bob").reply(answer, "@firstfault what happened at iteration 43?")
-    scene.in_thread(answer, "iteration 43")
-    scene.user("bob").reply(answer, "and at iteration 42?")
-    scene.in_thread(answer, "iteration 42")
+    scene.user("bob").reply(answer, "@firstfault what happened at iteration 27?")
+    scene.in_thread(answer, "Iteration 27")
+    scene.user("bob").reply(answer, "and at iteration 26?")
+    scene.in_thread(answer, "Iteration 26")
 
     assert len(replies(scene, answer)) == before + 2
 
 
 def test_edits_bots_and_other_threads_are_no_questions(scene: Scene, answer: Message) -> None:
     """25, 28: an edit asks nothing again, and the bot holds its tongue where nobody asked it."""
-    asked = scene.user("bob").reply(answer, "what happened at iteration 41?")
-    scene.in_thread(answer, "iteration 41")
+    asked = scene.user("bob").reply(answer, "what happened at iteration 25?")
+    scene.in_thread(answer, "Iteration 25")
     elsewhere = scene.user("bob").say("lunch?")
-    scene.user("carol").reply(elsewhere, "what happened at iteration 40?")
+    scene.user("carol").reply(elsewhere, "what happened at iteration 24?")
 
-    scene.user("bob").edit(asked, "what happened at iteration 39?")
-    scene.user("bob").reply(answer, "what happened at iteration 38?")
-    scene.in_thread(answer, "iteration 38")
+    scene.user("bob").edit(asked, "what happened at iteration 23?")
+    scene.user("bob").reply(answer, "what happened at iteration 22?")
+    scene.in_thread(answer, "Iteration 22")
 
     said = [reply.text for reply in replies(scene, answer)]
-    assert not any("iteration 39" in text for text in said)
+    assert not any("Iteration 23" in text for text in said)
     assert not [reply for reply in scene.slack.snapshot().thread(elsewhere) if reply.by_app]
     assert len(scene.bot.state.threads.conversation("T0FIRSTFAULT", answer.channel, answer.ts)) == len(
         [m for m in scene.slack.snapshot().thread(answer) if not m.by_app]
@@ -87,14 +87,14 @@ def test_edits_bots_and_other_threads_are_no_questions(scene: Scene, answer: Mes
 
 def test_two_people_at_once_are_both_answered(scene: Scene, answer: Message) -> None:
     """29: each question has its own reply."""
-    scene.user("bob").reply(answer, "what happened at iteration 30?")
-    scene.user("carol").reply(answer, "what happened at iteration 31?")
+    scene.user("bob").reply(answer, "what happened at iteration 19?")
+    scene.user("carol").reply(answer, "what happened at iteration 21?")
 
-    first, second = scene.in_thread(answer, "iteration 30"), scene.in_thread(answer, "iteration 31")
+    first, second = scene.in_thread(answer, "Iteration 19"), scene.in_thread(answer, "Iteration 21")
 
     assert first.ts != second.ts
-    assert "iteration 31" not in first.text
-    assert "iteration 30" not in second.text
+    assert "Iteration 21" not in first.text
+    assert "Iteration 19" not in second.text
 
 
 @pytest.fixture
@@ -109,8 +109,8 @@ def test_after_a_restart_old_threads_are_still_answered(restarted: Scene, answer
     """30: what was diagnosed is in the state, and buttons know it too."""
     bob = restarted.user("bob")
 
-    bob.reply(answer, "what happened at iteration 20?")
+    bob.reply(answer, "what happened at iteration 18?")
     bob.click(answer, "ff_lines")
 
-    assert restarted.in_thread(answer, "iteration 20").thread_ts == answer.ts
+    assert restarted.in_thread(answer, "Iteration 18").thread_ts == answer.ts
     assert "logs/" in bob.wait_for_modal(restarted.cited_first("f02"), PATIENCE).all_text
