@@ -34,6 +34,7 @@ _PROSE = re.compile(
 _MOST_PROSE = 1  # the name of a logger
 _DIGITS = re.compile(rb"[0-9]+")
 _BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*[0-9])[A-Za-z][A-Za-z0-9.-]+")
+_MEASURED = re.compile(rb"[0-9]+(?:[.][0-9]+)?")  # a count or a measure is nobody's name
 _RANK_KEY = re.compile(rb"(?:global_?)?rank|worker|proc(?:ess)?|task|r|w|p", re.IGNORECASE)
 _NAME_AND_RANK = re.compile(rb"(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)[/@:](?:r|rank)?(?P<rank>[0-9]{1,6})")
 _RANK_AT_NODE = re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
@@ -118,7 +119,7 @@ def _are_names(column: Column, names: Sequence[bytes]) -> bool:
     if len(numbers) == len(names):
         from_zero = min(map(int, numbers)) == 0 and max(map(int, numbers)) < 2 * len(numbers)
         return from_zero and (column.open != b"" or column.key != b"" or not names[0].isdigit())
-    if any(name.isdigit() or (b"/" in name and not _read_both(name)) for name in names):
+    if any(_MEASURED.fullmatch(name) or (b"/" in name and not _read_both(name)) for name in names):
         return False  # 3/8 is a rank of so many, which other columns tell better
     alike = len({_DIGITS.sub(b"9", name) for name in names}) == 1
     return (alike and _DIGITS.search(names[0]) is not None) or _differ_in_little(names)

@@ -1,0 +1,68 @@
+"""Rows of a table are read under the names of their columns, which stand once, above them all."""
+
+import numpy as np
+import pytest
+
+from core.logs.days import Days
+from core.logs.lines import BARE, DAY
+from tests.core.wraps.reading import layers, shown
+
+ROWS = b"rank,step,uptime_s,loss\n2,0,0.67,2.5\n2,2,1.09,2.25\n2,4,3661.5,2.0\n"
+# What lightning.pytorch.loggers.CSVLogger 2.5 writes: an empty cell where a row does not measure something.
+LIGHTNING = b"epoch,step,train_loss,val_loss\n0,9,0.69,\n0,19,0.68,\n0,19,,0.71\n"
+METRICS = b"timestamp\tgpu\tutil\n1795348800\t0\t97\n1795348801\t0\t96\n1795348802\t0\t3\n"
+
+
+def test_a_row_is_read_under_the_names_of_the_columns() -> None:
+    """Its rank becomes the label's, and seconds that rise a clock from midnight on."""
+    assert layers(ROWS) == ["rows of a table"]
+    assert shown(ROWS)[1:] == [
+        "[rank2]: 00:00:00.670000 loss=2.5 step=0 uptime_s=0.67",
+        "[rank2]: 00:00:01.090000 loss=2.25 step=2 uptime_s=1.09",
+        "[rank2]: 01:01:01.500000 loss=2.0 step=4 uptime_s=3661.5",
+    ]
+
+
+def test_what_was_not_measured_is_left_out() -> None:
+    """A cell may be empty."""
+    assert shown(LIGHTNING)[1:] == [
+        "epoch=0 step=9 train_loss=0.69",
+        "epoch=0 step=19 train_loss=0.68",
+        "epoch=0 step=19 val_loss=0.71",
+    ]
+
+
+def test_seconds_since_1970_are_a_clock() -> None:
+    """Whatever stands between the columns."""
+    assert shown(METRICS)[1] == "2026-11-22T12:00:00.000000Z gpu=0 util=97"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"one, two, three\nonce upon a time, far away, there was a job\nand it ran, and ran, and ran\n",
+        b"rank,step,loss\nTraceback (most recent call last):\nKeyError: 'a'\n",
+        b"rank,step,loss\n0,1\n0,2\n0,3\n",
+    ],
+)
+def test_other_lines_with_commas_are_no_table(text: bytes) -> None:
+    """Prose, a header without rows, rows of another length."""
+    assert layers(text) == []
+
+
+def test_what_is_written_beside_the_rows_stays() -> None:
+    """A traceback below them."""
+    assert shown(ROWS + b"KeyError: 'a'\n")[-1] == "KeyError: 'a'"
+
+
+def test_a_clock_that_begins_at_zero_counts_from_the_jobs_start() -> None:
+    """Unless the job starts at a full hour, when the clock may be one of another zone."""
+    start = 1_795_370_279_000_000  # 17:57:59
+    second = 1_000_000
+    rows = [BARE + second, BARE + 5 * second]
+
+    def dated(start: int) -> list[int]:
+        return Days([np.array(rows)], start).dated(np.array(rows)).tolist()
+
+    assert dated(start) == [start + second, start + 5 * second]
+    assert dated(start - start % DAY) == [start - start % DAY + second, start - start % DAY + 5 * second]
