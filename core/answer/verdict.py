@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from core.answer.confidence import SUPPORTED, Ground, Support, confidence, grounds_of, rivals
 from core.answer.evidence import slowdown
+from core.course.pace import SECOND
 from core.facts import Blame
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.exits import Exits
-from core.judge.ranks import MAJORITY
+from core.judge.ranks import MAJORITY, last_words
 from core.kinds import Kind
 from core.live.findings import duration
 from core.model import Confidence, Role, Scope, Stage
@@ -27,6 +28,8 @@ MAX_SUSPECTS = 3
 QUOTE = 70  # characters of a log line in a headline; a phone shows about as many
 HELD_UP = 0.4  # score of a suspicion that is told when a job hung: whoever looks has to begin somewhere
 BEFORE_TRAINING = frozenset({Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING, Stage.CHECKPOINT_LOADING})
+MIN_VOICES = 2  # one that ends alone tells nothing about the others
+AT_ONCE = 2.0  # seconds; a rank that waits for a dead one says so after a time-out of its own, the shortest are 5 s
 _COLLECT = (
     "Collect stacks of all ranks before the next one is ended (py-spy dump), and see which rank stands elsewhere."
 )
@@ -96,7 +99,18 @@ class Findings:
 
 def decide(found: Findings) -> Verdict:
     """Weigh all findings."""
-    judges = (_completed, _stopped, _node, _stalled, _somewhere, _job, _stopped_unsaid, _dumped, _running)
+    judges = (
+        _completed,
+        _stopped,
+        _node,
+        _stalled,
+        _somewhere,
+        _job,
+        _stopped_unsaid,
+        _ended_at_once,
+        _dumped,
+        _running,
+    )
     return next((verdict for judge in judges if (verdict := judge(found)) is not None), None) or _unknown(found)
 
 
@@ -214,6 +228,23 @@ def _stopped_unsaid(found: Findings) -> Verdict | None:
     )
 
 
+def _ended_at_once(found: Findings) -> Verdict | None:
+    """A job of which nobody tells how it ended, whose ranks were all at work until one moment."""
+    if found.parsed.job.status is not Status.UNKNOWN or not found.ending.steady or _troubled(found):
+        return None
+    last = last_words(found.parsed.table).values()
+    if len(last) < MIN_VOICES or (max(last) - min(last)) / SECOND > AT_ONCE:
+        return None
+    return Verdict(
+        Scope.NONE,
+        Confidence.WEAK,
+        f"Probably not a fault: all {len(last)} {found.parsed.table.speaker}s ended at once{found.place}.",
+        (_steady(found.ending), "No log says who ended them, and none speaks of a fault."),
+        (),
+        ("Ask who stopped it: the scheduler's accounting tells, and the kernel's log if it was out of memory.",),
+    )
+
+
 def _steady(ending: Ending) -> str:
     return f"It made progress at its pace until {duration(ending.quiet)} before the end."
 
@@ -232,7 +263,9 @@ def _node(found: Findings) -> Verdict | None:
         (root for root in roots if not root.fact.stop and _is_of(root, first)),
         None,
     )
-    said = _said(root) if root else first.signs[0].says or "it went silent while the others waited for it"
+    said = _said(root) if root else "it went silent while the others waited for it"
+    if root is None or root.fact.blame is Blame.NOBODY:  # it tells what the others suffer
+        said = first.signs[0].says or said
     support = Support(first.score, grounds_of(first.signs), found.voices, rivals(accused, found.suspicions))
     support = _compared(found, support, {one.node for one in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
@@ -302,7 +335,8 @@ def _accused(
         return ()
     if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
         return ()  # what the job itself raised is told; who stood still then waited for it
-    if roots and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes:
+    waits = bool(roots) and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes
+    if waits and not _named_by(roots[0], suspicions[0]):
         return ()  # who reports that somebody is missing is not the one who is
     top = suspicions[0]
     rest = [

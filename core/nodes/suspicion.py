@@ -15,6 +15,7 @@ from core.judge.exits import Exits
 from core.judge.rank import telling_roots
 from core.judge.ranks import ranks_of_nodes
 from core.model import Role
+from core.nodes.addresses import address_signs
 from core.nodes.blame import Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
@@ -58,6 +59,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *slow_signs(parsed, ending, node_of_rank),
         *stall_signs(parsed, ending, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
+        *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
     )
 

@@ -125,7 +125,8 @@ def test_a_run_that_did_not_end_well_is_diagnosed(last: int, said: dict[int, lis
     """A missing iteration, a fault in its logs or a status that says otherwise: the end of the count proves nothing."""
     found = verdict(four_nodes(said, usual=steps(last, total=10), status=status))
 
-    assert found.scope is not Scope.NONE
+    assert found.scope is not Scope.NONE or found.headline.startswith("Probably not a fault: all 4 ranks ended at once")
+    assert "nothing to diagnose" not in found.headline
 
 
 def test_without_a_plan_no_iteration_is_the_last() -> None:
@@ -133,6 +134,16 @@ def test_without_a_plan_no_iteration_is_the_last() -> None:
     said = [f"iteration {n} | lm loss: 5.0E+00 | elapsed time per iteration (ms): 200.0 |" for n in range(1, 11)]
 
     assert verdict(job({"train.log": lines(*said)}, status=Status.UNKNOWN)).scope is Scope.UNKNOWN
+
+
+def test_ranks_that_all_end_at_one_moment_were_stopped() -> None:
+    """Nobody says by whom; a rank that ended before the others is another story."""
+    together = verdict(four_nodes({}, usual=steps(40), status=Status.UNKNOWN))
+    apart = verdict(four_nodes({n: steps(45, first=41) for n in (0, 2, 3)}, usual=steps(40), status=Status.UNKNOWN))
+
+    assert (together.scope, together.confidence) == (Scope.NONE, Confidence.WEAK)
+    assert together.headline == "Probably not a fault: all 4 ranks ended at once during training, after iteration 40."
+    assert apart.scope is not Scope.NONE
 
 
 def test_a_running_job_without_a_fault_is_said_to_run() -> None:

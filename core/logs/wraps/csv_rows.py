@@ -23,11 +23,11 @@ _RISES = 0.8  # of the rows are not before the one above; several processes may 
 _MOST = 1e8  # seconds, of three years: more is a time since 1970
 _NUMBERS = 0.5  # of the values in the rows are numbers
 _ELAPSED = re.compile(
-    r"(?:up|run|wall|elapsed|relative)?[ _]?(?:time|elapsed)|uptime|t|seconds|since[ _]start", re.IGNORECASE
+    r"(?:(?:up|run|wall|elapsed|relative)?[ _]?(?:time|elapsed)|uptime|t|seconds|since[ _]start)"
+    r"(?:[ _.(\[](?:s|secs?|seconds)[)\]]?)?",
+    re.IGNORECASE,
 )
-_UNIT = re.compile(r"[ _.(\[]*(?:s|secs?|seconds)[)\]]?$")
 _NAME = re.compile(r"[A-Za-z_][\w./%() -]{0,63}")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|inf)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class _Reading:
         if values == self.names or not _fits(values, self.names):
             return None
         told = {name: value for name, value in zip(self.names, values, strict=True) if value}
-        if self.elapsed is not None and _NUMBER.fullmatch(values[self.elapsed]):
-            told["message"] = _clock(float(values[self.elapsed]))
+        if self.elapsed is not None and (seconds := _number(values[self.elapsed])) is not None and 0 <= seconds < _MOST:
+            told["message"] = _clock(seconds)
         return read_record(told)
 
 
@@ -63,8 +63,8 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 def _elapsed(names: Sequence[str], rows: Sequence[tuple[str, ...]]) -> int | None:
     """The column that tells how many seconds the program has run: it is called so, and it rises."""
     for place, name in enumerate(names):
-        values = [float(row[place]) for row in rows if _NUMBER.fullmatch(row[place])]
-        if not _ELAPSED.fullmatch(_UNIT.sub("", name)) or len(values) < _MIN_ROWS or values[0] >= values[-1]:
+        values = [seconds for row in rows if (seconds := _number(row[place])) is not None]
+        if not _ELAPSED.fullmatch(name) or len(values) < _MIN_ROWS or values[0] >= values[-1]:
             continue
         rises = sum(one <= other for one, other in pairwise(values))
         if values[0] >= 0 and values[-1] < _MOST and rises >= _RISES * (len(values) - 1):
@@ -100,4 +100,12 @@ def _fits(cells: tuple[str, ...], header: tuple[str, ...]) -> bool:
     """As many values as names, mostly numbers; an empty cell is one that was not measured this time."""
     told = [cell for cell in cells if cell]
     is_row = len(cells) == len(header) and len(told) >= _MIN_ROWS
-    return is_row and sum(_NUMBER.fullmatch(cell) is not None for cell in told) >= _NUMBERS * len(told)
+    return is_row and sum(_number(cell) is not None for cell in told) >= _NUMBERS * len(told)
+
+
+def _number(cell: str) -> float | None:
+    """A cell as a number, also one that is infinite or none; None of a text."""
+    try:
+        return float(cell)
+    except ValueError:
+        return None

@@ -62,7 +62,7 @@ def test_a_clock_that_begins_at_zero_counts_from_the_jobs_start() -> None:
     rows = [BARE + second, BARE + 5 * second]
 
     def dated(start: int) -> list[int]:
-        return Days([np.array(rows)], start).dated(np.array(rows)).tolist()
+        return [int(time) for time in Days([np.array(rows)], start).dated(np.array(rows))]
 
     assert dated(start) == [start + second, start + 5 * second]
     assert dated(start - start % DAY) == [start - start % DAY + second, start - start % DAY + 5 * second]

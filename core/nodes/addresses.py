@@ -1,0 +1,108 @@
+"""Addresses that ranks ask for: one that nobody has, and one that the others do not ask for.
+
+A wrong entry in one node's list of peers stops all of them: those who are never asked complain as loudly as the one
+that asks in vain. What tells them apart is the address itself, which every comparison of templates masks.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from core.events.messages import keys_of
+from core.judge.candidates import Candidate
+from core.judge.ranks import MAJORITY
+from core.kinds import Kind
+from core.model import Role
+from core.nodes.sign import Sign
+from core.nodes.votes import FEW, MAX_READ, MIN_RANKS, ODD
+from core.parsing.parsed import Parsed
+from core.text import read_rows
+
+ELSEWHERE = 0.7  # more than a vote on any parameter: that one went elsewhere is why they never met
+_MASKED = "<IP>"
+_ADDRESS = re.compile(r"(?<![\w.])(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?![\w.])(?::(?P<port>\d{1,5}))?")
+_CHECK = "Compare its settings with those of the others: the address of the master, the list of peers, its host names."
+_NEVER_MET = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE, Kind.PEER_SILENT, Kind.ADDRESS})
+_LOCAL = ("127.", "0.")  # of the machine itself, and where it listens
+
+
+def address_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
+    """Signs for nodes that ask for an address of nobody, or for another one than most where all meet.
+
+    Args:
+        home: node of each rank.
+    """
+    return [*_strangers(parsed, candidates), *_meetings(parsed, candidates, home)]
+
+
+def _strangers(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Sign]:
+    """Who complains, alone, of an address between those of the job's nodes that is none of them."""
+    table, known = parsed.table, parsed.job.manifest.node_addresses
+    if len(known) < MIN_RANKS or set(known) != set(parsed.nodes):
+        return []  # of a part of the addresses nothing follows
+    own = {address for addresses in known.values() for address in addresses}
+    nets = {_net(address) for address in own}
+    askers: dict[str, set[str]] = defaultdict(set)
+    events: dict[str, int] = {}
+    for one in candidates:
+        if one.role not in (Role.ROOT, Role.PROPAGATED) or _MASKED not in table.templates[one.event].text:
+            continue
+        for row, text in _texts(parsed, one.rows[:MAX_READ].tolist()).items():
+            node = table.origins[table.voice[row]].node
+            for match in _ADDRESS.finditer(text) if node else ():
+                if _net(match["address"]) in nets and match["address"] not in own:
+                    askers[match["address"]].add(node or "")
+                    events.setdefault(match["address"], one.event)
+    return [
+        Sign(node, "address", ODD, f"{node} asks for {address}, which is no node of the job.", events[address],
+             says="it asks for an address that no node has", check=_CHECK)
+        for address, nodes in sorted(askers.items()) if len(nodes) == 1 for node in nodes
+    ]  # fmt: skip
+
+
+def _meetings(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
+    """Who goes to another address than most, by the same words, of a job whose processes never all met."""
+    waited = [one for one in candidates if one.role is not Role.BENIGN and one.fact.kind in _NEVER_MET]
+    if not waited or parsed.iterations.last is not None or len(home) < MIN_RANKS:
+        return []
+    table = parsed.table
+    naming = [event for event, template in enumerate(table.templates) if _MASKED in template.text]
+    for _, rows in sorted(table.rows_of(naming).items()):
+        first: dict[int, int] = {}
+        for row, rank in zip(rows[:MAX_READ].tolist(), table.rank[rows[:MAX_READ]].tolist(), strict=True):
+            if rank in home:
+                first.setdefault(rank, row)
+        if len(first) < max(MIN_RANKS, len(home) * MAJORITY):
+            continue
+        texts = _texts(parsed, sorted(first.values()))
+        asked = {rank: found for rank, row in first.items() if (found := _ADDRESS.search(texts.get(row, "")))}
+        if signs := _minority({rank: match[0] for rank, match in asked.items()}, home, waited[0].event, parsed):
+            return signs
+    return []
+
+
+def _minority(asked: Mapping[int, str], home: Mapping[int, str], event: int, parsed: Parsed) -> list[Sign]:
+    usual, count = Counter(asked.values()).most_common(1)[0] if asked else ("", 0)
+    odd = sorted(rank for rank, address in asked.items() if address != usual)
+    if not odd or usual.startswith(_LOCAL) or count <= len(asked) * MAJORITY or len(odd) > max(1, len(asked) * FEW):
+        return []
+    signs = []
+    for node in sorted({home[rank] for rank in odd}):
+        own = [rank for rank in odd if home[rank] == node]
+        called = parsed.table.called(own, node)
+        because = f"{called} goes to {asked[own[0]]}, {count} of {len(asked)} {parsed.table.speaker}s to {usual}."
+        says = "it went to another address than the others to meet them"
+        signs.append(Sign(node, "address", ELSEWHERE, because, event, says=says, check=_CHECK, ranks=tuple(own)))
+    return signs
+
+
+def _texts(parsed: Parsed, heads: Sequence[int]) -> dict[int, str]:
+    """What messages say, by their head row."""
+    keys = keys_of(parsed.table, heads)
+    raw = read_rows(parsed.files, parsed.table, [key for rows in keys.values() for key in rows])
+    return {head: "\n".join(raw.get(key, "") for key in rows) for head, rows in keys.items()}
+
+
+def _net(address: str) -> str:
+    """The first two numbers: the nodes of a job are in one network, whose masks nobody tells."""
+    return ".".join(address.split(".")[:2])

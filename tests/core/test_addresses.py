@@ -1,0 +1,62 @@
+"""Addresses that ranks ask for: the one that nobody has, and the one that the others do not ask for."""
+
+from core.diagnose import diagnose
+from core.job import Job
+from core.model import Scope
+from tests.core.jobs import at, job, lines
+
+ADDRESSES = {f"node-{n}": [f"10.91.7.{10 + n}"] for n in range(4)}
+LATE = "torch.distributed.DistStoreError: Timed out after 61 seconds waiting for clients. 3/4 clients joined."
+
+
+def ring(wrong: dict[int, str]) -> Job:
+    """Four programs of a ring; each asks its successor, as its own list of peers has it."""
+    files = {}
+    for n in range(4):
+        peer = wrong.get(n, f"10.91.7.{10 + (n + 1) % 4}")
+        said = [at(1, f"INFO connecting to {peer}:7411")]
+        if n in wrong:
+            said += [at(9, f"ERROR startup failed: dial tcp {peer}:7411: i/o timeout")]
+        if n - 1 in wrong:
+            said += [at(8, "ERROR startup failed: the one before never connected")]
+        files[f"node-{n}/trainer.log"] = lines(*said)
+    return job(files, nodes=tuple(ADDRESSES), node_addresses=ADDRESSES)
+
+
+def meeting(wrong: int | None, usual: str = "10.91.7.10") -> Job:
+    """Four ranks that go to the address of the first one, one of them elsewhere; they never all meet."""
+    files = {
+        f"node-{n}/rank_{n}.log": lines(
+            at(1, f"worker {n}: joining {'10.91.7.12' if n == wrong else usual}:29500"), at(61, LATE)
+        )
+        for n in range(4)
+    }
+    return job(files, nodes=tuple(ADDRESSES), node_ranks={f"node-{n}": (n,) for n in range(4)})
+
+
+def test_who_asks_for_an_address_of_nobody_is_at_fault() -> None:
+    """Not the one that was never asked, which complains as well, and before."""
+    found = diagnose(ring({1: "10.91.7.77"}), [])
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-1"])
+    assert "node-1 asks for 10.91.7.77, which is no node of the job." in found.nodes[0].because
+
+
+def test_an_address_of_another_network_is_no_wrong_peer() -> None:
+    """A storage or a metrics server: nothing is known of its addresses."""
+    found = diagnose(ring({1: "172.16.0.9"}), [])
+
+    assert not any("is no node of the job" in node.because for node in found.nodes)
+
+
+def test_who_goes_elsewhere_to_meet_the_others_is_at_fault() -> None:
+    """All of them wait in vain, and all say so."""
+    found = diagnose(meeting(2), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert found.headline.startswith("Look at node-2: it went to another address than the others to meet them")
+
+
+def test_one_address_for_all_names_nobody() -> None:
+    """Then it may be wrong for all of them."""
+    assert diagnose(meeting(None), []).nodes == ()
