@@ -1,11 +1,13 @@
 """Measure all methods on labelled jobs, and ours from every side.
 
-The labelled jobs of the project are in lab.tar.xz beside this file: real small training jobs with injected faults.
---jobs and --truth take larger sets: jobs whose id begins with "pub-" are the set `public`, all others the set `lab`.
+The labelled jobs of the project are in lab.tar.xz and other.tar.xz beside this file: real small training jobs with
+injected faults, of our lab and of other stacks. --jobs and --truth take larger sets, told apart by their ids: those of
+the lab are f or s and two digits, public ones begin with "pub-", and all others are the set `other`.
 --also takes further sets under names of their own.
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -27,7 +29,9 @@ from core.errors import FirstfaultError
 ROOT = Path(__file__).resolve().parents[2]
 LAB = Path(__file__).parent / "lab.tar.xz"  # folders jobs/ and truth/
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "quality.md")
-SETS = ("lab", "public")
+OTHER = Path(__file__).parent / "other.tar.xz"  # the same, of other stacks (docs/quality.md)
+SETS = ("lab", "public", "other")
+_OF_LAB = re.compile(r"[fs]\d\d|lab\d+-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +63,10 @@ def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, P
     if jobs is not None and truth is not None:
         yield jobs, truth
         return
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(LAB) as lab:
-        unpack(lab, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        for archive in (LAB, OTHER):
+            with tarfile.open(archive) as packed:
+                unpack(packed, folder)
         yield jobs or f"{folder}/jobs", truth or Path(folder, "truth")
 
 
@@ -100,7 +106,9 @@ def _ids(chosen: LabelledSet) -> list[str]:
 
 def set_of(truth: Truth) -> str:
     """The set that a job belongs to, by its id."""
-    return "public" if truth.job_id.startswith("pub-") else "lab"
+    if truth.job_id.startswith("pub-"):
+        return "public"
+    return "lab" if _OF_LAB.fullmatch(truth.job_id) else "other"
 
 
 def _parser() -> argparse.ArgumentParser:

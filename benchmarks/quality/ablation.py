@@ -64,6 +64,11 @@ def channels_of(parsed: Parsed) -> tuple[str, ...]:
     return tuple(sorted({sign.channel for sign in _find(parsed).signs}))
 
 
+def signs_of(parsed: Parsed) -> Sequence[Sign]:
+    """What all channels say of a job's nodes."""
+    return _find(parsed.with_numbered_nodes()).signs
+
+
 def answer(parsed: Parsed, *, without: str | None = None, channels: Collection[str] | None = None) -> Diagnosis:
     """What ``diagnose_parsed`` answers when one step or channel does nothing, or only some channels are asked."""
     if without == "cross-job":

@@ -68,6 +68,10 @@ def _shown(score: Score) -> Part:
     return (len(score.verdicts), 1.0) if score.failed else (0.0, 0.0)
 
 
+def _role(score: Score) -> Part:
+    return (sum(score.roles), len(score.roles))
+
+
 def _accused(score: Score) -> Part:
     return (score.accused, 1.0) if score.faulty else (0.0, 0.0)
 
@@ -80,5 +84,6 @@ MEASURES: Mapping[str, Callable[[Score], Part]] = {
     "shown": _shown,
     **{name: _answer(name) for name in ("first", "root3", "top1")},
     "accused": _accused,
-    **{name: _answer(name) for name in ("quiet", "scope", "stage", "iteration")},
+    "role": _role,
+    **{name: _answer(name) for name in ("quiet", "scope", "stage", "iteration", "verdict")},
 }

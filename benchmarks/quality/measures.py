@@ -15,7 +15,8 @@ class Measures:
     over all failed jobs together. useful: right / all reported events. shown: events a failed job. first, root3: a root
     is found by the first, by the first three events. top1, top3: a faulty node is among the first suspects. accused:
     suspects a job with faulty nodes. quiet: nobody is accused where no node is to blame; accuses: jobs where somebody
-    is. scope, stage, iteration: right.
+    is. scope, stage, iteration: right. verdict: scope and first suspect are; sure: of the failed jobs whose answer is
+    ``established``; role: events that find a group claim its role.
     """
 
     jobs: int
@@ -37,6 +38,9 @@ class Measures:
     scope: float | None
     stage: float | None
     iteration: float | None
+    verdict: float | None
+    sure: float | None
+    role: float | None
     seconds: float
 
 
@@ -67,6 +71,9 @@ def measure(scores: Sequence[Score]) -> Measures:
         scope=_mean(score.scope for score in scores),
         stage=_mean(score.stage for score in scores),
         iteration=_mean(score.iteration for score in scores),
+        verdict=_mean(score.verdict for score in scores),
+        sure=_mean(score.sure for score in scores),
+        role=_mean(right for score in scores for right in score.roles),
         seconds=median(score.seconds for score in scores) if scores else 0.0,
     )
 

@@ -2,7 +2,7 @@
 
 Every labelled failed job becomes the pattern that a person would have confirmed. Then each job asks a library of the
 patterns of all other jobs: does it find one of its own kind? And when its whole kind is taken out: is it told that
-nothing similar is known? Jobs whose id begins with "pub-" are the set `public`, all others the set `lab`.
+nothing similar is known? The sets are those of ``benchmarks.quality``.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from benchmarks.quality.__main__ import LAB, SETS, labelled_jobs
+from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_cases import Case, read_cases
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, Tally, cosines_of, cross_chosen
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
@@ -35,6 +35,7 @@ from faultlib.seeds import read_seeds
 from faultlib.signature import find_matches
 from sources.jobs import open_source
 
+CROSSED = ("lab", "public")  # sets of which one chooses a threshold for the other
 BEGIN, END = "<!-- recall:begin -->", "<!-- recall:end -->"
 CACHE = Path(tempfile.gettempdir(), "firstfault-recall")
 
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         embedder = embedder_for(options.model, FolderCache(CACHE))
         with labelled_jobs(options.jobs, options.truth) as (jobs, truth):
-            origin = options.jobs or blake2b(LAB.read_bytes()).hexdigest()
+            origin = options.jobs or blake2b(LAB.read_bytes() + OTHER.read_bytes()).hexdigest()
             cases = read_cases(open_source(jobs), origin, truth, FolderCache(CACHE))
         if not any(case.kind for case in cases):
             print("None of these jobs failed and has a truth.", file=sys.stderr)
@@ -80,9 +81,9 @@ def report(cases: Sequence[Case], embedder: Embedder) -> str:
         "Exact matches with the patterns of all other jobs:",
         _table(_EXACT, _exact(failed, healthy)),
     ]
-    if {case.set_name for case in failed} == set(SETS):
+    if {case.set_name for case in failed} >= set(CROSSED):
         parts.append("Which likeness, with the threshold that suits one set best, on the other set:")
-        parts.append(_table(CROSS_CHOSEN, cross_chosen(failed, SETS, embedder)))
+        parts.append(_table(CROSS_CHOSEN, cross_chosen(failed, CROSSED, embedder)))
     if seeds:
         parts.append(_in_words(seeds, embedder))
     return "\n\n".join(part for part in parts if part)

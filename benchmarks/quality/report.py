@@ -13,6 +13,8 @@ def marks(name: str) -> tuple[str, str]:
 
 BEGIN, END = marks("quality")
 _COLUMNS = {
+    "verdict": "verdict",
+    "sure": "sure",
     "macro F1": "macro_f1",
     "precision": "precision",
     "recall": "recall",
@@ -25,6 +27,7 @@ _COLUMNS = {
     "accused": "accused",
     "quiet": "quiet",
     "scope": "scope",
+    "role": "role",
     "stage": "stage",
     "iteration": "iteration",
     "s a job": "seconds",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmarks.quality.labels import Place, Truth
-from core.model import Diagnosis, EventEvidence, Role, Scope
+from core.model import Confidence, Diagnosis, EventEvidence, Role, Scope
 
 Group = tuple[str, str]  # role, text without its numbers
 NEAR = 1  # iterations: what is printed at the end of one may belong to the next
@@ -35,7 +35,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a diagnosis of one job did. ``None``: the job does not ask for this."""
+    """How a diagnosis of one job did. ``None``: the job does not ask for this.
+
+    verdict: what a person acts on is right, the scope and the first suspect (or nobody). sure: the same, of an answer
+    that says ``established``. roles: of each event that finds a group, whether it claims the role of the group.
+    """
 
     job_id: str
     failed: bool
@@ -52,6 +56,9 @@ class Score:
     quiet: bool | None = None
     stage: bool | None = None
     iteration: bool | None = None
+    verdict: bool | None = None
+    sure: bool | None = None
+    roles: tuple[bool, ...] = ()
     answered: bool = True
     seconds: float = 0.0
 
@@ -75,10 +82,14 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Verdict of each reported event and whether it finds a root, and all groups that were found."""
+    """Verdict of each reported event and whether it finds a root, and all groups that were found.
+
+    roles: of each event that finds a group, whether it claims the group's role.
+    """
 
     verdicts: tuple[Verdict, ...]
     roots: tuple[bool, ...]
+    roles: tuple[bool, ...]
     found: frozenset[Group]
 
 
@@ -93,6 +104,11 @@ def score_job(truth: Truth, diagnosis: Diagnosis | None, events: Mapping[Place, 
     suspects = [node.node for node in diagnosis.nodes] if diagnosis else []
     has_root = truth.failed and any(role == Role.ROOT for role, _ in labelled.groups)
     faulty = truth.failed and bool(truth.faulty_nodes)
+    scope = diagnosis is not None and diagnosis.scope in truth.scopes
+    top1 = bool(truth.faulty_nodes & set(suspects[:1])) if faulty else None
+    quiet = None if faulty else _quiet(truth, diagnosis)
+    verdict = scope and bool(top1 if faulty else quiet) if truth.failed else None
+    is_sure = diagnosis is not None and diagnosis.confidence is Confidence.ESTABLISHED
     return Score(
         job_id=truth.job_id,
         failed=truth.failed,
@@ -101,14 +117,17 @@ def score_job(truth: Truth, diagnosis: Diagnosis | None, events: Mapping[Place, 
         groups=len(labelled.groups),
         found=len(judged.found),
         accused=len(suspects),
-        scope=diagnosis is not None and diagnosis.scope in truth.scopes,
+        scope=scope,
         first=any(judged.roots[:1]) if has_root else None,
         root3=any(judged.roots[:3]) if has_root else None,
-        top1=bool(truth.faulty_nodes & set(suspects[:1])) if faulty else None,
+        top1=top1,
         top3=bool(truth.faulty_nodes & set(suspects[:3])) if faulty else None,
-        quiet=None if faulty else _quiet(truth, diagnosis),
+        quiet=quiet,
         stage=_stage(truth, diagnosis),
         iteration=_iteration(truth, diagnosis),
+        verdict=verdict,
+        sure=verdict if is_sure else None,
+        roles=judged.roles if truth.failed else (),
         answered=diagnosis is not None,
         seconds=seconds,
     )
@@ -138,7 +157,7 @@ def judge(reported: Sequence[EventEvidence], labelled: Labelled, events: Mapping
     for place, event in events.items():
         places[event].append(place)
     found: set[Group] = set()
-    verdicts, roots = [], []
+    verdicts, roots, roles = [], [], []
     for one in reported:
         lines = places.get(one.event, [])
         cited = [(line.file, line.line) for line in one.lines]
@@ -147,8 +166,9 @@ def judge(reported: Sequence[EventEvidence], labelled: Labelled, events: Mapping
         idle = _mostly(lines, labelled.neutral) or _mostly(cited, labelled.neutral)
         verdicts.append(_verdict(hit, found, idle=idle))
         roots.append(any(role == Role.ROOT for role, _ in hit))
+        roles += [one.role in {role for role, _ in hit}] if hit else []
         found |= hit
-    return Judged(tuple(verdicts), tuple(roots), frozenset(found))
+    return Judged(tuple(verdicts), tuple(roots), tuple(roles), frozenset(found))
 
 
 def _verdict(hit: set[Group], found: set[Group], *, idle: bool) -> Verdict:

@@ -16,7 +16,14 @@ from benchmarks.quality.score import Score
 from benchmarks.quality.targets import Reached, reached
 
 Sets = Mapping[str, Sequence[Finding]]
-MAIN = {"macro F1": "macro_f1", "first": "first", "top-1": "top1", "quiet": "quiet", "scope": "scope"}
+MAIN = {
+    "verdict": "verdict",
+    "macro F1": "macro_f1",
+    "first": "first",
+    "top-1": "top1",
+    "quiet": "quiet",
+    "scope": "scope",
+}
 _MAX_IDS = 12  # of jobs that a table names
 
 
@@ -108,7 +115,7 @@ def _ablation(_: str, findings: Sequence[Finding]) -> str:
         changed = [one.truth.job_id for one in asked if _answers(one.without.get(part, one.ours)) != _answers(one.ours)]
         costs = (_change(whole, left, field) for field in MAIN.values())
         lines.append([part, speaks, *costs, alone, str(len(changed)), _ids(changed)])
-    return table(["without", "speaks in", *MAIN, "alone: top-1", "changed", "which"], lines, texts=(0, 9))
+    return table(["without", "speaks in", *MAIN, "alone: top-1", "changed", "which"], lines, texts=(0, 10))
 
 
 def _answers(score: Score) -> tuple[object, ...]:
@@ -120,7 +127,7 @@ def _robustness(findings: Sequence[Finding], unlike: Sequence[str] | None) -> st
     lines = [_row(row) for row in rows({one.truth.job_id: one.varied for one in findings if one.varied})]
     parts = []
     if lines:
-        parts.append(table(["change", "jobs", *MAIN, "accuse wrongly", "which lose something"], lines, texts=(0, 8)))
+        parts.append(table(["change", "jobs", *MAIN, "accuse wrongly", "which lose something"], lines, texts=(0, 9)))
     if unlike is not None:
         same = "the same bytes for every job" if not unlike else f"other bytes for {_ids(unlike)}"
         parts.append(

@@ -29,6 +29,7 @@ class Target:
 
 # of jobs whose faults were injected: all is labelled, and history is there
 INJECTED = (
+    Target("verdict", AT_LEAST, 0.95),
     Target("macro_f1", AT_LEAST, 0.93),
     Target("recall", AT_LEAST, 0.97),
     Target("useful", AT_LEAST, 0.60),
@@ -39,6 +40,7 @@ INJECTED = (
     Target("accused", AT_MOST, 1.3),
     Target("quiet", AT_LEAST, 1.0),
     Target("scope", AT_LEAST, 0.98),
+    Target("role", AT_LEAST, 0.95),
     Target("stage", AT_LEAST, 0.95),
     Target("iteration", AT_LEAST, 0.90),
     Target("accused wrongly", AT_MOST, 0),
@@ -47,6 +49,7 @@ INJECTED = (
 )
 # of jobs of others: most have one log and no history
 FOUND = (
+    Target("verdict", AT_LEAST, 0.95),
     Target("macro_f1", AT_LEAST, 0.75),
     Target("first", AT_LEAST, 0.80),
     Target("quiet", AT_LEAST, 1.0),
@@ -100,6 +103,7 @@ _MISSES: Mapping[str, Callable[[Finding], bool]] = {
     "recall": lambda one: one.ours.failed and one.ours.found < one.ours.groups,
     "useful": lambda one: one.ours.failed and one.ours.count(Verdict.RIGHT) < len(one.ours.verdicts),
     "shown": lambda one: one.ours.failed and len(one.ours.verdicts) > 8,
+    "role": lambda one: not all(one.ours.roles),
     "accused": lambda one: one.ours.faulty and one.ours.accused > 1,
     "flight recorders exact": lambda one: _only_dumps(one) and not _exact(one),
 }

@@ -1,6 +1,7 @@
 """The quality benchmark: its scorer, its runner, its tables."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,34 @@ def test_the_place_of_the_root_counts(events: list[str], first: bool, root3: boo
     score = score_job(truth(), diagnosis(*events), LINES)
 
     assert (score.first, score.root3) == (first, root3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "nodes", "scope", "right"),
+    [
+        ({}, ["node-1"], Scope.NODE, True),
+        ({}, ["node-2", "node-1"], Scope.NODE, False),
+        ({}, [], Scope.JOB, False),
+        ({"faulty_nodes": []}, [], Scope.JOB, True),
+        ({"faulty_nodes": []}, ["node-1"], Scope.JOB, False),
+        ({"failed": False, "kind": "none", "faulty_nodes": []}, [], Scope.NONE, None),
+    ],
+)
+def test_the_verdict_is_what_a_person_acts_on(
+    changes: dict[str, Any], nodes: list[str], scope: Scope, right: bool | None
+) -> None:
+    """Scope and first suspect, or nobody; what is ``established`` counts apart."""
+    weak = diagnosis(nodes=nodes, scope=scope)
+    sure = replace(weak, confidence=Confidence.ESTABLISHED)
+
+    assert score_job(truth(**changes), weak, LINES).verdict is right
+    assert score_job(truth(**changes), weak, LINES).sure is None
+    assert score_job(truth(**changes), sure, LINES).sure is right
+
+
+def test_an_event_must_claim_the_role_of_what_it_finds() -> None:
+    """Both are called roots here; of what finds nothing no role is asked."""
+    assert score_job(truth(), diagnosis("raised", "gone", "noise"), LINES).roles == (True, False)
 
 
 def test_suspects_stage_and_iteration() -> None:
@@ -236,7 +265,7 @@ def test_the_report_is_written_between_its_markers(tmp_path: Path) -> None:
 
     text = document.read_text(encoding="utf-8")
     assert text.startswith(f"before\n{BEGIN}\n**lab**: 1 job, 1 of them failed or stopped.\n")
-    assert "| stub | 0.67 | 1.00 | 0.50 |" in text
+    assert "| stub | 0.00 | - | 0.67 | 1.00 | 0.50 |" in text
     assert text.endswith(f"\n{END}\nafter\n")
 
 

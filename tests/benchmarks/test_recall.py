@@ -47,15 +47,15 @@ def case(job_id: str, kind: str | None, seen: Diagnosis, *more: str) -> Case:
 
 def cases() -> tuple[Case, ...]:
     return (
-        case("f1", "link_down", link_down()),
-        case("f2", "link_down", link_down("1437825", ("gpu-1", "gpu-2", "gpu-3"))),
+        case("f01", "link_down", link_down()),
+        case("f02", "link_down", link_down("1437825", ("gpu-1", "gpu-2", "gpu-3"))),
         case("pub-1", "time_limit", time_limit()),
     )
 
 
 def test_a_pattern_is_confirmed_without_the_word_of_its_kind() -> None:
     """The cause is a sentence from category and subtype, and the query holds neither."""
-    made = case("f1", "secret_kind", link_down())
+    made = case("f01", "secret_kind", link_down())
 
     assert made.entry.pattern.cause == "Hardware fault: network fault."
     assert "secret" not in made.entry.model_dump_json()
@@ -71,14 +71,14 @@ def test_nobody_finds_itself() -> None:
 
 def test_a_kind_that_was_taken_out_is_not_known() -> None:
     """What looks the same under another kind is told although it should not be, and that is counted."""
-    known = (*cases()[:1], case("f2", "other_kind", link_down()))
+    known = (*cases()[:1], case("f02", "other_kind", link_down()))
 
     assert tally(known, known, (), EMBEDDER) == Tally(known=0, first=0, three=0, unknown=2, told=2)
 
 
 def test_a_job_that_shows_nothing_is_told_nothing() -> None:
     """A successful job asks nothing of the library."""
-    assert similar(case("s1", None, diagnosis()), [one.entry for one in cases()], EMBEDDER) == ()
+    assert similar(case("s01", None, diagnosis()), [one.entry for one in cases()], EMBEDDER) == ()
 
 
 def test_exact_matches_are_counted_as_found_and_as_the_analysis_agrees() -> None:
@@ -124,7 +124,7 @@ def test_the_best_threshold_lies_between_right_and_wrong() -> None:
 
 def test_the_report_counts_both_sets() -> None:
     """A table row for each set, who was told something, and the likenesses when there are two sets."""
-    text = report((*cases(), case("s1", None, diagnosis())), EMBEDDER)
+    text = report((*cases(), case("s01", None, diagnosis())), EMBEDDER)
 
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| lab", "| public"))]
     assert [row[0] for row in rows] == ["| lab"] * 2 + ["| public"] * 2 + ["| lab"] * 2 + ["| public"] * 2
