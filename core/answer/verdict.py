@@ -153,7 +153,7 @@ def _troubled(found: Findings) -> bool:
 def _stopped(found: Findings) -> Verdict | None:
     """A stop from outside that came before any sign of a failure, of a job that made progress until then."""
     roots, ending = found.roots, found.ending
-    if not roots or not roots[0].fact.stop or ending.hung or ending.slow or _stood_out(found):
+    if not roots or not roots[0].fact.stop or ending.hung or ending.slow or _stood_out(found) or _lagged(found):
         return None
     if (ending.allowed is None or ending.vague) and not _was_well(found):
         return _undated(found)
@@ -170,6 +170,12 @@ def _stopped(found: Findings) -> Verdict | None:
         _taken_away(root, found),
         (root.fact.check,),
     )
+
+
+def _lagged(found: Findings) -> bool:
+    """Whether the numbers of one node tell that the others waited for it all along, at whatever pace."""
+    first = next(iter(found.suspicions), None)
+    return first is not None and first.score >= SUPPORTED and any(sign.channel == "own part" for sign in first.signs)
 
 
 def _stood_out(found: Findings) -> bool:
@@ -382,7 +388,7 @@ def _dumped(found: Findings) -> Verdict | None:
     """A job without a clock of which somebody collected stacks, as is done with one that hangs; nobody stands apart."""
     if not found.dumped or found.ending.allowed is not None or _troubled(found):
         return None
-    ranks = len(found.parsed.table.ranks)
+    ranks = max(len(found.parsed.table.ranks), found.parsed.job.manifest.world_size or len(found.nodes))
     whole = found.dumped >= ranks >= 2
     return Verdict(
         Scope.JOB if whole else Scope.UNKNOWN,

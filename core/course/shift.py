@@ -14,6 +14,7 @@ MOST = 0.75  # share of the values on either side that keep to their level; eval
 DEVIATIONS = 3.0  # robust deviations of either side between the levels (three-sigma, L4 4.4): a busy machine drifts
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 BETWEEN = 1.5  # times the old level at most: what is above belongs to the new one, in the middle of one and two
+BLOCKS = (4, 8, 12, 16, 24)  # steps a block: a shard or a prefetch buffer lasts for some, a second for a few
 REACH = 4.0  # octaves around the median that count: one long pause must not look like a level
 
 
@@ -61,6 +62,25 @@ def find_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse:
     if keeps_low.mean() < MOST or keeps_high.mean() < MOST:
         return None
     return Shift(place + 1 if coarse else place, before, after)  # each was averaged with the one behind it
+
+
+def find_uneven_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> tuple[Shift, int] | None:
+    """The same of a series whose single values say little, by the means of blocks, and how many values those have.
+
+    Where every sixth step waits for a shard, most steps are as fast as ever; where steps are shorter than the clock's
+    second, each is a rounding. The shortest blocks that tell are taken, and within the first slow one the first value
+    above both levels.
+    """
+    for size in BLOCKS:
+        blocks = len(values) // size
+        means = values[len(values) - blocks * size :].reshape(blocks, size).mean(axis=1)  # the end counts: it lasts
+        shift = find_shift(means, ratio)
+        if shift is not None:
+            place = len(values) - (blocks - shift.place) * size
+            near = np.arange(max(1, place - size), min(len(values), place + size))
+            first = near[values[near] > min(shift.after, ratio * shift.before)]
+            return Shift(int(first[0]) if len(first) else place, shift.before, shift.after), size
+    return None
 
 
 def _spread(octaves: NDArray[np.float64]) -> float:

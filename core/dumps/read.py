@@ -13,6 +13,8 @@ from core.job import LogFile, Manifest
 from core.logs.origins import Origin, Voice, find_origins
 
 _FOLDER = "dumps/"
+# What py-spy says when it cannot read a process: one that is stopped, or stuck in the kernel, cannot be traced.
+_FAILED = re.compile(r"^Error: Failed to (?:get stack traces|suspend process)", re.MULTILINE)
 _PICKLE = b"\x80"
 _TRAILING = re.compile(r"(?:^|[^0-9])(\d{1,6})$")
 _NODE_WORD = re.compile(r"(?:^|[-_.])((?:node|host|worker|nid|dgx|gpu)[-_]?\d\w*?)(?=$|[-_.])", re.IGNORECASE)
@@ -67,6 +69,7 @@ def _read(file: LogFile, origin: Origin) -> Recording | tuple[Process, ...]:
     else:
         text = data.decode("utf-8", "replace")
         found = read_text(text, file.name) if looks_like_stacks(text) else ()
+        found = found or ((Process(file.name),) if _FAILED.search(text) else ())
     alone = len({one.pid for one in found}) == 1
     return tuple(
         replace(

@@ -25,6 +25,9 @@ from core.parsing.parsed import Parsed
 RECORDER = 0.8  # numbers of all ranks against each other: surer than most peers' word (0.65), not a trace of the cause
 STACK = 0.7  # one look at one moment: less sure than numbers that stand still
 STACK_WAITS = 0.35  # stands apart, but waits itself: perhaps for yet another
+UNREAD = 0.6  # as sure as silence: a debugger also fails for want of rights, but then on all nodes
+MIN_READ = 2  # others; of one alone nothing follows
+FEW_UNREAD = 0.25  # of the processes (as in core.dumps.outliers)
 TRAINS_FROM = 1000  # collectives in one group: start-up takes some tens (26 to 145 in the groups that only it uses)
 MAX_LINES = 4  # cited places a node
 MAX_STACK_LINES = 60  # of the merged tree: a screen; sixteen processes of BLOOM make 19
@@ -64,6 +67,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
             *stall_signs(find_stalls(dumps.recordings), groups, home),
             *outlier_signs(outliers([_known(one, names) for one in dumps.processes]), groups, home),
             *outlier_signs(printed.outliers, groups, home),
+            *_unread_signs([_known(one, names) for one in dumps.processes], home),
         ),
         stage=_stage(dumps),
         stacks=_drawn(dumps.processes or printed.processes),
@@ -125,6 +129,24 @@ def outlier_signs(found: Sequence[Outlier], groups: Sequence[Group], home: Calla
                 lines=tuple(Line(one.process.file, one.at, one.text) for one in own[:MAX_LINES] if one.at),
             )
         )
+    return signs
+
+
+def _unread_signs(processes: Sequence[Process], home: Callable[[int], str]) -> list[Sign]:
+    """A sign for each node of the few processes whose stacks could not be read, while those of the others could."""
+    unread = [one for one in processes if not one.threads]
+    read = len(training(processes))
+    if read < MIN_READ or len(unread) > max(1, len(processes) * FEW_UNREAD):
+        return []
+    signs = []
+    for one in sorted(unread, key=lambda one: one.file):
+        node = one.node or (home(one.rank) if one.rank is not None else "")
+        who = called([one.rank]) if one.rank is not None else "a process"
+        because = f"The stacks of {who} could not be read ({one.file}); those of {read} others could."
+        says = "a process there is stopped or stuck in the kernel"
+        check = f"Look at the process on {node}: its state (T or D in ps), the kernel's log, storage, device."
+        ranks = () if one.rank is None else (one.rank,)
+        signs += [Sign(node, "stack", UNREAD, because, says=says, check=check, ranks=ranks)] if node else []
     return signs
 
 

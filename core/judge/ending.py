@@ -13,7 +13,7 @@ import numpy as np
 
 from core.course.pace import SECOND, Course, Pace
 from core.course.patience import END_STEPS, patience, patience_in_pause
-from core.course.shift import DRIFT, MIN_RATIO, find_shift
+from core.course.shift import DRIFT, MIN_RATIO, find_shift, find_uneven_shift
 from core.course.stages import STAGES
 from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.events.table import EventTable, rows_by
@@ -37,16 +37,21 @@ _TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )
+_KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
 
 
 @dataclass(frozen=True, slots=True)
 class Slowdown:
-    """Steps became slower for good: from which iteration on, and seconds a step before (or in good jobs) and after."""
+    """Steps became slower for good: from which iteration on, and seconds a step before (or in good jobs) and after.
+
+    uneven: single steps say little, only what they come to; before and after are means.
+    """
 
     iteration: int
     before: float
     after: float
     than_good_jobs: bool = False
+    uneven: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=_slowdown(course, pace, good),
+        slow=_slowdown(course, pace, good) or _uneven_slowdown(parsed, course),
         drift=_slowdown(course, pace, good, DRIFT) or (_part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
@@ -243,6 +248,18 @@ def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
     each = [float(np.median([of[number] for of in values.values() if number in of])) for number in numbers]
     shift = find_shift(np.array(each, np.float64))
     return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
+
+
+def _uneven_slowdown(parsed: Parsed, course: Course) -> Slowdown | None:
+    """A slowdown that single steps do not show; what a pause for an evaluation or a checkpoint takes is left out."""
+    before = np.maximum(course.rows[1:] - 1, 0)
+    stages = np.isin(parsed.stages[before], [STAGES.index(stage) for stage in _KNOWN_PAUSES])
+    steps = np.where(np.repeat(stages, course.counts[1:]), np.median(course.steps), course.steps)
+    found = find_uneven_shift(steps)
+    if found is None:
+        return None
+    shift, _ = found
+    return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after, uneven=True)
 
 
 def _slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:

@@ -18,7 +18,7 @@ from core.facts import Blame, Fact
 from core.judge.candidates import GRACE, KILLED, Candidate
 from core.judge.ending import is_order
 from core.judge.exits import Exits, ranks_by_place, ranks_of
-from core.judge.ranks import MAJORITY, last_rows, last_words
+from core.judge.ranks import MAJORITY, last_rows, last_words, ranks_of_nodes
 from core.kinds import Kind
 from core.logs.origins import Program
 from core.model import Role
@@ -72,7 +72,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = _weigh_last_words(parsed, candidates)
     candidates = _weigh_stops(parsed, candidates, exits)
     candidates = _promote_first_stop(table, candidates)
-    return tuple(_promote_silent_exits(table, candidates, exits))
+    return tuple(_promote_silent_exits(parsed, candidates, exits))
 
 
 def _demote_survived(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -102,6 +102,7 @@ def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
         return candidates
     told = _first_times(table, [one for one in candidates if one.fact.told_to_stop])
     asked = _first_times(table, _requests(candidates))
+    requests = np.sort(np.concatenate([np.zeros(0, np.intp), *(one.rows for one in _requests(candidates))]))
     asking = [one.rows for one in candidates if one.fact.asks_to_stop]
     asked_pids = _first_of_pids(table, _processes(parsed, asking))
     about = _processes(parsed, [one.rows for one in kills])
@@ -119,6 +120,7 @@ def _clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
         since = [min(asked_pids.get((node, pid), _NEVER), asked_pids.get((-1, pid), _NEVER)) for node, pid in places]
         by_pid = table.time[rows] >= np.array(since, np.int64)
         late: NDArray[np.bool_] = table.time[rows] >= asked.min()
+        late &= ~((table.time[rows] == asked.min()) & _above(table, rows, requests))  # of one moment the place tells
         by_node = np.where(named, _after(table, rows, told), _after(table, rows, asked))
         return np.asarray(by_pid | by_node | (scheduler[table.voice[rows]] & late), np.bool_)
 
@@ -371,8 +373,13 @@ def _promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> S
     return [promote(one) for one in candidates]
 
 
-def _promote_silent_exits(table: EventTable, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
-    """A launcher's report of a process that ended by itself without a word is the only trace there is."""
+def _promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
+    """A launcher's report of a process that ended by itself without a word is the only trace there is.
+
+    It is that process's trace: of the rank that it names, where the launcher is of no node.
+    """
+    table = parsed.table
+    homes = ranks_of_nodes(table, parsed.job.manifest.node_ranks)
     told = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
     told = set() if table.ranks_are_nodes else told
     asked = _first_times(table, _requests(candidates))
@@ -399,7 +406,9 @@ def _promote_silent_exits(table: EventTable, candidates: Sequence[Candidate], ex
         if one.role is not Role.TEARDOWN or not len(silent) or explained(one.rows).all():
             return one
         alone = _without(table, one, explained, "").with_role(Role.ROOT, "the process ended without a word")
-        return replace(alone, fact=_SILENT_EXIT)
+        ranks = tuple(sorted(rank for rank, end in exits.of_rank.items() if end.row in alone.rows))
+        nodes = tuple(node for node in homes if set(homes[node]) & set(ranks))
+        return replace(alone, fact=_SILENT_EXIT, nodes=alone.nodes or nodes, ranks=alone.ranks or ranks)
 
     return [promote(one) for one in candidates]
 
@@ -437,6 +446,14 @@ def _first_times(table: EventTable, candidates: Sequence[Candidate]) -> NDArray[
     for one in candidates:
         np.minimum.at(first, table.node[one.rows], table.time[one.rows])
     return first
+
+
+def _above(table: EventTable, rows: Rows, others: Rows) -> NDArray[np.bool_]:
+    """Which rows stand above the first of some others in their file."""
+    first = np.full(len(table.files) + 1, -1, np.intp)
+    for row in others[::-1].tolist():
+        first[table.file[row]] = row
+    return np.asarray(rows < first[table.file[rows]], np.bool_)
 
 
 def _after(table: EventTable, rows: Rows, since: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -21,6 +21,7 @@ _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")
+_OF_MACHINE = re.compile(r"(?:train(?:er|ing)?|log|out|output|stdout|console|job|run|main)[-_.](.+)", re.IGNORECASE)
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")
 _OF_A_RUN = re.compile(
     r"logs?|run|attempt|epoch|step|iter|version|ver|v\d|checkpoint|ckpt|rank|local|stage|task|part|job|shard|try|trial|exp|proc"
@@ -45,7 +46,8 @@ _SUBMITIT = re.compile(r"\d+(?:_\d+)?_(?P<task>\d{1,6})_log")
 class Layout:
     """What all paths of a job tell together.
 
-    hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>``, by the file's stem.
+    hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>`` or, as they are alike,
+    ``train-<host>``, by the file's stem.
     ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
     after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
@@ -69,7 +71,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         manifest,
         known,
         manifest.nodes or _numbered_hosts(stems),
-        behind_numbers(stems),
+        behind_numbers(stems) or _behind_words(stems),
         {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
         _machines(names),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
@@ -148,6 +150,22 @@ def behind_numbers(words: Iterable[str]) -> dict[str, str]:
     return found if len(found) == len(words) == len(set(found.values())) else {}
 
 
+def _named_before(before: str, paths: Layout) -> str | None:
+    """The node of ``gpu-03_rank5``: one that the manifest knows, or a name as nodes have."""
+    if paths.manifest.nodes:
+        return paths.known.node(before)
+    return before if _NODE_NAME.fullmatch(before) else None
+
+
+def _behind_words(stems: Iterable[str]) -> dict[str, str]:
+    """The machine of each ``train-lambda-a``; none unless all files are called so, and their machines are alike."""
+    stems = set(stems)
+    found = {stem: match[1] for stem in stems if (match := _OF_MACHINE.fullmatch(stem))}
+    machines = set(found.values())
+    named = all(_MACHINE.fullmatch(machine) and not _OF_A_RUN.match(machine) for machine in machines)
+    return found if stems and len(found) == len(stems) == len(machines) and named and _are_alike(machines) else {}
+
+
 def _folder_of(part: str, paths: Layout) -> str | None:
     """The node that a folder is called after."""
     if paths.manifest.nodes:
@@ -176,11 +194,13 @@ def trains(origin: Origin, manifest: Manifest) -> Origin:
 def _read_stem(origin: Origin, stem: str, paths: Layout) -> Origin:
     hosts, nodes = paths.hosts, paths.manifest.nodes
     task, pod = _SUBMITIT.fullmatch(stem), _POD_FILE.fullmatch(stem)
-    rank = int(match[1]) if (match := _RANK_NAME.search(stem)) else paths.ranks.get(stem)
+    named_rank = _RANK_NAME.search(stem)
+    rank = int(named_rank[1]) if named_rank else paths.ranks.get(stem)
     if pod:
         return _of_pod(pod["pod"], pod["container"], "", paths)
     if rank is not None:
-        origin = replace(origin, rank=rank)
+        before = stem[: named_rank.start()] if named_rank else ""
+        origin = replace(origin, rank=rank, node=origin.node or _named_before(before, paths))
     elif task and paths.tasks_are_nodes:
         return replace(origin, node=nodes[int(task["task"])], program=Program.LAUNCHER)
     elif task:
@@ -189,7 +209,7 @@ def _read_stem(origin: Origin, stem: str, paths: Layout) -> Origin:
         origin = replace(origin, node=host[1], rank=int(host[2]))
     elif origin.node is None and (named := paths.known.node(stem)):
         origin = replace(origin, node=named)
-    elif origin.node is None and not nodes and _NODE_NAME.fullmatch(stem):
+    elif origin.node is None and not nodes and (stem in paths.machines or _NODE_NAME.fullmatch(stem)):
         origin = replace(origin, node=paths.machines.get(stem, stem))
     if origin.rank is not None:
         return replace(origin, program=Program.RANK)

@@ -7,9 +7,11 @@ an error among those that are told to stop was first; who is told to stop among 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.exits import Exit, Exits
 from core.judge.ranks import MAJORITY
+from core.model import Role
 from core.naming import called
 from core.nodes.sign import Sign
 
@@ -18,17 +20,46 @@ MIN_RANKS = 3  # of two that differ, either may be the odd one
 ODD = 0.4  # clean-up is a race: who is killed first is not always who failed
 FORCED = 0.5  # it did not stop when it was told to, while the others did: frozen, or stuck in the kernel
 NO_CODE = 0.45  # its node never told how it ended
+UNREPORTED = 0.6  # as sure as silence, of a launcher
+MIN_REPORTS = 2  # of one launcher alone nothing follows about the other
 HINT = 0.3  # an error among signals, or a stop among errors
 _TOLD, _KILLED = 15, 9
 
 
-def exit_signs(exits: Exits, ending: Ending, home: Mapping[int, str], nodes: Sequence[str]) -> list[Sign]:
+def exit_signs(
+    exits: Exits, candidates: Sequence[Candidate], ending: Ending, home: Mapping[int, str], nodes: Sequence[str]
+) -> list[Sign]:
     """Signs for the nodes whose processes ended otherwise than most.
 
     Args:
         home: node of each rank.
     """
-    return [*_of_ranks(exits.of_rank, ending, home), *_of_nodes(exits.of_node, nodes)]
+    return [
+        *_of_ranks(exits.of_rank, ending, home),
+        *_of_nodes(exits.of_node, nodes),
+        *([] if ending.ordered else _of_launchers(exits.of_rank, candidates, home, nodes)),
+    ]
+
+
+def _of_launchers(
+    of_rank: Mapping[int, Exit], candidates: Sequence[Candidate], home: Mapping[int, str], nodes: Sequence[str]
+) -> list[Sign]:
+    """The node whose launcher never reported that its processes failed, which the launchers of all others did.
+
+    Its processes complained like those of the others: it is the launcher that hangs, or has nobody to report to.
+    """
+    reported = {home[rank] for rank in of_rank if rank in home}
+    silent = [node for node in nodes if node not in reported]
+    complained = {node for one in candidates if one.role is Role.PROPAGATED for node in one.nodes}
+    if len(silent) != 1 or len(reported) < MIN_REPORTS or not complained >= set(nodes):
+        return []
+    (node,) = silent
+    because = (
+        f"The launcher of {node} never reported how its processes ended; those of {len(reported)} other nodes did."
+    )
+    says = "its launcher hung, or could not reach the others"
+    check = f"Look at {node}: its network, and whether its launcher still runs."
+    return [Sign(node, "exit", UNREPORTED, because, says=says, check=check)]
 
 
 def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, str]) -> list[Sign]:

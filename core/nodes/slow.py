@@ -5,7 +5,7 @@ its own work rises there alone, and what the others measure of waiting rises eve
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ RISE = 0.25  # of its level before, by which a part of them rose: those of healt
 MAX_NAMED = 3  # parts that a sentence names
 UNIT = 10.0  # slow steps: no part takes so long, and hardly any is a hundredth of a step
 RATE_ROSE = 0.6  # times the level before, of a rate, whose unit is unknown: ranks of a healthy job differ by less
+TWICE = 2.0  # as long as on the others: stages of a pipeline and uneven batches differ by less
 WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
 APART = 0.5  # of how far the odd ones are from the middle; the others are nearer to it
 
@@ -51,8 +52,10 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         home: node of each rank.
     """
     slow = ending.slow or ending.drift
-    if slow is None or len(home) < MIN_RANKS:
+    if len(home) < MIN_RANKS:
         return []
+    if slow is None:
+        return _from_the_start(parsed, home)
     enough = max(MIN_RANKS, len(home) * MAJORITY)
     parts = {name: changes for name, changes in _parts(parsed, slow).items() if len(changes) >= enough}
     everywhere = {name for name, changes in parts.items() if _rose_everywhere(name, changes, slow)}
@@ -65,6 +68,45 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if not any(odd.weight == OWN_PART for name, odd in found.items() if name != LAG):
         found |= _add_up(parts, slow)
     return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
+
+
+def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
+    """Signs for the nodes of few ranks that are slower than the others all along, which wait for them."""
+    pace = parsed.iterations.course.pace()
+    if pace is None:
+        return []
+    level = Slowdown(int(parsed.iterations.course.numbers[0]), 0.0, pace.step)
+    parts: dict[str, dict[int, float]] = {}
+    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
+        if name == LAG or is_rate(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):
+            continue
+        own = {rank: float(np.median(list(of.values()))) for rank, of in values.items()}
+        scale = _scale(name, {rank: (0.0, value) for rank, value in own.items()}, level)
+        parts[name] = {rank: value / scale for rank, value in own.items()}
+    signs = []
+    for name, own in parts.items():
+        usual = float(np.median(list(own.values())))
+        odd = sorted(rank for rank, value in own.items() if value > TWICE * usual and value - usual > SHARE * pace.step)
+        if not odd or len(odd) > max(1, len(own) * FEW) or _WAITS.search(name):
+            continue
+        more = min(own[rank] for rank in odd) - usual
+        if not any(_less(other, odd) > APART * more for key, other in parts.items() if key != name):
+            continue  # nobody waits for it: it does another part of the work
+        for node in sorted({home[rank] for rank in odd if rank in home}):
+            mine = [rank for rank in odd if home.get(rank) == node]
+            levels = f"{own[mine[0]]:.3g} s, that of the others {usual:.3g} s"
+            because = f"{parsed.table.called(mine, node)}: its {name} is {levels}; they wait for it."
+            check = f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage."
+            says = "it has slowed the others down from the first iteration on"
+            signs.append(Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(mine)))
+    return signs
+
+
+def _less(part: Mapping[int, float], odd: Sequence[int]) -> float:
+    """By how much a part is shorter on these ranks than on most of the others."""
+    others = [value for rank, value in part.items() if rank not in odd]
+    own = [part[rank] for rank in odd if rank in part]
+    return float(np.median(others)) - max(own) if others and own else 0.0
 
 
 def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
@@ -120,12 +162,13 @@ def _scale(name: str, changes: Mapping[int, Change], slow: Slowdown) -> int:
 
 
 def _change(values: Mapping[int, float], slow: Slowdown) -> Change | None:
-    """Medians of a series before and after the onset; None where one side is missing."""
+    """Medians (of uneven steps means) of a series before and after the onset; None where one side is missing."""
     before = [value for iteration, value in values.items() if iteration < slow.iteration]
     after = [value for iteration, value in values.items() if iteration >= slow.iteration]
     if not after or not (before or slow.than_good_jobs):
         return None
-    return (float(np.median(before)) if before else 0.0), float(np.median(after))
+    middle = np.mean if slow.uneven else np.median
+    return (float(middle(before)) if before else 0.0), float(middle(after))
 
 
 @dataclass(frozen=True, slots=True)

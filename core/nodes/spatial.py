@@ -80,12 +80,14 @@ def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node
             signs.append(Sign(edge.blamed, "named", candidate.score, because, edge.event))
     peers = [edge for edge in edges if candidates[edge.event].role is Role.PROPAGATED]
     waiting = {node for one in candidates.values() if one.fact.kind in _NEVER_MET for node in one.nodes}
+    timed_out = {node for one in candidates.values() if one.fact.kind == Kind.PEER_SILENT for node in one.nodes}
+    gave_up = timed_out if len(timed_out) > len(nodes) * MAJORITY else set()
     counts = sinks(peers)
     for node, count in counts.items():
         most = len(nodes) > 2 and count * 2 > len(nodes) - 1
         weight = NAMED_BY_MOST if most else NAMED_BY_PEERS * count / max(counts.values())
-        if node in waiting:
-            weight *= RELAY  # who is named because all wait at its store, and waits itself, only relays
+        if node in waiting or (node in gave_up and not most):
+            weight *= RELAY  # it is named because all wait at its store, or because it gave up as well, and closed
         signs.append(
             Sign(
                 node,
@@ -98,21 +100,24 @@ def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node
 
 
 def silence_signs(
-    table: EventTable, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]]
+    table: EventTable, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]], nodes: Sequence[str]
 ) -> list[Sign]:
     """Nodes with ranks that say nothing while most of the others complain (hang rules; absence marks the node).
 
     Args:
         expected: ranks of each node, from the manifest or from what spoke.
+        nodes: of the job.
     """
     complained = _complained(candidates)
-    spoke_up = complained | {
-        rank for c in candidates if c.role is Role.ROOT and c.fact.blame is Blame.SELF for rank in c.ranks
-    }
+    spoke_up = (
+        complained
+        | _lost_at_once(table, candidates, complained)
+        | {rank for c in candidates if c.role is Role.ROOT and c.fact.blame is Blame.SELF for rank in c.ranks}
+    )
     everyone = {rank for ranks in expected.values() for rank in ranks}
     silent = everyone - spoke_up
     if len(complained) < MIN_COMPLAINERS or not silent or len(silent) > len(everyone) * MAJORITY:
-        return []
+        return _silent_nodes(table, candidates, expected, nodes)
     ended = last_words(table)
     homes = [node for node, ranks in expected.items() if set(ranks) & silent]
     signs = []
@@ -127,6 +132,21 @@ def silence_signs(
     return signs
 
 
+def _silent_nodes(
+    table: EventTable, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]], nodes: Sequence[str]
+) -> list[Sign]:
+    """Nodes of which nobody knows the ranks, and that say nothing while all others complain."""
+    unknown = [node for node in nodes if node in table.nodes and not expected.get(node)]
+    told = {node for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for node in one.nodes}
+    others = [node for node in nodes if node not in unknown]
+    if not unknown or len(others) < MIN_COMPLAINERS or not told >= set(others) or told & set(unknown):
+        return []
+    if len(unknown) > max(1, len(nodes) * FEW):
+        return []
+    because = f"never complained; the other {len(others)} nodes did."
+    return [Sign(node, "silence", SILENT, f"{node} {because}") for node in unknown]
+
+
 def _complained(candidates: Sequence[Candidate]) -> set[int]:
     """Ranks that waited for others: those that timed out, when most complaints are time-outs.
 
@@ -136,6 +156,30 @@ def _complained(candidates: Sequence[Candidate]) -> set[int]:
     timed_out = {rank for c in told if c.fact.kind == "peer silent" for rank in c.ranks}
     lost = {rank for c in told if c.fact.kind == "peer lost" for rank in c.ranks}
     return timed_out if len(timed_out) > len(lost - timed_out) else timed_out | lost
+
+
+def _lost_at_once(table: EventTable, candidates: Sequence[Candidate], complained: set[int]) -> set[int]:
+    """Ranks that lost a connection while the others timed out: they waited too, and one of those closed it.
+
+    A rank that was frozen says so as well once it goes on, but then the others have long given up.
+    """
+    told = [one for one in candidates if one.role is Role.PROPAGATED]
+    times = [_first_said(table, one) for one in told if one.fact.kind == Kind.PEER_SILENT]
+    last = max((time for of in times for rank, time in of.items() if rank in complained), default=None)
+    if last is None:
+        return set()
+    lost = [_first_said(table, one) for one in told if one.fact.kind == Kind.PEER_LOST]
+    return {rank for of in lost for rank, time in of.items() if time <= last + TELLING_GAP}
+
+
+def _first_said(table: EventTable, one: Candidate) -> dict[int, int]:
+    """When each rank first said it, by a clock of its own."""
+    found: dict[int, int] = {}
+    rows = one.rows[table.timed[one.rows]]
+    for rank, time in zip(table.rank[rows].tolist(), table.time[rows].tolist(), strict=True):
+        if rank >= 0:
+            found[rank] = min(found.get(rank, time), time)
+    return found
 
 
 def behind_signs(table: EventTable, iterations: Iterations, node_of_rank: Mapping[int, str]) -> list[Sign]:

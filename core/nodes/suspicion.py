@@ -19,6 +19,7 @@ from core.nodes.addresses import address_signs
 from core.nodes.blame import Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
+from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
 from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
@@ -48,7 +49,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
     return (
         *direct_signs(telling_roots(candidates), nodes, parsed.unit),
         *named_signs(edges, by_event, nodes),
-        *silence_signs(table, candidates, expected),
+        *silence_signs(table, candidates, expected, nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, nodes, parsed.telling),
@@ -57,10 +58,11 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
+        *duration_signs(parsed, node_of_rank),
         *stall_signs(parsed, ending, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),
-        *exit_signs(exits, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
+        *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
     )
 
 
@@ -77,8 +79,17 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
         if named or told:
             keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
-            texts |= {row: "\n".join(raw.get(key, "") for key in rows) for row, rows in keys.items()}
+            below = read_rows(files, table, [rows[-1] + 1 for rows in keys.values() if _goes_on(table, raw, rows[-1])])
+            for row, rows in keys.items():
+                said = [*(raw.get(key, "") for key in rows), below.get(rows[-1] + 1, "")]
+                texts[row] = "\n".join(said).rstrip("\n")
     return texts
+
+
+def _goes_on(table: EventTable, raw: Mapping[int, str], row: int) -> bool:
+    """Whether a message ends in a colon and its list stands below it."""
+    below = row + 1 < len(table) and table.voice[row + 1] == table.voice[row]
+    return bool(below) and raw.get(row, "").rstrip().endswith(":")
 
 
 def _identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[str, str], dict[int, str]]:

@@ -160,6 +160,24 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         ],
     ),
     (
+        "<host>_rank<N>.log with the names of job.json",
+        NAMES_ONLY,
+        [("node-01_rank3.log", b"", ("node-01", 3, None, 0)), ("other_rank1.log", b"", (None, 1, None, 0))],
+    ),
+    (
+        "train-<host>.log of machines that are alike",
+        {},
+        [
+            ("train-lambda-a.log", b"", ("lambda-a", None, None, 0)),
+            ("train-lambda-b.log", b"", ("lambda-b", None, None, 0)),
+        ],
+    ),
+    (
+        "train-<number>.log names no machine",
+        {},
+        [("train-run1.log", b"", (None, None, None, 0)), ("train-run2.log", b"", (None, None, None, 0))],
+    ),
+    (
         "one file a rank: job.json has the node",
         TWO_NODES,
         [("rank_1.log", b"", ("node-00", 1, None, 0)), ("rank_3.log", b"", ("node-01", 3, None, 0))],

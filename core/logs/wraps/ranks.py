@@ -16,6 +16,7 @@ _RANK = re.compile(
     rb"|\brank[=:] ?(?P<field>[0-9]{1,6})\b(?![./])|\brank ?(?P<word>[0-9]{1,6}) ?[:|\]]",
     re.IGNORECASE,
 )
+_CLOSED = re.compile(rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?[0-9]{1,6} ?[\])>]", re.IGNORECASE)
 _LEVEL = rb"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|[DIWEF])"
 # What stands between a clock, a level or the name of a logger and the rank: no word of prose.
 _BEFORE = re.compile(rb"(?:^|[\]|):>,;-]|[0-9Z]|\b" + _LEVEL + rb")[ \t\[(]*$", re.IGNORECASE)
@@ -58,7 +59,9 @@ _WRAP = Wrap("ranks", peel, continues=has_no_clock, goes_on=tells_of_an_error, c
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
-    """Most lines with a clock name their rank so, several ranks are named, and nothing before the lines does it.
+    """Most lines with a clock name their rank so, and nothing before the lines does it.
+
+    Of one rank alone only what stands in brackets is its name: ``rank=2`` is a field of a record, beside others of it.
 
     Where srun's label is the rank, it also tells who spoke where no clock stands, and what srun itself said has none.
     """
@@ -69,4 +72,5 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     if 2 * sum(task == rank for task, rank in zip(tasks, ranks, strict=True)) > len(ranks):
         return None
     labelled = sum(_LABELLED.search(line, 0, HEAD) is not None for line in tried)
-    return _WRAP if 2 * len(ranks) > len(heads) and len(set(ranks)) > 1 and 2 * labelled < len(tried) else None
+    several = len(set(ranks)) > 1 or all(_CLOSED.search(line, 0, HEAD) for line in heads if peel(line) is not None)
+    return _WRAP if 2 * len(ranks) > len(heads) and several and 2 * labelled < len(tried) else None

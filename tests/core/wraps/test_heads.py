@@ -39,6 +39,15 @@ def test_a_column_of_names_that_come_again_is_the_speaker(head: str, expected: s
     assert labels(lines(head)) == expected
 
 
+def test_a_file_of_one_rank_is_that_ranks() -> None:
+    """In brackets it is a name, as Accelerate's adapter writes it; a field of records stands beside others of theirs."""
+    named = b"".join(b"11/22/2026 20:47:%02d | INFO | sft | [RANK 2] step %d\n" % (n, n) for n in range(9))
+    fields = b"".join(b"11/22/2026 20:47:%02d host=w03 rank=2 step %d\n" % (n, n) for n in range(9))
+
+    assert labels(named) == {b"rank=2"}
+    assert "ranks" not in layers(fields)
+
+
 def test_machines_that_differ_in_a_letter_say_the_same() -> None:
     """Their name leaves the text, so that one template is told by all; a reader sees it before the line."""
     content = lines("{name} INFO", ("p5-a", "p5-b", "p5-c"))

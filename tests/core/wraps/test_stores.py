@@ -310,15 +310,14 @@ def test_ranks_are_written_in_many_ways(form: bytes) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        RANKS.replace(b"rank1", b"rank0"),
         b"".join(b"2026-11-22 04:27:09 | INFO | waiting for [rank%d] since 7 s\n" % (n % 2) for n in range(9)),
         b"".join(b"[rank%d]: 2026-11-22 04:27:09 | INFO | [rank%d] step 3\n" % (n % 2, n % 2) for n in range(9)),
         b"".join(
             b"2026-11-22 04:27:09 | INFO | step 3 of a long line that talks about rank %d:\n" % n for n in range(9)
         ),
     ],
-    ids=["one rank", "others", "labelled already", "prose"],
+    ids=["others", "labelled already", "prose"],
 )
 def test_what_is_no_rank_of_the_speaker(text: bytes) -> None:
-    """One rank alone needs no label, and a rank that is talked about is none."""
+    """A rank that is talked about is none."""
     assert unwrapped(text) == text

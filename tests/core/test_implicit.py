@@ -1,0 +1,184 @@
+"""Who held a job up that raised no error: by durations, stacks that cannot be read, launchers that never report."""
+
+import numpy as np
+import pytest
+
+from core.course.shift import find_shift, find_uneven_shift
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Scope
+from tests.core.jobs import at, four_nodes, job, lines, log_file, lost, raised, slurm, timed_out
+
+PYSPY = "Process {pid}: python train.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
+STACK = (
+    'Thread {pid} (idle): "MainThread"\n    _engine_run_backward (torch/autograd/graph.py:979)\n'
+    "    backward (torch/autograd/__init__.py:395)\n    <module> (train.py:20)\n"
+)
+# py-spy 0.4 of a process in state T
+REFUSED = (
+    "Error: Failed to get stack traces\n\nCaused by:\n    0: Failed to suspend process\n"
+    "    1: unexpected waitpid result PtraceEvent(Pid(7), SIGSTOP, 128) to 7\n"
+)
+
+
+def test_steps_of_which_every_sixth_waits_are_slower() -> None:
+    """Most steps are as fast as ever: neither their median nor any single one tells, but what they come to."""
+    values = np.array([0.3] * 54 + [2.6, 0.3, 0.3, 0.3, 0.3, 0.3] * 18)
+
+    found = find_uneven_shift(values)
+
+    assert find_shift(values) is None
+    assert found is not None
+    assert found[0].place == 54
+    assert found[0].after > 2 * found[0].before
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.3, 0.3, 0.3, 0.3, 0.3, 2.6] * 30,
+        [0.3] * 100 + [30.0] + [0.3] * 60,
+        [0.3] * 150 + [9.0, 0.3, 9.0],
+        [2.6, 1.4, 0.9] + [0.3] * 150,
+    ],
+    ids=["from the beginning", "one long pause", "two at the end", "a warm-up"],
+)
+def test_uneven_steps_of_a_healthy_job_are_not_slower(values: list[float]) -> None:
+    """What is as uneven from the beginning on, and what happens once or twice."""
+    assert find_uneven_shift(np.array(values)) is None
+
+
+def checkpoints(seconds: dict[int, float]) -> Job:
+    """Steps of .2 s; every tenth writes a shard on each rank, and all wait for the last of them."""
+    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
+    clock = 0.0
+    for n in range(1, 41):
+        clock += 0.2
+        said[0].append(at(clock, f"INFO step {n} loss 2.5"))
+        if n % 10 == 0:
+            for rank in range(4):
+                took = seconds.get(rank, 0.1)
+                said[rank].append(at(clock + took, f"INFO shard of step {n}: 747 kB in {took:.1f} s"))
+            clock += max(seconds.values(), default=0.1)
+    return four_nodes(said, status=Status.CANCELLED)
+
+
+def test_what_takes_one_rank_far_longer_each_time_held_the_job_up() -> None:
+    """The steps between are as fast as ever; most of the time went into waiting for node-2."""
+    found = diagnose(checkpoints({2: 9.0}), [])
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
+    assert "took rank 2 on node-2 9 s each time, the others 0.1 s: 36 s of" in found.nodes[0].because
+
+
+@pytest.mark.parametrize("seconds", [{}, {2: 0.3}, {0: 9.0, 1: 9.0, 2: 9.0, 3: 9.0}])
+def test_durations_that_differ_little_or_cost_little_name_nobody(seconds: dict[int, float]) -> None:
+    """Alike, three times as long, long on all."""
+    assert diagnose(checkpoints(seconds), []).nodes == ()
+
+
+def straggler(compute: dict[int, float], wait: dict[int, float]) -> Job:
+    """Forty steps of half a second, in which each rank tells how long it worked and how long it waited."""
+    said = {
+        rank: [
+            at(n * 0.5, f"step {n} loss: 2.5 compute_time: {compute.get(rank, 0.1)} sync_time: {wait.get(rank, 0.4)}")
+            for n in range(1, 41)
+        ]
+        for rank in range(4)
+    }
+    return four_nodes(said, status=Status.RUNNING)
+
+
+def test_a_rank_for_which_the_others_wait_from_the_first_step_on_is_named() -> None:
+    """There is no onset: it works four times as long as the others, and they wait as much longer."""
+    found = diagnose(straggler({3: 0.45}, {3: 0.05}), [])
+
+    assert [node.node for node in found.nodes] == ["node-3"]
+    assert "its compute_time is 0.45 s, that of the others 0.1 s; they wait for it" in found.nodes[0].because
+
+
+def test_a_stage_that_computes_more_by_design_is_not() -> None:
+    """Nobody waits for it: the others have as long for something else."""
+    assert diagnose(straggler({3: 0.45}, {}), []).nodes == ()
+
+
+def test_a_process_whose_stacks_cannot_be_read_is_stopped() -> None:
+    """py-spy reads all others, and cannot suspend this one."""
+    said = {0: [at(n * 0.2, f"step {n} loss 2.5") for n in range(1, 40)]}
+    order = [slurm(60, "error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:00 ***")]
+    hung = four_nodes(said, others={"slurm.out": order}, status=Status.CANCELLED)
+    dumps = tuple(
+        log_file(
+            f"dumps/node-{n}.rank{n}.txt", PYSPY.format(pid=n + 7) + (REFUSED if n == 1 else STACK.format(pid=n + 7))
+        )
+        for n in range(4)
+    )
+
+    found = diagnose(Job(hung.manifest, hung.logs, dumps), [])
+
+    assert [node.node for node in found.nodes] == ["node-1"]
+    assert "The stacks of rank 1 could not be read" in found.nodes[0].because
+
+
+def test_a_launcher_that_never_reports_hangs() -> None:
+    """All ranks time out alike; the launchers of three nodes report it, the fourth is cut off."""
+    report = "E1121 api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 77) of binary: python"
+    files: dict[str, str | bytes] = {}
+    for n in range(4):
+        told = timed_out()
+        files[f"node-{n}/rank_{n}.log"] = lines(*(at(k, f"step {k} loss 2.5") for k in range(1, 6)), *told)
+        files[f"node-{n}/torchrun.log"] = lines(*([at(30, report)] if n != 2 else [at(0, "W1121 run.py:857] started")]))
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "The launcher of node-2 never reported" in found.nodes[0].because
+
+
+def test_who_lost_its_connection_while_the_others_timed_out_was_not_silent() -> None:
+    """One of those that gave up closed it."""
+    clocks = [at(n, f"step {n} loss 2.5") for n in range(1, 6)]
+    said = {n: [*clocks, *(at(30, line) for line in (lost(3) if n == 1 else timed_out()))] for n in range(4)}
+
+    assert diagnose(four_nodes(said), []).nodes == ()
+
+
+def test_a_node_whose_rank_nobody_knows_may_be_the_silent_one() -> None:
+    """It said hello and nothing else; only the others' tracebacks tell their ranks."""
+    said = {n: [f"[rank{n}]: {line}" for line in raised(timed_out()[-1])] for n in (0, 1, 3)}
+    files = {f"node-{n}/train.log": lines(at(1, "hello"), *said.get(n, [])) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(f"node-{n}" for n in range(4))), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def test_a_task_that_srun_reports_as_killed_is_named_by_it() -> None:
+    """The only line about it; the others lost their connection by that."""
+    said = [f"{n}: {line}" for n in (0, 2, 3) for line in lost(1)]
+    steps = [f"{n}: iter {k}: loss 6.2{k}, time 269.43ms" for k in range(1, 6) for n in range(4)]
+    ends = [f"srun: error: node-{n}: task {n}: Exited with exit code 1" for n in (0, 2, 3)]
+    text = lines(*steps, "srun: error: node-1: task 1: Killed", *said, *ends, "srun: Force Terminated StepId=77.0")
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job({"slurm-77.out": text}, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert [node.node for node in found.nodes] == ["node-1"]
+
+
+def test_tasks_that_stand_below_a_message_are_named_by_it() -> None:
+    """The coordination service of JAX names the silent task on a line of its own."""
+    head = (
+        "E1121 04:00:39.395895 14303 coordination_service.cc:1549] Use error polling to propagate the following error"
+        " to all tasks: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):"
+    )
+    files = {
+        f"worker_{n}.log": lines(*(at(k * 0.2, f"step {k} loss 2.5") for k in range(1, 40)), *([head, "2"] * (n != 2)))
+        for n in range(4)
+    }
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
