@@ -40,7 +40,7 @@ def test_a_column_of_names_that_come_again_is_the_speaker(head: str, expected: s
 
 
 def test_a_file_of_one_rank_is_that_ranks() -> None:
-    """In brackets it is a name, as Accelerate's adapter writes it; a field of records stands beside others of theirs."""
+    """In brackets it is a name, as Accelerate's adapter writes it; a field of records stands beside others."""
     named = b"".join(b"11/22/2026 20:47:%02d | INFO | sft | [RANK 2] step %d\n" % (n, n) for n in range(9))
     fields = b"".join(b"11/22/2026 20:47:%02d host=w03 rank=2 step %d\n" % (n, n) for n in range(9))
 
