@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from bot.known import KnownFault
-from bot.note.draft import Sentence
 from bot.note.note import Note
+from bot.note.sentence import Sentence
 from bot.outgoing.clean import cleaned
 from bot.slack.forms import Form, first_form
 from core.model import Diagnosis, Role

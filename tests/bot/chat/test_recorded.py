@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bot.note.check import check
+from bot.note.evidence import collect
 from vcr.errors import CannotOverwriteExistingCassetteException  # type: ignore[import-untyped]  # it brings no types
 
 from bot.chat.model import Message, ScriptedModel
-from bot.note.check import check
-from bot.note.evidence import collect
 from bot.note.note import Author
 from bot.note.write import write_note
 from tests.bot.chat.conftest import KEY, Connect

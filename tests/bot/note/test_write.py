@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from bot.note.draft import BrokenDraft, Draft, read_draft
 from pydantic import BaseModel
 
 from bot.chat.model import Message, ModelUnavailable, OnText, Reply, ScriptedModel, Usage
-from bot.note.draft import BrokenDraft, Draft, read_draft
 from bot.note.note import Author, Note, plain
 from bot.note.write import write_note
 from tests.bot import diagnoses
