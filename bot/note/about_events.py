@@ -55,6 +55,7 @@ def _said(about: About, event: EventEvidence) -> list[Claim]:
         full, clause = (say(f"event.{name}", **slots, says=says) for name in ("unquoted", "unquoted_clause"))
     else:
         full, clause = about.clean(event.because), ""
+    full = about.capital(full)
     return claim(f"{event.id}.said", "happened", full, [event.id], clause=clause, at=event.first_time) or claim(
         f"{event.id}.said", "happened", about.clean(event.because), [event.id], at=event.first_time
     )

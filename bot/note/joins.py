@@ -46,8 +46,9 @@ def _explained(claim: Claim, because: str, claims: Claims) -> tuple[str, tuple[s
     reason = claims.reason(because)
     if reason is None or claim.id not in reason.behind or because in claim.cites:
         return claim.says, claim.cites
-    if reason.at is not None and claim.at is not None and reason.at > claim.at:
-        return claim.says, claim.cites  # nothing is caused by what came later
+    seen_later = reason.at is not None and claim.at is not None and reason.at > claim.at
+    if seen_later and claim.id in claims.peers:  # a silence is reported after it began; what peers say has come before
+        return claim.says, claim.cites
     slots = {"says": claim.says, "id": reason.id, "reason": reason.says}
     return say("join.pattern" if reason.whole else "join.reason", **slots), (*claim.cites, reason.id)
 

@@ -33,8 +33,8 @@ def happened(steps: Sequence[Step], claims: Claims, *, told: Iterable[str] = ())
     seen, before = set(told), None
     for step in steps:
         claim = claims.find(step.claim, Use.HAPPENED)
-        if claim is None or claim.says in seen:
-            continue
+        if claim is None or any(claim.says in one or one in claim.says for one in seen):
+            continue  # unknown, or told already by itself or within another
         text, cites = joined(claim, before, step.join, step.because, claims)
         sentences.append(_of(text, cites))
         seen.add(claim.says)
