@@ -11,7 +11,7 @@ QUOTE = 90  # characters of a log line, as the core quotes
 _SHORTEST, _TELLING = 12, 30
 # What a quote must not hold, and source files in brackets, which say nothing at 3 a.m.
 _BREAKS = re.compile("[<>`\"'\u201c\u201d\u2018\u2019|\u2026\ufffd]+|\\[[^\\]\\s]*/[^\\]\\s]*\\]:?\\s")
-_TORN = re.compile(r"\S*\s?\u2026\s?\S*")  # words on both sides of where a line was cut
+_TORN = re.compile(r"\S{0,64}\s?\u2026\s?\S{0,64}")  # words on both sides of where a line was cut
 _CLOCK = re.compile(r"^\S*\d{1,2}:\d{2}:\d{2}\S*\s+")
 # What a logger or a launcher writes before the message: "E1122 13:52:45.91 5 api.py:1002] ", "0: [rank0]: ".
 _LEAD = re.compile(

@@ -42,7 +42,6 @@ _COUNTABLE = re.compile(
 _SAME = {"machine": "node", "host": "node", "server": "node"}
 _TOKEN = re.compile(r"[\w./:@%+=#-]+")
 _EDGES = ".,;:!?'\u2019-"
-_ID = re.compile(r"(?:[EINPCDJ]\d{1,4})")
 _HYPHENATED_NAME = re.compile(
     r"(?i)\b(?:nodes?|hosts?|machines?|servers?|workers?|pods?)\s+(?:named\s+|called\s+)?([a-z]+(?:[-_.][a-z]+)+)\b"
 )
@@ -102,7 +101,7 @@ class Evidence:
 
 
 def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The sentences that name nothing else than the evidence, and why each of the others was dropped."""
+    """The sentences that name nothing else than the evidence and do not repeat it; why each other one was dropped."""
     evidence = Evidence(claims.text, claims.names)
     said: list[str] = []
     dropped: list[str] = []
@@ -110,6 +109,8 @@ def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tup
         text = " ".join(sentence.split())
         if reason := next(_strange(text, evidence), ""):
             dropped.append(reason)
+        elif text in claims.text:
+            dropped.append("it only repeats a claim, which is no guess")
         elif text not in said:
             said.append(text)
     return tuple(said), tuple(dropped)
