@@ -20,8 +20,8 @@ from bot.documents import (
 )
 from bot.harmless import storable
 from bot.known import KnownFault
-from bot.note.draft import Sentence
 from bot.note.note import Note
+from bot.note.sentence import Sentence
 from bot.wording import iso
 from core.model import Diagnosis, EventEvidence, IterationEvidence, Line, NodeEvidence
 
@@ -153,6 +153,7 @@ def _note(note: Note) -> NoteDocument:
         fix=tuple(map(_sentence, note.fix)),
         category=note.category,
         open_questions=tuple(map(_sentence, note.open_questions)),
+        reading=_texts(note.reading),
         refused=_texts(note.refused),
         unavailable=_text(note.unavailable),
     )

@@ -94,9 +94,9 @@ class SentenceDocument(_Part):
 
 
 class NoteDocument(_Part):
-    """The drafted root cause: code has held every sentence to the evidence that it cites; nobody has confirmed it."""
+    """The drafted root cause: every sentence but the reading is a claim that code made; nobody has confirmed it."""
 
-    author: Author = Field(description="model, repaired (after it was told what was refused), or code")
+    author: Author = Field(description="who chose and ordered the claims: model or code; repaired by older versions")
     model: str
     headline: SentenceDocument
     cause: SentenceDocument
@@ -105,7 +105,10 @@ class NoteDocument(_Part):
     fix: tuple[SentenceDocument, ...]
     category: str
     open_questions: tuple[SentenceDocument, ...]
-    refused: tuple[str, ...] = Field(description="why sentences of the model are not here")
+    reading: tuple[str, ...] = Field(
+        default=(), description="the model's guess, not checked: at most three sentences that name nothing unknown"
+    )
+    refused: tuple[str, ...] = Field(description="why parts of a model's answer are not here, for whoever debugs it")
     unavailable: str = Field(description="why the model gave no answer, if it gave none")
 
 

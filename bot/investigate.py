@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.ask.answer import Reply, Turn, ask
+from bot.ask.answer import Reply, ask
+from bot.ask.choose import Turn
 from bot.ask.gather import Subject
 from bot.cache import FolderCache
 from bot.chat.choose import model_from
@@ -94,7 +95,7 @@ def investigate(
 
 
 def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text: OnText | None = None) -> Answer:
-    """The answer with its note: by the model of the settings as far as the evidence holds it, else by code."""
+    """The answer with its note: true claims in the order of the settings' model, or of code."""
     try:
         model = model_from(settings) if use_model else None
     except BadSettings as trouble:
@@ -134,7 +135,7 @@ def follow_up(
             diagnosis = diagnose_parsed(parsed)
             found = diagnosis, library.recall(diagnosis, matches)
     subject = Subject(parsed, *found)
-    return ask(question, subject, model_from(settings), thread=thread, redact_addresses=settings.redact_addresses)
+    return ask(question, subject, model_from(settings), thread=thread)
 
 
 def list_events(

@@ -15,7 +15,7 @@ from rich.text import Text
 from bot import wording
 from bot.harmless import harmless
 from bot.known import KnownFault
-from bot.note.note import Author, Note, plain
+from bot.note.note import GUESS, Author, Note, plain
 from bot.wording import counted
 from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
 
@@ -153,16 +153,21 @@ class _Page:
         note = self._note
         if note is None or not note.model:
             return
-        yield from self._title("Note")
-        yield from self._indented(Text(f"({wording.drafted(note.author, note.model)})", "dim"))
-        if note.author is Author.CODE:
-            reason = (
-                note.unavailable or f"{counted(len(note.refused), 'sentence')} of the model not held by the evidence"
-            )
-            yield from self._indented(Text(harmless(f"No draft: {reason}", MAX_SENTENCE), "yellow"))
-            return
-        for line in plain(note)[1:]:
-            yield from self._indented(self._sentence(line))
+        if note.author is not Author.CODE:
+            yield from self._title("Note")
+            yield from self._indented(Text(f"({wording.drafted(note.author, note.model)})", "dim"))
+            for line in plain(note)[1:]:
+                yield from self._indented(self._sentence(line))
+        elif note.unavailable:
+            yield from self._title("Note")
+            yield from self._indented(Text(harmless(f"No draft: {note.unavailable}", MAX_SENTENCE), "yellow"))
+        if note.reading:
+            yield Text()
+            yield from self._indented(Text(f"{GUESS}:", "dim"))
+            for sentence in note.reading:
+                yield from self._wrapped(
+                    Text(harmless(sentence, MAX_SENTENCE), "dim"), Text(" " * _INDENT + "? ", "dim")
+                )
 
     def _events(self) -> Iterator[Text]:
         events = self._diagnosis.events

@@ -263,7 +263,7 @@ def drafted(author: str, model: str) -> str:
     """Who wrote a note, and what that is worth; ``author`` as in Note."""
     if author == "code":
         return "written by code from the evidence"
-    return f"draft by {harmless(model, 60) or 'a model'}, checked against the evidence, not confirmed"
+    return f"written by code from the evidence, in the order of {harmless(model, 60) or 'a model'}; not confirmed"
 
 
 def step(name: str, done: int, total: int) -> str:

@@ -65,7 +65,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class EventEvidence(Evidence):
-    """A failure-indicating event. ``event`` is the template id, ``count`` how often it occurs in the job."""
+    """A failure-indicating event. ``event`` is the template id, ``count`` how often it occurs in the job.
+
+    ranks: which logged it, as far as lines tell. says: what it means, a clause; empty when nobody wrote that down.
+    unseen: no successful job logged it; None when there was none to compare with.
+    """
 
     event: str = ""
     template: str = ""
@@ -75,15 +79,22 @@ class EventEvidence(Evidence):
     stage: Stage = Stage.UNKNOWN
     iterations: tuple[int, ...] = ()
     first_time: int | None = None  # microseconds since the epoch, job clock; None when no clock was readable
+    ranks: tuple[int, ...] = ()
+    says: str = ""
+    unseen: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NodeEvidence(Evidence):
-    """A suspect: a node (or a rank, when nodes are unknown) that evidence points to."""
+    """A suspect: a node (or a rank, when nodes are unknown) that evidence points to.
+
+    reasons: the sentences of ``because`` one by one, the most telling first.
+    """
 
     node: str = ""
     ranks: tuple[int, ...] = ()
     events: tuple[str, ...] = ()  # ids of events above ("E1")
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,5 +19,5 @@ Many jobs:
     sameness     the same bytes in every run
     sections     the tables; report: markdown, and into documents
 
-``recall`` measures the fault library, ``liar`` the check of notes.
+``recall`` measures the fault library.
 """

@@ -1,6 +1,7 @@
 """A model chooses look-ups from the fixed list; whatever else it says does nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -14,7 +15,26 @@ from bot.outgoing.redact import Redactor
 MAX_TOKENS = 300
 MAX_CHOSEN = 3
 MAX_WORD = 100  # characters to search for
+MAX_TURNS = 4  # of the thread that the model is told
 _MAX_NAMES = 40  # nodes that the model is told
+_NOTHING = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of the thread and its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The look-ups that a model chose, what that cost, and why it did not answer, if it did not."""
+
+    looks: tuple[Look, ...] = ()
+    usage: Usage = _NOTHING
+    unavailable: str = ""
 
 
 class _Chosen(BaseModel):
@@ -33,20 +53,23 @@ class _Choice(BaseModel):
     looks: list[_Chosen]
 
 
-def choose(question: str, subject: Subject, model: ChatModel) -> tuple[tuple[Look, ...], Usage]:
+def choose(question: str, subject: Subject, model: ChatModel, *, thread: Sequence[Turn] = ()) -> Choice:
     """The look-ups that a model chooses; none when it does not answer, or names what is not there."""
+    clean = Redactor().redact
     offered = {name: about for name, about in LOOKS.items() if name != "stacks" or subject.diagnosis.stacks}
     listed = "\n".join(f"{name}: {about}" for name, about in offered.items())
-    prompt = prompts.render("choose", looks=listed, job=_about(subject), question=Redactor().redact(question))
+    before = [f"asked before: {turn.question}\nanswered: {turn.answer}" for turn in thread[-MAX_TURNS:]]
+    asked = clean("\n".join((*before, question)))
+    prompt = prompts.render("choose", looks=listed, job=_about(subject), question=asked)
     try:
         reply = model.answer([Message("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)
     except ModelUnavailable as trouble:
-        return (), trouble.usage
+        return Choice(usage=trouble.usage, unavailable=trouble.message)
     try:
         choice = _Choice.model_validate_json(reply.text)
     except ValidationError:
-        return (), reply.usage
-    return tuple(dict.fromkeys(_valid(choice, subject)))[:MAX_CHOSEN], reply.usage
+        return Choice(usage=reply.usage)
+    return Choice(tuple(dict.fromkeys(_valid(choice, subject)))[:MAX_CHOSEN], reply.usage)
 
 
 def _valid(choice: _Choice, subject: Subject) -> Iterator[Look]:

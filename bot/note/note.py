@@ -1,27 +1,27 @@
-"""A note as it is shown and stored: who wrote it, its sentences with what they stand on, and what was refused."""
+"""A note as it is shown and stored: who arranged it, its sentences with what they stand on, and the model's reading."""
 
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
 from bot.chat.model import Usage
-from bot.note.draft import Category, Draft, Sentence
+from bot.note.sentence import Category, Sentence
 
 
 class Author(StrEnum):
-    """Who wrote the sentences of a note."""
+    """Who chose and ordered the claims of a note; the words are always code's."""
 
-    MODEL = "model"  # all of it, at once
-    REPAIRED = "repaired"  # after it was told what was refused, or without what was refused
+    MODEL = "model"
+    REPAIRED = "repaired"  # of notes that versions before 0.2 stored: after a model was told what was refused
     CODE = "code"
 
 
 class Note(BaseModel):
-    """A checked root-cause note.
+    """A root-cause note, whose sentences are claims that code made.
 
-    refused: one reason a refused sentence or broken answer. unavailable: why the model gave no answer, if it did not.
-    Whoever wrote it, the category is derived from the evidence, and so are headline and cause of a job whose scope is
-    unknown or none; where no check of a model held, those of the diagnosis stand.
+    reading: what the model thinks beside that, unchecked; shown only in a block that is marked so, and never archived
+    unless an approver takes it over. refused: why parts of an answer were not used; for whoever debugs a model.
+    unavailable: why the model gave no answer, if it did not. A note of an older version may hold a model's own words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,28 +35,18 @@ class Note(BaseModel):
     fix: tuple[Sentence, ...]
     category: Category
     open_questions: tuple[Sentence, ...]
+    reading: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     usage: Usage = Usage()
     unavailable: str = ""
 
-    def draft(self) -> Draft:
-        """Its sentences as a draft, which the check takes."""
-        return Draft(
-            headline=self.headline,
-            cause=self.cause,
-            happened=list(self.happened),
-            check_first=list(self.check_first),
-            fix=list(self.fix),
-            category=self.category,
-            open_questions=list(self.open_questions),
-        )
-
 
 TITLES = {"happened": "What happened", "check_first": "Check first", "fix": "Fix", "open_questions": "Open"}
+GUESS = "The model's guess, not checked"
 
 
 def plain(note: Note) -> tuple[str, ...]:
-    """The note as lines of plain text: headline, cause, and its lists under their titles."""
+    """The note as lines of plain text: headline, cause, and its lists under their titles; without the reading."""
     lines = [_line(note.headline), f"Cause: {_line(note.cause)}"]
     for field, title in TITLES.items():
         sentences: tuple[Sentence, ...] = getattr(note, field)

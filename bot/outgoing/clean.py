@@ -7,7 +7,7 @@ from typing import TypeVar
 from bot.harmless import storable
 from bot.outgoing.redact import Redactor
 from core.logs.context import Excerpt, Place
-from core.model import Diagnosis, EventEvidence, Evidence, Line
+from core.model import Diagnosis, EventEvidence, Evidence, Line, NodeEvidence
 
 E = TypeVar("E", bound=Evidence)
 
@@ -28,13 +28,16 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
     def event(one: EventEvidence) -> EventEvidence:
         return replace(one, template=clean(one.template))
 
+    def suspect(one: NodeEvidence) -> NodeEvidence:
+        return replace(one, reasons=tuple(map(clean, one.reasons)))
+
     return replace(
         diagnosis,
         headline=clean(diagnosis.headline),
         why=tuple(map(clean, diagnosis.why)),
         checks=tuple(map(clean, diagnosis.checks)),
         events=tuple(map(event, each(diagnosis.events))),
-        nodes=each(diagnosis.nodes),
+        nodes=tuple(map(suspect, each(diagnosis.nodes))),
         iterations=each(diagnosis.iterations),
         stacks=tuple(map(clean, diagnosis.stacks)),
         skipped=tuple(replace(one, reason=clean(one.reason)) for one in diagnosis.skipped),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from bot import wording
 from bot.harmless import harmless
 from bot.known import KnownFault
-from bot.note.note import TITLES, Note
+from bot.note.note import GUESS, TITLES, Note
 from bot.report import iterations, suspects, timeline
 from bot.report.citations import MAX_LINES, citations
 from bot.report.style import as_svg
@@ -50,6 +50,7 @@ def render_report(
         known=known,
         note=note,
         note_lists=TITLES,
+        guess=GUESS,
         w=wording,
         Role=Role,
         Scope=Scope,

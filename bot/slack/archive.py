@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from bot.known import KnownFault
-from bot.note.draft import Sentence
 from bot.note.note import Note
+from bot.note.sentence import Sentence
 from bot.outgoing.clean import cleaned
 from bot.slack.forms import Form, first_form
+from bot.wording import sentence as as_sentence
 from core.model import Diagnosis, Role
 from faultlib.draft import pattern_of, slug
 from faultlib.pattern import Category, Pattern
@@ -21,12 +22,15 @@ def drafted_form(diagnosis: Diagnosis, note: Note | None, known: Sequence[KnownF
     """What stands in the form first: the note, as far as it is true beyond this answer.
 
     P1 is another pattern in the next answer, and who confirmed it vouches for that pattern alone. So a sentence that
-    stands on a pattern that matched gives way to the words of the pattern, and one that names any other goes.
+    stands on a pattern that matched gives way to the words of the pattern, and one that names any other goes; of a
+    cause that quotes this job's log what it means is left.
     """
     if note is None:
         return first_form(diagnosis, None)
     matched = {fault.id: fault for fault in known if fault.exact}
-    cause = _lasting([note.cause], {name: fault.cause for name, fault in matched.items()})
+    patterns = {name: fault.cause for name, fault in matched.items()}
+    events = {event.id: f"{as_sentence(event.says)}." for event in diagnosis.events if event.says}
+    cause = _lasting([note.cause], {**events, **patterns})
     fix = _lasting(note.fix, {name: fault.fix for name, fault in matched.items()})
     empty = note.cause.model_copy(update={"text": ""})
     return first_form(diagnosis, note.model_copy(update={"cause": next(iter(cause), empty), "fix": fix}))

@@ -27,7 +27,8 @@ from faultlib.pattern import Entry
 class Case:
     """What is decided about: a run, its diagnosis, and a draft of its note with its revision.
 
-    edited: a person wrote it. matched: ids of the team's patterns whose whole signature is in the job.
+    edited: a person wrote it. matched: ids of the team's patterns whose whole signature is in the job. guesses: what a
+    model thinks, unchecked, which nobody archives unless an approver takes it over.
     """
 
     run: Run
@@ -36,6 +37,7 @@ class Case:
     revision: int
     edited: bool = False
     matched: frozenset[str] = frozenset()
+    guesses: tuple[str, ...] = ()
 
 
 class Clerk:
@@ -66,7 +68,8 @@ class Clerk:
             return None
         matched = frozenset(fault.pattern for fault in answer.known if fault.exact and fault.agrees and not fault.seed)
         edited = draft.by != DRAFTED_BY
-        return Case(run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, edited, matched)
+        guesses = answer.note.reading if answer.note else ()
+        return Case(run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, edited, matched, guesses)
 
     def standing(self, run_id: str) -> Decision | None:
         """The decision that stands; one whose filing died, or is under way, is filed first.

@@ -91,7 +91,7 @@ class Clicks:
             return reason.response() if isinstance(reason, Errors) else None
         about = act.read_about(view.get("private_metadata"))
         case = self._parts.deciding.case(about.run)
-        form = read_edit(view, case.diagnosis) if case else None
+        form = read_edit(view, case.diagnosis, case.guesses) if case else None
         if isinstance(form, Errors):
             return form.response()
         if case is None or case.revision != about.revision:
@@ -144,7 +144,7 @@ class Clicks:
 
     def _edited(self, about: act.About, body: Payload, once: Once) -> Message | None:
         case = self._parts.deciding.case(about.run)
-        form = read_edit(body["view"], case.diagnosis) if case else None
+        form = read_edit(body["view"], case.diagnosis, case.guesses) if case else None
         if form is None or isinstance(form, Errors):
             return replies.gone_reply()  # it was there a moment ago
         return self._parts.deciding.approve(about, body["user"], once, edited=form)
@@ -163,7 +163,7 @@ class Clicks:
             return message_modal("Edit the note", replies.gone_reply().text)
         if case.revision != about.revision:
             return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
-        return edit_modal(about.run, about.revision, case.diagnosis, case.form)
+        return edit_modal(about.run, about.revision, case.diagnosis, case.form, case.guesses)
 
     def _reject_view(self, value: object, user: str) -> dict[str, Any]:
         about = act.read_about(value)

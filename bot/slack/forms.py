@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from bot.harmless import harmless, storable
-from bot.note.draft import Category as NoteCategory
 from bot.note.note import Note
+from bot.note.sentence import Category as NoteCategory
 from bot.slack.blocks import MAX_BOXES
 from core.model import Diagnosis, EventEvidence, Role
 from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, Names, pattern_of, roots_of

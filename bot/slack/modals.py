@@ -7,12 +7,14 @@ from typing import Any
 
 from bot import wording
 from bot.harmless import harmless
+from bot.note.note import GUESS
 from bot.report.citations import Citation
 from bot.slack import actions as act
 from bot.slack.blocks import (
     MAX_INPUT,
     MAX_VIEW_BLOCKS,
     Block,
+    Blocks,
     boxes,
     context,
     field,
@@ -25,12 +27,12 @@ from bot.slack.blocks import (
 from bot.slack.forms import Form, choosable
 from bot.slack.text import code, literal, prose
 from core.model import Diagnosis, Evidence
-from faultlib.draft import MAX_TITLE
+from faultlib.draft import MAX_TITLE, Names
 from faultlib.pattern import Category
 
 VALUE = "value"  # the action id of every field
-TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, REASON = (
-    "title", "category", "cause", "fix", "confirmation", "events", "reason",
+TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, GUESSES, REASON = (
+    "title", "category", "cause", "fix", "confirmation", "events", "guesses", "reason",
 )  # fmt: skip
 MAX_REASON = 1_000
 MAX_CITED, MAX_NEAR, MAX_LINES = 600, 160, 200  # characters of a cited raw line and of its neighbours; lines in all
@@ -59,8 +61,12 @@ def wait_modal(title: str, form: str, about: str) -> Block:
     return modal(title, section("One moment …"), form=form, about=about)
 
 
-def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form) -> Block:
-    """The note as a form; submitting it approves and archives what stands in it."""
+def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form, guesses: Sequence[str] = ()) -> Block:
+    """The note as a form; submitting it approves and archives what stands in it.
+
+    Args:
+        guesses: what a model thinks; one that is ticked is added to the root cause, as the approver's own words.
+    """
     events = [(_event_choice(event.id, event.role, wording.said(event)), event.id) for event in choosable(diagnosis)]
     categories = [(label, category.value) for category, label in _WHOSE.items()]
     blocks = (
@@ -84,14 +90,18 @@ def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form) -> Blo
             hint="All of them must be in a job to match it. Without any, the fault is only found by its looks.",
             optional=True,
         ),
+        *_guesses(guesses),
     )
     about = act.about(run, revision)
     return modal("Edit the note", blocks, form=act.EDIT_FORM, about=about, submit="Approve and archive", close="Cancel")
 
 
-def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis) -> Form | Errors:
-    """What a person has entered, or what is wrong with it."""
+def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[str] = ()) -> Form | Errors:
+    """What a person has entered, or what is wrong with it; ``guesses``: those that could be ticked."""
     title, cause, fix = _text(view, TITLE), _text(view, CAUSE), _text(view, FIX)
+    ticked = _ticked(view, GUESSES)
+    own = (Names.of(diagnosis).out_of(harmless(one)) for at, one in enumerate(guesses, start=1) if str(at) in ticked)
+    cause = " ".join((cause, *own)) if cause else ""
     confirmation, category = _text(view, CONFIRMATION), _chosen(view, CATEGORY)
     wrong = {
         TITLE: _complaint(title, MAX_TITLE, "a title"),
@@ -105,6 +115,23 @@ def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis) -> Form | Errors:
     known = {event.id for event in choosable(diagnosis)}
     events = tuple(one for one in _ticked(view, EVENTS) if one in known)
     return Form(" ".join(title.split()), Category(category), cause, fix, confirmation, events)
+
+
+def _guesses(guesses: Sequence[str]) -> Blocks:
+    """The model's sentences in full, and a box for each."""
+    if not guesses:
+        return ()
+    numbered = [(f"Guess {number}", str(number)) for number in range(1, len(guesses) + 1)]
+    return (
+        *context(f"*{GUESS}*", *(f"{number}. {prose(one, 400)}" for number, one in enumerate(guesses, start=1))),
+        *field(
+            GUESSES,
+            "Take over into the root cause",
+            boxes(VALUE, numbered),
+            hint="What you tick is archived as your words, under your name.",
+            optional=True,
+        ),
+    )
 
 
 def reject_modal(run: str, revision: int, job: str) -> Block:

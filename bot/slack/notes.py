@@ -4,19 +4,19 @@ from collections.abc import Iterator, Sequence
 
 from bot import wording
 from bot.known import KnownFault
-from bot.note.draft import Sentence
-from bot.note.note import TITLES, Note
-from bot.slack.blocks import Blocks, section
+from bot.note.note import GUESS, TITLES, Note
+from bot.note.sentence import Sentence
+from bot.slack.blocks import Blocks, context, section
 from bot.slack.budget import Part
 from bot.slack.forms import Form
-from bot.slack.sections import MAX_FIX, cites, shown_why
+from bot.slack.sections import MAX_FIX, MOST, cites, shown_why
 from bot.slack.text import person, prose
 from bot.wording import sentence
 from core.model import Diagnosis
 
 MAX_STORY, MAX_ADVICE = 3, 2  # sentences in the parent message; the thread has all
 _SAME = 60  # characters by which a fix of a pattern is known again; who vouches for it may stand behind it
-MAX_SAID = 400  # characters of a sentence, as bot.note.draft
+MAX_SAID = 700  # characters of a sentence: a pattern's cause is told whole, and the longest has 600
 ALSO = "Check also"
 _CHECKS = (ALSO, TITLES["check_first"])
 MAX_EDITED = 1_000  # of a field that a person wrote; the form has all of it
@@ -41,11 +41,15 @@ def note_parts(
     if note is None:
         return
     yield Part(section(label(note), f"*Cause* {said(note.cause)}", expand=True), 96)
-    new = [one for one in note.check_first if diagnosis is None or one.text not in diagnosis.checks]
+    told = (
+        {f"C{number}" for number in range(1, len(diagnosis.checks[: MOST["check"]]) + 1)} if diagnosis else set[str]()
+    )
+    new = [one for one in note.check_first if not set(one.cites) & told]
     for place, (title, sentences) in enumerate(
         (("What happened", _story(note, diagnosis)), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
     ):
         yield Part(_list(title, sentences), 75 - place)
+    yield Part(guess(note), 45)
 
 
 def told_by(note: Note | None, diagnosis: Diagnosis) -> frozenset[str]:
@@ -61,7 +65,14 @@ def whole_note(note: Note) -> Blocks:
     blocks += section(f"*Cause* {said(note.cause)}", expand=True)
     for name, title in TITLES.items():
         blocks += _list(title, getattr(note, name))
-    return (*blocks, *section(f"*Category* {note.category}", *_trouble(note)))
+    return (*blocks, *section(f"*Category* {note.category}", *_trouble(note)), *guess(note))
+
+
+def guess(note: Note) -> Blocks:
+    """The model's reading, small and grey, under what it is; nothing when there is none."""
+    if not note.reading:
+        return ()
+    return context(f"*{GUESS}*", *(f"• {prose(one, MAX_SAID)}" for one in note.reading))
 
 
 def label(note: Note) -> str:
@@ -119,12 +130,5 @@ def _unmarked(note: Note) -> bool:
 
 
 def _trouble(note: Note) -> list[str]:
-    """That sentences of a model were refused, or that it was silent."""
-    told = []
-    if note.unavailable:
-        told.append(f"The language model gave no answer: {prose(note.unavailable, MAX_SAID)}")
-    if note.refused:
-        told.append(
-            f"{wording.counted(len(note.refused), 'sentence')} of the model refused: the evidence did not hold it."
-        )
-    return told
+    """That a model was silent."""
+    return [f"The language model gave no answer: {prose(note.unavailable, MAX_SAID)}"] if note.unavailable else []

@@ -92,7 +92,7 @@ def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
 
 def ask(order: Ask, voice: Voice) -> str:
     """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
-    from bot.ask.answer import Turn  # noqa: PLC0415
+    from bot.ask.choose import Turn  # noqa: PLC0415
     from bot.investigate import Request, follow_up  # noqa: PLC0415
     from bot.outgoing.redact import Redactor  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415

@@ -44,19 +44,24 @@ def event_evidence(name: str, parsed: Parsed, one: Candidate) -> EventEvidence:
         stage=one.stage,
         iterations=tuple(reached[:MAX_ITERATIONS]),
         first_time=time if time >= 0 else None,
+        ranks=tuple(sorted(one.ranks)),
+        says=one.fact.says,
+        unseen=one.excess >= 1 if parsed.profiles else None,
     )
 
 
 def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, str]) -> NodeEvidence:
     """A suspect with all that points to it."""
+    reasons = tuple(_sentence(sign.because, _names(parsed)) for sign in one.signs)
     return NodeEvidence(
         id=name,
         score=one.score,
-        because=" ".join(_sentence(sign.because, _names(parsed)) for sign in one.signs),
+        because=" ".join(reasons),
         node=one.node,
         lines=tuple(line for sign in one.signs for line in sign.lines),
         ranks=tuple(sorted({*_ranks(parsed, one.node), *(rank for sign in one.signs for rank in sign.ranks)})),
         events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event is not None and sign.event in ids})),
+        reasons=reasons,
     )
 
 

@@ -8,11 +8,14 @@ import pytest
 
 from bot.chat.model import ModelUnavailable, ScriptedModel
 from bot.investigate import Answer, Request, draft, follow_up, investigate, page
+from bot.note.claims import claims_of
 from bot.note.note import Author
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
 from bot.work import tasks
 from bot.work.messages import Ask, Diagnose
+from tests.bot.note.plans import answer as planned
+from tests.bot.note.plans import step
 from tests.bot.test_cli import Run, jobs, run  # noqa: F401 fixtures
 
 SILENT = ModelUnavailable("The model gave no answer in 60 s.")
@@ -50,7 +53,8 @@ def test_the_terminal_shows_a_note_only_of_a_model(
     assert "\nNote\n" not in run("diagnose", "bad", "--jobs", jobs)[1]
     _with_model(monkeypatch, ScriptedModel(_true_draft(settings), name="some-model"))
     shown = run("diagnose", "bad", "--jobs", jobs)[1]
-    assert "(draft by some-model, checked against the evidence, not confirmed)" in shown
+    assert "in the order of some-model; not" in shown
+    assert "The model's guess, not checked:\n    ? The disk may be broken.\n" in shown
     _with_model(monkeypatch, ScriptedModel(SILENT, name="some-model"))
     assert "No draft: The model gave no answer in 60 s." in run("diagnose", "bad", "--jobs", jobs)[1]
 
@@ -64,7 +68,7 @@ def test_no_model_is_asked_when_none_is_wanted(run: Run, jobs: str, monkeypatch:
 
 
 def test_a_draft_that_holds_is_the_models(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the evidence holds is shown in the model's words, with its name."""
+    """Its choice of claims is shown, with its name."""
     _with_model(monkeypatch, ScriptedModel(_true_draft(settings), name="some-model"))
     note = draft(_answer(settings), settings).note
     assert note is not None
@@ -103,8 +107,9 @@ def test_a_question_about_no_job_is_exit_code_2(run: Run, jobs: str) -> None:  #
 def test_a_silent_model_is_told_beside_the_answer(run: Run, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """On standard error; the lines are the answer."""
     _with_model(monkeypatch, ScriptedModel(SILENT))
-    code, out, err = run("ask", "bad", "node-1?", "--jobs", jobs)
-    assert (code, out.splitlines()[0][:13]) == (0, "node-1 wrote ")
+    code, out, err = run("ask", "bad", "input output", "--jobs", jobs)
+    assert code == 0
+    assert "Input/output error" in out
     assert err == "The model did not answer: The model gave no answer in 60 s.\n"
 
 
@@ -117,10 +122,9 @@ def test_a_follow_up_uses_what_was_found_before(settings: Settings) -> None:
 
 
 def _true_draft(settings: Settings) -> str:
-    """What code writes, as a model could have written it."""
-    note = draft(_answer(settings), settings).note
-    assert note is not None
-    return note.draft().model_dump_json()
+    """A plan as a model could have made it."""
+    assert any(claim.id == "E1.said" for claim in claims_of(_answer(settings).diagnosis).every)
+    return planned(["D1.look"], [step("E1.said")], [], ["C1"], ["The disk may be broken."])
 
 
 SECRET = "hf_" + "Ab3dEf6hIj9lMn2pQr5tUv8x"

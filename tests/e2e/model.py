@@ -1,12 +1,14 @@
 """A model endpoint that answers when the test says so: with it a diagnosis takes as long as a test wants."""
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from core.model import Diagnosis
 from tests.bot.chat.endpoint import Endpoint, Visitor, playing, says
+from tests.bot.note.plans import answer, step
+
+GUESSED = "The cable may be broken."
 
 
 class Gate:
@@ -34,21 +36,6 @@ def gated() -> Iterator[tuple[Gate, Endpoint]]:
         yield gate, endpoint
 
 
-def draft_of(diagnosis: Diagnosis) -> str:
-    """A draft that says what the evidence does, as a careful model would."""
-
-    def said(text: str, *cites: str) -> dict[str, object]:
-        return {"text": text, "cites": list(cites)}
-
-    event = diagnosis.events[0]
-    return json.dumps(
-        {
-            "headline": said(diagnosis.headline, "D1"),
-            "cause": said(event.because, event.id),
-            "happened": [said(event.because, event.id)],
-            "check_first": [],
-            "fix": [],
-            "category": "unknown",
-            "open_questions": [],
-        }
-    )
+def plan_of(diagnosis: Diagnosis) -> str:
+    """A plan of a note, as a careful model would make it, and a guess of its own."""
+    return answer(["D1.look"], [step(f"{diagnosis.events[0].id}.said")], [], [], [GUESSED])

@@ -6,7 +6,7 @@ import pytest
 
 from slacksim import Slack
 from tests.e2e.jobs import QUIET
-from tests.e2e.model import Gate, draft_of, gated
+from tests.e2e.model import GUESSED, Gate, gated, plan_of
 from tests.e2e.scene import Folders, Scene, serving, text_of
 
 TEAM = "T0FIRSTFAULT"
@@ -30,7 +30,7 @@ def scene(slack: Slack, folders: Folders, gate: tuple[Gate, str]) -> Iterator[Sc
 def test_one_message_is_edited_from_the_first_step_to_the_models_note(
     scene: Scene, gate: tuple[Gate, str], room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """9, 10, 19: steps with real counts, the evidence before the model has answered, its text labelled as a draft."""
+    """9, 10, 19: steps with real counts, the evidence before the model has answered, its guess labelled as one."""
     monkeypatch.setattr("bot.slack.telling.EDIT_EVERY", 0.0)
     scene.ask("f07", room)
     evidence = scene.until(scene.parent("f07", room), WRITING)
@@ -39,7 +39,7 @@ def test_one_message_is_edited_from_the_first_step_to_the_models_note(
     known = scene.bot.state.runs.answer(run.id)
     assert known is not None
     assert known.diagnosis is not None
-    gate[0].answer = draft_of(known.diagnosis)
+    gate[0].answer = plan_of(known.diagnosis)
     gate[0].open()
     answer = scene.answer("f07", room)
     scene.in_thread(answer, "The full report")
@@ -49,7 +49,9 @@ def test_one_message_is_edited_from_the_first_step_to_the_models_note(
     assert any("reading f07, 2 of 2" in step for step in steps)
     assert "*Evidence*" in evidence.all_text
     assert "Cancel" in evidence.all_text
-    assert "draft by toy, checked against the evidence, not confirmed" in answer.all_text.lower()
+    assert "in the order of toy; not confirmed" in answer.all_text.lower()
+    assert "not checked" in answer.all_text
+    assert GUESSED in answer.all_text
     assert len([call for call in scene.posts(room) if "thread_ts" not in call.args]) == 1
 
 

@@ -1,4 +1,4 @@
-"""Questions about a labelled job that a real model answers, and look-ups that it chooses for them.
+"""Questions about a labelled job, and the look-ups that a real model chooses for them.
 
 The diagnosis is kept as it was when they were recorded; what is looked up is read from the job's logs every time, so
 that a change of ``core/answer/look.py`` that changes these prompts needs a new recording.
@@ -9,12 +9,10 @@ from functools import cache
 
 from pydantic import BaseModel
 
-from bot.ask.answer import Reply as Answer
-from bot.ask.answer import ask
 from bot.ask.by_code import answer_by_code
 from bot.ask.choose import choose
 from bot.ask.gather import Subject, gather
-from bot.chat.model import ChatModel, Message, OnText, Reply, ScriptedModel
+from bot.chat.model import ChatModel, Message, OnText, Reply
 from core.parsing.parsed import Parsed, parse_job
 from sources.jobs import open_source
 from tests.record.diagnosed import diagnosis_of, labelled_jobs
@@ -49,25 +47,13 @@ def subject_of(*, keep: bool = False) -> Subject:
     return Subject(_parsed(), diagnosis_of(JOB, keep=keep))
 
 
-def asked(question: str, model: ChatModel, *, keep: bool = False) -> Reply:
-    """What the model answers to a question when code chooses the look-ups; its own words."""
-    heard = Overheard(model)
-    ask(QUESTIONS[question], subject_of(keep=keep), heard)
-    return heard.said
-
-
 def chosen(question: str, model: ChatModel, *, keep: bool = False) -> Reply:
     """Which look-ups the model chooses for a question, what is left of them, and what code answers from that."""
     heard, subject = Overheard(model), subject_of(keep=keep)
-    looks, _ = choose(QUESTIONS[question], subject, heard)
+    looks = choose(QUESTIONS[question], subject, heard).looks
     left = [" ".join(filter(None, (one.name, one.node, one.other, *one.words))) for one in looks]
     shown = answer_by_code(gather(subject, looks))
     return Reply("\n".join((heard.said.text, f"valid: {', '.join(left) or 'none'}", *shown)), heard.said.usage)
-
-
-def replayed(question: str, words: str) -> Answer:
-    """What a reader is shown of a model's answer."""
-    return ask(QUESTIONS[question], subject_of(), ScriptedModel(words))
 
 
 @cache

@@ -1,8 +1,7 @@
 """The calls that are recorded: each takes the URL and the name of a model, and gives what it said.
 
-The notes are about jobs of benchmarks/quality. Their diagnoses and refusals are kept as they were when the notes were
-recorded: what is asked changes with ``prompts/`` and the form of evidence and draft, not with every word of the core or
-of the check.
+The notes are about jobs of benchmarks/quality. Their diagnoses are kept as they were when the notes were recorded: what
+is asked changes with ``prompts/`` and the words of claims, not with every word of the core.
 """
 
 from collections.abc import Callable
@@ -11,19 +10,14 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.chat.dialect import Dialect, Memory, Rung
 from bot.chat.gate import Gate
-from bot.chat.model import Message, Reply, ScriptedModel
+from bot.chat.model import Message, Reply
 from bot.chat.openai_model import OpenAIModel
-from bot.note.draft import Draft
-from bot.note.evidence import collect
-from bot.note.write import MAX_TOLD, write_note
+from bot.note.write import write_note
 from core.cache import MemoryCache
-from prompts import render
-from tests.record.asks import QUESTIONS, asked, chosen
-from tests.record.diagnosed import KEPT, diagnosis_of
+from tests.record.asks import QUESTIONS, Overheard, chosen
+from tests.record.diagnosed import diagnosis_of
 
 Call = Callable[[str, str, bool], Reply]
-AND_THEN = "\n\nand then\n\n"  # between the answers of one call
-DRAFT_TOKENS = 600  # half of what a note may have: on two cores this model needs minutes for more
 
 
 class Finding(BaseModel):
@@ -77,43 +71,24 @@ def _words(*, stream: bool) -> Call:
     return call
 
 
-def _note(job: str, *, repair: bool) -> Call:
-    """A draft of a note, and with ``repair`` what the model made of the refusals of its first draft."""
+def _note(job: str) -> Call:
+    """A plan of a note; its own words, before anything is made of it."""
 
     def call(url: str, name: str, keep: bool) -> Reply:
-        diagnosis = diagnosis_of(job, keep=keep)
-        asked = Message("user", render("note", evidence=collect(diagnosis).text))
-        model = model_at(url, name)
-        try:
-            first = model.answer([asked], schema=Draft, max_tokens=DRAFT_TOKENS)
-            if not repair:
-                return first
-            told = render("repair", problems=_problems(job, first.text, keep=keep))
-            turns = [asked, Message("assistant", first.text), Message("user", told)]
-            second = model.answer(turns, schema=Draft, max_tokens=DRAFT_TOKENS)
-        finally:
-            model.close()
-        return Reply(f"{first.text}{AND_THEN}{second.text}", first.usage + second.usage)
+        heard = Overheard(model_at(url, name))
+        write_note(diagnosis_of(job, keep=keep), model=heard)
+        return heard.said
 
     return call
 
 
-def _problems(job: str, answer: str, *, keep: bool) -> str:
-    """What was refused of the first draft, kept like the diagnosis: the check finds better words every now and then."""
-    path = KEPT / f"{job}-refused.txt"
-    if keep:
-        note = write_note(diagnosis_of(job), model=ScriptedModel(answer))
-        path.write_text("\n".join(note.refused[:MAX_TOLD]) + "\n", encoding="utf-8")
-    return path.read_text(encoding="utf-8").strip()
-
-
-def _ask(question: str, *, choosing: bool) -> Call:
-    """The answer to a question, or which look-ups the model chooses for it."""
+def _choose(question: str) -> Call:
+    """Which look-ups the model chooses for a question."""
 
     def call(url: str, name: str, keep: bool) -> Reply:
         model = model_at(url, name)
         try:
-            return (chosen if choosing else asked)(question, model, keep=keep)
+            return chosen(question, model, keep=keep)
         finally:
             model.close()
 
@@ -124,9 +99,8 @@ CALLS: dict[str, Call] = {
     **{f"client-{rung.value}": _structured(rung) for rung in Rung},
     "client-words": _words(stream=False),
     "client-stream": _words(stream=True),
-    "note-f02": _note("f02", repair=True),  # rank 3 froze
-    "note-s01": _note("s01", repair=False),  # it did not fail
-    "note-f07": _note("f07", repair=False),  # a network link went down
-    **{f"ask-{question}": _ask(question, choosing=False) for question in QUESTIONS},
-    **{f"choose-{question}": _ask(question, choosing=True) for question in QUESTIONS},
+    "note-f02": _note("f02"),  # rank 3 froze
+    "note-s01": _note("s01"),  # it did not fail
+    "note-f07": _note("f07"),  # a network link went down
+    **{f"choose-{question}": _choose(question) for question in QUESTIONS},
 }

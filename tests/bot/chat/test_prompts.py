@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from faultlib.pattern import Category
 from prompts import BadPrompt, names, render
 
 GOLDEN = Path(__file__).parent / "golden"
 VALUES = {
-    "ask": {
-        "evidence": "E1 root, node-01, once: link down\nL1 logs/node-01/noded.log:7 eth0 state DOWN",
-        "thread": "Ana: which link?",
-        "question": "When did it go down?",
-    },
     "choose": {"looks": "of_node(node): what one node wrote", "job": "4 nodes, 8 ranks", "question": "Who was first?"},
     "json": {"schema": '{"type": "object"}'},
-    "note": {"evidence": "E1 root, node-01, once: link down"},
-    "repair": {"problems": "cause: E9 does not exist"},
+    "note": {
+        "headline": "D1.look: Look at node-01: a link went down.",
+        "happened": "E1.said: node-01 logged \u201clink down\u201d once.",
+        "reasons": "E1: a network link went down",
+        "cause": "E1.cause: A network link went down.",
+        "to_do": "C1: Look at the link of node-01.",
+        "leaves_open": "J1.gap1: Not read: all logs of node-03.",
+    },
 }
 
 
@@ -47,10 +47,10 @@ def test_only_prompts_are_read(name: str) -> None:
 
 def test_a_value_is_never_a_template() -> None:
     """Dollar signs of a log line stay what they are."""
-    assert "\n$HOME ${mark} $$ $evidence\n" in render("note", evidence="$HOME ${mark} $$ $evidence")
+    assert "\n$HOME ${mark} $$ $schema\n" in render("choose", **VALUES["choose"] | {"job": "$HOME ${mark} $$ $schema"})
 
 
-@pytest.mark.parametrize("name", ["ask", "choose", "note", "repair"])
+@pytest.mark.parametrize("name", ["choose", "note"])
 def test_data_cannot_leave_its_fence(name: str) -> None:
     """The mark of a fence depends on what is inside, so that no log line can hold the mark of its own fence."""
 
@@ -64,9 +64,3 @@ def test_data_cannot_leave_its_fence(name: str) -> None:
     assert len(first) == 12
     assert mark_of(forged) != first
     assert mark_of("harmless") == first
-
-
-def test_every_category_of_the_library_is_explained() -> None:
-    """The model may choose what the fault library knows, and nothing else."""
-    line = next(line for line in render("note", evidence="").splitlines() if line.startswith("- category:"))
-    assert all(category.value in line for category in Category)

@@ -8,14 +8,11 @@ import pytest
 from vcr.errors import CannotOverwriteExistingCassetteException  # type: ignore[import-untyped]  # it brings no types
 
 from bot.chat.model import Message, ScriptedModel
-from bot.note.check import check
-from bot.note.evidence import collect
-from bot.note.note import Author
+from bot.note.note import GUESS, Author, plain
 from bot.note.write import write_note
 from tests.bot.chat.conftest import KEY, Connect
 from tests.bot.chat.endpoint import fails, says
-from tests.record.asks import QUESTIONS, replayed
-from tests.record.calls import AND_THEN, CALLS
+from tests.record.calls import CALLS
 from tests.record.cassette import CASSETTES, MODEL, URL, cassette
 from tests.record.diagnosed import diagnosis_of
 
@@ -24,7 +21,6 @@ _PRIVATE = re.compile(
     r"sk-[\w-]{8}|bearer|authorization|cookie|stainless|user-agent|127\.0\.0\.1|localhost|/(?:home|root|work|Users|tmp)/",
     re.IGNORECASE,
 )
-AUTHORS = {"note-f02": Author.CODE, "note-s01": Author.MODEL, "note-f07": Author.REPAIRED}  # how far its words held
 ANSWERS = Path(__file__).parent / "golden" / "recorded"
 
 
@@ -40,32 +36,18 @@ def test_a_recorded_call_gives_the_recorded_answer(name: str, golden: Callable[[
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name.startswith("note-")])
-def test_what_a_real_model_wrote_is_shown_only_as_far_as_the_evidence_holds_it(name: str) -> None:
-    """Whatever of its answer is left in the note passes the check, and the note says who wrote it."""
+def test_what_a_real_model_planned_is_shown_in_words_of_code(name: str, golden: Callable[[Path, str], None]) -> None:
+    """What a reader is shown of its plan: claims, and its own sentences in their block."""
     diagnosis = diagnosis_of(name.removeprefix("note-"))
     with cassette(name):
-        answers = CALLS[name](URL, MODEL, False).text.split(AND_THEN)
+        said = CALLS[name](URL, MODEL, False).text
 
-    note = write_note(diagnosis, model=ScriptedModel(*answers, name=MODEL))
+    note = write_note(diagnosis, model=ScriptedModel(said, name=MODEL))
 
-    assert check(note.draft(), collect(diagnosis), diagnosis) == ()
-    assert note.author is AUTHORS[name]
-    assert note.model == MODEL
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_what_a_real_model_answers_is_shown_only_as_far_as_it_is_held(
-    question: str, golden: Callable[[Path, str], None]
-) -> None:
-    """What a reader is shown of its answer, who speaks, and what was refused of it."""
-    with cassette(f"ask-{question}"):
-        words = CALLS[f"ask-{question}"](URL, MODEL, False).text
-
-    answer = replayed(question, words)
-
-    refused = [f"refused: {reason}" for reason in answer.refused]
-    golden(ANSWERS / f"shown-{question}.txt", "\n".join((f"by {answer.author}", *answer.lines, *refused)) + "\n")
-    assert answer.author == "logs" or not answer.refused
+    block = [f"{GUESS}: {sentence}" for sentence in note.reading]
+    golden(ANSWERS / f"shown-{name}.txt", "\n".join((*plain(note), *block)) + "\n")
+    assert note.author is Author.MODEL
+    assert note.headline.text.startswith(diagnosis.headline)
 
 
 def test_every_cassette_is_played() -> None:

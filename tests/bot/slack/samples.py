@@ -66,6 +66,7 @@ def evil_fault() -> KnownFault:
 
 
 KNOWN = (team_fault(), seed_fault())
+GUESSED = "The transceiver may be broken rather than the cable."
 
 
 def code_note(diagnosis: Diagnosis) -> Note:
@@ -73,8 +74,9 @@ def code_note(diagnosis: Diagnosis) -> Note:
 
 
 def model_note(diagnosis: Diagnosis, model: str = "Qwen/Qwen3-32B") -> Note:
-    """What a model might have written: the same sentences, under its name."""
-    return write_note(diagnosis).model_copy(update={"author": Author.MODEL, "model": model})
+    """What a model might have planned: the same sentences, under its name, and its guesses."""
+    fields = {"author": Author.MODEL, "model": model, "reading": (GUESSED, "Its peers only waited.")}
+    return write_note(diagnosis).model_copy(update=fields)
 
 
 def stopped() -> Diagnosis:

@@ -18,7 +18,18 @@ from bot.state.values import Status
 from core.model import Line, Role, Skipped
 from slacksim.blocks import problems_of_message
 from tests.bot import diagnoses
-from tests.bot.slack.samples import KNOWN, answered, as_read, code_note, entities, every_shown, run, states, strings
+from tests.bot.slack.samples import (
+    GUESSED,
+    KNOWN,
+    answered,
+    as_read,
+    code_note,
+    entities,
+    every_shown,
+    run,
+    states,
+    strings,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 EVERY = dict(every_shown())
@@ -203,13 +214,22 @@ def test_any_number_of_long_events_fits() -> None:
 @pytest.mark.parametrize(
     ("note", "label"),
     [
-        ("done", "Draft by Qwen/Qwen3-32B, checked against the evidence, not confirmed"),
+        ("done", "Written by code from the evidence, in the order of Qwen/Qwen3-32B; not confirmed"),
         ("done_by_code", "Written by code from the evidence"),
     ],
 )
 def test_the_note_says_who_wrote_it(note: str, label: str) -> None:
     """Text of a model is never taken for a person's or for evidence."""
     assert label in texts(states()[note])
+
+
+def test_the_guesses_of_a_model_stand_in_a_block_that_says_so() -> None:
+    """Small print below the note, under "not checked"; nowhere else, and not where a person has edited the note."""
+    holding = [block for block in answer_message(states()["done"]).blocks if GUESSED in str(block)]
+
+    assert [block["type"] for block in holding] == ["context"]
+    assert holding[0]["elements"][0]["text"] == "*The model's guess, not checked*"
+    assert GUESSED not in texts(states()["edited"])
 
 
 def test_each_sentence_of_the_note_cites_what_it_stands_on() -> None:

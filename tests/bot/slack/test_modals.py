@@ -48,6 +48,21 @@ def test_slack_takes_the_form_of_every_diagnosis(name: str) -> None:
     assert modals.read_edit(submitted(view, fix="Known."), ALL[name]()) == replace(form, fix="Known.")
 
 
+def test_a_guess_is_archived_only_when_the_approver_ticks_it() -> None:
+    """Then it is in the root cause, as the approver's words; no box is ticked before."""
+    diagnosis = ALL["node_fault"]()
+    form, guesses = first_form(diagnosis, code_note(diagnosis)), ("The cable of node-01 is old.", "It was the switch.")
+    view = modals.edit_modal("r-7f3k2q", 1, diagnosis, form, guesses)
+    ticked = submitted(view, fix="Known.", guesses=["1"])
+
+    accepted_view(view, "modal")
+    untouched = modals.read_edit(submitted(view, fix="Known."), diagnosis, guesses)
+    taken = modals.read_edit(ticked, diagnosis, guesses)
+
+    assert untouched == replace(form, fix="Known.")
+    assert taken == replace(form, fix="Known.", cause=f"{form.cause} The cable of a node is old.")
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_the_form_fits_a_pattern(name: str) -> None:
     """What the form lets through is within the limits of the fault library."""

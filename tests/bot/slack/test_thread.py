@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.note.note import GUESS
 from bot.slack import actions, thread
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
@@ -89,14 +90,16 @@ def test_a_reply_has_five_lines_and_opens_what_it_cites() -> None:
 
 
 def test_the_whole_note_is_in_the_thread() -> None:
-    """Every sentence of the note, its author, and what was refused."""
+    """Every sentence of the note, its author, and the model's guesses; nobody reads how many were dropped."""
     note = model_note(diagnoses.node_fault()).model_copy(update={"refused": ("headline: it names node-07",)})
     shown = "\n".join(strings(list(thread.note_message("r-7f3k2q", note).blocks)))
 
-    for _, sentence in note.draft().places():
+    for sentence in (note.headline, note.cause, *note.happened, *note.check_first, *note.open_questions):
         assert sentence.text in shown
-    assert "Draft by Qwen/Qwen3-32B" in shown
-    assert "1 sentence of the model refused" in shown
+    assert "in the order of Qwen/Qwen3-32B" in shown
+    assert all(guess in shown for guess in (GUESS, *note.reading))
+    assert "refused" not in shown
+    assert "node-07" not in shown
 
 
 def test_unconfirmed_faults_are_labelled() -> None:
