@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -22,6 +22,8 @@ from core.judge.roles import assign_roles
 from core.judge.stalled import find_stalled
 from core.l4 import diagnose_l4
 from core.model import Diagnosis
+from core.next.read import situation
+from core.next.table import next_step
 from core.nodes.comparison import find_outlier
 from core.nodes.sign import suspects
 from core.nodes.suspicion import find_signs
@@ -79,7 +81,9 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
     found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion, dumps.dumped)
     verdict = decide(found)  # scope and confidence, in code
-    return present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
+    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
+    now = situation(found, verdict, answer.events)
+    return replace(answer, next=next_step(now))  # beyond the paper: what to do about it (ByteRobust)
 
 
 @dataclass(frozen=True, slots=True)
