@@ -11,6 +11,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from core.history.accounting import Account, Part, account
+from core.history.advice import best_interval, standbys
+from core.history.attempt import Attempt
+from core.history.repeats import Incident, repeaters
 from core.model import Confidence, Scope
 from core.next.price import over_eviction
 from core.next.situation import Broken, Past, Situation
@@ -82,7 +88,61 @@ def price(given: Given) -> dict[str, float | bool]:
     }
 
 
-ANSWERS: dict[str, Callable[[Given], Any]] = {"decision": decision, "price": price}
+def _account(given: Given) -> Account:
+    return account([_attempt(one) for one in given["attempts"]], given.get("iteration_seconds"))
+
+
+def _attempt(one: Given) -> Attempt:
+    points = np.array(one["times"], np.float64).reshape(-1, 2)
+    start, end = round(one["start"] * 1000), round(one["end"] * 1000)
+    return Attempt(
+        str(one["attempt"]), start, end, points[:, 0].astype(np.int64), np.rint(points[:, 1] * 1000).astype(np.int64)
+    )
+
+
+def ettr(given: Given) -> dict[str, float | None]:
+    """Seconds by part, and the ETTR."""
+    run = _account(given)
+    parts = {str(part): run.parts[part] / 1000 for part in Part}
+    return {"wall": run.wall / 1000, **parts, "ettr": run.ettr}
+
+
+def ettr_cause(given: Given) -> int:
+    """The attempt whose end cost most."""
+    run = _account(given)
+    costs = [sum(one.values()) for one in run.lost]
+    return int(run.attempts[costs.index(max(costs))].name)
+
+
+def standby(given: Given) -> int:
+    """How many nodes to hold ready."""
+    return standbys(given["machines"], given["rate_per_day"], given["replenish_h"])
+
+
+def interval(given: Given) -> dict[str, float]:
+    """How long to train between two checkpoints."""
+    mtbf = 24 / (given["machines"] * given["rate_per_day"])
+    best = best_interval(mtbf=mtbf * 3600, saving=given["save_s"], restart=given["restart_s"])
+    return {"mtbf_h": mtbf, "interval_s": best.seconds, "ettr": best.ettr}
+
+
+def lemon(given: Given) -> list[str]:
+    """Nodes that repeat; those without an incident have names of no matter."""
+    incidents = [Incident(*one) for one in given["incidents"]]
+    named = sorted({one.node for one in incidents})
+    nodes = [*named, *(f"other {number}" for number in range(given["nodes"] - len(named)))]
+    return [one.node for one in repeaters(incidents, {node: float(given["days"]) for node in nodes})]
+
+
+ANSWERS: dict[str, Callable[[Given], Any]] = {
+    "decision": decision,
+    "price": price,
+    "ettr": ettr,
+    "ettr-cause": ettr_cause,
+    "standby": standby,
+    "interval": interval,
+    "lemon": lemon,
+}
 
 
 def main(cases: str, answers: str) -> None:

@@ -70,7 +70,7 @@ class Cost:
 class NextStep:
     """One action: why, what it costs, what would change it, and what comes after it if the job fails again.
 
-    nodes: whom it is about; all of them where it is empty.
+    nodes: whom it is about; all of them where it is empty. cause, kind: what broke, in short, and what kind of part.
     """
 
     action: Action
@@ -79,6 +79,8 @@ class NextStep:
     unless: str = ""
     then: str = ""
     nodes: tuple[str, ...] = ()
+    cause: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

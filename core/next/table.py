@@ -39,7 +39,8 @@ def next_step(now: Situation) -> NextStep:
         _back,
         _replay,
     )
-    return next((step for row in rows if (step := row(now)) is not None), None) or _unclear(now)
+    step = next((step for row in rows if (step := row(now)) is not None), None) or _unclear(now)
+    return replace(step, cause=now.says, kind=now.broken.value)
 
 
 # --- it did not fail, or somebody is named -------------------------------------------------------------------------

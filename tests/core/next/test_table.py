@@ -103,7 +103,7 @@ def test_the_price_has_its_numbers() -> None:
 
 
 def test_over_eviction_is_cheap_in_large_jobs_alone() -> None:
-    """Seven healthy nodes in tests for a day: cheaper than 8.4 minutes of finding with 1,200 nodes, than 5.25 h with 32."""
+    """Seven healthy nodes in tests for a day: as dear as 8.4 minutes of finding with 1,200 nodes, as 5.25 h with 32."""
     assert over_eviction(1_200, 8, 5).even == pytest.approx(8.4)
     assert over_eviction(32, 8, 5).even == pytest.approx(5.25 * 60)
     assert over_eviction(1_200, 8, 9).cheaper
