@@ -149,6 +149,8 @@ def _all(
         found = _attempts(job, good, cache)
         if not found:
             problems = (*problems, f"{job.id} was left out: no line of its logs has a clock.")
+        elif not any(len(one.numbers) for one in found):
+            problems = (*problems, f"{job.id}: no line with a clock counts iterations, so all of it counts as startup.")
         attempts += found
     if not attempts:
         raise NoTime(f"No attempt of {name} has a line with a clock.", "An account of time needs clocks in the logs.")

@@ -60,7 +60,7 @@ def _failures(told: History) -> Iterator[str]:
     if not often.failures and all(one.clock == "points" for one in told.account.attempts):
         yield "Failures    points of progress do not tell how often it failed"
         return
-    under_way = f"{often.failures} unplanned end{'s' * (often.failures != 1)} in {often.under_way:,.1f} h under way"
+    under_way = f"{often.failures} unplanned end{'s' * (often.failures != 1)} in {_hours(often.under_way)} under way"
     if often.hours is None or often.high is None:
         yield f"Failures    {under_way}: the time between two is at least {_hours(often.low)}"
     elif often.failures < FEW:

@@ -219,8 +219,8 @@ class _Run:
         return pause
 
     def _told(self, times: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Steps within which a line of these times stands."""
-        ends = np.searchsorted(times, self._times, side="right")
+        """Steps within which a line of these times stands; what follows a step at its own time is of the next."""
+        ends = np.searchsorted(times, self._times, side="left")
         return np.diff(ends, prepend=ends[:1]) > 0
 
 

@@ -15,6 +15,7 @@ from core.history.rates import FEW, HOUR, Mtbf, mtbf_of, recoveries
 from core.history.repeats import WINDOW, Incident, Repeater, back_from_repair, repeaters
 
 DAY = 24 * HOUR  # milliseconds
+SOME = 2  # failures: a rate that one alone tells is anything
 REPLACED = (1.0, 24.0)  # hours until a standby that was used is replaced: by a person on call, by the next day
 
 
@@ -183,7 +184,7 @@ def _stride(attempts: Sequence[Attempt]) -> float:
 
 def _standbys(run: Account, often: Mtbf) -> dict[float, tuple[int, int]]:
     nodes = max((len(one.nodes) for one in run.attempts), default=0)
-    if not (nodes and often.hours and often.high):
+    if not (nodes and often.hours and often.high) or often.failures < SOME:
         return {}
     span = (often.high, often.low) if often.failures < FEW else (often.hours, often.hours)
     rates = [24 / hours / nodes for hours in span]

@@ -128,7 +128,7 @@ def _restarted(course: Course, times: NDArray[np.int64], stages: NDArray[np.int8
 
 
 def _spans(courses: list[Course], times: NDArray[np.int64], stages: NDArray[np.int8], whole: Span) -> list[Span]:
-    """When each attempt began and ended: between two where a program begins anew, else in the longest silence."""
+    """When each attempt began and ended: between two lies the longest silence before a program begins anew."""
     starts, ends = [whole[0]], []
     for one, following in pairwise(courses):
         low = int(one.times[-1]) if len(one) else starts[-1]
@@ -136,8 +136,8 @@ def _spans(courses: list[Course], times: NDArray[np.int64], stages: NDArray[np.i
         within = (times >= low) & (times <= high)
         between = times[within]
         anew = np.flatnonzero(np.isin(stages[within], [STAGES.index(stage) for stage in _BEGINNING]))
-        silence = int(np.argmax(np.diff(between))) + 1 if len(between) > 1 else 0
-        at = int(anew[0]) if len(anew) and anew[0] > 0 else silence
+        upto = int(anew[0]) + 1 if len(anew) and anew[0] > 0 else len(between)
+        at = int(np.argmax(np.diff(between[:upto]))) + 1 if upto > 1 else 0
         ends.append(int(between[max(0, at - 1)]) if len(between) else low)
         starts.append(int(between[at]) if len(between) else high)
     return list(zip(starts, [*ends, whole[1]], strict=True))
