@@ -13,6 +13,9 @@ from core.course.stages import STAGES
 from core.course.temporal import find_odd_iterations
 from core.dumps.signs import find_dump_evidence
 from core.events.table import EventTable
+from core.history.attempt import Attempt
+from core.history.of_job import attempts_of
+from core.history.past import past_of
 from core.job import Job
 from core.judge.candidates import find_candidates
 from core.judge.ending import find_ending
@@ -62,8 +65,11 @@ def diagnose(
     return diagnose_parsed(parsed, method=method)
 
 
-def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
-    """Find the failure-indicating events, nodes, stage and iteration of a job that was read."""
+def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequence[Attempt] = ()) -> Diagnosis:
+    """Find the failure-indicating events, nodes, stage and iteration of a job that was read.
+
+    ``earlier``: attempts of the same run before it, for what to do next.
+    """
     if method == "l4":
         return diagnose_l4(parsed)  # all of it, as the paper has it
     told, parsed = parsed, parsed.with_numbered_nodes()
@@ -83,7 +89,14 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     verdict = decide(found)  # scope and confidence, in code
     answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
     now = situation(found, verdict, answer.events)
-    return replace(answer, next=next_step(now))  # beyond the paper: what to do about it (ByteRobust)
+    answer = replace(answer, next=next_step(now))  # beyond the paper: what to do about it (ByteRobust)
+    if not earlier and parsed.iterations.began is None:
+        return answer
+    *before, last = (*attempts_of(parsed, answer),) or (None,)
+    if last is None or not (earlier or before):
+        return answer
+    past = past_of((*earlier, *before), last)  # the same, by what came of earlier attempts
+    return replace(answer, next=next_step(replace(now, past=past)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 
 from bot.cache import FolderCache
-from bot.investigate import Progress, Request, fetch, fetch_baseline
+from bot.history.lineage import Progress, in_order, manifests_of, read_attempts
+from bot.investigate import Request, fetch, fetch_baseline
 from bot.settings import Settings
 from core.baseline import choose_baseline
 from core.cache import ByteCache
-from core.diagnose import diagnose_parsed
-from core.errors import BadJobId, FirstfaultError, JobNotFound, NoLogs, UnreadableLog
+from core.errors import FirstfaultError, JobNotFound, NoLogs, UnreadableLog
 from core.history.attempt import Attempt
-from core.history.kept import decode, encode
-from core.history.of_job import attempts_of
 from core.history.progress import attempts_of_points
 from core.job import Job, Manifest
-from core.parsing.parse import reading_key
-from core.parsing.parsed import parse_job
-from core.version import core_version
-from sources.jobs import JobSource, open_source
+from sources.jobs import open_source
 from sources.tables import read_progress
 
 
@@ -64,13 +58,12 @@ def gather(wanted: Wanted, settings: Settings, progress: Progress | None = None)
         wanted = Wanted(job.manifest.run, neighbours)
     jobs, name = (wanted.run, wanted.name) if wanted.paths and path.is_dir() else (wanted.jobs, wanted.run)
     source = open_source(jobs or settings.jobs, links=settings.follow_links)
-    manifests = _manifests(source, progress)
+    manifests = manifests_of(source, progress)
     members, problems = _members(name, manifests, jobs or settings.jobs)
     read: list[tuple[Job, tuple[Job, ...]]] = []
-    ids = {one.job_id for one in members}
     for manifest in members:
         try:
-            alike = [one for one in choose_baseline(manifest, manifests) if one not in ids]
+            alike = choose_baseline(manifest, manifests)
             read.append((source.job(manifest.job_id), tuple(map(source.job, alike))))
         except (NoLogs, UnreadableLog, JobNotFound) as trouble:
             problems = (*problems, f"{manifest.job_id} was left out: {trouble.message}")
@@ -87,19 +80,6 @@ def _holds_jobs(path: Path) -> bool:
     return any((below / "job.json").exists() or (below / "logs").is_dir() for below in path.iterdir())
 
 
-def _manifests(source: JobSource, progress: Progress | None) -> list[Manifest]:
-    ids = source.job_ids()
-    found = []
-    for number, job_id in enumerate(ids, start=1):
-        if progress:
-            progress("looking for attempts", number, len(ids))
-        try:
-            found.append(source.manifest(job_id))
-        except (JobNotFound, BadJobId, UnreadableLog):
-            continue  # removed or broken meanwhile: another job's trouble
-    return found
-
-
 def _members(name: str | None, manifests: Sequence[Manifest], jobs: str) -> tuple[list[Manifest], tuple[str, ...]]:
     """The attempts of a run: those that share it, else those alike, which is said to be a guess."""
     named = [one for one in manifests if one.run is not None and one.run == name]
@@ -107,10 +87,10 @@ def _members(name: str | None, manifests: Sequence[Manifest], jobs: str) -> tupl
     if name is None and len(runs) == 1:
         named = [one for one in manifests if one.run == runs[0]]
     if named:
-        return _ordered(named), ()
+        return in_order(named), ()
     same = next((one for one in manifests if one.job_id == name), None)
     if same is not None and same.run:
-        return _ordered([one for one in manifests if one.run == same.run]), ()
+        return in_order([one for one in manifests if one.run == same.run]), ()
     if name is not None and same is None:
         told = f"Runs there: {', '.join(runs[:5])}." if runs else "No job.json there has a run."
         raise JobNotFound(f"There is no run {name} below {jobs}.", told)
@@ -118,7 +98,7 @@ def _members(name: str | None, manifests: Sequence[Manifest], jobs: str) -> tupl
         raise JobNotFound(f"{jobs} holds {len(runs)} runs.", f"Choose one with --run: {', '.join(runs[:5])}.")
     alike = [one for one in manifests if same is None or _alike(same, one)]
     guess = "No job.json names a run: jobs of the same settings and arguments are taken for its attempts, a guess."
-    return _ordered(alike), (guess,) if len(alike) > 1 else ()
+    return in_order(alike), (guess,) if len(alike) > 1 else ()
 
 
 def _alike(one: Manifest, other: Manifest) -> bool:
@@ -129,10 +109,6 @@ def _alike(one: Manifest, other: Manifest) -> bool:
         other.arguments,
         None,
     )
-
-
-def _ordered(members: Sequence[Manifest]) -> list[Manifest]:
-    return sorted(members, key=lambda one: (one.attempt is None, one.attempt or 0, one.start or "", one.job_id))
 
 
 def _all(
@@ -146,7 +122,7 @@ def _all(
     for number, (job, good) in enumerate(read, start=1):
         if progress:
             progress(f"reading {job.id}", number, len(read))
-        found = _attempts(job, good, cache)
+        found = read_attempts(job, good, cache)
         if not found:
             problems = (*problems, f"{job.id} was left out: no line of its logs has a clock.")
         elif not any(len(one.numbers) for one in found):
@@ -159,17 +135,3 @@ def _all(
 
 class NoTime(FirstfaultError):
     """No line of any attempt has a clock."""
-
-
-def _attempts(job: Job, good: Sequence[Job], cache: ByteCache | None) -> tuple[Attempt, ...]:
-    """The attempts in a job's logs: as they were kept, or read and diagnosed now."""
-    said = "\n".join([core_version(), repr(job.manifest), *map(reading_key, (job, *good))])
-    key = blake2b(f"attempts {said}".encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
-    held = cache.get(key) if cache else None
-    if held is not None and (kept := decode(held)) is not None:
-        return kept
-    parsed = parse_job(job, good, cache=cache, workers=1, progress=None)
-    found = attempts_of(parsed, diagnose_parsed(parsed))
-    if cache:
-        cache.put(key, encode(found))
-    return found

@@ -4,14 +4,13 @@ Start and end are those of job.json where it has both: what runs after training 
 jobs a quarter of the time), and the last line with a clock is not the end.
 """
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.checkpoints import saved_times
 from core.course.markers import Markers, find_markers
 from core.course.pace import Course, course_of
 from core.course.stages import STAGES
@@ -23,7 +22,6 @@ from core.job import Status
 from core.logs.lines import NO_TIME
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
 from core.parsing.parsed import Parsed
-from core.phrases import any_of, patterns_of, read_rules
 
 MILLISECOND = 1_000  # microseconds
 SKEW = 3  # ranks that share a file are this many iterations apart at most
@@ -46,7 +44,7 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
     low, high = (began + ahead, ended + ahead) if began is not None and ended is not None else (first, last)
     courses = _courses(parsed, times, stages)
     spans = _spans(courses, times, stages, (low, high))
-    saved = _saved(parsed)
+    saved = saved_times(parsed.table, parsed.memory)
     attempts = []
     for number, (course, (start, end)) in enumerate(zip(courses, spans, strict=True)):
         final = number == len(courses) - 1
@@ -187,21 +185,6 @@ def _cause_between(parsed: Parsed, course: Course, spans: list[Span], number: in
 
 
 # --- checkpoints ---------------------------------------------------------------------------------------------------
-
-
-@cache
-def _is_saved() -> re.Pattern[str]:
-    rules = read_rules("checkpoints.toml")["saved"]
-    return any_of([pattern for rule in rules for pattern in patterns_of(rule, "core/rules/checkpoints.toml")])
-
-
-def _saved(parsed: Parsed) -> NDArray[np.int64]:
-    """When checkpoints were complete, sorted."""
-    table, said = parsed.table, _is_saved()
-    events = [place for place, template in enumerate(table.templates) if said.search(template.sample)]
-    found = [table.time[rows] for rows in table.rows_of(events).values()]
-    times = np.concatenate(found) if found else np.zeros(0, np.int64)
-    return np.sort(times[times != NO_TIME])
 
 
 def _checkpoints(course: Course, saved: NDArray[np.int64], span: Span) -> tuple[int, ...]:

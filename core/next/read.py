@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.answer.verdict import Findings, Verdict
+from core.course.checkpoints import saved_times
 from core.course.pace import SECOND
 from core.events.table import EventTable
 from core.facts import Fact
@@ -55,6 +56,7 @@ def situation(
         frame=frame(events),
         spares=parsed.job.manifest.spares,
         startup=startup(parsed),
+        redo=redo(parsed),
         past=past or Past(),
     )
 
@@ -78,6 +80,14 @@ def startup(parsed: Parsed) -> float | None:
     if pace is None or not len(course) or began > int(course.times[0]):
         return None
     return max(0.0, (int(course.times[0]) - began) / SECOND - pace.step)
+
+
+def redo(parsed: Parsed) -> float | None:
+    """Seconds of training since the last checkpoint that was complete; None where no line tells of one."""
+    course, saved = parsed.iterations.course, saved_times(parsed.table, parsed.memory)
+    if not len(course) or not len(saved):
+        return None
+    return max(0.0, (int(course.times[-1]) - int(saved[-1])) / SECOND)
 
 
 def frame(events: Sequence[EventEvidence]) -> str:
