@@ -229,6 +229,7 @@ def history(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/history.schema.json).")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
     no_cache: options.NoCache = False,
 ) -> None:
     """Say where a run's time went, by cause, and what to change.
@@ -245,7 +246,7 @@ def history(
     from bot.history.gather import Wanted  # noqa: PLC0415
 
     wanted = Wanted(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
-    raise typer.Exit(tell(wanted, incidents=str(incidents) if incidents else None, json=json))
+    raise typer.Exit(tell(wanted, incidents=str(incidents or ""), json=json, html=html, version=version()))
 
 
 @app.command()

@@ -30,7 +30,7 @@ def diagnose(request: Request, *, json: bool, html: Path | None, use_model: bool
     """Diagnose a job and answer in the wanted form; the exit code (docs/contract.md)."""
     settings = load_settings()
     if html is not None:
-        _check_writable(html)
+        check_writable(html)
     with progress_bar() as progress:
         answer = investigate(request, settings, progress)
         if progress and use_model and settings.model:
@@ -39,7 +39,7 @@ def diagnose(request: Request, *, json: bool, html: Path | None, use_model: bool
         report = page(answer, version=version) if html is not None else ""
     with patient_reader() as reader:
         if html is not None:
-            _write(html, report)
+            write(html, report)
             sys.stdout.write(first_line(answer.diagnosis) + "\n")
             sys.stderr.write(f"Report: {html}\n")
         elif json:
@@ -104,7 +104,7 @@ def _write_blocks(blocks: Iterable[str]) -> None:
         sys.stdout.write(block)
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
     """Refuse before the work, not after it."""
     folder = path.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
@@ -113,7 +113,8 @@ def _check_writable(path: Path) -> None:
         )
 
 
-def _write(path: Path, report: str) -> None:
+def write(path: Path, report: str) -> None:
+    """Write a report."""
     try:
         path.write_text(report, encoding="utf-8")
     except OSError as error:

@@ -17,27 +17,42 @@ SURE = 0.01  # of the wall time: parts below are not worth a line unless they ar
 def lines(told: History) -> Iterator[str]:
     """The text, line by line."""
     run = told.account
-    yield f"{harmless(told.name, 80)}: {_ettr(told)}"
+    yield f"{harmless(told.name, 80)}: {headline(told)}"
     yield ""
-    for part, value in sorted(run.parts.items(), key=lambda entry: -entry[1]):
-        if value:
-            yield f"{part:<{_NAME}}{_time(value):>12}{_share(value, run.wall):>8}"
-    yield f"{'wall':<{_NAME}}{_time(run.wall):>12}"
+    for part, time, share in parts(told):
+        yield f"{part:<{_NAME}}{time:>12}{share:>8}"
+    yield f"{'wall':<{_NAME}}{duration(run.wall):>12}"
     if run.slow > SURE * run.wall:
-        yield f"Slow iterations took {_time(run.slow)} beyond the median; they count as productive."
+        yield f"Slow iterations took {duration(run.slow)} beyond the median; they count as productive."
     yield from _causes(told)
+    yield ""
+    yield from advice(told)
+    yield ""
+    yield from attempts(told)
+    yield ""
+    yield from problems(told)
+
+
+def headline(told: History) -> str:
+    """The share of time that was productive."""
+    run = told.account
+    ettr = "no time" if run.ettr is None else f"{run.ettr:.1%} of the time was productive (ETTR)"
+    return f"{ettr}, in {len(run.attempts):,} attempt{'s' * (len(run.attempts) != 1)}."
+
+
+def parts(told: History) -> list[tuple[Part, str, str]]:
+    """What there is of the account, the largest first: part, time, share."""
+    wall = told.account.wall
+    ordered = sorted(told.account.parts.items(), key=lambda entry: -entry[1])
+    return [(part, duration(value), _share(value, wall)) for part, value in ordered if value]
+
+
+def advice(told: History) -> Iterator[str]:
+    """How often it failed, nodes that repeat, what changed, how often to save, how many nodes to hold ready."""
     yield from _failures(told)
     yield from _nodes(told)
     yield from _changes(told)
     yield from _advice(told)
-    yield from _attempts(told)
-    yield from _problems(told)
-
-
-def _ettr(told: History) -> str:
-    run = told.account
-    ettr = "no time" if run.ettr is None else f"{run.ettr:.1%} of the time was productive (ETTR)"
-    return f"{ettr}, in {len(run.attempts):,} attempt{'s' * (len(run.attempts) != 1)}."
 
 
 def _causes(told: History) -> Iterator[str]:
@@ -47,16 +62,15 @@ def _causes(told: History) -> Iterator[str]:
     yield "What ended attempts, and what that cost (computed again, stalled, down, next start)"
     for one in told.causes[:MAX_CAUSES]:
         planned = " (planned)" if one.planned else ""
-        yield f"{_time(one.total):>10}  {len(one.attempts):>3} x  {harmless(one.name, _CAUSE)}{planned}"
+        yield f"{duration(one.total):>10}  {len(one.attempts):>3} x  {harmless(one.name, _CAUSE)}{planned}"
     if len(told.causes) > MAX_CAUSES:
         yield f"and {len(told.causes) - MAX_CAUSES} more; --json has all"
     if unexplained := told.account.parts[Part.UNEXPLAINED]:
-        yield f"{_time(unexplained):>10}         pauses that nothing in the logs explains"
+        yield f"{duration(unexplained):>10}         pauses that nothing in the logs explains"
 
 
 def _failures(told: History) -> Iterator[str]:
     often = told.mtbf
-    yield ""
     if not often.failures and all(one.clock == "points" for one in told.account.attempts):
         yield "Failures    points of progress do not tell how often it failed"
         return
@@ -71,7 +85,7 @@ def _failures(told: History) -> Iterator[str]:
     if told.recoveries:
         ordered = sorted(told.recoveries)
         middle = ordered[len(ordered) // 2]
-        yield f"Recovery    to the next new iteration: median {_time(middle)}, worst {_time(ordered[-1])}"
+        yield f"Recovery    to the next new iteration: median {duration(middle)}, worst {duration(ordered[-1])}"
 
 
 def _nodes(told: History) -> Iterator[str]:
@@ -106,9 +120,9 @@ def _advice(told: History) -> Iterator[str]:
         yield f"Standbys    {number}, when one that was used is replaced within {hours:g} h"
 
 
-def _attempts(told: History) -> Iterator[str]:
+def attempts(told: History) -> Iterator[str]:
+    """A line an attempt."""
     run = told.account
-    yield ""
     yield f"{'Attempt':<{_NAME}}{'iterations':>17}{'ran':>10}{'kept':>8}  ended"
     shown = list(zip(run.attempts, run.spent, strict=True))[-MAX_ATTEMPTS:]
     if len(run.attempts) > len(shown):
@@ -118,27 +132,28 @@ def _attempts(told: History) -> Iterator[str]:
         ran = sum(value for part, value in spent.items() if part is not Part.DOWN)
         why = harmless(f"{one.ended}: {one.cause}" if one.cause else one.ended, _CAUSE)
         yield (
-            f"{harmless(one.name, _NAME - 1):<{_NAME}}{span:>17}{_time(ran):>10}"
+            f"{harmless(one.name, _NAME - 1):<{_NAME}}{span:>17}{duration(ran):>10}"
             f"{_share(spent[Part.PRODUCTIVE], ran):>8}  {why}"
         )
 
 
-def _problems(told: History) -> Iterator[str]:
+def problems(told: History) -> Iterator[str]:
+    """Where start and end are from, and what was guessed, contradicts itself or was left out."""
     clocks = sorted({one.clock for one in told.account.attempts})
-    yield ""
     yield f"Start and end: {'; '.join(clocks)}."
     for problem in told.problems[:MAX_PROBLEMS]:
         yield harmless(problem, 300)
 
 
-def _time(milliseconds: int) -> str:
+def duration(milliseconds: int) -> str:
+    """A time in words: "9.5 s", "12 min"."""
     if milliseconds < 10_000:
         return f"{milliseconds / 1000:.1f} s"
     return seconds(milliseconds / 1000)
 
 
 def _hours(hours: float) -> str:
-    return _time(round(hours * HOUR))
+    return duration(round(hours * HOUR))
 
 
 def _share(value: int, wall: int) -> str:

@@ -163,12 +163,12 @@ def _changes(attempts: Sequence[Attempt]) -> tuple[Change, ...]:
 
 def _saving(run: Account, often: Mtbf, back: Sequence[int]) -> SaveAdvice | None:
     """The best interval; None where nobody knows what a checkpoint costs, or how often the run fails."""
-    saves = sum(len(one.checkpoints) for one in run.attempts)
+    saves = sum(saved < one.numbers[-1] for one in run.attempts for saved in one.checkpoints)  # a step came after it
     spent = run.parts[Part.SAVING]
     steps = [float(np.median(np.diff(one.times))) for one in run.attempts if len(one.times) > 1]
     if not (saves and spent and often.hours and often.high and back and steps):
         return None
-    saving, restart = spent / saves / 1000, median(back) / 1000
+    saving, restart = spent / int(saves) / 1000, median(back) / 1000
     span = (often.low, often.high) if often.failures < FEW else (often.hours, often.hours)
     first, last = (best_interval(mtbf=hours * 3600, saving=saving, restart=restart) for hours in span)
     step = median(steps) / 1000 / max(1, _stride(run.attempts))

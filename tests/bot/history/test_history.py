@@ -1,6 +1,7 @@
 """``firstfault history``: attempts are found in job folders and in single logs, and their time is told."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -141,6 +142,27 @@ def test_incidents_of_nodes_come_from_a_table(told: Callable[..., str], jobs: Pa
     document = json.loads(told("llama", "--jobs", str(jobs), "--incidents", str(table), "--json"))
 
     assert [(one["node"], one["incidents"]) for one in document["repeaters"]] == [("bad", 5)]
+
+
+def test_the_page_shows_the_run_and_needs_nothing_else(told: Callable[..., str], jobs: Path, tmp_path: Path) -> None:
+    """Three pictures, wide and narrow; no script, nothing from outside; the same bytes again."""
+    page = tmp_path / "run.html"
+    told("llama", "--jobs", str(jobs), "--html", str(page))
+    text = page.read_text(encoding="utf-8")
+    told("llama", "--jobs", str(jobs), "--html", str(page))
+
+    assert text == page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 6
+    assert "the accelerator failed during a kernel" in text
+    assert "<script" not in text
+    assert not [address for address in re.findall(r"https?://[^\s\"']+", text) if "w3.org" not in address]
+
+
+def test_a_saved_checkpoint_stops_the_training_for_as_long_as_the_log_shows(
+    told: Callable[..., str], jobs: Path
+) -> None:
+    """Two seconds each; the last one, after which no step came, does not count."""
+    assert json.loads(told("llama", "--jobs", str(jobs), "--json"))["saving"]["stops_seconds"] == 2.0
 
 
 def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
