@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from core.dumps.ranges import parallel_groups, smallest_around
 from core.history.accounting import Account, Part, account
 from core.history.advice import best_interval, standbys
 from core.history.attempt import Attempt
 from core.history.repeats import Incident, repeaters
+from core.job import Manifest
 from core.model import Confidence, Scope
 from core.next.price import over_eviction
 from core.next.situation import Broken, Past, Situation
@@ -134,6 +136,20 @@ def lemon(given: Given) -> list[str]:
     return [one.node for one in repeaters(incidents, {node: float(given["days"]) for node in nodes})]
 
 
+_SHORT = {"tensor": "TP", "pipeline": "PP", "data": "DP"}
+_RANKS_A_NODE = 8
+
+
+def group(given: Given) -> dict[str, Any]:
+    """The parallel group that holds all ranks that stand apart, and the nodes to take out."""
+    sizes = {name: given[name] for name in ("tp", "pp", "dp")}
+    job = Manifest("case", world_size=given["tp"] * given["pp"] * given["dp"], extra={"parallel": sizes})
+    found = smallest_around(given["apart"], parallel_groups(job))
+    ranks = found.ranks if found else given["apart"]
+    name = next((short for word, short in _SHORT.items() if found and found.name.startswith(word)), None)
+    return {"group": name, "nodes": sorted({rank // _RANKS_A_NODE for rank in ranks})}
+
+
 ANSWERS: dict[str, Callable[[Given], Any]] = {
     "decision": decision,
     "price": price,
@@ -142,6 +158,7 @@ ANSWERS: dict[str, Callable[[Given], Any]] = {
     "standby": standby,
     "interval": interval,
     "lemon": lemon,
+    "group": group,
 }
 
 
