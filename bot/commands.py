@@ -1,7 +1,6 @@
 """What the commands do once their words are understood; loaded by ``bot.cli`` only when a command runs."""
 
 import json as jsonlib
-import os
 import sys
 from collections.abc import Iterable
 from itertools import chain, islice
@@ -15,12 +14,11 @@ from bot.contract import to_contract, to_json
 from bot.harmless import harmless, storable
 from bot.investigate import Answer, Request, draft, follow_up, investigate, list_events, page
 from bot.listing import as_jsonl, as_table
-from bot.output import patient_reader
+from bot.output import check_writable, patient_reader, write
 from bot.progress import progress_bar
 from bot.settings import load_settings
 from bot.terminal import print_diagnosis
 from bot.wording import first_line
-from core.errors import BadSettings
 from core.model import Scope
 
 DIAGNOSED, INCONCLUSIVE = 0, 1
@@ -102,23 +100,3 @@ def _verdict(answer: Answer) -> int:
 def _write_blocks(blocks: Iterable[str]) -> None:
     for block in blocks:
         sys.stdout.write(block)
-
-
-def check_writable(path: Path) -> None:
-    """Refuse before the work, not after it."""
-    folder = path.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
-        raise BadSettings(
-            f"Cannot write the report to {harmless(str(path), 300)}", "Choose a file in a folder that exists."
-        )
-
-
-def write(path: Path, report: str) -> None:
-    """Write a report."""
-    try:
-        path.write_text(report, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise BadSettings(
-            f"Cannot write the report to {harmless(str(path), 300)}: {reason}", "Choose another file."
-        ) from error

@@ -3,11 +3,10 @@
 import sys
 from pathlib import Path
 
-from bot.commands import check_writable, write
 from bot.history.document import to_document, to_json
 from bot.history.gather import Wanted, gather
 from bot.history.terminal import lines
-from bot.output import patient_reader
+from bot.output import check_writable, patient_reader, write
 from bot.progress import progress_bar
 from bot.settings import load_settings
 from core.history.history import history

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from math import exp, expm1
 
-from scipy.optimize import minimize_scalar
-from scipy.stats import binom
+from scipy.special import bdtr
 
 ENOUGH = 0.99  # of the times there are standbys enough (ByteRobust, section 6.2)
 _LARGEST = 700.0  # e to that is near the largest float
@@ -35,6 +34,8 @@ def best_interval(*, mtbf: float, saving: float, restart: float) -> Interval:
         saving: seconds that a checkpoint stops the training.
         restart: seconds from a failure to the first iteration.
     """
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415 takes a second to load, and few runs ask
+
     found = minimize_scalar(
         lambda seconds: -ettr_of(seconds, mtbf=mtbf, saving=saving, restart=restart),
         bounds=(1e-3, _LONGEST * mtbf),
@@ -52,4 +53,5 @@ def standbys(nodes: int, rate: float, hours: float) -> int:
         rate: failures a node-day.
         hours: until a standby that was used is replaced.
     """
-    return int(binom.ppf(ENOUGH, nodes, -expm1(-rate * hours / 24)))
+    each = -expm1(-rate * hours / 24)
+    return next(number for number in range(nodes + 1) if bdtr(number, nodes, each) >= ENOUGH)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import poisson
+from scipy.special import gammainc
 
 FALSE = 0.05  # share of false alarms (Benjamini and Hochberg)
 LEAST = 2  # incidents: one is nobody's habit
@@ -53,7 +53,7 @@ def repeaters(incidents: Sequence[Incident], days: Mapping[str, float]) -> tuple
     if len(nodes) <= 1:
         return ()
     rates = np.maximum(counts.sum() - counts, HALF) / np.maximum(exposed.sum() - exposed, 1e-9)
-    chances = poisson.sf(counts - 1, rates * exposed)
+    chances = np.where(counts > 0, gammainc(np.maximum(1, counts), rates * exposed), 1.0)  # P(Poisson >= count)
     order = np.argsort(chances, kind="stable")
     holds = chances[order] <= FALSE * np.arange(1, len(nodes) + 1) / len(nodes)
     told = order[: int(np.flatnonzero(holds)[-1]) + 1] if holds.any() else order[:0]
