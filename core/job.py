@@ -45,7 +45,8 @@ class Manifest:
     may be empty.
 
     run: name of the lineage whose attempts this job is one of; attempt: its number there. code: commit or image digest.
-    arguments: what the launcher was given, by name. checkpoint_every:
+    arguments: what the launcher was given, by name. parallel: sizes of
+    the parallel groups by name, and their order. checkpoint_every:
     iterations. spares: nodes ready to take over.
     """
 
@@ -68,6 +69,7 @@ class Manifest:
     attempt: int | None = None
     code: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
+    parallel: Mapping[str, str] = field(default_factory=dict)
     checkpoint_every: int | None = None
     spares: int | None = None
 

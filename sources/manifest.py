@@ -67,6 +67,7 @@ class _Fields:
             attempt=self._take("attempt", _count),
             code=self._take("code", _text),
             arguments=self._take("arguments", _arguments) or {},
+            parallel=self._take("parallel", _flat) or {},
             checkpoint_every=self._take("checkpoint_every", _count) or None,
             spares=self._take("spares", _count),
         )
@@ -185,15 +186,20 @@ _MOST_ARGUMENTS = 4_096  # a launcher is given some hundreds
 def _arguments(value: Any) -> dict[str, str]:
     """By name: of a flat mapping, or of a command line as a text or a list; what has no name is called by its place."""
     if isinstance(value, dict):
-        flat = {name: one for name, one in value.items() if one is None or isinstance(one, str | int | float)}
-        if len(flat) < len(value):
-            raise ValueError("is no flat mapping")
-        return {_printable(name): _printable(str(one)) for name, one in list(flat.items())[:_MOST_ARGUMENTS]}
+        return _flat(value)
     try:
         words = shlex.split(value) if isinstance(value, str) else list(map(_text, value))
     except (ValueError, TypeError):
         raise ValueError("is no mapping and no command line") from None
     return _named_words(words[:_MOST_ARGUMENTS])
+
+
+def _flat(value: Any) -> dict[str, str]:
+    """A mapping of names to texts and numbers, as texts."""
+    entries = _mapping(value)
+    if not all(one is None or isinstance(one, str | int | float) for one in entries.values()):
+        raise ValueError("is no flat mapping")
+    return {_printable(name): _printable(str(one)) for name, one in list(entries.items())[:_MOST_ARGUMENTS]}
 
 
 def _named_words(words: list[str]) -> dict[str, str]:

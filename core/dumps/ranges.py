@@ -75,9 +75,7 @@ def _sizes(manifest: Manifest) -> dict[str, int]:
 
 def _order(manifest: Manifest) -> list[str]:
     """Kinds of groups, the one of neighbouring ranks first."""
-    parallel = manifest.extra.get("parallel")
-    told = parallel.get("order") if isinstance(parallel, Mapping) else None
-    named = [_ORDER[word] for word in str(told or "").lower().split("-") if word in _ORDER]
+    named = [_ORDER[word] for word in manifest.parallel.get("order", "").lower().split("-") if word in _ORDER]
     return list(dict.fromkeys([*named, *_ORDER.values()]))
 
 

@@ -162,7 +162,14 @@ def test_arguments_are_a_mapping_or_a_command_line(said: object) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("arguments", {"a": {"b": 1}}), ("arguments", 'a "b'), ("spares", -1), ("attempt", "x"), ("run", [])],
+    [
+        ("arguments", {"a": {"b": 1}}),
+        ("arguments", 'a "b'),
+        ("parallel", "tp8"),
+        ("spares", -1),
+        ("attempt", "x"),
+        ("run", []),
+    ],
 )
 def test_what_makes_no_sense_of_a_run_costs_one_sentence(name: str, said: object) -> None:
     """And no other field."""

@@ -163,7 +163,8 @@ def test_context_groups_and_another_order_are_laid_out_as_job_json_says() -> Non
     sizes = {"tp": 2, "cp": 2, "ep": 2, "dp": 2, "pp": 2}
 
     def of(kind: str, parallel: dict[str, Any]) -> list[tuple[int, ...]]:
-        groups = parallel_groups(Manifest("j", world_size=16, extra={"parallel": parallel}))
+        told = {name: str(value) for name, value in parallel.items()}
+        groups = parallel_groups(Manifest("j", world_size=16, extra={"parallel": parallel}, parallel=told))
         return [group.ranks for group in groups if group.name.startswith(kind)]
 
     assert of("context", sizes)[:2] == [(0, 2), (1, 3)]
