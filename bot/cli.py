@@ -51,6 +51,7 @@ def firstfault(
     firstfault ask f07 why did it die         a question about a job
     firstfault watch 1437825                  a job that still runs
     firstfault events f07 | less              every line, with its event
+    firstfault history llama-7b               where a run's time went
     """  # noqa: D301 click reads the control byte
     if env_file is not None:
         os.environ["FIRSTFAULT_ENV_FILE"] = str(env_file.absolute())  # for child processes too
@@ -208,6 +209,44 @@ def events(  # noqa: PLR0913 a command has as many arguments as it has options
         paths=True,
     )
     raise typer.Exit(commands.events(request, jsonl=jsonl))
+
+
+@app.command()
+def history(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run, its folder, one of its jobs, or a CSV.")],
+    *,
+    jobs: options.Jobs = None,
+    name: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Which run of the folder RUN, as job.json calls it.")
+    ] = None,
+    incidents: Annotated[
+        Path | None, typer.Option("--incidents", metavar="CSV", help="Faults of nodes: start,end,node,class.")
+    ] = None,
+    iteration_seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--iteration-seconds", min=1e-6, metavar="N", help="Where points of a CSV are too sparse to tell."
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/history.schema.json).")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
+    no_cache: options.NoCache = False,
+) -> None:
+    """Say where a run's time went, by cause, and what to change.
+
+    \b
+    firstfault history llama-7b --jobs s3://training/jobs
+    firstfault history ./jobs --run llama-7b --json | jq .ettr
+    firstfault history progress.csv --iteration-seconds 105.2
+
+    A run is all jobs whose job.json has the same "run", one job whose logs hold several attempts, or a CSV of times and
+    iterations (docs/history.md). Exit codes: 0 told, 2 wrong use or no such run.
+    """  # noqa: D301 click reads the control byte
+    from bot.history.command import tell  # noqa: PLC0415 loads what --help must not
+    from bot.history.gather import Wanted  # noqa: PLC0415
+
+    wanted = Wanted(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
+    raise typer.Exit(tell(wanted, incidents=str(incidents or ""), json=json, html=html, version=version()))
 
 
 @app.command()

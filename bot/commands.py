@@ -1,7 +1,6 @@
 """What the commands do once their words are understood; loaded by ``bot.cli`` only when a command runs."""
 
 import json as jsonlib
-import os
 import sys
 from collections.abc import Iterable
 from itertools import chain, islice
@@ -15,12 +14,11 @@ from bot.contract import to_contract, to_json
 from bot.harmless import harmless, storable
 from bot.investigate import Answer, Request, draft, follow_up, investigate, list_events, page
 from bot.listing import as_jsonl, as_table
-from bot.output import patient_reader
+from bot.output import check_writable, patient_reader, write
 from bot.progress import progress_bar
 from bot.settings import load_settings
 from bot.terminal import print_diagnosis
 from bot.wording import first_line
-from core.errors import BadSettings
 from core.model import Scope
 
 DIAGNOSED, INCONCLUSIVE = 0, 1
@@ -30,7 +28,7 @@ def diagnose(request: Request, *, json: bool, html: Path | None, use_model: bool
     """Diagnose a job and answer in the wanted form; the exit code (docs/contract.md)."""
     settings = load_settings()
     if html is not None:
-        _check_writable(html)
+        check_writable(html)
     with progress_bar() as progress:
         answer = investigate(request, settings, progress)
         if progress and use_model and settings.model:
@@ -39,7 +37,7 @@ def diagnose(request: Request, *, json: bool, html: Path | None, use_model: bool
         report = page(answer, version=version) if html is not None else ""
     with patient_reader() as reader:
         if html is not None:
-            _write(html, report)
+            write(html, report)
             sys.stdout.write(first_line(answer.diagnosis) + "\n")
             sys.stderr.write(f"Report: {html}\n")
         elif json:
@@ -102,22 +100,3 @@ def _verdict(answer: Answer) -> int:
 def _write_blocks(blocks: Iterable[str]) -> None:
     for block in blocks:
         sys.stdout.write(block)
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse before the work, not after it."""
-    folder = path.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
-        raise BadSettings(
-            f"Cannot write the report to {harmless(str(path), 300)}", "Choose a file in a folder that exists."
-        )
-
-
-def _write(path: Path, report: str) -> None:
-    try:
-        path.write_text(report, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise BadSettings(
-            f"Cannot write the report to {harmless(str(path), 300)}: {reason}", "Choose another file."
-        ) from error

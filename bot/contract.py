@@ -7,12 +7,14 @@ import json
 from collections.abc import Sequence
 
 from bot.documents import (
+    CostDocument,
     CoverageDocument,
     DiagnosisDocument,
     EventDocument,
     IterationDocument,
     LineDocument,
     MatchDocument,
+    NextDocument,
     NodeDocument,
     NoteDocument,
     SentenceDocument,
@@ -23,7 +25,7 @@ from bot.known import KnownFault
 from bot.note.note import Note
 from bot.note.sentence import Sentence
 from bot.wording import iso
-from core.model import Diagnosis, EventEvidence, IterationEvidence, Line, NodeEvidence
+from core.model import Diagnosis, EventEvidence, IterationEvidence, Line, NextStep, NodeEvidence
 
 MAX_TEXT = 4_000  # characters of a line; a longer one keeps its head, and the log has the rest
 
@@ -42,6 +44,7 @@ def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), note: No
         iterations=tuple(_iteration(iteration) for iteration in diagnosis.iterations),
         matches=tuple(_match(fault) for fault in known),
         note=_note(note) if note else None,
+        next=_next(diagnosis.next) if diagnosis.next else None,
         skipped=tuple(SkippedDocument(step=_text(skip.step), reason=_text(skip.reason)) for skip in diagnosis.skipped),
         coverage=CoverageDocument(
             files=coverage.files,
@@ -156,6 +159,18 @@ def _note(note: Note) -> NoteDocument:
         reading=_texts(note.reading),
         refused=_texts(note.refused),
         unavailable=_text(note.unavailable),
+    )
+
+
+def _next(step: NextStep) -> NextDocument:
+    cost = CostDocument(node_hours=step.cost.node_hours, sentence=_text(step.cost.sentence))
+    return NextDocument(
+        action=step.action,
+        because=_text(step.because),
+        cost=cost,
+        unless=_text(step.unless),
+        then=_text(step.then),
+        nodes=_texts(step.nodes),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from bot.note.note import Author
-from core.model import Confidence, Role, Scope, Stage
+from core.model import Action, Confidence, Role, Scope, Stage
 
 SCHEMA: Final = "firstfault.diagnosis/1"
 
@@ -112,6 +112,26 @@ class NoteDocument(_Part):
     unavailable: str = Field(description="why the model gave no answer, if it gave none")
 
 
+class CostDocument(_Part):
+    """What an action costs."""
+
+    node_hours: Annotated[float, PlainSerializer(lambda value: round(value, 4), return_type=float)] | None = Field(
+        description="null where the logs do not tell what it is made of"
+    )
+    sentence: str
+
+
+class NextDocument(_Part):
+    """What to do next, by a table (docs/next-step.md); Firstfault does none of it."""
+
+    action: Action
+    because: str
+    cost: CostDocument
+    unless: str = Field(description="what would change it; empty where nothing would")
+    then: str = Field(description="what comes after it if the job fails again; empty where nothing does")
+    nodes: tuple[str, ...] = Field(description="whom it is about; empty: all, or nobody")
+
+
 class SkippedDocument(_Part):
     """A step that could not run, and why."""
 
@@ -154,6 +174,9 @@ class DiagnosisDocument(_Part):
     iterations: tuple[IterationDocument, ...]
     matches: tuple[MatchDocument, ...] = Field(description="known faults that fit or look like this")
     note: NoteDocument | None = Field(description="the drafted root cause")
+    next: NextDocument | None = Field(
+        default=None, description="what to do next; null of the paper's own method, and where nothing was judged"
+    )
     skipped: tuple[SkippedDocument, ...]
     coverage: CoverageDocument
     why: tuple[str, ...] = Field(description="sentences behind scope and confidence")

@@ -16,6 +16,7 @@ from bot.cache import FolderCache
 from bot.chat.choose import model_from
 from bot.chat.model import OnText
 from bot.cluster import readers
+from bot.history.lineage import earlier_attempts
 from bot.known import KnownFault
 from bot.note.note import Note
 from bot.note.write import write_note
@@ -84,11 +85,12 @@ def investigate(
         parsed = parse_job(
             job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
         )
+    earlier = earlier_attempts(job, neighbours, cache, links=settings.follow_links)
     with shelf(settings) as library:
         matches = library.match(parsed)
         if matches and on_match:
             on_match(at_once(matches))
-        diagnosis = diagnose_parsed(parsed, method=request.method)
+        diagnosis = diagnose_parsed(parsed, method=request.method, earlier=earlier)
         known = library.recall(diagnosis, matches)
         skipped = (*diagnosis.skipped, *skipped, *library.skipped)
     return Answer(job, replace(diagnosis, skipped=skipped), known)

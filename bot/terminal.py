@@ -104,6 +104,8 @@ class _Page:
         if diagnosis.scope not in (Scope.UNKNOWN, Scope.NONE):
             yield from self._labelled("Confidence", confidence)
         yield from self._labelled("Scope", Text(f"{diagnosis.scope}: {wording.SCOPE[diagnosis.scope]}"))
+        if diagnosis.next is not None:
+            yield from self._labelled("Next", Text(wording.next_line(diagnosis.next)))
         if moments := wording.when(diagnosis):
             yield from self._labelled("When", Text(moments))
         for number, sentence in enumerate(wording.why(diagnosis)[:MAX_WHY]):

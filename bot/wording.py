@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.harmless import harmless
 from bot.known import KnownFault
-from core.model import Confidence, Coverage, Diagnosis, EventEvidence, Line, Role, Scope, Stage
+from core.model import Confidence, Coverage, Diagnosis, EventEvidence, Line, NextStep, Role, Scope, Stage
 from core.naming import natural
 
 CONFIDENCE = {
@@ -28,6 +28,7 @@ ROLE = {
 }
 _BY_NAME = 2  # so many nodes of an event are named
 _NEXT_UNIT, _DIGITS = 999.5, (99.95, 9.995)  # where rounding to three digits adds one before the point
+_TELLING, _WHOLE = 0.1, 10  # node-hours below which a price is not worth a word, and from which on digits are none
 NO_CLOCK = "--:--:--"
 _LEADING_CLOCK = re.compile(
     r"^((?:\S+\s+){0,3})"  # labels of launchers and wrappers
@@ -42,6 +43,13 @@ def first_line(diagnosis: Diagnosis) -> str:
     headline = harmless(diagnosis.headline, 300) or SCOPE[diagnosis.scope].capitalize()
     job = harmless(diagnosis.job, 80)
     return headline if job in headline.split(":")[0].split() else f"{job}: {headline}"
+
+
+def next_line(step: NextStep) -> str:
+    """What to do next in one line: the action, why, and what it costs where that is known."""
+    hours, nodes = step.cost.node_hours, f" {names(step.nodes)}" if step.nodes else ""
+    price = f" About {hours:,.{1 if hours < _WHOLE else 0}f} node-hours." if hours and hours >= _TELLING else ""
+    return f"{step.action}{nodes}: {harmless(step.because, 300)}{price}"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

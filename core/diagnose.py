@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -13,6 +13,9 @@ from core.course.stages import STAGES
 from core.course.temporal import find_odd_iterations
 from core.dumps.signs import find_dump_evidence
 from core.events.table import EventTable
+from core.history.attempt import Attempt
+from core.history.of_job import attempts_of
+from core.history.past import past_of
 from core.job import Job
 from core.judge.candidates import find_candidates
 from core.judge.ending import find_ending
@@ -22,6 +25,8 @@ from core.judge.roles import assign_roles
 from core.judge.stalled import find_stalled
 from core.l4 import diagnose_l4
 from core.model import Diagnosis
+from core.next.read import situation
+from core.next.table import next_step
 from core.nodes.comparison import find_outlier
 from core.nodes.sign import suspects
 from core.nodes.suspicion import find_signs
@@ -60,8 +65,11 @@ def diagnose(
     return diagnose_parsed(parsed, method=method)
 
 
-def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
-    """Find the failure-indicating events, nodes, stage and iteration of a job that was read."""
+def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequence[Attempt] = ()) -> Diagnosis:
+    """Find the failure-indicating events, nodes, stage and iteration of a job that was read.
+
+    ``earlier``: attempts of the same run before it, for what to do next.
+    """
     if method == "l4":
         return diagnose_l4(parsed)  # all of it, as the paper has it
     told, parsed = parsed, parsed.with_numbered_nodes()
@@ -79,7 +87,16 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault") -> Diagnosis:
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
     found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion, dumps.dumped)
     verdict = decide(found)  # scope and confidence, in code
-    return present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
+    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
+    now = situation(found, verdict, answer.events)
+    answer = replace(answer, next=next_step(now))  # beyond the paper: what to do about it (ByteRobust)
+    if not earlier and parsed.iterations.began is None:
+        return answer
+    *before, last = (*attempts_of(parsed, answer),) or (None,)
+    if last is None or not (earlier or before):
+        return answer
+    past = past_of((*earlier, *before), last)  # the same, by what came of earlier attempts
+    return replace(answer, next=next_step(replace(now, past=past)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,11 @@ class Manifest:
     node_ranks maps a node to its global ranks, node_addresses a node to its addresses, exit_codes a node to the exit
     code of its part of the job (negative: a signal; None: it never told one), rank_exit_codes a rank to its own; all
     may be empty.
+
+    run: name of the lineage whose attempts this job is one of; attempt: its number there. code: commit or image digest.
+    arguments: what the launcher was given, by name. parallel: sizes of
+    the parallel groups by name, and their order. checkpoint_every:
+    iterations. spares: nodes ready to take over.
     """
 
     job_id: str
@@ -60,6 +65,13 @@ class Manifest:
     exit_codes: Mapping[str, int | None] = field(default_factory=dict)
     rank_exit_codes: Mapping[int, int | None] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    run: str | None = None
+    attempt: int | None = None
+    code: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    parallel: Mapping[str, str] = field(default_factory=dict)
+    checkpoint_every: int | None = None
+    spares: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,45 @@ class Stage(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Action(StrEnum):
+    """What to do next; Firstfault advises and does none of it (docs/next-step.md)."""
+
+    EVICT = "evict"  # take the nodes out of the job
+    WAIT = "wait"  # go on and watch
+    ROLLBACK = "rollback"  # back to code and arguments of the last good attempt
+    FIX = "fix"  # change the program, its settings or what it was given
+    CHECK = "check"  # run checks on the nodes
+    REATTEMPT = "reattempt"  # start again as it is, once
+    REPLAY = "replay"  # run it again in groups, to see where it fails
+    AGGREGATE = "aggregate"  # collect stacks of all ranks before it is ended
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an action costs. node_hours: None where the logs do not tell what it is made of."""
+
+    node_hours: float | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """One action: why, what it costs, what would change it, and what comes after it if the job fails again.
+
+    nodes: whom it is about; all of them where it is empty. cause, kind: what broke, in short, and what kind of part.
+    """
+
+    action: Action
+    because: str
+    cost: Cost
+    unless: str = ""
+    then: str = ""
+    nodes: tuple[str, ...] = ()
+    cause: str = ""
+    kind: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A log line and its place; ``line`` counts from 1 at newlines of the unpacked text."""
@@ -192,3 +231,4 @@ class Diagnosis:
     pictures: Pictures = field(default_factory=Pictures)
     stacks: tuple[str, ...] = ()  # where the dumped processes stand: a tree, a frame a line, with who is below it
     facts: Mapping[str, str] = field(default_factory=dict)  # model, framework, status, clock zone
+    next: NextStep | None = None  # None where nothing was judged, and of the paper's own method

@@ -1,6 +1,7 @@
 """job.json as people and schedulers really write it: what is usable is kept, what is not costs one sentence."""
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -62,6 +63,13 @@ class _Fields:
                 if rank.isdecimal()
             },
             extra=dict(self._fields),
+            run=self._take("run", _text),
+            attempt=self._take("attempt", _count),
+            code=self._take("code", _text),
+            arguments=self._take("arguments", _arguments) or {},
+            parallel=self._take("parallel", _flat) or {},
+            checkpoint_every=self._take("checkpoint_every", _count) or None,
+            spares=self._take("spares", _count),
         )
         return result, tuple(self._problems)
 
@@ -170,6 +178,44 @@ def _count(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError("is no count")
+
+
+_MOST_ARGUMENTS = 4_096  # a launcher is given some hundreds
+
+
+def _arguments(value: Any) -> dict[str, str]:
+    """By name: of a flat mapping, or of a command line as a text or a list; what has no name is called by its place."""
+    if isinstance(value, dict):
+        return _flat(value)
+    try:
+        words = shlex.split(value) if isinstance(value, str) else list(map(_text, value))
+    except (ValueError, TypeError):
+        raise ValueError("is no mapping and no command line") from None
+    return _named_words(words[:_MOST_ARGUMENTS])
+
+
+def _flat(value: Any) -> dict[str, str]:
+    """A mapping of names to texts and numbers, as texts."""
+    entries = _mapping(value)
+    if not all(one is None or isinstance(one, str | int | float) for one in entries.values()):
+        raise ValueError("is no flat mapping")
+    return {_printable(name): _printable(str(one)) for name, one in list(entries.items())[:_MOST_ARGUMENTS]}
+
+
+def _named_words(words: list[str]) -> dict[str, str]:
+    """Options with what follows them: ``--lr 1e-4``, ``--lr=1e-4`` and ``lr=1e-4`` are the same."""
+    named: dict[str, str] = {}
+    name = ""
+    for place, word in enumerate(words):
+        option = word.startswith("-") and not word.lstrip("-").replace(".", "").isdecimal()
+        if option or ("=" in word and not name):
+            name, has_value, said = word.lstrip("-").partition("=")
+            named[name] = said
+            name = "" if has_value else name
+        else:
+            known = named.get(name, "") if name else ""
+            named[name or f"word {place}"] = f"{known} {word}".strip()
+    return named
 
 
 def _exit_code(value: Any) -> int | None:

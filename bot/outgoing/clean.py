@@ -41,6 +41,7 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
         iterations=each(diagnosis.iterations),
         stacks=tuple(map(clean, diagnosis.stacks)),
         skipped=tuple(replace(one, reason=clean(one.reason)) for one in diagnosis.skipped),
+        next=replace(diagnosis.next, because=clean(diagnosis.next.because)) if diagnosis.next else None,
         facts={name: clean(value) for name, value in diagnosis.facts.items()},
     )
 

@@ -27,8 +27,8 @@ _QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that the words "confiden
 
 
 def verdict(diagnosis: Diagnosis) -> Iterator[Part]:
-    """Stage, iteration, first sign; how sure and why; suspects; what to check first."""
-    lines = []
+    """What to do next; stage, iteration, first sign; how sure and why; suspects; what to check first."""
+    lines = [f"*Next* {prose(wording.next_line(diagnosis.next), MAX_SENTENCE)}"] if diagnosis.next else []
     if moments := wording.when(diagnosis):
         lines.append(f"*When* {prose(moments + _clock(diagnosis), MAX_SENTENCE)}")
     if diagnosis.scope not in _QUIET:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from core.job import Manifest
@@ -18,26 +19,28 @@ class Group:
 
 
 def parallel_groups(manifest: Manifest) -> tuple[Group, ...]:
-    """Tensor, data and pipeline groups by rank arithmetic, as Megatron lays them out: tensor, then data, then pipeline.
+    """Tensor, context, data and pipeline groups by rank arithmetic, fastest first, as Megatron lays them out.
 
-    Only when the sizes are known from job.json and their product is the number of ranks.
+    ``parallel`` in job.json may name another ``order``; experts share the ranks of the data groups. Only when the sizes
+    are known from job.json and their product is the number of ranks.
     """
     sizes = _sizes(manifest)
     world = manifest.world_size or 0
-    tensor, pipeline = sizes.get("tensor", 1), sizes.get("pipeline", 1)
-    if not sizes or world < 2 or tensor < 1 or pipeline < 1 or world % (tensor * pipeline):
+    apart = prod(sizes.get(kind, 1) for kind in _KEYS if kind != "data")
+    if not sizes or world < 2 or world % apart:
         return ()
-    data = world // (tensor * pipeline)
+    data = world // apart
     if sizes.get("data", data) != data:
         return ()
-    strides = {"tensor": (tensor, 1), "data": (data, tensor), "pipeline": (pipeline, tensor * data)}
-    return tuple(
-        Group(f"{kind} parallel group", tuple(range(first, first + size * stride, stride)))
-        for kind, (size, stride) in strides.items()
-        if 1 < size < world
-        for first in range(world)
-        if first // stride % size == 0
-    )
+    groups, stride = [], 1
+    for kind in _order(manifest):
+        size = data if kind == "data" else sizes.get(kind, 1)
+        if 1 < size < world:
+            firsts = [first for first in range(world) if first // stride % size == 0]
+            name = f"{kind} parallel group"
+            groups += [Group(name, tuple(range(first, first + size * stride, stride))) for first in firsts]
+        stride *= size
+    return tuple(groups)
 
 
 def smallest_around(ranks: Collection[int], groups: Iterable[Group]) -> Group | None:
@@ -48,9 +51,11 @@ def smallest_around(ranks: Collection[int], groups: Iterable[Group]) -> Group | 
 
 _KEYS = {
     "tensor": re.compile(r"(?:tp|tensor(?:_model)?_parallel(?:_size)?|tp_size)"),
+    "context": re.compile(r"(?:cp|context_parallel(?:_size)?|cp_size)"),
     "pipeline": re.compile(r"(?:pp|pipeline(?:_model)?_parallel(?:_size)?|pp_size)"),
     "data": re.compile(r"(?:dp|data_parallel(?:_size)?|dp_size)"),
 }
+_ORDER = {"tp": "tensor", "cp": "context", "dp": "data", "pp": "pipeline"}  # Megatron's: tp-cp-ep-dp-pp
 _SHORT = re.compile(r"tp(\d{1,5})[-_]?pp(\d{1,5})[-_]?dp(\d{1,6})")
 
 
@@ -66,6 +71,12 @@ def _sizes(manifest: Manifest) -> dict[str, int]:
     if not found and match:
         found = dict(zip(("tensor", "pipeline", "data"), map(int, match.groups()), strict=True))
     return found
+
+
+def _order(manifest: Manifest) -> list[str]:
+    """Kinds of groups, the one of neighbouring ranks first."""
+    named = [_ORDER[word] for word in manifest.parallel.get("order", "").lower().split("-") if word in _ORDER]
+    return list(dict.fromkeys([*named, *_ORDER.values()]))
 
 
 def _pairs(value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,6 @@ the order came, against its own past and against good jobs (``core.course.patien
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from core.course.patience import END_STEPS, patience, patience_in_pause
 from core.course.shift import DRIFT, MIN_RATIO, find_shift, find_uneven_shift
 from core.course.stages import STAGES
 from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
+from core.course.wall import end_by_logs
 from core.events.table import EventTable, rows_by
-from core.job import Manifest
 from core.judge.candidates import Candidate
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
@@ -28,8 +27,6 @@ SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines diffe
 TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles)
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
-HALF_HOUR = 1800 * SECOND  # zones of clocks differ by whole half hours
-BEFORE_START = 60 * SECOND  # a log may begin so much before the start in job.json: clocks differ
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
 MIN_RANKS = 3  # of two that differ, either may be the odd one
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it
@@ -170,31 +167,12 @@ def _over(parsed: Parsed) -> int | None:
     last = max(int(parsed.table.spoke.last.max(initial=NO_TIME)), drawn)
     if last == NO_TIME:
         return None
-    return max(last, _end_of(parsed.job.manifest, _first_line(parsed)) or last)
+    return max(last, end_by_logs(parsed.job.manifest, _first_line(parsed)) or last)
 
 
 def _first_line(parsed: Parsed) -> int:
     first = parsed.table.spoke.first
     return int(first[first != NO_TIME].min(initial=np.iinfo(np.int64).max))
-
-
-def _end_of(manifest: Manifest, first_line: int) -> int | None:
-    """The end in job.json by the clock of the logs: its first line comes shortly after the start in job.json."""
-    start, end = _read(manifest.start), _read(manifest.end)
-    if start is None or end is None:
-        return None
-    zone = (first_line - start + BEFORE_START) // HALF_HOUR * HALF_HOUR
-    return end + zone
-
-
-def _read(clock: str | None) -> int | None:
-    try:
-        moment = datetime.fromisoformat(clock) if clock else None
-    except ValueError:
-        return None
-    if moment is None:
-        return None
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * SECOND)
 
 
 def _allowed(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, stage: Stage) -> tuple[float, float]:

@@ -29,8 +29,8 @@ def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -
 def test_the_fields_of_the_design_come_in_its_order() -> None:
     """docs/contract.md, field by field; what was added comes after it."""
     document = json.loads(to_json(to_contract(diagnoses.node_fault())))
-    fields = "schema job scope confidence headline events nodes stage iterations matches note skipped coverage"
-    assert list(document)[:13] == fields.split()
+    fields = "schema job scope confidence headline events nodes stage iterations matches note next skipped coverage"
+    assert list(document)[:14] == fields.split()
     event = "id event template role score count nodes stage iterations because lines"
     assert list(document["events"][0])[:11] == event.split()
     assert list(document["events"][0]["lines"][0]) == ["file", "line", "text"]

@@ -24,7 +24,7 @@ FACTS = [
 ]
 OTHERS = {
     name: [phrase for rules in read_rules(f"{name}.toml").values() for rule in rules for phrase in phrases_of(rule)]
-    for name in ("processes", "identities", "counters", "outcomes")
+    for name in ("processes", "identities", "counters", "outcomes", "checkpoints")
 }
 PROCESSES = OTHERS["processes"]
 PHRASES = [phrase for phrase, _ in FACTS] + [phrase for phrases in OTHERS.values() for phrase in phrases]

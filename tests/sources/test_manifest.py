@@ -144,6 +144,42 @@ def test_numbers_are_read_from_text_and_single_values_as_lists() -> None:
     assert (manifest.nodes, manifest.node_ranks) == (("n0",), {"n0": (0,)})
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"lr": 0.1, "micro-batch-size": 4, "bf16": None},
+        "train.py --lr 0.1 --micro-batch-size=4 --bf16",
+        ["train.py", "--lr", "0.1", "--micro-batch-size", "4", "--bf16"],
+    ],
+)
+def test_arguments_are_a_mapping_or_a_command_line(said: object) -> None:
+    """Options have the same names and values in any of the three."""
+    arguments = parsed(arguments=said, run="llama", attempt="3", code="abc", spares=2, checkpoint_every=50)[0].arguments
+
+    assert (arguments["lr"], arguments["micro-batch-size"]) == ("0.1", "4")
+    assert "bf16" in arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("arguments", {"a": {"b": 1}}),
+        ("arguments", 'a "b'),
+        ("parallel", "tp8"),
+        ("spares", -1),
+        ("attempt", "x"),
+        ("run", []),
+    ],
+)
+def test_what_makes_no_sense_of_a_run_costs_one_sentence(name: str, said: object) -> None:
+    """And no other field."""
+    manifest, problems = parsed(**{name: said})
+
+    assert [name in problem for problem in problems] == [True]
+    assert not getattr(manifest, name)
+    assert manifest.nodes == ("n0", "n1")
+
+
 def test_nodes_are_taken_from_the_ranks_when_nothing_else_names_them() -> None:
     """A manifest with node_ranks only has nodes."""
     manifest, problems = parsed(nodes=None)

@@ -158,6 +158,21 @@ def test_sizes_may_stand_in_the_settings_and_must_make_the_number_of_ranks() -> 
     assert parallel_groups(Manifest("j", world_size=16)) == ()
 
 
+def test_context_groups_and_another_order_are_laid_out_as_job_json_says() -> None:
+    """Experts share the ranks of the data groups; without an order tensor, context, data, pipeline."""
+    sizes = {"tp": 2, "cp": 2, "ep": 2, "dp": 2, "pp": 2}
+
+    def of(kind: str, parallel: dict[str, Any]) -> list[tuple[int, ...]]:
+        told = {name: str(value) for name, value in parallel.items()}
+        groups = parallel_groups(Manifest("j", world_size=16, extra={"parallel": parallel}, parallel=told))
+        return [group.ranks for group in groups if group.name.startswith(kind)]
+
+    assert of("context", sizes)[:2] == [(0, 2), (1, 3)]
+    assert of("data", sizes)[:2] == [(0, 4), (1, 5)]
+    assert of("pipeline", sizes)[0] == (0, 8)
+    assert of("pipeline", sizes | {"order": "tp-pp-cp-ep-dp"})[0] == (0, 2)
+
+
 def test_the_smallest_group_around_the_suspects_is_taken() -> None:
     """And none, when no group holds them all."""
     groups = (Group("b", (0, 1, 2, 3)), Group("a", (0, 1)), Group("c", (2, 3)))

@@ -1,0 +1,1 @@
+"""``firstfault history``: the attempts of a run are found, read and told."""

@@ -1,0 +1,244 @@
+"""Where the wall time of a run went: parts of whole milliseconds that add up to it (ByteRobust, section 8.1.3: ETTR).
+
+An iteration belongs to the last attempt that computed it; what an earlier one spent on it was recomputed. Differs:
+pauses that the log announces, pauses that it does not, and what clocks contradict have parts of their own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.history.attempt import Attempt, End
+
+PAUSE = 10  # medians of an iteration beyond which a pause without a word is no slow iteration
+
+
+class Part(StrEnum):
+    """What time was spent on."""
+
+    PRODUCTIVE = "productive"  # iterations that were kept
+    RECOMPUTED = "recomputed"  # iterations that a later attempt computed again
+    STARTUP = "startup"  # start to the first iteration
+    STALLED = "stalled"  # last iteration to the end: detection, time-outs, teardown
+    DOWN = "down"  # between attempts
+    SAVING = "saving"
+    EVALUATING = "evaluating"
+    AFTER = "after training"  # of an attempt that completed
+    UNEXPLAINED = "unexplained"  # a pause without a word
+    UNKNOWN = "unknown"  # clocks that contradict each other, attempts that are missing
+
+
+Milliseconds = dict[Part, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A run's time.
+
+    attempts: in the order of their starts. spent: of each attempt, with the time down after it. lost: of each attempt
+    what its end cost: recomputed and stalled, the time down after it, and the start of the next one. slow: milliseconds
+    that kept iterations took beyond the run's median. problems: sentences about clocks and gaps.
+    """
+
+    attempts: tuple[Attempt, ...]
+    spent: tuple[Milliseconds, ...]
+    lost: tuple[Milliseconds, ...]
+    slow: int
+    problems: tuple[str, ...]
+
+    @property
+    def parts(self) -> Milliseconds:
+        """All time by part; the sum is ``wall``."""
+        return {part: sum(one[part] for one in self.spent) for part in Part}
+
+    @property
+    def wall(self) -> int:
+        """Milliseconds from the first start to the last end."""
+        return sum(self.parts.values())
+
+    @property
+    def ettr(self) -> float | None:
+        """Productive over wall time; None of a run without time."""
+        return self.parts[Part.PRODUCTIVE] / self.wall if self.wall else None
+
+    @property
+    def under_way(self) -> int:
+        """Milliseconds in which an attempt ran."""
+        return self.wall - self.parts[Part.DOWN]
+
+
+def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Account:
+    """Account for the time from the first start to the last end.
+
+    Args:
+        attempts: of one run, in any order.
+        seconds: an iteration takes; for points that are too sparse to tell.
+    """
+    ordered = tuple(sorted(attempts, key=lambda one: (one.start, one.end, one.name)))
+    problems: list[str] = []
+    spans = _spans(ordered, problems)
+    spent = [dict.fromkeys(Part, 0) for _ in ordered]
+    later: list[tuple[int, int]] = []  # iterations that later attempts computed, as (before the first, last)
+    rates = [_rate(one) for one in ordered]
+    usual = float(np.median([rate for rate in rates if rate is not None])) if any(rate for rate in rates) else 0.0
+    slow = 0
+    for place in reversed(range(len(ordered))):
+        run = _Run(ordered[place], spans[place], seconds * 1000 if seconds else None, rates[place] or usual)
+        spent[place], beyond = run.parts(later, usual)
+        slow += beyond
+        later += run.computed
+        problems += run.problems
+    _between(ordered, spans, spent, problems)
+    return Account(ordered, tuple(spent), _lost(ordered, spent), slow, tuple(problems))
+
+
+def _spans(ordered: Sequence[Attempt], problems: list[str]) -> list[tuple[int, int]]:
+    """When each attempt ran and no other did: overlaps belong to nobody."""
+    spans, over = [], ordered[0].start if ordered else 0
+    for place, one in enumerate(ordered):
+        end = max(one.start, one.end)
+        if one.end < one.start:
+            problems.append(f"{one.name} ends before it starts: its clock ran backwards.")
+        begins = ordered[place + 1].start if place + 1 < len(ordered) else end
+        low = max(one.start, over)
+        spans.append((low, max(low, min(end, begins))))
+        over = max(over, end)
+        if begins < over and place + 1 < len(ordered):
+            problems.append(f"{ordered[place + 1].name} starts before {one.name} or one before it has ended.")
+    return spans
+
+
+def _between(
+    ordered: Sequence[Attempt], spans: Sequence[tuple[int, int]], spent: Sequence[Milliseconds], problems: list[str]
+) -> None:
+    """The time between two attempts: down, or unknown where both ran or one is missing."""
+    over, reached = 0, 0
+    for place, one in enumerate(ordered[:-1]):
+        following = ordered[place + 1]
+        over = max(over, one.end, one.start)
+        reached = max(reached, int(one.numbers[-1]) if len(one.numbers) else 0)
+        missing = len(following.numbers) > 0 and 0 < reached < int(following.numbers[0]) - _stride(following)
+        if missing:
+            problems.append(
+                f"{following.name} begins with iteration {int(following.numbers[0]):,}, no attempt before it went "
+                f"beyond {reached:,}: an attempt is missing."
+            )
+        overlap = following.start < over
+        gap = spans[place + 1][0] - spans[place][1]
+        spent[place][Part.UNKNOWN if overlap or missing else Part.DOWN] += gap
+    if ordered and (rest := max(one.end for one in ordered) - spans[-1][1]) > 0:
+        spent[-1][Part.UNKNOWN] += rest
+
+
+def _lost(ordered: Sequence[Attempt], spent: Sequence[Milliseconds]) -> tuple[Milliseconds, ...]:
+    """What the end of each attempt cost; an attempt without an iteration is the start of the one before it."""
+    lost = []
+    for place in range(len(ordered)):
+        own = dict(spent[place])
+        own[Part.STARTUP] = spent[place + 1][Part.STARTUP] if place + 1 < len(ordered) else 0
+        kept = (Part.RECOMPUTED, Part.STALLED, Part.DOWN, Part.STARTUP)
+        lost.append({part: own[part] if part in kept else 0 for part in Part})
+    return tuple(lost)
+
+
+def _stride(one: Attempt) -> int:
+    """Iterations from one line that counts them to the next."""
+    return max(1, int(np.median(np.diff(one.numbers)))) if len(one.numbers) > 1 else 1
+
+
+def _rate(one: Attempt) -> float | None:
+    """Milliseconds of an iteration, the attempt's median; None of fewer than two points."""
+    if len(one.numbers) < 2:
+        return None
+    return float(np.median(np.maximum(0, np.diff(one.times)) / np.maximum(1, np.diff(one.numbers))))
+
+
+class _Run:
+    """One attempt within the time that is its own."""
+
+    def __init__(self, one: Attempt, span: tuple[int, int], fixed: float | None, rate: float) -> None:
+        self._one, self._span, self._rate = one, span, fixed or rate
+        self._fixed = fixed is not None
+        low, high = span
+        times = np.maximum.accumulate(one.times) if len(one.times) else one.times
+        self.problems = [f"{one.name}: its clock steps back."] if (times != one.times).any() else []
+        outside = len(times) > 0 and (times[0] < one.start or times[-1] > max(one.start, one.end))
+        self.problems += [f"{one.name} has iterations outside of its start and end."] if outside else []
+        self._times = np.clip(times, low, high)
+        self._first = int(min(_stride(one), one.numbers[0])) if len(one.numbers) else 0
+        computed = len(one.numbers) > 0
+        self.computed = [(int(one.numbers[0]) - self._first, int(one.numbers[-1]))] if computed else []
+
+    def parts(self, later: Sequence[tuple[int, int]], usual: float) -> tuple[Milliseconds, int]:
+        """Milliseconds by part, and those of kept iterations beyond the run's median."""
+        parts, (low, high), one = dict.fromkeys(Part, 0), self._span, self._one
+        if not self.computed:
+            parts[Part.STARTUP] = high - low
+            return parts, 0
+        before = int(self._times[0]) - low
+        first = min(before, round(self._rate * self._first))
+        parts[Part.STARTUP] = before - first
+        counts = np.diff(one.numbers, prepend=one.numbers[0] - self._first)
+        durations = np.concatenate([np.array([first], np.int64), np.diff(self._times)])
+        if self._fixed:
+            parts[Part.UNEXPLAINED] = self._beyond_pace(durations, counts)
+        for part, which in () if self._fixed else self._pauses(durations, counts):
+            excess = np.maximum(0, durations - np.rint(self._rate * counts).astype(np.int64))[which]
+            parts[part] += int(excess.sum())
+            durations[which] -= excess
+        again = np.rint(durations * _covered(one.numbers - counts, one.numbers, later)).astype(np.int64)
+        parts[Part.RECOMPUTED] = int(again.sum())
+        parts[Part.PRODUCTIVE] = int((durations - again).sum())
+        rest = Part.AFTER if one.ended is End.COMPLETED else Part.STALLED
+        parts[rest] = high - int(self._times[-1])
+        kept = again == 0
+        return parts, int(np.maximum(0, durations[kept] - np.rint(usual * counts[kept])).sum())
+
+    def _pauses(self, durations: NDArray[np.int64], counts: NDArray[np.int64]) -> list[tuple[Part, NDArray[np.bool_]]]:
+        """Steps with a pause in them: announced, or far beyond the usual without a word."""
+        inner = np.arange(len(durations)) > 0
+        saving, evaluating = self._told(self._one.saving) & inner, self._told(self._one.evaluating) & inner
+        quiet = inner & ~saving & ~evaluating
+        long = durations > self._rate * (counts + PAUSE)
+        return [
+            (Part.SAVING, saving & ~evaluating),
+            (Part.EVALUATING, evaluating),
+            (Part.UNEXPLAINED, quiet & long),
+        ]
+
+    def _beyond_pace(self, durations: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
+        """Milliseconds beyond a pace that is known, over all points: one alone may be a day off. Takes them away."""
+        ends = np.rint(np.cumsum(counts[1:]) * self._rate).astype(np.int64)
+        pause = int(durations[1:].sum() - ends[-1]) if len(ends) else 0
+        if pause <= 0:
+            return 0
+        durations[1:] = np.diff(ends, prepend=0)
+        return pause
+
+    def _told(self, times: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Steps within which a line of these times stands; what follows a step at its own time is of the next."""
+        ends = np.searchsorted(times, self._times, side="left")
+        return np.diff(ends, prepend=ends[:1]) > 0
+
+
+def _covered(
+    before: NDArray[np.int64], last: NDArray[np.int64], ranges: Sequence[tuple[int, int]]
+) -> NDArray[np.float64]:
+    """The share of each step, iterations ``before`` to ``last``, that one of the ranges computed again."""
+    shares = np.zeros(len(last), np.float64)
+    for low, high in _joined(ranges):
+        shares += np.maximum(0, np.minimum(last, high) - np.maximum(before, low))
+    return np.asarray(shares / np.maximum(1, last - before), np.float64)
+
+
+def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], high)
+        else:
+            joined.append((low, high))
+    return joined

@@ -1,0 +1,55 @@
+"""One attempt of a run: when it ran, which iterations it completed when, and what ended it. Times in milliseconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class End(StrEnum):
+    """How an attempt came to its end."""
+
+    COMPLETED = "completed"
+    PLANNED = "planned"  # stopped by a person or a time limit
+    FAILED = "failed"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A node that an attempt's diagnosis names, and the class of what broke."""
+
+    node: str
+    kind: str
+
+
+def _none() -> NDArray[np.int64]:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attempt:
+    """One attempt.
+
+    start, end: milliseconds since the epoch. numbers: iterations that were complete, rising; times: when, milliseconds.
+    saving, evaluating: times of lines that say so, sorted. checkpoints: iterations whose checkpoint is complete. cause:
+    what ended it, in short; empty where nobody knows. clock: where start and end are from. nodes: how many; 0 unknown.
+    """
+
+    name: str
+    start: int
+    end: int
+    numbers: NDArray[np.int64] = field(default_factory=_none)
+    times: NDArray[np.int64] = field(default_factory=_none)
+    ended: End = End.FAILED
+    cause: str = ""
+    saving: NDArray[np.int64] = field(default_factory=_none)
+    evaluating: NDArray[np.int64] = field(default_factory=_none)
+    checkpoints: tuple[int, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
+    nodes: tuple[str, ...] = ()
+    code: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    clock: str = "first and last line"

@@ -1,0 +1,191 @@
+"""The history of a run as a reader wants it: account, causes, failures, nodes that repeat, changes, advice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from core.history.accounting import Account, Part, account
+from core.history.advice import best_interval, standbys
+from core.history.attempt import Attempt, End
+from core.history.changes import changes, last_good
+from core.history.rates import FEW, HOUR, Mtbf, mtbf_of, recoveries
+from core.history.repeats import WINDOW, Incident, Repeater, back_from_repair, repeaters
+
+DAY = 24 * HOUR  # milliseconds
+SOME = 2  # failures: a rate that one alone tells is anything
+REPLACED = (1.0, 24.0)  # hours until a standby that was used is replaced: by a person on call, by the next day
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What ended attempts: how often, and the milliseconds that it cost, by part. planned: a person or a time limit."""
+
+    name: str
+    planned: bool
+    attempts: tuple[str, ...]
+    lost: Mapping[Part, int]
+
+    @property
+    def total(self) -> int:
+        """All that it cost, in milliseconds."""
+        return sum(self.lost.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What differs between an attempt and the last good one before it. ended: what ended the attempt."""
+
+    attempt: str
+    good: str
+    phrases: tuple[str, ...]
+    ended: str
+    new: bool  # no attempt before it ended so
+
+
+@dataclass(frozen=True, slots=True)
+class SaveAdvice:
+    """How often to save, in seconds. best: a range where failures are few. present: None where nobody knows.
+
+    saving: that a checkpoint stops the training. iterations: of the best interval.
+    """
+
+    saving: float
+    best: tuple[float, float]
+    iterations: tuple[int, int]
+    present: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A run. standbys: by hours until one is replaced, a range. back: days since a suspect came back from repair."""
+
+    name: str
+    account: Account
+    causes: tuple[Cause, ...]
+    mtbf: Mtbf
+    recoveries: tuple[int, ...]
+    repeaters: tuple[Repeater, ...]
+    back: Mapping[str, float]
+    changes: tuple[Change, ...]
+    saving: SaveAdvice | None
+    standbys: Mapping[float, tuple[int, int]]
+    problems: tuple[str, ...]
+
+
+def history(
+    name: str,
+    attempts: Sequence[Attempt],
+    *,
+    incidents: Sequence[Incident] = (),
+    seconds: float | None = None,
+    problems: Sequence[str] = (),
+) -> History:
+    """Tell the history of a run.
+
+    Args:
+        name: of the run.
+        attempts: of it, in any order; at least one.
+        incidents: of nodes, from elsewhere.
+        seconds: an iteration takes, where points are too sparse to tell.
+        problems: sentences about what could not be read.
+    """
+    run = account(attempts, seconds)
+    often, back_again = mtbf_of(run), tuple(recoveries(run.attempts))
+    end = max(one.end for one in run.attempts)
+    own = [
+        Incident(one.end / DAY, suspect.node, suspect.kind, job=one.name)
+        for one in run.attempts
+        for suspect in one.suspects
+    ]
+    recent = [one for one in (*own, *incidents) if 0 <= end / DAY - one.day <= WINDOW]
+    named = {one.node for one in own}
+    since = back_from_repair(incidents, end / DAY)
+    return History(
+        name,
+        run,
+        _causes(run),
+        often,
+        back_again,
+        repeaters(recent, _exposure(run, incidents, end)),
+        {node: days for node, days in sorted(since.items()) if node in named},
+        _changes(run.attempts),
+        _saving(run, often, back_again),
+        _standbys(run, often),
+        (*problems, *run.problems),
+    )
+
+
+def _causes(run: Account) -> tuple[Cause, ...]:
+    """By what ended attempts, the dearest first."""
+    groups: dict[tuple[bool, str], list[int]] = {}
+    for place, one in enumerate(run.attempts):
+        if one.ended in (End.FAILED, End.PLANNED):
+            name = one.cause or "nothing that the logs tell"
+            groups.setdefault((one.ended is End.PLANNED, name), []).append(place)
+    found = [
+        Cause(
+            name,
+            planned,
+            tuple(run.attempts[place].name for place in places),
+            {part: sum(run.lost[place][part] for place in places) for part in Part},
+        )
+        for (planned, name), places in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.total, one.name)))
+
+
+def _exposure(run: Account, incidents: Sequence[Incident], end: int) -> dict[str, float]:
+    """Days of the window in which each node was in use: of those of other tables all of them."""
+    start = end - WINDOW * DAY
+    days: dict[str, float] = {}
+    for one in run.attempts:
+        for node in one.nodes:
+            days[node] = days.get(node, 0.0) + max(0.0, one.end - max(start, one.start)) / DAY
+    if not incidents:
+        return days
+    known = {one.node for one in incidents} | days.keys()
+    return dict.fromkeys(known, min(WINDOW, end / DAY - min(one.day for one in incidents)))
+
+
+def _changes(attempts: Sequence[Attempt]) -> tuple[Change, ...]:
+    found = []
+    for place, one in enumerate(attempts):
+        good = last_good(list(attempts[:place]))
+        differs = changes(good, one) if good else None
+        if good and differs:
+            new = one.cause not in {earlier.cause for earlier in attempts[:place]}
+            found.append(Change(one.name, good.name, differs, one.cause if one.ended is End.FAILED else "", new))
+    return tuple(found)
+
+
+def _saving(run: Account, often: Mtbf, back: Sequence[int]) -> SaveAdvice | None:
+    """The best interval; None where nobody knows what a checkpoint costs, or how often the run fails."""
+    saves = sum(saved < one.numbers[-1] for one in run.attempts for saved in one.checkpoints)  # a step came after it
+    spent = run.parts[Part.SAVING]
+    steps = [float(np.median(np.diff(one.times))) for one in run.attempts if len(one.times) > 1]
+    if not (saves and spent and often.hours and often.high and back and steps):
+        return None
+    saving, restart = spent / int(saves) / 1000, median(back) / 1000
+    span = (often.low, often.high) if often.failures < FEW else (often.hours, often.hours)
+    first, last = (best_interval(mtbf=hours * 3600, saving=saving, restart=restart) for hours in span)
+    step = median(steps) / 1000 / max(1, _stride(run.attempts))
+    gaps = [after - before for one in run.attempts for before, after in pairwise(one.checkpoints)]
+    present = median(gaps) * step if gaps else None
+    iterations = (max(1, round(first.seconds / step)), max(1, round(last.seconds / step)))
+    return SaveAdvice(saving, (first.seconds, last.seconds), iterations, present)
+
+
+def _stride(attempts: Sequence[Attempt]) -> float:
+    return median([float(np.median(np.diff(one.numbers))) for one in attempts if len(one.numbers) > 1])
+
+
+def _standbys(run: Account, often: Mtbf) -> dict[float, tuple[int, int]]:
+    nodes = max((len(one.nodes) for one in run.attempts), default=0)
+    if not (nodes and often.hours and often.high) or often.failures < SOME:
+        return {}
+    span = (often.high, often.low) if often.failures < FEW else (often.hours, often.hours)
+    rates = [24 / hours / nodes for hours in span]
+    return {hours: (standbys(nodes, rates[0], hours), standbys(nodes, rates[1], hours)) for hours in REPLACED}

@@ -1,0 +1,46 @@
+"""Attempts as bytes, so that a run of a hundred jobs that were read before is told at once."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from core.history.attempt import Attempt, End, Suspect
+
+_ARRAYS = ("numbers", "times", "saving", "evaluating")
+
+
+def encode(attempts: Sequence[Attempt]) -> bytes:
+    """All fields of each attempt."""
+    return json.dumps([_plain(one) for one in attempts]).encode()
+
+
+def decode(kept: bytes) -> tuple[Attempt, ...] | None:
+    """The same attempts; None of bytes that are none."""
+    try:
+        return tuple(_attempt(one) for one in json.loads(kept))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _plain(one: Attempt) -> dict[str, Any]:
+    values = {field.name: getattr(one, field.name) for field in fields(one)}
+    arrays = {name: values[name].tolist() for name in _ARRAYS}
+    suspects = [[suspect.node, suspect.kind] for suspect in one.suspects]
+    return values | arrays | {"suspects": suspects, "arguments": dict(one.arguments)}
+
+
+def _attempt(plain: dict[str, Any]) -> Attempt:
+    arrays = {name: np.array(plain[name], np.int64) for name in _ARRAYS}
+    return Attempt(
+        **plain
+        | arrays
+        | {
+            "ended": End(plain["ended"]),
+            "checkpoints": tuple(plain["checkpoints"]),
+            "suspects": tuple(Suspect(*suspect) for suspect in plain["suspects"]),
+            "nodes": tuple(plain["nodes"]),
+        }
+    )

@@ -1,0 +1,194 @@
+"""The attempts that a job's logs hold: one, or several where it was started again in the same files.
+
+Start and end are those of job.json where it has both: what runs after training often has no clock (of four public Slurm
+jobs a quarter of the time), and the last line with a clock is not the end.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.checkpoints import saved_times
+from core.course.markers import Markers, find_markers
+from core.course.pace import Course, course_of
+from core.course.stages import STAGES
+from core.course.wall import moment, zone
+from core.events.table import rows_by
+from core.facts import fact_of
+from core.history.attempt import Attempt, End, Suspect
+from core.job import Status
+from core.logs.lines import NO_TIME
+from core.model import Confidence, Diagnosis, Role, Scope, Stage
+from core.parsing.parsed import Parsed
+
+MILLISECOND = 1_000  # microseconds
+SKEW = 3  # ranks that share a file are this many iterations apart at most
+PAUSE = 10  # medians of a step: a shorter pause is no restart
+_BEGINNING = (Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.CHECKPOINT_LOADING)
+
+Span = tuple[int, int]  # microseconds of the logs' clock
+
+
+def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
+    """The attempts in the logs of a job, in their order; none where no line has a clock."""
+    times, stages = _timed(parsed)
+    manifest = parsed.job.manifest
+    if not len(times):
+        return ()
+    first, last = int(times[0]), int(times[-1])
+    began, ended = moment(manifest.start), moment(manifest.end)
+    told = began is not None and ended is not None
+    ahead = zone(began, first) if began is not None else 0
+    low, high = (began + ahead, ended + ahead) if began is not None and ended is not None else (first, last)
+    courses = _courses(parsed, times, stages)
+    spans = _spans(courses, times, stages, (low, high))
+    saved = saved_times(parsed.table, parsed.memory)
+    attempts = []
+    for number, (course, (start, end)) in enumerate(zip(courses, spans, strict=True)):
+        final = number == len(courses) - 1
+        attempts.append(
+            Attempt(
+                name=parsed.job.id if len(courses) == 1 else f"{parsed.job.id} #{number + 1}",
+                start=(start - ahead) // MILLISECOND,
+                end=(end - ahead) // MILLISECOND,
+                numbers=course.numbers,
+                times=(course.times - ahead) // MILLISECOND,
+                ended=_ended(parsed, diagnosis) if final else End.FAILED,
+                cause=_cause(diagnosis) if final else _cause_between(parsed, course, spans, number),
+                saving=_in_stage(times, stages, Stage.CHECKPOINT_SAVING, ahead),
+                evaluating=_in_stage(times, stages, Stage.EVALUATION, ahead),
+                checkpoints=_checkpoints(course, saved, (start, end)),
+                suspects=_suspects(diagnosis) if final else (),
+                nodes=manifest.nodes or (parsed.table.nodes if parsed.unit == "node" else ()),
+                code=manifest.code,
+                arguments=manifest.arguments,
+                clock="job.json" if told else "first and last line",
+            )
+        )
+    return tuple(attempts)
+
+
+def _timed(parsed: Parsed) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """Times of all rows that have one, in order, and their stages."""
+    pairs = zip(parsed.table.time.parts(), parsed.stages.parts(), strict=True)
+    found = [(time[known], stage[known]) for (_, time), (_, stage) in pairs if (known := time != NO_TIME).any()]
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.int8)
+    times, stages = np.concatenate([time for time, _ in found]), np.concatenate([stage for _, stage in found])
+    order = np.argsort(times, kind="stable")
+    return times[order], stages[order]
+
+
+def _in_stage(times: NDArray[np.int64], stages: NDArray[np.int8], stage: Stage, ahead: int) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = (times[stages == STAGES.index(stage)] - ahead) // MILLISECOND
+    return found
+
+
+# --- several attempts in the same files ----------------------------------------------------------------------------
+
+
+def _courses(parsed: Parsed, times: NDArray[np.int64], stages: NDArray[np.int8]) -> list[Course]:
+    """How far each attempt came; at least one, which may be empty."""
+    table = parsed.table
+    _, marks = find_markers(table, parsed.files, parsed.job.manifest.total_iterations, parsed.memory)
+    number_of = np.array([origin.attempt for origin in table.origins], np.int64)
+    by_number = number_of[marks.voices]
+    if len(by_number) and by_number.min() < by_number.max():  # torchrun keeps a folder an attempt
+        return [course_of(marks.only(mine)) for _, mine in rows_by(by_number, np.arange(len(by_number)))]
+    cuts = _falls(marks)
+    places = np.searchsorted(np.array(cuts, np.int64), marks.times, side="right")
+    parts = [course_of(marks.only(np.flatnonzero(places == place))) for place in range(len(cuts) + 1)]
+    return [whole for part in parts for whole in _restarted(part, times, stages)]
+
+
+def _falls(marks: Markers) -> list[int]:
+    """Times at which the voice that counts most often begins anew with a lower iteration."""
+    found: list[list[int]] = []
+    for _, mine in rows_by(marks.voices, np.flatnonzero(marks.times != NO_TIME)):
+        fell = np.flatnonzero(np.diff(marks.numbers[mine]) < -SKEW)
+        found.append(sorted(int(marks.times[mine[at + 1]]) for at in fell))
+    return max(found, key=len, default=[])
+
+
+def _restarted(course: Course, times: NDArray[np.int64], stages: NDArray[np.int8]) -> Iterator[Course]:
+    """Parts of a course between which a program began anew, without computing an iteration again."""
+    pace = course.pace()
+    if pace is None:
+        yield course
+        return
+    begin = times[np.isin(stages, [STAGES.index(stage) for stage in _BEGINNING])]
+    told = np.diff(np.searchsorted(begin, course.times)) > 0
+    cuts = np.flatnonzero(told & (course.pauses > PAUSE * pace.progress)) + 1
+    for part in np.split(np.arange(len(course)), cuts):
+        yield Course(course.numbers[part], course.times[part], course.rows[part], course.counts[part])
+
+
+def _spans(courses: list[Course], times: NDArray[np.int64], stages: NDArray[np.int8], whole: Span) -> list[Span]:
+    """When each attempt began and ended: between two lies the longest silence before a program begins anew."""
+    starts, ends = [whole[0]], []
+    for one, following in pairwise(courses):
+        low = int(one.times[-1]) if len(one) else starts[-1]
+        high = int(following.times[0]) if len(following) else whole[1]
+        within = (times >= low) & (times <= high)
+        between = times[within]
+        anew = np.flatnonzero(np.isin(stages[within], [STAGES.index(stage) for stage in _BEGINNING]))
+        upto = int(anew[0]) + 1 if len(anew) and anew[0] > 0 else len(between)
+        at = int(np.argmax(np.diff(between[:upto]))) + 1 if upto > 1 else 0
+        ends.append(int(between[max(0, at - 1)]) if len(between) else low)
+        starts.append(int(between[at]) if len(between) else high)
+    return list(zip(starts, [*ends, whole[1]], strict=True))
+
+
+# --- what ended it -------------------------------------------------------------------------------------------------
+
+
+def _ended(parsed: Parsed, diagnosis: Diagnosis) -> End:
+    status = parsed.job.status
+    if status is Status.RUNNING:
+        return End.RUNNING
+    if diagnosis.scope is not Scope.NONE:
+        return End.FAILED if status is not Status.COMPLETED else End.COMPLETED
+    return End.PLANNED if diagnosis.checks else End.COMPLETED
+
+
+def _cause(diagnosis: Diagnosis) -> str:
+    """What broke, in short; empty of a job that completed, and where nothing is known."""
+    step = diagnosis.next
+    if diagnosis.scope is Scope.NONE and not diagnosis.checks:
+        return ""
+    return step.cause if step else ""
+
+
+def _suspects(diagnosis: Diagnosis) -> tuple[Suspect, ...]:
+    """Nodes that the diagnosis names with more than a weak verdict."""
+    if diagnosis.scope is not Scope.NODE or diagnosis.confidence is Confidence.WEAK:
+        return ()
+    return tuple(Suspect(one.node, diagnosis.next.kind if diagnosis.next else "unknown") for one in diagnosis.nodes)
+
+
+def _cause_between(parsed: Parsed, course: Course, spans: list[Span], number: int) -> str:
+    """The strongest direct trace from the last iteration of an attempt to the start of the next."""
+    low, high = int(course.times[-1]) if len(course) else spans[number][0], spans[number + 1][0]
+    table = parsed.table
+    facts = {
+        event: fact_of(table.templates[event].sample, block=table.templates[event].block) for event in parsed.telling
+    }
+    roots = {event: fact for event, fact in facts.items() if fact and fact.role is Role.ROOT and not fact.stop}
+    best = ("", 0.0)
+    for event, rows in sorted(table.rows_of(roots).items()):
+        when = table.time[rows]
+        if roots[event].strength > best[1] and ((when >= low) & (when <= high)).any():
+            best = roots[event].says, roots[event].strength
+    return best[0]
+
+
+# --- checkpoints ---------------------------------------------------------------------------------------------------
+
+
+def _checkpoints(course: Course, saved: NDArray[np.int64], span: Span) -> tuple[int, ...]:
+    """The iterations after which a checkpoint was complete, in one attempt."""
+    own = saved[(saved >= span[0]) & (saved <= span[1])]
+    places = np.searchsorted(course.times, own, side="right") - 1
+    return tuple(sorted({int(course.numbers[place]) for place in places.tolist() if place >= 0}))

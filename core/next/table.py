@@ -1,0 +1,267 @@
+"""The decision: the first row of a table that applies. What each row does, and why, is docs/next-step.md.
+
+After ByteRobust (SOSP 2025, sections 4.1 to 4.3). Differs: a group of nodes is taken out only where that is cheaper
+than to find the faulty one, nobody while more than a tenth is accused, and nothing is done: this is advice.
+"""
+
+from dataclasses import replace
+
+from core.model import Action, Confidence, Cost, NextStep, Scope
+from core.naming import together
+from core.next.price import NOTHING, checks, over_eviction, replay, restart
+from core.next.situation import Broken, Situation
+
+FEW, SHARE = 2, 0.1  # more nodes to take out than either point to one shared cause, or to a check that is wrong
+HOPELESS = 3  # attempts in a row without a new checkpoint
+FLAPS = 2  # of a link within five minutes are not tolerated (ByteRobust, section 4.1)
+FINDING = 5.0  # minutes: two of diagnostics, the rest for pairs
+
+_AGAIN = "when it fails again in the same way"
+
+
+def next_step(now: Situation) -> NextStep:
+    """The first row that applies."""
+    if (
+        now.past.again is False
+    ):  # row 11: failed in another way, so what was tried against the last failure says nothing
+        now = replace(now, past=replace(now.past, checked=None, reattempts=0, rolled_back=False))
+    rows = (
+        _nothing_failed,
+        _broken_machine,
+        _link,
+        _stuck,
+        _changed_code,
+        _to_fix,
+        _suspects,
+        _hopeless,
+        _check_first,
+        _start_again,
+        _back,
+        _replay,
+    )
+    step = next((step for row in rows if (step := row(now)) is not None), None) or _unclear(now)
+    return replace(step, cause=now.says, kind=now.broken.value)
+
+
+# --- it did not fail, or somebody is named -------------------------------------------------------------------------
+
+
+def _nothing_failed(now: Situation) -> NextStep | None:
+    if now.scope is not Scope.NONE:
+        return None
+    return NextStep(Action.NONE, f"Nothing failed: {now.says}.", Cost(0.0, "Costs nothing."))
+
+
+def _broken_machine(now: Situation) -> NextStep | None:
+    sure = now.confidence is Confidence.ESTABLISHED
+    if not (now.named and sure and now.broken is Broken.MACHINE and len(now.accused) == 1):
+        return None
+    return _evict(now, f"{now.says}: a fault of the machine needs no tests first", "check the others")
+
+
+def _link(now: Situation) -> NextStep | None:
+    if now.broken is not Broken.LINK or not now.named:
+        return None
+    who = together(now.accused)
+    if now.running and not now.stuck and now.flaps < FLAPS:
+        return NextStep(
+            Action.WAIT,
+            f"{_capital(now.says)} once, and the job goes on; note it in the node's history.",
+            NOTHING,
+            "the job stops making progress.",
+            f"When it comes again within five minutes: evict {who}.",
+            now.accused,
+        )
+    often = "the job ended with it" if not now.running else "the job is stuck" if now.stuck else f"{now.flaps} times"
+    return _evict(now, f"{now.says}: {often}", "check the pair and its switch")
+
+
+def _stuck(now: Situation) -> NextStep | None:
+    if not (now.running and now.stuck):
+        return None
+    return NextStep(
+        Action.AGGREGATE,
+        "The job still runs and is stuck: stacks and flight recorder dumps of all ranks tell who does not wait; when "
+        "it is ended they are gone.",
+        Cost(0.0, "Seconds, on nodes that wait anyway."),
+        "it makes progress again.",
+        "Diagnose it again with the dumps beside the logs.",
+    )
+
+
+# --- code, and what the job was given ------------------------------------------------------------------------------
+
+
+def _changed_code(now: Situation) -> NextStep | None:
+    everywhere = now.scope is not Scope.NODE
+    if now.broken is not Broken.CODE or not everywhere or now.past.rolled_back or not _changed(now):
+        return None
+    return _rollback(now, f"{_capital(now.says)}, and {_changes(now)} since {now.past.good}", "fix it")
+
+
+def _to_fix(now: Situation) -> NextStep | None:
+    if now.broken not in (Broken.CODE, Broken.MEANS):
+        return None
+    where = f" ({now.frame})" if now.frame else ""
+    loop = f" {now.past.barren} attempts made no new checkpoint: stop retrying." if now.past.barren >= HOPELESS else ""
+    change = ""
+    if now.broken is Broken.CODE and now.past.changes is None:
+        change = "code or arguments differ from the last good attempt, of which job.json tells nothing: then roll back."
+    return NextStep(
+        Action.FIX,
+        f"{_capital(now.says)}{where}: it fails again until that is put right.{loop}",
+        restart(now.total, now.startup, now.redo),
+        change,
+        "When it is put right and something else fails, diagnose that.",
+        now.accused if now.named else (),
+    )
+
+
+# --- suspects -------------------------------------------------------------------------------------------------------
+
+
+def _suspects(now: Situation) -> NextStep | None:
+    if not now.named or now.broken in (Broken.PROCESS, Broken.NUMBERS):
+        return None
+    if len(now.accused) == 1:
+        return _evict(now, f"{now.says}, and nobody else stands out", "check the others")
+    if too_many(now):
+        return _shared_cause(now)
+    who = together(now.accused)
+    price = over_eviction(now.total, len(now.accused), FINDING) if now.total else None
+    if price is not None and price.cheaper and now.unit == "node":
+        numbers = f"{price.evicting:,.0f} node-hours of tests against {price.finding:,.0f} of waiting"
+        return _evict(now, f"{now.says}; to find the faulty one among them costs more ({numbers})", "check the others")
+    return _check(now, f"Suspects are {who}: find which of them it is before any is taken out.")
+
+
+def too_many(now: Situation) -> bool:
+    """Whether more is accused than fails at a time: two nodes or a tenth of the job."""
+    return now.unit == "node" and len(now.accused) > max(FEW, SHARE * (now.total or 0))
+
+
+def _shared_cause(now: Situation) -> NextStep:
+    of = f" of {now.total:,}" if now.total else ""
+    return _check(now, f"{len(now.accused):,}{of} nodes are accused: a shared cause or a wrong check is likelier.")
+
+
+# --- nobody is named ------------------------------------------------------------------------------------------------
+
+
+def _hopeless(now: Situation) -> NextStep | None:
+    if now.past.barren < HOPELESS:
+        return None
+    return NextStep(
+        Action.NONE,
+        f"{now.past.barren} attempts in a row made no new checkpoint, and nobody is found: stop retrying; more "
+        "restarts change nothing.",
+        Cost(0.0, "Costs nothing; each further restart would."),
+        "something was changed since.",
+        "A person decides.",
+    )
+
+
+def _check_first(now: Situation) -> NextStep | None:
+    checked = now.past.checked is not None or now.past.reattempts or now.past.rolled_back
+    if checked or (now.broken is Broken.UNKNOWN and not now.says):
+        return None
+    return _check(now, f"{_capital(now.says)}; the logs do not tell whether machines or the program cause it.")
+
+
+def _start_again(now: Situation) -> NextStep | None:
+    if not now.past.checked or now.past.reattempts or now.past.rolled_back:
+        return None
+    return NextStep(
+        Action.REATTEMPT,
+        "The checks passed, and it was not tried again since: most faults that nobody finds do not come back.",
+        restart(now.total, now.startup, now.redo),
+        "code or arguments are to be changed anyway.",
+        f"Roll back what changed, else replay, {_AGAIN}.",
+    )
+
+
+def _back(now: Situation) -> NextStep | None:
+    if now.past.rolled_back or not _changed(now):
+        return None
+    return _rollback(now, f"It failed again in the same way, and {_changes(now)} since {now.past.good}", "replay")
+
+
+def _replay(now: Situation) -> NextStep | None:
+    if not (now.past.reattempts or now.past.rolled_back):
+        return None
+    tried = (
+        "after going back to the last good attempt" if now.past.rolled_back else "and nothing is known to have changed"
+    )
+    gained = f" It gained {now.past.gained:,} iterations in between." if now.past.gained else ""
+    return NextStep(
+        Action.REPLAY,
+        f"It failed again in the same way {tried}.{gained}",
+        replay(now.total, now.startup),
+        "it gains iterations from one failure to the next: then start it again meanwhile." if gained else "",
+        "A person decides.",
+    )
+
+
+def _unclear(now: Situation) -> NextStep:
+    return _check(
+        now,
+        "Too little is known for more: get stacks and flight recorder dumps, the kernel logs of all nodes, and the "
+        "scheduler's log.",
+    )
+
+
+# --- actions --------------------------------------------------------------------------------------------------------
+
+
+def _evict(now: Situation, because: str, then: str) -> NextStep:
+    if too_many(now):
+        return _shared_cause(now)
+    spares = {
+        None: "no node is ready to take over (job.json tells of no spares): then go on with fewer nodes.",
+        True: "",
+        False: "no spare: take it out and shrink the data parallel part, or wait for repair.",
+    }[None if now.spares is None else now.spares >= len(now.accused)]
+    return NextStep(
+        Action.EVICT,
+        f"{_capital(because)}.",
+        restart(now.total, now.startup, now.redo),
+        spares,
+        f"{_capital(then)} {_AGAIN}.",
+        now.accused,
+    )
+
+
+def _check(now: Situation, because: str) -> NextStep:
+    numbers = "; also a step whose gradients are compared bit by bit" if now.broken is Broken.NUMBERS else ""
+    return NextStep(
+        Action.CHECK,
+        f"{because}{numbers}" if not numbers else f"{because.rstrip('.')}{numbers}.",
+        checks(now.total),
+        "the checks were run already and passed: then start it again, once.",
+        f"Take out what fails; if all pass, start it again once, and go on from there {_AGAIN}.",
+        now.accused if now.named else (),
+    )
+
+
+def _rollback(now: Situation, because: str, then: str) -> NextStep:
+    return NextStep(
+        Action.ROLLBACK,
+        f"{because}.",
+        restart(now.total, now.startup, now.redo),
+        "the change is wanted and cannot be the reason.",
+        f"{_capital(then)} {_AGAIN}.",
+    )
+
+
+def _changed(now: Situation) -> bool:
+    return bool(now.past.changes) and now.past.good is not None
+
+
+def _changes(now: Situation) -> str:
+    changes = list(now.past.changes or ())
+    rest = f" and {len(changes) - FEW} more" if len(changes) > FEW else ""
+    return f"{', '.join(changes[:FEW])}{rest} changed"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

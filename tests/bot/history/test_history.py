@@ -1,0 +1,176 @@
+"""``firstfault history``: attempts are found in job folders and in single logs, and their time is told."""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.cli import main
+from bot.history.document import SCHEMA, HistoryDocument, schema_text
+from bot.history.gather import Wanted, gather
+from bot.settings import Settings
+from core.errors import JobNotFound
+from core.history.attempt import End
+from tests.bot.history.attempts import ERROR, Log
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "history.schema.json"
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What ``firstfault history`` prints."""
+
+    def command(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["firstfault", "history", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert ended.value.code == 0, err
+        return out
+
+    return command
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Path:
+    """Two attempts of one run with a minute between them, and a job of no run."""
+    log, folder = Log(), tmp_path / "jobs"
+    log.attempt(range(1, 36), ERROR)
+    log.write(folder / "b-first", run="llama", attempt=1, status="FAILED", arguments="--lr 1e-4 --seed 1")
+    second = Log(log.now + timedelta(seconds=60))
+    second.attempt(range(31, 61))
+    second.write(folder / "a-second", run="llama", attempt=2, status="COMPLETED", arguments="--lr 1e-2 --seed 2")
+    Log().write(folder / "other")
+    return folder
+
+
+def test_jobs_that_share_a_run_are_its_attempts(told: Callable[..., str], jobs: Path) -> None:
+    """Parts that add up to the time from the first start to the last end, by the clock of job.json."""
+    document = json.loads(told("llama", "--jobs", str(jobs), "--json"))
+
+    assert (document["schema"], [one["name"] for one in document["attempts"]]) == (SCHEMA, ["b-first", "a-second"])
+    assert document["parts"]["productive"] == 60.0
+    assert document["parts"]["recomputed"] == 5.0
+    assert document["parts"]["saving"] == 10.0
+    assert document["parts"]["down"] == 60.0
+    assert document["parts"]["startup"] == 40.0
+    assert round(sum(document["parts"].values()), 3) == document["wall"]
+    assert [(one["cause"], one["attempts"]) for one in document["causes"]] == [
+        ("the accelerator failed during a kernel", ["b-first"])
+    ]
+    assert document["changes"][0]["changes"] == ["lr 1e-4 to 1e-2"]
+    assert {one["clock"] for one in document["attempts"]} == {"job.json"}
+
+
+@pytest.mark.parametrize("words", [("{jobs}",), ("{jobs}", "--run", "llama"), ("{jobs}/a-second",)])
+def test_a_run_is_found_by_its_folder_and_by_one_of_its_jobs(
+    told: Callable[..., str], jobs: Path, words: tuple[str, ...]
+) -> None:
+    """Whatever way it is named, it is the same run."""
+    assert told(*(word.format(jobs=jobs) for word in words)).startswith("llama: ")
+
+
+def test_a_log_that_holds_several_attempts_is_a_run(told: Callable[..., str], tmp_path: Path) -> None:
+    """A launcher started it twice again in the same file; each attempt has its own cause."""
+    log = Log()
+    log.attempt(range(1, 41), ERROR)
+    log.now += timedelta(seconds=30)
+    log.attempt(range(31, 36), "ValueError: bad value")
+    log.now += timedelta(seconds=30)
+    log.attempt(range(36, 61))  # from where it was: no iteration is lower than one before
+    document = json.loads(told(str(log.write(tmp_path / "one")), "--json"))
+
+    assert [one["first_iteration"] for one in document["attempts"]] == [1, 31, 36]
+    assert [one["cause"] for one in document["attempts"][:2]] == [
+        "the accelerator failed during a kernel",
+        "the program raised an exception",
+    ]
+    assert (document["parts"]["recomputed"], document["parts"]["productive"]) == (10.0, 60.0)
+    assert document["parts"]["down"] == 2 * 35.0  # until the next first line
+
+
+def test_a_run_is_read_once(jobs: Path, tmp_path: Path) -> None:
+    """The second time attempts are those that were kept; and the same."""
+    settings = Settings(cache=tmp_path / "cache")
+    first = gather(Wanted("llama", str(jobs)), settings)
+    again = gather(Wanted("llama", str(jobs)), settings)
+
+    assert [one.numbers.tolist() for one in first.attempts] == [one.numbers.tolist() for one in again.attempts]
+    assert [one.ended for one in again.attempts] == [End.FAILED, End.COMPLETED]
+    assert first.attempts[0].checkpoints == again.attempts[0].checkpoints == (10, 20, 30)
+
+
+def test_without_a_run_the_attempts_are_a_guess_and_said_to_be_one(told: Callable[..., str], tmp_path: Path) -> None:
+    """Jobs of the same settings below one folder."""
+    log = Log()
+    log.attempt(range(1, 36), ERROR)
+    log.write(tmp_path / "jobs" / "one", model="m", framework="f")
+    second = Log(log.now + timedelta(seconds=60))
+    second.attempt(range(31, 61))
+    second.write(tmp_path / "jobs" / "two", model="m", framework="f")
+
+    assert "a guess" in told("one", "--jobs", str(tmp_path / "jobs"))
+
+
+def test_a_run_that_nobody_knows_is_refused_with_those_that_are_there(jobs: Path, tmp_path: Path) -> None:
+    """The hint names them."""
+    with pytest.raises(JobNotFound) as refused:
+        gather(Wanted("lama", str(jobs)), Settings(cache=tmp_path / "cache"))
+    assert "llama" in refused.value.hint
+
+
+def test_points_of_progress_are_a_run(told: Callable[..., str], tmp_path: Path) -> None:
+    """A CSV with the columns time and iteration, in seconds or ISO 8601; other columns do not matter."""
+    points = tmp_path / "progress.csv"
+    rows = [f"2026-11-20T10:00:{second:02d},{second},x" for second in range(1, 50)]
+    points.write_text("\n".join(["time,iteration,loss", *rows]), encoding="utf-8")
+
+    assert "100.0%" in told(str(points))
+
+
+def test_incidents_of_nodes_come_from_a_table(told: Callable[..., str], jobs: Path, tmp_path: Path) -> None:
+    """One node five times, ten others once: the one repeats."""
+    rows = [f"2026-11-{day:02d}T00:00:00,,bad,gpu" for day in range(1, 6)]
+    rows += [f"2026-11-10T00:00:00,2026-11-11T00:00:00,n{number},nic" for number in range(10)]
+    table = tmp_path / "incidents.csv"
+    table.write_text("\n".join(["start,end,node,class", *rows]), encoding="utf-8")
+
+    document = json.loads(told("llama", "--jobs", str(jobs), "--incidents", str(table), "--json"))
+
+    assert [(one["node"], one["incidents"]) for one in document["repeaters"]] == [("bad", 5)]
+
+
+def test_the_page_shows_the_run_and_needs_nothing_else(told: Callable[..., str], jobs: Path, tmp_path: Path) -> None:
+    """Three pictures, wide and narrow; no script, nothing from outside; the same bytes again."""
+    page = tmp_path / "run.html"
+    told("llama", "--jobs", str(jobs), "--html", str(page))
+    text = page.read_text(encoding="utf-8")
+    told("llama", "--jobs", str(jobs), "--html", str(page))
+
+    assert text == page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 6
+    assert "the accelerator failed during a kernel" in text
+    assert "<script" not in text
+    assert not [address for address in re.findall(r"https?://[^\s\"']+", text) if "w3.org" not in address]
+
+
+def test_a_saved_checkpoint_stops_the_training_for_as_long_as_the_log_shows(
+    told: Callable[..., str], jobs: Path
+) -> None:
+    """Two seconds each; the last one, after which no step came, does not count."""
+    assert json.loads(told("llama", "--jobs", str(jobs), "--json"))["saving"]["stops_seconds"] == 2.0
+
+
+def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
+    """What docs/ promises is what the program prints."""
+    golden(DOCUMENT, schema_text())
+
+
+def test_the_document_survives_a_round_trip(told: Callable[..., str], jobs: Path) -> None:
+    """What is printed can be read back without loss."""
+    text = told("llama", "--jobs", str(jobs), "--json")
+    assert HistoryDocument.model_validate_json(text).model_dump(mode="json") == json.loads(text)

@@ -1,0 +1,76 @@
+"""What earlier attempts of a run say of the next step, in the diagnosis of the last one."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.investigate import Request, investigate
+from bot.settings import Settings
+from core.model import Action, NextStep
+from tests.bot.history.attempts import ERROR, Log
+
+BAD = "ValueError: bad value"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(cache=tmp_path / "cache", state=tmp_path / "state")
+
+
+def run_of(folder: Path, attempts: Sequence[tuple[range, str, str]]) -> str:
+    """Job folders a0, a1, ... of one run: iterations, error, arguments. The jobs folder."""
+    log = Log()
+    for number, (iterations, error, arguments) in enumerate(attempts):
+        log = Log(log.now + timedelta(seconds=60))
+        log.attempt(iterations, error)
+        log.write(folder / f"a{number}", run="llama", status="FAILED", arguments=arguments)
+    return str(folder)
+
+
+def next_of(jobs: str, job: str, settings: Settings) -> NextStep:
+    step = investigate(Request(job, jobs), settings).diagnosis.next
+    assert step is not None
+    return step
+
+
+def test_a_crash_loop_is_told_to_stop(tmp_path: Path, settings: Settings) -> None:
+    """The fourth attempt without a new checkpoint, and nobody is found; the second is still checked."""
+    jobs = run_of(tmp_path / "jobs", [(range(31, 36), ERROR, "--lr 1")] * 5)
+
+    assert next_of(jobs, "a1", settings).action is Action.CHECK
+    step = next_of(jobs, "a4", settings)
+    assert (step.action, "stop retrying" in step.because) == (Action.NONE, True)
+
+
+def test_attempts_that_gain_checkpoints_are_no_crash_loop(tmp_path: Path, settings: Settings) -> None:
+    """It fails again and again, and gets on."""
+    jobs = run_of(tmp_path / "jobs", [(range(10 * n + 1, 10 * n + 15), ERROR, "--lr 1") for n in range(4)])
+
+    assert next_of(jobs, "a3", settings).action is Action.CHECK
+
+
+def test_a_fault_of_the_program_that_came_with_a_change_is_rolled_back(tmp_path: Path, settings: Settings) -> None:
+    """The change is named; without one, and where the fault was there before, it is fixed."""
+    good = (range(1, 15), ERROR, "--lr 1 --seed 1")
+    new = run_of(tmp_path / "new", [good, (range(11, 14), BAD, "--lr 2 --seed 2")])
+    old = run_of(tmp_path / "old", [(range(1, 15), BAD, "--lr 1"), (range(11, 14), BAD, "--lr 2")])
+    same = run_of(tmp_path / "same", [good, (range(11, 14), BAD, "--lr 1 --seed 2")])
+
+    step = next_of(new, "a1", settings)
+    assert (step.action, "lr 1 to 2 changed since a0" in step.because) == (Action.ROLLBACK, True)
+    assert next_of(old, "a1", settings).action is Action.FIX
+    assert next_of(same, "a1", settings).action is Action.FIX
+
+
+def test_several_attempts_in_one_log_are_a_past_too(tmp_path: Path, settings: Settings) -> None:
+    """A launcher that restarts in the same file loops as well."""
+    log = Log()
+    log.attempt(range(1, 16), ERROR)
+    for _ in range(4):
+        log.now += timedelta(seconds=60)
+        log.attempt(range(11, 16), ERROR)
+    log.write(tmp_path / "jobs" / "loop", status="FAILED")
+
+    assert "stop retrying" in next_of(str(tmp_path / "jobs"), "loop", settings).because
