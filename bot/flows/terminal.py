@@ -1,0 +1,2 @@
+def print_flows(answer, console):
+    console.print(answer)
