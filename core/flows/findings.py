@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.flows.answer import Finding, NamedGroup, Subject
-from core.flows.blame import Blame, Court, read_signs
+from core.flows.blame import Blame, Court
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.hang import Silence, find_silence
@@ -33,11 +33,15 @@ def find_findings(
         return (), [("findings", "without steps nothing can be called slow")]
     skipped = []
     durations = timeline.durations
-    court = Court(connections, topology, read_signs(connections, topology, job, groups, timeline), named)
+    court = Court(connections, topology, job, groups, timeline, named)
     stretch = find_stretch(durations)
     found = [_stretch(court, timeline, durations, stretch)] if stretch is not None else []
     stored = _stored(connections, topology, job, timeline)
-    found += [_slow_step(court, timeline, durations, step, usual, stored) for step, usual in slow_steps(durations, stretch)]
+    found += [
+        _slow_step(court, timeline, durations, step, usual, stored)
+        for step, usual in slow_steps(durations, stretch)
+        if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
+    ]
     silence = find_silence(connections, job, timeline, int(connections.end.max()))
     if isinstance(silence, str):
         skipped.append(("hang", silence))
@@ -80,8 +84,7 @@ def _slow_step(
         wrote = f"the job sent {stored[step] / 1e6:.1f} MB to storage meanwhile, as for a checkpoint"
         return Finding("pause", None, (step, step), start, end, more / usual, f"{says}; {wrote}.", numbers | {"stored_mb": stored[step] / 1e6})
     inside = np.arange(len(durations)) == step
-    blame = court.blame(inside, ~inside, more / OF_STEP * 0.3) if step else None
-    blame = blame if blame and blame.rise >= OF_STEP * more else None
+    blame = court.blame(inside, ~inside, more, own_share=OF_STEP) if step else None
     return Finding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame),

@@ -16,6 +16,7 @@ from core.flows.jobs import Floats, JobFlows
 from core.flows.table import UNKNOWN, Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
+from core.flows.transfers import transfers_of
 
 SOON_US = 1_000  # microseconds after data, in which its acknowledgement begins
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
@@ -129,29 +130,53 @@ def _linked(connections: Connections, topology: Topology, near: int, far: int) -
 
 
 def thinking(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
-    """By NIC: the time of a step between the last receipt on a pipeline connection and the next sending."""
-    found: dict[int, list[tuple[Ints, Floats]]] = {}
+    """By NIC and neighbour that it sends to: what a step's work takes, as the time between receiving and sending.
+
+    On pipeline connections, the middle one of a step times how often it sends: the sum would change with the order in
+    which things arrive, for only some sendings follow a receipt at once.
+    """
     members = [member for member, kind in groups.kinds.items() if kind == "pp"]
-    nics = sorted({int(nic) for member in members for nic in (connections.a[member], connections.b[member])})
-    for nic in nics:
-        sent, received = [], []
-        for member in members:
+    columns: dict[tuple[int, int], Floats] = {}
+    for nic in sorted({int(nic) for member in members for nic in (connections.a[member], connections.b[member])}):
+        lanes = {member: _lanes(connections, member, nic) for member in members}
+        into = np.sort(np.concatenate([received for _, received in lanes.values()]))
+        for member, (sent, _) in lanes.items():
             a, b = int(connections.a[member]), int(connections.b[member])
-            if nic not in (a, b):
-                continue
-            rows = connections.rows(member)
-            used = connections.data[rows] & connections.counted[rows]
-            own = connections.back[rows] == (nic == b)
-            sent.append(connections.start[rows][used & own])
-            received.append(connections.end[rows][used & ~own])
-        out, into = np.sort(np.concatenate(sent)), np.sort(np.concatenate(received))
-        before = np.searchsorted(into, out, "right") - 1
-        waited = (out - into[np.maximum(before, 0)]).astype(float)
-        first = np.append(True, before[1:] != before[:-1])  # noqa: FBT003 only the first sending after a receipt
-        good = (before >= 0) & first
-        same = _step_of(timeline, into[np.maximum(before, 0)]) == _step_of(timeline, out)
-        found[nic] = [(out[good & same], waited[good & same])]
-    return _by_step(found, timeline)
+            if len(sent):
+                columns[nic, b if nic == a else a] = _work(sent, into, timeline)
+    lanes_seen = tuple(sorted(columns))
+    values = np.stack([columns[lane] for lane in lanes_seen], 1) if lanes_seen else np.zeros((len(timeline), 0))
+    return Sign(lanes_seen, values)
+
+
+def _lanes(connections: Connections, member: int, nic: int) -> tuple[Ints, Ints]:
+    """When a NIC began to send on a connection, and when it had received."""
+    a, b = int(connections.a[member]), int(connections.b[member])
+    if nic not in (a, b):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    sent = transfers_of(connections, [member], back=nic == b)
+    received = transfers_of(connections, [member], back=nic != b)
+    return sent[:, 0], received[:, 1]
+
+
+def _work(sent: Ints, into: Ints, timeline: Timeline) -> Floats:
+    """(steps) the middle time from the last receipt to a sending, times the sendings of a usual step."""
+    before = np.searchsorted(into, sent, "right") - 1
+    step = _step_of(timeline, sent)
+    if not len(into) or not (step >= 0).any():
+        return np.zeros(len(timeline))
+    first = np.append(True, before[1:] != before[:-1])  # noqa: FBT003 only the first sending after a receipt
+    good = (before >= 0) & first & (step >= 0)
+    good &= _step_of(timeline, into[np.maximum(before, 0)]) == step
+    waited, own = (sent - into[np.maximum(before, 0)])[good], step[good]
+    order = np.lexsort((waited, own))
+    waited, own = waited[order].astype(float), own[order]
+    begin, end = np.searchsorted(own, np.arange(len(timeline))), np.searchsorted(own, np.arange(len(timeline)), "right")
+    often = float(np.median(np.bincount(step[step >= 0], minlength=len(timeline))))
+    middle = np.zeros(len(timeline))
+    seen = end > begin
+    middle[seen] = waited[(begin[seen] + end[seen] - 1) // 2]
+    return middle * often
 
 
 def late_entries(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
