@@ -7,6 +7,7 @@ import numpy as np
 from core.flows.answer import Finding, NamedGroup, Subject
 from core.flows.blame import Blame, Court
 from core.flows.connections import Bools, Connections
+from core.flows.grain import find_grain
 from core.flows.groups import Groups
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
@@ -16,6 +17,7 @@ from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
 STORED = 1 << 20  # bytes to storage in a step, that make it a pause (FLOWS.md, 4)
+FINE = 20  # lengths of a record that a step has at least, where who was late is to be seen (FLOWS.md, 5)
 SETTLED = 0.5  # last part of a drift that its signs are read from
 OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 
@@ -33,7 +35,11 @@ def find_findings(
         return (), [("findings", "without steps nothing can be called slow")]
     skipped = []
     durations = timeline.durations
-    court = Court(connections, topology, job, groups, timeline, named)
+    grain = find_grain(connections, job.heavy)
+    court = Court(connections, topology, job, groups, timeline, named) if FINE * grain.long <= timeline.period else None
+    if court is None:
+        reason = f"records last up to {_ms(grain.long)}, too long beside steps of {_ms(timeline.period)} to see who was late"
+        skipped.append(("subjects", reason))
     stretch = find_stretch(durations)
     found = [_stretch(court, timeline, durations, stretch)] if stretch is not None else []
     stored = _stored(connections, topology, job, timeline)
@@ -50,13 +56,13 @@ def find_findings(
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
 
 
-def _stretch(court: Court, timeline: Timeline, durations: Floats, stretch: Stretch) -> Finding:
+def _stretch(court: Court | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> Finding:
     inside = np.zeros(len(durations), bool)
     inside[stretch.first : stretch.last + 1] = True
     outside = ~inside
     if stretch.drifts:
         inside[: stretch.last + 1 - int(SETTLED * (stretch.last + 1 - stretch.first))] = False
-    blame = court.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual)
+    blame = court.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual) if court else None
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
     first, last = stretch.first, stretch.last
     levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
@@ -74,7 +80,7 @@ def _stretch(court: Court, timeline: Timeline, durations: Floats, stretch: Stret
 
 
 def _slow_step(
-    court: Court, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
+    court: Court | None, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
 ) -> Finding:
     more = float(durations[step]) - usual
     start, end = int(timeline.start[step]), int(timeline.end[step])
@@ -84,7 +90,7 @@ def _slow_step(
         wrote = f"the job sent {stored[step] / 1e6:.1f} MB to storage meanwhile, as for a checkpoint"
         return Finding("pause", None, (step, step), start, end, more / usual, f"{says}; {wrote}.", numbers | {"stored_mb": stored[step] / 1e6})
     inside = np.arange(len(durations)) == step
-    blame = court.blame(inside, ~inside, more, own_share=OF_STEP) if step else None
+    blame = court.blame(inside, ~inside, more, own_share=OF_STEP) if court and step else None
     return Finding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame),

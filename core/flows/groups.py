@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.flows.connections import Connections
+from core.flows.grain import find_grain
 from core.flows.jobs import JobFlows
 from core.flows.transfers import Transfers, together, transfers_of, uniform
 
@@ -61,7 +62,7 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     if rings:
         kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
     else:
-        kinds |= _without_rings(lanes)
+        kinds |= _without_rings(lanes, sampled=find_grain(connections, job.heavy).sampled)
     _tied_embeddings(connections, kinds)
     groups = []
     for kind in ("dp", "pp", "ep", "emb"):
@@ -85,16 +86,16 @@ def _beside_rings(
     return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
 
 
-def _without_rings(lanes: Mapping[int, tuple[Transfers, Transfers]]) -> dict[int, str]:
+def _without_rings(lanes: Mapping[int, tuple[Transfers, Transfers]], *, sampled: bool) -> dict[int, str]:
     """What goes both ways in a job whose data-parallel groups, if it has any, are of two."""
+    if sampled or not all(map(_visible, lanes.values())):
+        return dict.fromkeys(lanes, "?")
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         pipeline = _alike(lane) and (several or together(*lane) < TURNS)
         kinds[connection] = "pp" if pipeline else "dp"
-    if not all(map(_visible, lanes.values())):
-        return dict.fromkeys(lanes, "?")
     return kinds
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import Connections
+from core.flows.grain import find_grain
 from core.flows.groups import Group, Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.table import Ints
@@ -52,22 +53,23 @@ class Timeline:
 
 def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Timeline:
     """The steps that the records of a job's groups show, or why they show none."""
-    why_not = _grain(connections, job)
+    grain = find_grain(connections, job.heavy)
+    if grain.sampled:
+        return _none("the records are samples of single packets, which do not add up to the bytes of a step")
     found = []
-    for group in () if why_not else groups.of("dp"):
+    for group in groups.of("dp"):
         bursts = transfers_of(connections, ends_step(connections, group))
         boundaries = find_boundaries(bursts)
         if boundaries is not None and boundaries.equal >= CLEAR:
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
             found.append(_arrived(connections, group, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
-        return _none(why_not or ("no group of it shows steps of equal bytes" if groups.of("dp") else "no ring is seen"))
+        return _none("no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen")
     end = _latest(found)
     start = np.append(_first(connections, job, end), end[:-1])
     period = float(np.median(np.diff(end)))
-    longest = record_length(connections, job)
-    if period < RECORDS * longest:
-        return _none(f"records last {longest / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
+    if period < RECORDS * grain.usual:
+        return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
     return Timeline(start, end, period)
 
 
@@ -87,31 +89,6 @@ def ends_step(connections: Connections, group: Group) -> tuple[int, ...]:
     if all(abs(more / (TWICE * max(1, less)) - 1) < NEAR for less, more in volume):
         return tuple(sorted(less for less, _ in pairs))
     return group.connections
-
-
-def record_length(connections: Connections, job: JobFlows) -> float:
-    """How long a record with data usually lasts, by bytes, in microseconds."""
-    parts = [connections.rows(member) for member in job.heavy]
-    used = [connections.counted[rows] & connections.data[rows] for rows in parts]
-    length = np.concatenate(
-        [(connections.end[rows] - connections.start[rows])[own] for rows, own in zip(parts, used, strict=True)]
-    )
-    held = np.concatenate([connections.bytes[rows][own] for rows, own in zip(parts, used, strict=True)])
-    order = np.argsort(length, kind="stable")
-    return float(length[order][np.searchsorted(np.cumsum(held[order]), held.sum() / 2)]) if len(held) else 0.0
-
-
-def sampled(connections: Connections, job: JobFlows) -> bool:
-    """Whether the records are single packets: samples of what was sent."""
-    rows = np.concatenate([np.arange(connections.offset[one], connections.offset[one + 1]) for one in job.heavy])
-    own = rows[connections.counted[rows] & connections.data[rows]]
-    return bool(len(own)) and float((connections.packets[own] == 1).mean()) > 0.9  # noqa: PLR2004 nearly all
-
-
-def _grain(connections: Connections, job: JobFlows) -> str:
-    if sampled(connections, job):
-        return "the records are samples of single packets, which do not add up to the bytes of a step"
-    return ""
 
 
 def _none(why_not: str) -> Timeline:
