@@ -20,7 +20,8 @@ ANSWERED, INCONCLUSIVE = 0, 1
 def flows(file: Path, topology: Path | None, *, json: bool) -> int:
     """Read a capture, answer in the wanted form; the exit code (docs/flows.md)."""
     attached = read_topology(topology) if topology is not None else Topology()
-    answer = analyse(table_from(read_flows(file), str(file)), attached)
+    records = read_flows(file)
+    answer = analyse(table_from(records.frame, str(file)), attached, records.told)
     with patient_reader() as reader:
         sys.stdout.write(to_json(to_document(answer)) if json else _text(answer))
     return reader.exit_code or (ANSWERED if answer.jobs else INCONCLUSIVE)

@@ -13,11 +13,15 @@ from core.flows.topology import Topology
 from core.model import Skipped
 
 
-def analyse(table: FlowTable, topology: Topology) -> FlowsAnswer:
-    """Jobs, groups, steps and findings of a table of flow records; the order of its rows changes nothing."""
+def analyse(table: FlowTable, topology: Topology, told: Sequence[str] = ()) -> FlowsAnswer:
+    """Jobs, groups, steps and findings of a table of flow records; the order of its rows changes nothing.
+
+    Args:
+        told: what a person should know of how the records were read.
+    """
     connections = find_connections(table, topology)
     found = find_jobs(connections, topology)
-    jobs, skipped = [], _of_capture(table, topology, blind=found.blind)
+    jobs, skipped = [], [Skipped("records", says) for says in told] + _of_capture(table, topology, blind=found.blind)
     for number, flows in enumerate(found.jobs, start=1):
         name = f"J{number}"
         groups = find_groups(connections, flows)

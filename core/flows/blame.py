@@ -13,10 +13,11 @@ from core.flows.answer import NamedGroup, Subject
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
-from core.flows.signs import Sign, late_answers, late_entries, late_starts, link_delays, thinking
+from core.flows.replies import answer_times
+from core.flows.signs import Sign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
-from core.flows.work import rises, slow_workers, summed
+from core.flows.work import slow_workers, stage_work, summed
 
 LINK_US, LINK_TIMES = 1_000, 5.0  # microseconds of a queue, and times that of a healthy link: those moved by .01 ms (d05)
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
@@ -67,7 +68,7 @@ class Court:
             self._nics.setdefault(server, []).append(nic)
         self._links = link_delays(connections, topology, job, timeline)
         self._answers = late_answers(connections, topology, job, timeline)
-        self._thinks = thinking(connections, groups, timeline)
+        self._work = (answer_times(connections, groups, timeline), stage_work(connections, groups, timeline))
         self._own = (
             ("began to send later than its group", late_entries(connections, groups, timeline)),
             ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
@@ -83,11 +84,28 @@ class Court:
         found = self._switch(inside, outside)
         if found is not None:
             return found
-        workers = slow_workers(self._thinks, self._homes, inside, outside, more)
-        own = (("took longer between receiving and sending", summed(workers, self._nics, len(inside))), *self._own)
-        blames = [self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), ANSWER_SHARE * more)]
-        blames += [self._nic("slow_compute", says, sign, (inside, outside), own_share * more) for says, sign in own]
-        return max((blame for blame in blames if blame), key=lambda blame: blame.rise, default=None)
+        own_part = own_share * more
+        best = [
+            blame
+            for blame in (
+                self._worker(inside, outside, more, own_part),
+                *(self._nic("slow_compute", says, sign, (inside, outside), own_part) for says, sign in self._own),
+            )
+            if blame
+        ][:1]  # a late entry may come of another stage's work: that comes first
+        late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), ANSWER_SHARE * more)
+        return max([*best, *filter(None, [late])], key=lambda blame: blame.rise, default=None)
+
+    def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Blame | None:
+        """Who took longer for its work, by two measures that fail in different ways; None where they disagree."""
+        found = []
+        for sign in self._work:
+            workers = slow_workers(sign, self._homes, inside, outside, more)
+            own = summed(workers, self._nics, len(inside))
+            found.append(self._nic("slow_compute", "took longer for its own work", own, (inside, outside), least))
+        named = [blame for blame in found if blame]
+        single = [blame for blame in named if blame.subject.server] or named
+        return single[0] if single and len({blame.subject for blame in single}) == 1 else None
 
     def _switch(self, inside: Bools, outside: Bools) -> Blame | None:
         """The switch of which most links hold what passes them."""

@@ -1,5 +1,5 @@
-"""What tells who is slow, step by step: late acknowledgements, delays between switches, time between receiving and
-sending, late entry into a burst. Each is an array (steps, things) of microseconds a step, NaN where nothing was seen.
+"""What tells who is slow, step by step: late acknowledgements, delays between switches, late entry into a burst (and
+``core/flows/work.py``: work in pipelines). Each is an array (steps, things) of microseconds, NaN where nothing was seen.
 
 Differs: transfer rates name nobody, for a ring keeps all its edges in step and a rate limiter sends at line rate.
 """
@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.flows.connections import Connections
+from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.table import UNKNOWN, Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
-from core.flows.transfers import transfers_of
 
 SOON_US = 1_000  # microseconds after data, in which its acknowledgement begins
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
@@ -37,6 +36,20 @@ class Sign:
     def column(self, thing: tuple[int, ...]) -> Floats:
         """The values of one thing."""
         return self.values[:, self.things.index(thing)]
+
+
+def rises(sign: Sign, inside: Bools, outside: Bools) -> tuple[Floats, Floats, Floats]:
+    """Of each thing the rise of its median, its median outside, and the robust deviation of that median."""
+    count = len(sign.things)
+    within, without = sign.values[inside], sign.values[outside]
+    seen = np.isfinite(within).any(axis=0) & np.isfinite(without).any(axis=0)
+    rise, before, spread = np.zeros(count), np.zeros(count), np.zeros(count)
+    if seen.any():
+        before[seen] = np.nanmedian(without[:, seen], axis=0)
+        rise[seen] = np.nanmedian(within[:, seen], axis=0) - before[seen]
+        apart = np.nanmedian(np.abs(without[:, seen] - before[seen]), axis=0)
+        spread[seen] = apart / np.sqrt(max(1, len(within)))
+    return rise, before, spread
 
 
 def late_answers(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> Sign:
@@ -84,7 +97,7 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
     for member in job.heavy:
         rows = connections.rows(member)
         used = connections.data[rows] & (connections.switch[rows] != UNKNOWN)
-        step = _step_of(timeline, connections.start[rows])
+        step = step_of(timeline, connections.start[rows])
         for direction in (False, True):
             mine = used & (connections.back[rows] == direction) & (step >= 0)
             exporters = np.unique(connections.switch[rows][mine])
@@ -129,56 +142,6 @@ def _linked(connections: Connections, topology: Topology, near: int, far: int) -
     return (one, other) in topology.trunks
 
 
-def thinking(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
-    """By NIC and neighbour that it sends to: what a step's work takes, as the time between receiving and sending.
-
-    On pipeline connections, the middle one of a step times how often it sends: the sum would change with the order in
-    which things arrive, for only some sendings follow a receipt at once.
-    """
-    members = [member for member, kind in groups.kinds.items() if kind == "pp"]
-    columns: dict[tuple[int, int], Floats] = {}
-    for nic in sorted({int(nic) for member in members for nic in (connections.a[member], connections.b[member])}):
-        lanes = {member: _lanes(connections, member, nic) for member in members}
-        into = np.sort(np.concatenate([received for _, received in lanes.values()]))
-        for member, (sent, _) in lanes.items():
-            a, b = int(connections.a[member]), int(connections.b[member])
-            if len(sent):
-                columns[nic, b if nic == a else a] = _work(sent, into, timeline)
-    lanes_seen = tuple(sorted(columns))
-    values = np.stack([columns[lane] for lane in lanes_seen], 1) if lanes_seen else np.zeros((len(timeline), 0))
-    return Sign(lanes_seen, values)
-
-
-def _lanes(connections: Connections, member: int, nic: int) -> tuple[Ints, Ints]:
-    """When a NIC began to send on a connection, and when it had received."""
-    a, b = int(connections.a[member]), int(connections.b[member])
-    if nic not in (a, b):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    sent = transfers_of(connections, [member], back=nic == b)
-    received = transfers_of(connections, [member], back=nic != b)
-    return sent[:, 0], received[:, 1]
-
-
-def _work(sent: Ints, into: Ints, timeline: Timeline) -> Floats:
-    """(steps) the middle time from the last receipt to a sending, times the sendings of a usual step."""
-    before = np.searchsorted(into, sent, "right") - 1
-    step = _step_of(timeline, sent)
-    if not len(into) or not (step >= 0).any():
-        return np.zeros(len(timeline))
-    first = np.append(True, before[1:] != before[:-1])  # noqa: FBT003 only the first sending after a receipt
-    good = (before >= 0) & first & (step >= 0)
-    good &= _step_of(timeline, into[np.maximum(before, 0)]) == step
-    waited, own = (sent - into[np.maximum(before, 0)])[good], step[good]
-    order = np.lexsort((waited, own))
-    waited, own = waited[order].astype(float), own[order]
-    begin, end = np.searchsorted(own, np.arange(len(timeline))), np.searchsorted(own, np.arange(len(timeline)), "right")
-    often = float(np.median(np.bincount(step[step >= 0], minlength=len(timeline))))
-    middle = np.zeros(len(timeline))
-    seen = end > begin
-    middle[seen] = waited[(begin[seen] + end[seen] - 1) // 2]
-    return middle * often
-
-
 def late_entries(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
     """By NIC of a ring: how much later than the middle of its group it began to send in a step.
 
@@ -196,7 +159,7 @@ def late_entries(connections: Connections, groups: Groups, timeline: Timeline) -
             if receiver[nic] in late:
                 waits = late[receiver[nic]] >= WAITS * late[nic]
                 columns[nic] = np.where(waits & (late[nic] > 0), 0.0, late[nic])
-    return _sign(columns, len(timeline))
+    return sign_of(columns, len(timeline))
 
 
 def late_starts(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
@@ -204,7 +167,7 @@ def late_starts(connections: Connections, groups: Groups, timeline: Timeline) ->
     begun = {}
     for group in groups.of("pp"):
         begun[group.nics[0]], _ = _first_sent(connections, group.connections, group.nics[0], timeline)
-    return _sign(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
+    return sign_of(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
 
 
 def _first_sent(
@@ -237,7 +200,7 @@ def _later(begun: Mapping[int, Floats], timeline: Timeline) -> dict[int, Floats]
     return {nic: table[:, place] - middle for place, nic in enumerate(begun)}
 
 
-def _step_of(timeline: Timeline, moments: Ints) -> Ints:
+def step_of(timeline: Timeline, moments: Ints) -> Ints:
     """The step that each moment is in, -1 outside of all."""
     step = np.searchsorted(timeline.end, moments)
     outside = (step >= len(timeline)) | (moments < timeline.start[0])
@@ -250,12 +213,12 @@ def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timel
     for nic, parts in found.items():
         moments = np.concatenate([moment for moment, _ in parts])
         values = np.concatenate([value for _, value in parts])
-        step = _step_of(timeline, moments)
+        step = step_of(timeline, moments)
         columns[nic] = np.bincount(step[step >= 0], values[step >= 0], len(timeline))
-    return _sign(columns, len(timeline))
+    return sign_of(columns, len(timeline))
 
 
-def _sign(columns: Mapping[int, Floats], steps: int) -> Sign:
+def sign_of(columns: Mapping[int, Floats], steps: int) -> Sign:
     nics = sorted(columns)
     values = np.stack([columns[nic] for nic in nics], 1) if nics else np.zeros((steps, 0))
     return Sign(tuple((nic,) for nic in nics), values)

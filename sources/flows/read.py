@@ -1,7 +1,7 @@
-"""A file of flow records, told by its content, as a frame in the contract, and its topology."""
+"""A file of flow records, its kind told by its content, as a frame in the contract; and its topology."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import polars as pl
@@ -9,13 +9,15 @@ import polars as pl
 from core.errors import BadTopology, FirstfaultError, UnreadableFlows
 from core.flows.table import OPTIONAL, REQUIRED
 from core.flows.topology import Topology, topology_from
+from sources.flows import nfdump, vpc
+from sources.flows.records import Records
 
 HEAD = 4_096  # bytes that tell a kind of file
 MAX_TOPOLOGY = 256 << 20  # bytes; 100,000 NICs take 20 MB
-KINDS = "Parquet or CSV in the contract, JSON of nfdump, nfcapd files (where nfdump is installed) and CSV of VPC flow logs are read (docs/flows.md)."  # noqa: E501
+KINDS = "Parquet, CSV, nfdump's JSON, nfcapd files (where nfdump is installed) and AWS flow logs are (docs/flows.md)."
 
 
-def read_flows(path: Path) -> pl.DataFrame:
+def read_flows(path: Path) -> Records:
     """The records of a file.
 
     Raises:
@@ -56,22 +58,30 @@ def read_topology(path: Path) -> Topology:
         raise BadTopology(f"{path} is no JSON: {error}", "Name a topology.json (docs/flows.md).") from error
 
 
-def _reader(head: bytes) -> Callable[[Path], pl.DataFrame] | None:
+def _reader(head: bytes) -> Callable[[Path], Records] | None:
+    first = head.split(b"\n")[0].decode(errors="replace")
     if head.startswith(b"PAR1"):
         return _parquet
-    if b"\n" in head and b"," in head.split(b"\n")[0] and b"\0" not in head:
+    if head.startswith(nfdump.MAGIC):
+        return nfdump.read_nfcapd
+    if head.lstrip().startswith((b"{", b"[")):
+        return nfdump.read_json
+    if vpc.is_header(first):
+        return vpc.read_vpc
+    if "," in first and set(first.strip().split(",")) & {*REQUIRED, *OPTIONAL}:
         return _csv
     return None
 
 
-def _parquet(path: Path) -> pl.DataFrame:
-    return pl.read_parquet(path, columns=_wanted(pl.read_parquet_schema(path).keys()))
+def _parquet(path: Path) -> Records:
+    return Records(pl.read_parquet(path, columns=_wanted(pl.read_parquet_schema(path))))
 
 
-def _csv(path: Path) -> pl.DataFrame:
-    return pl.read_csv(path, columns=_wanted(pl.read_csv(path, n_rows=0).columns) or None)
+def _csv(path: Path) -> Records:
+    return Records(pl.read_csv(path, columns=_wanted(pl.read_csv(path, n_rows=0).columns)))
 
 
-def _wanted(columns: object) -> list[str]:
-    held = set(columns)  # type: ignore[call-overload]  # names
+def _wanted(columns: Iterable[str]) -> list[str]:
+    """The columns of the contract that a file has."""
+    held = set(columns)
     return [column for column in (*REQUIRED, *OPTIONAL) if column in held]
