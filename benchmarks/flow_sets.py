@@ -115,7 +115,8 @@ class Simulation:
                     self._lane((stage, replica, rail), (to, replica, rail), begin, layout.activation)
         for stage in range(layout.pp):
             self._ring(stage, start, finish[stage], ring)
-        return start + done.max(axis=0)
+        ends: Floats = start + done.max(axis=0)
+        return ends
 
     def _late(self, steps: int) -> Floats:
         """What a slow link or leaf adds to each burst."""
@@ -162,7 +163,7 @@ class Simulation:
     def _ring(self, stage: int, start: Floats, finish: Floats, ring: Floats) -> None:
         """Each begins with its own part when it is done; the rest waits for the last one."""
         layout = self.layout
-        if layout.dp < 2:  # noqa: PLR2004 no ring
+        if layout.dp < 2:
             return
         part = layout.gradients // (2 * layout.dp)
         last = finish.max(axis=1)
@@ -277,7 +278,8 @@ def main() -> None:
         took = time.monotonic() - began
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     jobs = json.loads(run.stdout)["jobs"]
-    print(f"{records:,} records, {len(jobs)} jobs of {[len(job['nics']) for job in jobs]} NICs, {[len(job['steps']) for job in jobs]} steps")
+    seen = sorted({(len(job["nics"]), len(job["steps"])) for job in jobs})
+    print(f"{records:,} records, {len(jobs)} jobs; NICs and steps of a job: {seen}")
     print(f"{took:.1f} s, CPU {used.ru_utime + used.ru_stime:.1f} s, peak memory {used.ru_maxrss / 1e6:.2f} GB")
 
 

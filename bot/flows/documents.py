@@ -160,13 +160,9 @@ def _job(job: JobAnswer) -> JobDocument:
         period=job.timeline.period / 1e6 if end else None,
         parallelism=ParallelismDocument(dp=job.dp, pp=job.pp, tp=job.tp),
         groups=tuple(
-            GroupDocument(id=group.id, kind=group.kind, nics=tuple(map(storable, group.nics)))  # type: ignore[arg-type]  # one of the kinds
-            for group in job.groups
+            GroupDocument(id=group.id, kind=group.kind, nics=tuple(map(storable, group.nics))) for group in job.groups
         ),
-        pairs=tuple(
-            PairDocument(a=storable(a), b=storable(b), kind=kind)  # type: ignore[arg-type]  # one of the kinds
-            for a, b, kind in job.pairs
-        ),
+        pairs=tuple(PairDocument(a=storable(a), b=storable(b), kind=kind) for a, b, kind in job.pairs),
         steps=tuple(
             StepDocument(index=index, start=begin, end=over, duration=over - begin)
             for index, (begin, over) in enumerate(zip(start, end, strict=True))
@@ -179,7 +175,7 @@ def _finding(name: str, job: str, finding: Finding) -> FindingDocument:
     return FindingDocument(
         id=name,
         job=job,
-        kind=finding.kind,  # type: ignore[arg-type]  # one of the kinds
+        kind=finding.kind,
         subject=SubjectDocument(nic=who.nic, server=who.server, group=who.group, switch=who.switch) if who else None,
         steps=finding.steps,
         start=finding.start / 1e6,

@@ -1,4 +1,4 @@
-"""A capture's answer for a person at a terminal: what is wrong, the jobs, each finding with its sentence, what is not told.
+"""A capture's answer at a terminal: what is wrong, the jobs, each finding with its sentence, what is not told.
 
 Plain lines without boxes, as ``bot/terminal.py`` writes them; every name goes through ``harmless``.
 """
@@ -85,7 +85,7 @@ def _lines(answer: FlowsAnswer) -> Iterator[tuple[Text, int]]:
 
 def _jobs(answer: FlowsAnswer) -> Iterator[tuple[Text, int]]:
     """The table of jobs."""
-    rows = [("Job", "NICs", "DP", "PP", "TP", "steps", "period", "servers")]
+    rows: list[tuple[str, ...]] = [("Job", "NICs", "DP", "PP", "TP", "steps", "period", "servers")]
     rows += [_row(job) for job in answer.jobs]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for number, row in enumerate(rows):
@@ -127,4 +127,3 @@ def _read(answer: FlowsAnswer) -> str:
     by = f", by {', '.join(harmless(name, 30) for name in answer.exporters[:MAX_NAMES])}" if answer.exporters else ""
     more = f" and {len(answer.exporters) - MAX_NAMES} more" if len(answer.exporters) > MAX_NAMES else ""
     return f"Read {counted(answer.records, 'record')} of {seconds:.1f} s{by}{more}."
-

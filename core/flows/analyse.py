@@ -21,30 +21,47 @@ def analyse(table: FlowTable, topology: Topology, told: Sequence[str] = ()) -> F
     """
     connections = find_connections(table, topology)
     found = find_jobs(connections, topology)
-    jobs, skipped = [], [Skipped("records", says) for says in told] + _of_capture(table, topology, blind=found.blind)
+    jobs = []
+    skipped = [Skipped("records", says) for says in told]
+    skipped += _of_capture(table, topology, blind=found.blind)
     for number, flows in enumerate(found.jobs, start=1):
         name = f"J{number}"
         groups = find_groups(connections, flows)
         timeline = find_timeline(connections, flows, groups)
         named = _named(connections, groups, name)
         findings, left_out = find_findings(connections, topology, flows, groups, timeline, named)
+        unknown = bool(groups.unknown)
         nics = tuple(connections.addresses[nic] for nic in flows.nics)
-        servers = tuple(sorted({topology.server_of(nic) for nic in nics}))
-        jobs.append(
-            JobAnswer(
-                name, nics, servers, named, _pairs(connections, groups), timeline,
-                _size(groups.of("dp"), unknown=bool(groups.unknown)), _stages(groups),
-                _rails(connections, topology, flows, groups), findings,
-            )  # fmt: skip
+        job = JobAnswer(
+            name,
+            nics,
+            tuple(sorted({topology.server_of(nic) for nic in nics})),
+            named,
+            _pairs(connections, groups),
+            timeline,
+            dp=_size(groups.of("dp"), unknown=unknown),
+            pp=_size(groups.of("pp"), unknown=unknown),
+            tp=_rails(connections, topology, flows, groups),
+            findings=findings,
         )
+        jobs.append(job)
         if groups.unknown:
-            skipped.append(Skipped("groups", f"{name}: {len(groups.unknown)} connections go both ways, and no transfers are seen that tell data-parallel pairs from pipelines"))  # noqa: E501
+            both = f"{name}: {len(groups.unknown)} connections go both ways"
+            skipped.append(
+                Skipped("groups", f"{both}, and no transfers are seen that tell groups of two from pipelines")
+            )
         if timeline.why_not:
             skipped.append(Skipped("timeline", f"{name}: {timeline.why_not}"))
         skipped += [Skipped(step, f"{name}: {reason}") for step, reason in left_out]
     span = (int(table.start.min()), int(table.end.max())) if len(table) else (0, 0)
     return FlowsAnswer(
-        span, len(table) + table.left_out, table.left_out, connections.copies, table.switches, tuple(jobs), tuple(skipped)
+        span,
+        len(table) + table.left_out,
+        table.left_out,
+        connections.copies,
+        table.switches,
+        tuple(jobs),
+        tuple(skipped),
     )
 
 
@@ -52,14 +69,17 @@ def _of_capture(table: FlowTable, topology: Topology, *, blind: bool) -> list[Sk
     """What cannot be told of any job."""
     skipped = []
     if table.left_out:
-        skipped.append(Skipped("records", f"{table.left_out:,} of {len(table) + table.left_out:,} have no address, an end before their start, or a time before 1970 or after 2100"))  # noqa: E501
+        what = "have no address, an end before their start, or a time before 1970 or after 2100"
+        skipped.append(Skipped("records", f"{table.left_out:,} of {len(table) + table.left_out:,} {what}"))
     if not topology.server:
-        skipped.append(Skipped("servers", "the topology has none: each NIC counts as a server, and rails of one job are not joined"))
+        alone = "each NIC counts as a server, and rails of one job are not joined"
+        skipped.append(Skipped("servers", f"the topology has none: {alone}"))
     if not topology.trunks or not table.switches:
         reason = "the records name no exporter" if topology.trunks else "the topology has no links between switches"
         skipped.append(Skipped("switches", f"{reason}: no switch can be named"))
     if blind:
-        skipped.append(Skipped("jobs", "clusters that share servers were joined although the records are too long to compare their clocks"))
+        reason = "clusters that share servers were joined, for the records are too long to compare their clocks"
+        skipped.append(Skipped("jobs", reason))
     return skipped
 
 
@@ -93,10 +113,6 @@ def _size(groups: Sequence[Group], *, unknown: bool) -> int | None:
         return None
     sizes = {len(group.nics) for group in groups} or {1}
     return sizes.pop() if len(sizes) == 1 else None
-
-
-def _stages(groups: Groups) -> int | None:
-    return _size(groups.of("pp"), unknown=bool(groups.unknown))
 
 
 def _rails(connections: Connections, topology: Topology, flows: JobFlows, groups: Groups) -> int | None:

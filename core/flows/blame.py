@@ -19,12 +19,17 @@ from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.work import slow_workers, stage_work, summed
 
-LINK_US, LINK_TIMES = 1_000, 5.0  # microseconds of a queue, and times that of a healthy link: those moved by .01 ms (d05)
+LINK_US, LINK_TIMES = (
+    1_000,
+    5.0,
+)  # microseconds of a queue, and times that of a healthy link: those moved by .01 ms (d05)
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
-ALWAYS = 0.75  # of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of
+ALWAYS = (
+    0.75  # of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of
+)
 # a shared machine hits one after the other (docs/LOG.md)
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
@@ -123,13 +128,9 @@ class Court:
         worst = self._switches[max(sorted(share), key=lambda switch: share[switch])]
         says = f"on the links of {worst} the same bytes were seen later at the far end"
         highest = int(np.argmax(rise))
-        return Blame(
-            "slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says
-        )
+        return Blame("slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says)
 
-    def _nic(
-        self, kind: str, says: str, sign: Sign, when: tuple[Bools, Bools], least: float
-    ) -> Blame | None:
+    def _nic(self, kind: str, says: str, sign: Sign, when: tuple[Bools, Bools], least: float) -> Blame | None:
         """The NIC, server or group whose sign stands out from all others."""
         rise, before, noise = rises(sign, *when)
         order = np.argsort(-rise, kind="stable").tolist()

@@ -4,7 +4,7 @@ A step ends at a long silence, and the segments between such silences hold equal
 make the segments most equal, then the best path over the long silences, so that a pause inside a step, a lost record or
 bytes sent again cannot shift all later steps. No period is given, and none is assumed.
 
-Differs: autocorrelation of the traffic finds the micro-batch, or twice the step, or a mean of the good and the slow step
+Differs: autocorrelation of the traffic finds the micro-batch, twice the step, or a mean of the good and the slow step
 (docs/LOG.md).
 """
 
@@ -17,10 +17,10 @@ from core.flows.jobs import Floats
 from core.flows.transfers import Transfers
 
 FEWEST = 5  # steps: of fewer, no size is usual
-EQUAL = 0.02  # of the usual bytes of a step, within which one is equal (FLOWS.md, 3)
+EQUAL = 0.02  # of the usual bytes of a step, within which one is equal (docs/flows.md)
 STRETCH = 1_500  # bursts at most that are asked for the bytes of a step; the search is quadratic
 
-# Of the path, from the trials that FLOWS.md tells of: in units of the logarithm of a silence
+# Of the path, from the trials that docs/flows.md tells of: in units of the logarithm of a silence
 _APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a class of their own
 _UNEQUAL, _WORST = 6.0, 1.2  # cost of bytes that differ by a factor e, and the most that one step can cost
 _BEGIN = 3.0  # the same for the first segment, which may be cut off
@@ -65,7 +65,8 @@ def find_boundaries(bursts: Transfers) -> Boundaries | None:
 def _silences(bursts: Transfers) -> Floats:
     """Microseconds of silence behind each burst; the last one's is not known."""
     silence = np.append(bursts[1:, 0] - np.maximum.accumulate(bursts[:, 1])[:-1], 0).astype(float)
-    return np.maximum(silence, 1.0)
+    behind: Floats = np.maximum(silence, 1.0)
+    return behind
 
 
 def _size(held: Floats, silence: Floats) -> tuple[float, float]:

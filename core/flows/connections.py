@@ -16,7 +16,7 @@ from core.flows.topology import Topology
 Bools = NDArray[np.bool_]
 
 ROCE_PORT = 4791  # the destination port of RoCEv2, in both directions; the source port stands for the queue pair
-ACK = 150  # bytes a packet at most, of a record without data (FLOWS.md: 55 to 66 % of the records)
+ACK = 150  # bytes a packet at most, of a record without data (docs/flows.md: 55 to 66 % of the records)
 MANY = 65_535  # addresses: two of them and two ports are one number of 64 bits
 COPY_US = 1_000  # microseconds: one exporter's records of one direction never overlap; what does is a copy
 
@@ -105,19 +105,20 @@ def _connection_codes(table: FlowTable) -> tuple[NDArray[np.uint64], Ints, Bools
     many = np.uint64(max(1, len(table.addresses)))
     src, dst = table.src.astype(np.uint64), table.dst.astype(np.uint64)
     sport, dport = table.sport.astype(np.uint64), table.dport.astype(np.uint64)
-    roce = (table.dport == ROCE_PORT) & (table.proto != 6)  # noqa: PLR2004 TCP
+    roce = (table.dport == ROCE_PORT) & (table.proto != 6)
     dport[roce] = sport[roce]
-    back = (src > dst) | ((src == dst) & (sport > dport))
+    back: Bools = (src > dst) | ((src == dst) & (sport > dport))
     low, high = np.where(back, dst, src), np.where(back, src, dst)
     near, far = np.where(back, dport, sport), np.where(back, sport, dport)
     pair = low * many + high
     del low, high, src, dst, sport, dport
     if many > MANY:  # no room for two addresses and two ports in 64 bits
         raise UnreadableFlows(
-            f"The records are of {int(many):,} addresses", f"Up to {MANY:,} are compared at once: filter by job or by pod."
+            f"The records are of {int(many):,} addresses",
+            f"Up to {MANY:,} are compared at once: filter by job or by pod.",
         )
     keys = (pair << np.uint64(32)) | (near << np.uint64(16)) | far
-    distinct = np.unique(keys)
+    distinct: NDArray[np.uint64] = np.unique(keys)
     return distinct, np.searchsorted(distinct, keys), back
 
 
@@ -142,7 +143,7 @@ def _order(table: FlowTable, codes: Ints, back: Bools) -> Ints:
     ties = packed[order]
     same = ties[1:] == ties[:-1]
     del packed
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))  # noqa: FBT003 values
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
     rows = order[tied]
     columns = (
         table.flags[rows], table.packets[rows], table.bytes[rows], table.end[rows], table.switch[rows], back[rows],
@@ -168,7 +169,7 @@ def _copies(codes: Ints, back: Bools, start: Ints, end: Ints, size: Ints) -> Boo
 def _exporters(
     lanes: Ints, switch: NDArray[np.int32], size: Ints, table: FlowTable, topology: Topology, senders: Ints
 ) -> NDArray[np.int32]:
-    """Of each lane (connection and direction) the exporter that counts: the sender's own, else the one with most bytes."""
+    """Of each lane (connection and direction) the exporter that counts: the sender's own, else that with most bytes."""
     places = {name: place for place, name in enumerate(table.switches)}
     own = np.array([places.get(topology.leaf.get(address, ""), UNKNOWN) for address in table.addresses] or [UNKNOWN])
     width = len(table.switches) + 1

@@ -1,4 +1,4 @@
-"""What was slow in a job: a hang, a drift, a slow stretch, slow steps and pauses, each with who was at fault or nobody."""
+"""What was slow in a job: a hang, a drift, a slow stretch, slow steps and pauses, with who was at fault or nobody."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from core.flows.answer import Finding, NamedGroup, Subject
 from core.flows.blame import Blame, Court
-from core.flows.connections import Bools, Connections
+from core.flows.connections import Connections
 from core.flows.grain import find_grain
 from core.flows.groups import Groups
 from core.flows.hang import Silence, find_silence
@@ -16,8 +16,8 @@ from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
-STORED = 1 << 20  # bytes to storage in a step, that make it a pause (FLOWS.md, 4)
-FINE = 20  # lengths of a record that a step has at least, where who was late is to be seen (FLOWS.md, 5)
+STORED = 1 << 20  # bytes to storage in a step, that make it a pause (docs/flows.md)
+FINE = 20  # lengths of a record that a step has at least, where who was late is to be seen (docs/flows.md)
 SETTLED = 0.5  # last part of a drift that its signs are read from
 OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 
@@ -38,7 +38,9 @@ def find_findings(
     grain = find_grain(connections, job.heavy)
     court = Court(connections, topology, job, groups, timeline, named) if FINE * grain.long <= timeline.period else None
     if court is None:
-        reason = f"records last up to {_ms(grain.long)}, too long beside steps of {_ms(timeline.period)} to see who was late"
+        reason = (
+            f"records last up to {_ms(grain.long)}, too long beside steps of {_ms(timeline.period)} to see who was late"
+        )
         skipped.append(("subjects", reason))
     stretch = find_stretch(durations)
     found = [_stretch(court, timeline, durations, stretch)] if stretch is not None else []
@@ -66,7 +68,11 @@ def _stretch(court: Court | None, timeline: Timeline, durations: Floats, stretch
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
     first, last = stretch.first, stretch.last
     levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
-    says = f"Steps {first} to {last} took longer, {levels}" if not stretch.drifts else f"Steps grew {levels} from step {first} on"
+    says = (
+        f"Steps {first} to {last} took longer, {levels}"
+        if not stretch.drifts
+        else f"Steps grew {levels} from step {first} on"
+    )
     return Finding(
         kind,
         blame.subject if blame else None,
@@ -88,7 +94,16 @@ def _slow_step(
     says = f"Step {step} took {_ms(float(durations[step]))}, its neighbours {_ms(usual)}"
     if stored[step] > STORED:
         wrote = f"the job sent {stored[step] / 1e6:.1f} MB to storage meanwhile, as for a checkpoint"
-        return Finding("pause", None, (step, step), start, end, more / usual, f"{says}; {wrote}.", numbers | {"stored_mb": stored[step] / 1e6})
+        return Finding(
+            "pause",
+            None,
+            (step, step),
+            start,
+            end,
+            more / usual,
+            f"{says}; {wrote}.",
+            numbers | {"stored_mb": stored[step] / 1e6},
+        )
     inside = np.arange(len(durations)) == step
     blame = court.blame(inside, ~inside, more, own_share=OF_STEP) if court and step else None
     return Finding(
@@ -142,8 +157,13 @@ def _because(blame: Blame | None) -> str:
 def _numbers(blame: Blame | None) -> dict[str, float | str]:
     if blame is None:
         return {}
-    return {"sign": blame.says, "rise_ms": blame.rise / 1e3, "before_ms": blame.before / 1e3, "next_ms": blame.other / 1e3}
+    return {
+        "sign": blame.says,
+        "rise_ms": blame.rise / 1e3,
+        "before_ms": blame.before / 1e3,
+        "next_ms": blame.other / 1e3,
+    }
 
 
 def _ms(microseconds: float) -> str:
-    return f"{microseconds / 1e6:.2f} s" if microseconds >= 1e6 else f"{microseconds / 1e3:.3g} ms"  # noqa: PLR2004 a second
+    return f"{microseconds / 1e6:.2f} s" if microseconds >= 1e6 else f"{microseconds / 1e3:.3g} ms"

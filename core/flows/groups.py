@@ -14,10 +14,15 @@ from core.flows.grain import find_grain
 from core.flows.jobs import JobFlows
 from core.flows.transfers import Transfers, together, transfers_of, uniform
 
-ONE_WAY = 0.3  # of one direction in the other: below it is a ring (FLOWS.md, 3)
-ALIKE, TOLERANCE = 0.9, 0.1  # share of the bytes in transfers of one size, within a tenth: rings of several buckets have less
+ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/flows.md)
+ALIKE, TOLERANCE = (
+    0.9,
+    0.1,
+)  # share of the bytes in transfers of one size, within a tenth: rings of several buckets have less
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
-SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (FLOWS.md, 3)
+SEVERAL = (
+    2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (docs/flows.md)
+)
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
 
@@ -152,7 +157,7 @@ def _chain(connections: Connections, nics: tuple[int, ...], members: tuple[int, 
             beside[a].append(b)
             beside[b].append(a)
     ends = [nic for nic in nics if len(beside[nic]) == 1]
-    if len(ends) != 2 or any(len(near) > 2 for near in beside.values()):  # noqa: PLR2004 a path
+    if len(ends) != 2 or any(len(near) > 2 for near in beside.values()):
         return nics
     path = [ends[0]]
     while len(path) < len(nics):
@@ -166,7 +171,7 @@ def _chain(connections: Connections, nics: tuple[int, ...], members: tuple[int, 
 
 
 def _first_speaker(connections: Connections, member: int) -> int:
-    """Who sends first after long silences of a connection: above 0 a, below 0 b. An activation comes before gradients."""
+    """Who sends first after long silences: above 0 a, below 0 b. An activation comes before its gradient."""
     rows = connections.rows(member)
     used = connections.counted[rows] & connections.data[rows]
     start, back = connections.start[rows][used], connections.back[rows][used]

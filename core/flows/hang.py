@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.flows.connections import Connections
+from core.flows.connections import Bools, Connections
 from core.flows.jobs import JobFlows
 from core.flows.timeline import Timeline
 
-PERIODS = 6  # of silence, after which a job hangs (FLOWS.md, 4)
+PERIODS = 6  # of silence, after which a job hangs (docs/flows.md)
 FIN_RST = 0b101  # TCP flags that end a connection
 PUSH = 0b1000
-BARE = 80  # bytes a packet at most without anything of the program in it: headers of Ethernet, IPv6 and TCP with options
+BARE = (
+    80  # bytes a packet at most without anything of the program in it: headers of Ethernet, IPv6 and TCP with options
+)
 APART = 0.1  # of a step, that the first one fell silent before all others
 UNTOLD = "no record carries TCP flags, so a job that hangs looks like one that has ended"
 
@@ -34,7 +36,7 @@ class Silence:
     before: int
 
 
-def find_silence(connections: Connections, job: JobFlows, timeline: Timeline, last: int) -> Silence | None | str:
+def find_silence(connections: Connections, job: JobFlows, timeline: Timeline, last: int) -> Silence | str | None:
     """The silence at the end of a job; None where there is none, a text where the records cannot tell.
 
     Args:
@@ -51,7 +53,7 @@ def find_silence(connections: Connections, job: JobFlows, timeline: Timeline, la
         return None
     if not connections.flags[counted].any():
         return UNTOLD
-    if end == last and (connections.flags[counted] & FIN_RST).any():
+    if not len(closed) and (connections.flags[counted] & FIN_RST).any():
         return None  # closed in the record that holds the last data
     nic, before = _first_silent(connections, job, int(timeline.end[-1] - timeline.period))
     return Silence(start, end, nic if before >= APART * timeline.period else None, before)
@@ -62,17 +64,20 @@ def _first_silent(connections: Connections, job: JobFlows, since: int) -> tuple[
     latest: dict[int, int] = dict.fromkeys(job.nics, since)
     for member in (*job.heavy, *job.light):
         rows = connections.rows(member)
-        says = connections.counted[rows] & ((connections.bytes[rows] > BARE * connections.packets[rows]) | _pushed(connections, rows))
+        says = connections.counted[rows] & (
+            (connections.bytes[rows] > BARE * connections.packets[rows]) | _pushed(connections, rows)
+        )
         says &= (connections.flags[rows] & FIN_RST) == 0
         for back, nic in ((False, int(connections.a[member])), (True, int(connections.b[member]))):
             own = says & (connections.back[rows] == back)
             if own.any():
                 latest[nic] = max(latest[nic], int(connections.end[rows][own].max()))
     order: Sequence[int] = sorted(latest, key=lambda nic: (latest[nic], nic))
-    if len(order) < 2:  # noqa: PLR2004 nobody to be first before
+    if len(order) < 2:
         return None, 0
     return order[0], latest[order[1]] - latest[order[0]]
 
 
-def _pushed(connections: Connections, rows: slice) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _pushed(connections: Connections, rows: slice) -> Bools:
+    """Records with a packet that its program pushed."""
     return (connections.flags[rows] & PUSH) > 0

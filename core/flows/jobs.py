@@ -18,10 +18,10 @@ from core.flows.topology import Topology
 
 Floats = NDArray[np.float64]
 
-LIGHT = 0.01  # of the smaller of its ends' heaviest connection: below it is control traffic (FLOWS.md, 3)
-BIN_US = 10_000  # microseconds of a bin of activity (FLOWS.md, 3)
+LIGHT = 0.01  # of the smaller of its ends' heaviest connection: below it is control traffic (docs/flows.md)
+BIN_US = 10_000  # microseconds of a bin of activity (docs/flows.md)
 BINS = 4_096  # at most: a long run is compared in coarser bins
-SAME_CLOCK = 0.5  # correlation of the activity of two clusters of one job (FLOWS.md, 3)
+SAME_CLOCK = 0.5  # correlation of the activity of two clusters of one job (docs/flows.md)
 FEWEST_BINS = 20  # of activity; with fewer no clock can be compared
 SMALL = 0.01  # of the bytes a NIC of the largest cluster: what is smaller trains nothing
 
@@ -100,9 +100,7 @@ def _clusters(connections: Connections, heavy: Bools, many: int) -> Ints:
     return np.where(alone, -1, first[label])
 
 
-def _join(
-    connections: Connections, topology: Topology, heavy: Bools, cluster: Ints
-) -> tuple[dict[int, int], bool]:
+def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: Ints) -> tuple[dict[int, int], bool]:
     """Of each cluster the job that it is in, and whether any were joined although nothing could be compared."""
     job = {int(name): int(name) for name in np.unique(cluster) if name >= 0}
     servers: dict[str, set[int]] = {}
@@ -128,7 +126,7 @@ def _join(
 
 
 def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> dict[int, Floats]:
-    """Bytes a bin of some clusters, over the whole capture; bins are as wide as most records are long, if that is more."""
+    """Bytes a bin of some clusters, over the whole capture; a bin is as wide as a usual record is long, or more."""
     if not names:
         return {}
     of_rows = connections.of_rows()
@@ -139,6 +137,8 @@ def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list
     own = cluster[connections.a[of_rows[rows]]]
     place = ((start + end) // 2 - start.min()) // width
     return {
-        name: np.bincount(place[own == name], connections.bytes[rows][own == name].astype(float), span // width + 1)
+        name: np.bincount(
+            place[own == name], connections.bytes[rows][own == name].astype(float), span // width + 1
+        ).astype(float)
         for name in names
     }

@@ -1,7 +1,7 @@
 """Whose own work took longer, seen from pipelines: the time between the last receipt and the next sending.
 
-Beside ``core/flows/work.py``, which fails where a sender waits for its receiver to be ready (gloo); this one fails where
-inputs wait for a busy stage. Where both name somebody, and not the same, nobody is named.
+Beside ``core/flows/work.py``, which fails where a sender waits for its receiver to be ready (gloo); this one fails
+where inputs wait for a busy stage. Where both name somebody, and not the same, nobody is named.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def _work(sent: Ints, into: Ints, timeline: Timeline) -> Floats:
     step = step_of(timeline, sent)
     if not len(into) or not (step >= 0).any():
         return np.zeros(len(timeline))
-    first = np.append(True, before[1:] != before[:-1])  # noqa: FBT003 only the first sending after a receipt
+    first = np.append(True, before[1:] != before[:-1])
     good = (before >= 0) & first & (step >= 0)
     good &= step_of(timeline, into[np.maximum(before, 0)]) == step
     waited, own = (sent - into[np.maximum(before, 0)])[good], step[good]

@@ -1,11 +1,13 @@
-"""What tells who is slow, step by step: late acknowledgements, delays between switches, late entry into a burst (and
-``core/flows/work.py``: work in pipelines). Each is an array (steps, things) of microseconds, NaN where nothing was seen.
+"""What tells who is slow: late acknowledgements, delays between switches, late entry into a burst.
+
+Each is an array (steps, things) of microseconds, NaN where nothing was seen. Work in pipelines: core/flows/work.py.
 
 Differs: transfer rates name nobody, for a ring keeps all its edges in step and a rate limiter sends at line rate.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,18 +103,18 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
         for direction in (False, True):
             mine = used & (connections.back[rows] == direction) & (step >= 0)
             exporters = np.unique(connections.switch[rows][mine])
-            if len(exporters) < 2 or connections.sent[member, int(direction)] < connections.sent[member].max() / 2:  # noqa: PLR2004 a link
+            if len(exporters) < 2 or connections.sent[member, int(direction)] < connections.sent[member].max() / 2:
                 continue
-            means = {}
+            means: dict[int, tuple[Floats, Floats]] = {}
             for exporter in exporters.tolist():
                 here = mine & (connections.switch[rows] == exporter)
                 held = connections.bytes[rows][here].astype(float)
                 middle = (connections.start[rows][here] + connections.end[rows][here]) / 2 - timeline.start[0]
-                weight = np.bincount(step[here], held, steps)
+                weight: Floats = np.bincount(step[here], held, steps).astype(float)
                 with np.errstate(invalid="ignore", divide="ignore"):
                     means[exporter] = np.bincount(step[here], held * middle, steps) / weight, weight
             path = _path(connections, rows, mine, means)
-            for near, far in zip(path, path[1:], strict=False):
+            for near, far in pairwise(path):
                 if not _linked(connections, topology, near, far):
                     continue
                 delay, weight = means[far][0] - means[near][0], means[near][1]
@@ -152,13 +154,12 @@ def late_entries(connections: Connections, groups: Groups, timeline: Timeline) -
         begun, receiver = {}, {}
         for nic in group.nics:
             begun[nic], receiver[nic] = _first_sent(connections, group.connections, nic, timeline)
-        for nic, late in _later(begun, timeline).items():
-            columns[nic] = late
-        late = {nic: columns[nic].copy() for nic in group.nics}
+        late = _later(begun, timeline)
         for nic in group.nics:
+            columns[nic] = late[nic]
             if receiver[nic] in late:
-                waits = late[receiver[nic]] >= WAITS * late[nic]
-                columns[nic] = np.where(waits & (late[nic] > 0), 0.0, late[nic])
+                waits = (late[receiver[nic]] >= WAITS * late[nic]) & (late[nic] > 0)
+                columns[nic] = np.where(waits, 0.0, late[nic])
     return sign_of(columns, len(timeline))
 
 
@@ -170,9 +171,7 @@ def late_starts(connections: Connections, groups: Groups, timeline: Timeline) ->
     return sign_of(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
 
 
-def _first_sent(
-    connections: Connections, members: Sequence[int], nic: int, timeline: Timeline
-) -> tuple[Floats, int]:
+def _first_sent(connections: Connections, members: Sequence[int], nic: int, timeline: Timeline) -> tuple[Floats, int]:
     """When a NIC first sent data in each step, NaN where it did not, and to whom it sends most."""
     parts, volume = [np.zeros(0, np.int64)], {-1: 0}
     for member in members:
@@ -214,11 +213,12 @@ def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timel
         moments = np.concatenate([moment for moment, _ in parts])
         values = np.concatenate([value for _, value in parts])
         step = step_of(timeline, moments)
-        columns[nic] = np.bincount(step[step >= 0], values[step >= 0], len(timeline))
+        columns[nic] = np.bincount(step[step >= 0], values[step >= 0], len(timeline)).astype(float)
     return sign_of(columns, len(timeline))
 
 
 def sign_of(columns: Mapping[int, Floats], steps: int) -> Sign:
+    """Columns of NICs as a sign, in their order."""
     nics = sorted(columns)
     values = np.stack([columns[nic] for nic in nics], 1) if nics else np.zeros((steps, 0))
     return Sign(tuple((nic,) for nic in nics), values)

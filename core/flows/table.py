@@ -15,7 +15,13 @@ Codes = NDArray[np.int32]
 UNKNOWN = -1  # the code of an exporter that the record does not name
 
 # column: type in the frame. Missing optional ones are filled; more columns are ignored.
-REQUIRED: dict[str, Any] = {"start_us": pl.Int64, "end_us": pl.Int64, "src": pl.String, "dst": pl.String, "bytes": pl.Int64}
+REQUIRED: dict[str, Any] = {
+    "start_us": pl.Int64,
+    "end_us": pl.Int64,
+    "src": pl.String,
+    "dst": pl.String,
+    "bytes": pl.Int64,
+}
 OPTIONAL: dict[str, tuple[Any, Any]] = {
     "sport": (pl.UInt16, 0),
     "dport": (pl.UInt16, 0),
@@ -103,7 +109,8 @@ def _typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         reason = str(error).split("\n")[0]
         raise UnreadableFlows(
-            f"{name} holds values of another type than the contract: {reason}", "docs/flows.md has the type of each column."
+            f"{name} holds values of another type than the contract: {reason}",
+            "docs/flows.md has the type of each column.",
         ) from error
     return frame.with_columns(
         pl.col("packets").fill_null(1),
@@ -125,8 +132,23 @@ def _usable(frame: pl.DataFrame) -> pl.Series:
 
 
 def _coded(frame: pl.DataFrame, columns: tuple[str, ...]) -> tuple[Any, ...]:
-    """The distinct texts of some columns, sorted, and each column as places in them."""
-    texts = sorted({text for column in columns for text in frame[column].unique().cast(pl.String).to_list()})
-    kind = pl.Enum(texts)
-    codes = [frame[column].cast(pl.String).cast(kind).to_physical().to_numpy().astype(np.int32) for column in columns]
+    """The distinct texts of some columns, sorted, and each column as places in them; no text a row is made."""
+    series = [_categories(frame[column]) for column in columns]
+    texts = sorted({text for _, names in series for text in names.values()})
+    place = {text: number for number, text in enumerate(texts)}
+    codes = []
+    for physical, names in series:
+        lookup = np.zeros(max(names, default=0) + 1, np.int32)
+        for code, text in names.items():
+            lookup[code] = place[text]
+        codes.append(lookup[physical])
     return tuple(texts), *codes
+
+
+def _categories(column: pl.Series) -> tuple[NDArray[np.uint32], dict[int, str]]:
+    """A column as codes, and the text of each code that occurs."""
+    if column.dtype == pl.String:
+        column = column.cast(pl.Categorical)
+    distinct = column.unique()
+    names = dict(zip(distinct.to_physical().to_list(), distinct.cast(pl.String).to_list(), strict=True))
+    return column.to_physical().to_numpy(), names

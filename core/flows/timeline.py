@@ -19,8 +19,10 @@ from core.flows.transfers import transfers_of
 
 TWICE, NEAR = 2.0, 0.1  # FSDP gathers its parameters twice a step and scatters gradients once, within a tenth
 CLEAR = 0.5  # of the steps with equal bytes: below it the silences were none between steps
-SOON_US = 1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
-RECORDS = 9  # lengths of a record that a step has at least (FLOWS.md, 5: 1/9 carries the timeline, 1/4 does not)
+SOON_US = (
+    1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
+)
+RECORDS = 9  # lengths of a record that a step has at least (docs/flows.md: 1/9 carries the timeline, 1/4 does not)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Ti
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
             found.append(_arrived(connections, group, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
-        return _none("no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen")
+        return _none(
+            "no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen"
+        )
     end = _latest(found)
     start = np.append(_first(connections, job, end), end[:-1])
     period = float(np.median(np.diff(end)))
@@ -83,7 +87,7 @@ def ends_step(connections: Connections, group: Group) -> tuple[int, ...]:
     for member in group.connections:
         layers.setdefault((int(connections.a[member]), int(connections.b[member])), []).append(member)
     pairs = [sorted(members, key=lambda one: (connections.sent[one].max(), one)) for members in layers.values()]
-    if any(len(members) != 2 for members in pairs):  # noqa: PLR2004 one that gathers, one that scatters
+    if any(len(members) != 2 for members in pairs):
         return group.connections
     volume = [connections.sent[pair].max(axis=1) for pair in pairs]
     if all(abs(more / (TWICE * max(1, less)) - 1) < NEAR for less, more in volume):

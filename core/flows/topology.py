@@ -6,7 +6,9 @@ from typing import Any
 
 from core.errors import BadTopology
 
-_HINT = 'A topology is {"schema": "firstfault.topology/1", "servers": [{"name", "nics"}], "links": [...]} (docs/flows.md).'
+_HINT = (
+    'A topology is {"schema": "firstfault.topology/1", "servers": [{"name", "nics"}], "links": [...]} (docs/flows.md).'
+)
 
 
 @dataclass(frozen=True)

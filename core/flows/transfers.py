@@ -9,7 +9,7 @@ from core.flows.connections import Connections
 
 Transfers = NDArray[np.int64]  # rows of start, end (microseconds), bytes; in time order
 
-SILENCE_US = 6_000  # microseconds between two transfers (FLOWS.md, 3: bursts of 6 ms)
+SILENCE_US = 6_000  # microseconds between two transfers (docs/flows.md: bursts of 6 ms)
 
 
 def transfers_of(
@@ -34,7 +34,7 @@ def merge(records: Transfers, silence: int) -> Transfers:
         return records
     records = records[np.lexsort((records[:, 2], records[:, 1], records[:, 0]))]
     last = np.maximum.accumulate(records[:, 1])
-    first = np.flatnonzero(np.append(True, records[1:, 0] - last[:-1] > silence))  # noqa: FBT003 a value
+    first = np.flatnonzero(np.append(True, records[1:, 0] - last[:-1] > silence))
     ends = np.append(last[first[1:] - 1], last[-1])
     return np.stack([records[first, 0], ends, np.add.reduceat(records[:, 2], first)], 1)
 

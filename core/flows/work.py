@@ -1,7 +1,7 @@
 """Whose own work took longer, seen from pipelines: what each stage sends, and what it had to wait for before.
 
-A stage works on a micro-batch from the later of two moments on: when it sent what came before, and when it received what
-it needs. Differs: the time since the last receipt is not that, for in a busy pipeline inputs wait for the stage.
+A stage works on a micro-batch from the later of two moments on: when it sent what came before, and when it received
+what it needs. Differs: the time since the last receipt is not that, for in a busy pipeline inputs wait for the stage.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,9 @@ from core.flows.timeline import Timeline
 from core.flows.transfers import transfers_of
 
 SILENCE_US = 2_000  # microseconds between two transfers of one lane: that is what ends a record at the message grain
-RISEN = 0.15  # of its level before, by which a lane rose: lanes between healthy NICs moved by less than .07 (d01, d05, d10)
+RISEN = (
+    0.15  # of its level before, by which a lane rose: lanes between healthy NICs moved by less than .07 (d01, d05, d10)
+)
 PART = 0.1  # of what a step became slower by, at least
 
 
@@ -33,14 +35,16 @@ def stage_work(connections: Connections, groups: Groups, timeline: Timeline) -> 
 
 def _of_pipeline(connections: Connections, group: Group, timeline: Timeline) -> dict[tuple[int, ...], Floats]:
     """The work of each stage: forward to the next, backward to the one before."""
-    sent, received = {}, {}
+    sent: dict[tuple[int, ...], Floats] = {}
+    received: dict[tuple[int, ...], Floats] = {}
     for member in group.connections:
         ends = int(connections.a[member]), int(connections.b[member])
         for back, lane in ((False, ends), (True, ends[::-1])):
             transfers = transfers_of(connections, [member], back=back, silence=SILENCE_US)
             sent[lane] = _by_batch(transfers[:, 0], transfers[:, 0], timeline)
             received[lane] = _by_batch(transfers[:, 1], transfers[:, 0], timeline)
-    path, work = group.nics, {}
+    path = group.nics
+    work: dict[tuple[int, ...], Floats] = {}
     for stage, nic in enumerate(path):
         lanes = [(nic, other) for other in path if (nic, other) in sent]
         own = np.concatenate([sent[lane] for lane in lanes], 1)
@@ -65,7 +69,7 @@ def _by_batch(moments: Ints, begun: Ints, timeline: Timeline) -> Floats:
     count = np.bincount(step, minlength=len(timeline))
     usual = int(np.median(count))
     table = np.full((len(timeline), usual), np.nan)
-    whole = count == usual
+    whole: Bools = np.equal(count, usual)
     if usual and whole.any():
         table[whole] = moments[whole[step]].reshape(-1, usual)
     return table
@@ -75,8 +79,9 @@ def _latest_needed(sent: Floats, gradients: Floats | None) -> Floats | None:
     """The gradient that has to be there before each activation, as late as all sendings of the job allow."""
     if gradients is None or not sent.size or not gradients.size:
         return None
-    there = np.sum(gradients[:, None, :] <= sent[:, :, None], axis=2)
-    good = np.isfinite(sent) & np.isfinite(gradients).all(axis=1)[:, None] & (there > 0)
+    there: Ints = np.sum(gradients[:, None, :] <= sent[:, :, None], axis=2)
+    whole = np.isfinite(gradients.sum(axis=1))
+    good = np.isfinite(sent) & whole[:, None] & (there > 0)
     if not good.any():
         return None
     behind = int(np.max((np.arange(sent.shape[1]) - there + 1)[good]))
@@ -99,13 +104,11 @@ def _time(sent: Floats, own: Floats, needed: Floats | None) -> Floats:
     return np.where(np.isfinite(sent).all(axis=1), spent.sum(axis=1), np.nan)
 
 
-def slow_workers(
-    sign: Sign, homes: Mapping[int, str], inside: Bools, outside: Bools, more: float
-) -> dict[str, Floats]:
+def slow_workers(sign: Sign, homes: Mapping[int, str], inside: Bools, outside: Bools, more: float) -> dict[str, Floats]:
     """The servers of which every sending to every neighbour came later, and what each took: (steps) microseconds.
 
-    A server whose NICs only send to such servers may have waited for them to be ready: it is left out where one of those
-    also sends to others.
+    A server whose NICs only send to such servers may have waited for them to be ready: it is left out where one of
+    those also sends to others.
 
     Args:
         sign: of ``stage_work``, by sender and receiver.

@@ -1,6 +1,6 @@
-"""Records of nfdump: its JSON, and nfcapd files through the program itself. Only JSON keeps milliseconds and whole numbers.
+"""Records of nfdump: its JSON, and nfcapd files through the program itself.
 
-Whole seconds of ``-o csv`` and "1.1 M" of ``%byt`` are why nothing else of it is read.
+Only JSON keeps milliseconds and whole numbers: ``-o csv`` prints whole seconds, and ``%byt`` "1.1 M".
 """
 
 import io
@@ -65,7 +65,9 @@ def _records(text: bytes, name: str) -> Records:
         rows = pl.read_ndjson(io.BytesIO(text), infer_schema_length=None)
     missing = {"first", "last", "in_bytes"} - set(rows.columns)
     if missing:
-        raise UnreadableFlows(f"{name} is JSON, but not of nfdump: it has no {', '.join(sorted(missing))}", "docs/flows.md")
+        raise UnreadableFlows(
+            f"{name} is JSON, but not of nfdump: it has no {', '.join(sorted(missing))}", "docs/flows.md"
+        )
     frame = rows.select(
         _time("first").alias("start_us"),
         _time("last").alias("end_us"),
@@ -91,7 +93,7 @@ def _either(rows: pl.DataFrame, columns: list[str], otherwise: str | int) -> pl.
 
 
 def _flags(rows: pl.DataFrame) -> pl.Expr:
-    """"...AP.S." as a number."""
+    """Flags as a number, also those in letters: ``...AP.S.``."""
     if "tcp_flags" not in rows.columns or rows.schema["tcp_flags"] != pl.String:
         return _either(rows, ["tcp_flags"], 0)
     texts = rows["tcp_flags"].drop_nulls().unique().to_list()

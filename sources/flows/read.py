@@ -53,7 +53,9 @@ def read_topology(path: Path) -> Topology:
             raise BadTopology(f"{path} is larger than a topology can be", "Name a topology.json (docs/flows.md).")
         return topology_from(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise BadTopology(f"{path} cannot be read: {error.strerror}", "Name a topology.json (docs/flows.md).") from error
+        raise BadTopology(
+            f"{path} cannot be read: {error.strerror}", "Name a topology.json (docs/flows.md)."
+        ) from error
     except (ValueError, RecursionError) as error:
         raise BadTopology(f"{path} is no JSON: {error}", "Name a topology.json (docs/flows.md).") from error
 
