@@ -213,6 +213,8 @@ class Simulation:
         count = len(begin)
         packets = packets or max(2, size // MTU)
         first = (begin * 1e6).astype(np.int64)
+        flags = np.full(count, 24 if size else 16, np.uint8)
+        flags[-1] |= 1  # FIN: the job ends
         self._columns.append(
             {
                 "start_us": first, "end_us": first + (length * 1e6).astype(np.int64),
@@ -220,7 +222,7 @@ class Simulation:
                 "sport": np.full(count, ports[0], np.uint16), "dport": np.full(count, ports[1], np.uint16),
                 "proto": np.full(count, 6, np.uint8),
                 "bytes": np.full(count, size or ACK * packets, np.int64), "packets": np.full(count, packets, np.int64),
-                "tcp_flags": np.full(count, 24 if size else 16, np.uint8), "switch": [switch] * count,
+                "tcp_flags": flags, "switch": [switch] * count,
             }
         )  # fmt: skip
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from core.flows.jobs import Floats
 
-SAVED = 0.2  # of the L1 cost that a change has to save (docs/flows.md)
-SLOWER = 0.08  # of the level before, by which a stretch is slower at least (docs/flows.md)
+SAVED = 0.2  # of the L1 cost that a change has to save (FLOWS.md, 4)
+SLOWER = 0.08  # of the level before, by which a stretch is slower at least (FLOWS.md, 4)
 SHORTEST = 4  # steps of a stretch; fewer are slow steps
 GRID = 120  # places at which a change is looked for; a longer series is looked at in coarser ones first
-DRIFTED = 0.12  # of the level before, that a drift adds in all (docs/flows.md)
-NEIGHBOURS = 16  # steps that a slow step is compared with (docs/flows.md)
-SLOW, DEVIATIONS = 1.3, 6.0  # times their median, and their absolute deviations from it (docs/flows.md)
+DRIFTED = 0.12  # of the level before, that a drift adds in all (FLOWS.md, 4)
+NEIGHBOURS = 16  # steps that a slow step is compared with (FLOWS.md, 4)
+SLOW, DEVIATIONS = 1.3, 6.0  # times their median, and their absolute deviations from it (FLOWS.md, 4)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def find_stretch(durations: Floats) -> Stretch | None:
         return None
     log = np.log(durations)
     alone = _cost(log)
-    drift, drift_cost = _drift(durations)
+    drift, drift_cost = _drift(log)
     stretch, stretch_cost = _shift(log)
     if drift is not None and drift_cost < min(stretch_cost, (1 - SAVED) * alone):
         usual = float(np.median(durations[:drift]))
@@ -115,16 +115,14 @@ def _best_pair(
     return best, least
 
 
-def _drift(durations: Floats) -> tuple[int | None, float]:
+def _drift(log: Floats) -> tuple[int | None, float]:
     """Where a level turns into a rising line that goes on to the end, with the least cost."""
     best, least = None, np.inf
-    log = np.log(durations)
     for first in range(SHORTEST, len(log) - 2 * SHORTEST, max(1, len(log) // GRID)):
-        level = float(np.median(durations[:first]))
+        level = float(np.median(log[:first]))
         run = np.arange(1, len(log) - first + 1)
-        slope = float(np.median((durations[first:] - level) / run))
-        line = np.log(np.maximum(level + slope * run, level / 2))
-        cost = float(np.abs(log[:first] - np.log(level)).sum() + np.abs(log[first:] - line).sum())
+        slope = float(np.median((log[first:] - level) / run))
+        cost = float(np.abs(log[:first] - level).sum() + np.abs(log[first:] - level - slope * run).sum())
         if slope > 0 and cost < least:
             best, least = first, cost
     return best, least

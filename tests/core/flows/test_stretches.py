@@ -42,7 +42,7 @@ def test_a_line_is_a_drift() -> None:
 
     assert found is not None
     assert found.drifts
-    assert abs(found.first - 25) <= 3
+    assert abs(found.first - 25) <= 6  # a line in the logarithm is bent: the onset comes a few steps early
 
 
 @pytest.mark.parametrize("seed", range(5))
