@@ -8,7 +8,7 @@ nothing in it is fitted to a capture. All columns of a pipeline and all steps ar
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import time
@@ -271,15 +271,14 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path, attached = Path(folder) / "flows.parquet", Path(folder) / "topology.json"
         records = _write(path, attached, steps)
+        answer = Path(folder) / "answer.json"
+        command = [sys.executable, "-m", "bot", "flows", str(path), "--topology", str(attached), "--json"]
         began = time.monotonic()
-        run = subprocess.run(
-            [sys.executable, "-m", "bot", "flows", str(path), "--topology", str(attached), "--json"],
-            check=True,
-            capture_output=True,
-        )
+        with answer.open("wb") as out, subprocess.Popen(command, stdout=out) as run:
+            _, status, used = os.wait4(run.pid, 0)  # of this child alone
+            run.returncode = os.waitstatus_to_exitcode(status)
         took = time.monotonic() - began
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    jobs = json.loads(run.stdout)["jobs"]
+        jobs = json.loads(answer.read_text())["jobs"]
     seen = sorted({(len(job["nics"]), len(job["steps"])) for job in jobs})
     print(f"{records:,} records, {len(jobs)} jobs; NICs and steps of a job: {seen}")
     print(f"{took:.1f} s, CPU {used.ru_utime + used.ru_stime:.1f} s, peak memory {used.ru_maxrss / 1e6:.2f} GB")
