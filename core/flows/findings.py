@@ -47,7 +47,7 @@ def find_findings(
     stored = _stored(connections, topology, job, timeline)
     found += [
         _slow_step(court, timeline, durations, step, usual, stored)
-        for step, usual in slow_steps(durations, stretch)
+        for step, usual in slow_steps(durations, stretch, stored > STORED)
         if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
     ]
     silence = find_silence(connections, job, timeline, int(connections.end.max()))

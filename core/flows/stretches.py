@@ -16,6 +16,10 @@ SHORTEST = 4  # steps of a stretch; fewer are slow steps
 GRID = 120  # places at which a change is looked for; a longer series is looked at in coarser ones first
 DRIFTED = 0.12  # of the level before, that a drift adds in all (FLOWS.md, 4)
 NEIGHBOURS = 16  # steps that a slow step is compared with (FLOWS.md, 4)
+PAUSED, PAUSE_DEVIATIONS = (
+    1.15,
+    3.0,
+)  # the same for steps that wrote to storage: three of four were found with 1.3 (d06)
 SLOW, DEVIATIONS = 1.3, 6.0  # times their median, and their absolute deviations from it (FLOWS.md, 4)
 
 
@@ -57,8 +61,14 @@ def find_stretch(durations: Floats) -> Stretch | None:
     return Stretch(first, last, False, usual, slow) if slow > (1 + SLOWER) * usual else None  # noqa: FBT003 a field
 
 
-def slow_steps(durations: Floats, stretch: Stretch | None) -> list[tuple[int, float]]:
-    """Single steps that took much longer than their neighbours: index, and the median of the neighbours."""
+def slow_steps(
+    durations: Floats, stretch: Stretch | None, wrote: NDArray[np.bool_] | None = None
+) -> list[tuple[int, float]]:
+    """Single steps that took much longer than their neighbours: index, and the median of the neighbours.
+
+    Args:
+        wrote: steps with a known cause, of which less is enough.
+    """
     inside = np.zeros(len(durations), bool)
     if stretch is not None:
         inside[stretch.first : stretch.last + 1] = True
@@ -71,7 +81,8 @@ def slow_steps(durations: Floats, stretch: Stretch | None) -> list[tuple[int, fl
             continue
         middle = float(np.median(durations[near]))
         spread = float(np.median(np.abs(durations[near] - middle)))
-        if durations[step] > SLOW * middle and durations[step] - middle > DEVIATIONS * spread:
+        least, apart = (PAUSED, PAUSE_DEVIATIONS) if wrote is not None and wrote[step] else (SLOW, DEVIATIONS)
+        if durations[step] > least * middle and durations[step] - middle > apart * spread:
             found.append((step, middle))
     return found
 

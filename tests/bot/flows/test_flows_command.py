@@ -41,7 +41,18 @@ def test_the_json_is_the_contract(capture: list[str]) -> None:
     assert list(document)[:5] == ["schema", "span", "jobs", "findings", "skipped"]
     assert document["schema"] == "firstfault.flows/1"
     assert list(document["jobs"][0]) == ["id", "nics", "servers", "period", "parallelism", "groups", "pairs", "steps"]
-    assert list(document["findings"][0]) == ["id", "job", "kind", "subject", "steps", "start", "end", "score", "because", "evidence"]
+    assert list(document["findings"][0]) == [
+        "id",
+        "job",
+        "kind",
+        "subject",
+        "steps",
+        "start",
+        "end",
+        "score",
+        "because",
+        "evidence",
+    ]
     assert to_json(FlowsDocument.model_validate_json(run.stdout)) == run.stdout
 
 

@@ -15,7 +15,8 @@ from sources.flows.nfdump import read_nfcapd
 from sources.flows.read import read_flows, read_topology
 
 RECORD = {
-    "type": "FLOW", "first": "2026-11-22T04:00:00.522", "last": "2026-11-22T04:00:01.864", "received": "2026-11-22T04:00:05.000",
+    "type": "FLOW", "first": "2026-11-22T04:00:00.522", "last": "2026-11-22T04:00:01.864",
+    "received": "2026-11-22T04:00:05.000",
     "in_packets": 18, "in_bytes": 13655, "proto": 6, "tcp_flags": "...AP.S.", "src_port": 60424, "dst_port": 9091,
     "src4_addr": "10.0.0.1", "dst4_addr": "10.0.0.2", "ip4_router": "10.9.9.9",
 }  # fmt: skip
@@ -78,7 +79,8 @@ def test_a_clock_that_is_ahead_is_told_and_not_shifted(tmp_path: Path) -> None:
 def test_flow_logs_of_aws_are_read_by_their_header(tmp_path: Path) -> None:
     """Whole seconds; intervals without data are left out."""
     path = tmp_path / "vpc.log"
-    head = "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start end action log-status"
+    head = "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start end"
+    head += " action log-status"
     path.write_text(
         f"{head}\n2 1 eni-a 10.0.0.1 10.0.0.2 4000 5000 6 100 100000 1700000000 1700000060 ACCEPT OK\n"
         "2 1 eni-b - - - - - - - 1700000000 1700000060 - NODATA\n"
@@ -166,7 +168,8 @@ def test_a_broken_nfcapd_file_is_told_in_nfdumps_words(tmp_path: Path) -> None:
         ("[]", "not of the schema"),
         ('{"schema": "firstfault.topology/1", "servers": [{"name": "a"}]}', "another form"),
         (
-            '{"schema": "firstfault.topology/1", "servers": [{"name": "a", "nics": ["1"]}, {"name": "b", "nics": ["1"]}]}',
+            '{"schema": "firstfault.topology/1", "servers": '
+            '[{"name": "a", "nics": ["1"]}, {"name": "b", "nics": ["1"]}]}',
             "two servers",
         ),
     ],
