@@ -1,6 +1,7 @@
 """What was slow in a job: a hang, a drift, a slow stretch, slow steps and pauses, with who was at fault or nobody."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from core.flows.answer import Finding, NamedGroup, Subject
 from core.flows.blame import Blame, Court
 from core.flows.connections import Connections
 from core.flows.grain import find_grain
-from core.flows.groups import Groups
+from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
 from core.flows.stretches import Stretch, find_stretch, slow_steps
@@ -36,8 +37,12 @@ def find_findings(
     skipped = []
     durations = timeline.durations
     grain = find_grain(connections, job.heavy)
-    court = Court(connections, topology, job, groups, timeline, named) if FINE * grain.long <= timeline.period else None
-    if court is None:
+    whole = not is_open(connections, groups)
+    fine = FINE * grain.long <= timeline.period
+    court = Court(connections, topology, job, groups, timeline, named) if whole and fine else None
+    if not whole:
+        skipped.append(("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named"))
+    elif not fine:
         reason = (
             f"records last up to {_ms(grain.long)}, too long beside steps of {_ms(timeline.period)} to see who was late"
         )
@@ -54,7 +59,7 @@ def find_findings(
     if isinstance(silence, str):
         skipped.append(("hang", silence))
     elif silence is not None:
-        found.append(_hang(connections, topology, named, timeline, silence))
+        found.append(_hang(connections, topology, named, timeline, silence if whole else replace(silence, nic=None)))
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
 
 

@@ -4,6 +4,7 @@ A ring sends in one direction, at any grain. What goes both ways is told apart b
 alike, several a step, and the two directions take turns.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,6 +54,16 @@ class Groups:
     def of(self, kind: str) -> tuple[Group, ...]:
         """The groups of a kind."""
         return tuple(group for group in self.groups if group.kind == kind)
+
+
+def is_open(connections: Connections, groups: Groups) -> bool:
+    """Whether a ring of three and more has ends: then some of its NICs were not captured."""
+    for group in groups.of("dp"):
+        ends = {(int(connections.a[member]), int(connections.b[member])) for member in group.connections}
+        near = Counter(nic for pair in ends for nic in pair)
+        if len(group.nics) > 2 and min(near.values()) < 2:
+            return True
+    return False
 
 
 def find_groups(connections: Connections, job: JobFlows) -> Groups:

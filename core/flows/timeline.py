@@ -22,6 +22,7 @@ CLEAR = 0.5  # of the steps with equal bytes: below it the silences were none be
 SOON_US = (
     1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
 )
+LEAST = 8  # steps: the 100 first records of a job have six bursts that are alike (d08)
 RECORDS = 9  # lengths of a record that a step has at least (docs/flows.md: 1/9 carries the timeline, 1/4 does not)
 
 
@@ -70,6 +71,8 @@ def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Ti
             "no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen"
         )
     end = _latest(found)
+    if len(end) < LEAST:
+        return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
     start = np.append(_first(connections, job, end), end[:-1])
     period = float(np.median(np.diff(end)))
     if period < RECORDS * grain.usual:

@@ -225,7 +225,7 @@ def test_no_records_are_no_jobs() -> None:
 
 
 def test_a_step_of_fsdp_ends_with_its_scatter() -> None:
-    """Two gathers on one connection and a scatter on the other: the longest silence is before the scatter, not behind."""
+    """Two gathers on one connection and a scatter on the other: the longest silence is before the scatter."""
     rows = []
     random = np.random.default_rng(0)
     clock, ends = 1.8e9, []
@@ -245,3 +245,42 @@ def test_a_step_of_fsdp_ends_with_its_scatter() -> None:
 
     assert (found.dp, len(found.timeline)) == (4, 30)
     assert found.timeline.end / SECOND == pytest.approx(ends, abs=0.001)
+
+
+def test_queue_pairs_of_roce_are_connections() -> None:
+    """RoCEv2 has one destination port both ways and no flags: groups and steps as ever, and a hang cannot be told."""
+    frame, topology, (job,) = simulate(Layout(faults=(Fault("nic", 15, 39, 0.02, 1, 3),)))
+    pair = (pl.min_horizontal("sport", "dport").cast(pl.Int64) * 7 + pl.max_horizontal("sport", "dport")) % 60_000
+    roce = frame.with_columns(
+        sport=pair.cast(pl.UInt16),
+        dport=pl.lit(4791, pl.UInt16),
+        proto=pl.lit(17, pl.UInt8),
+        tcp_flags=pl.lit(0, pl.UInt8),
+    )
+
+    (found,) = answer(roce, topology).jobs
+
+    assert (found.dp, found.pp, len(found.timeline)) == (4, 2, len(job.ends))
+    assert [finding.kind for finding in found.findings] == ["slow_nic"]
+
+
+def test_a_capture_of_one_host_names_nobody() -> None:
+    """Steps are seen, but a NIC whose other neighbours were not captured cannot be compared."""
+    frame, topology, (job,) = simulate(Layout(dp=8, pp=1, faults=(Fault("compute", 15, 30, 1.6, 0, 3),)))
+    host = job.address(0, 5, 0)
+    seen = frame.filter((pl.col("src").cast(pl.String) == host) | (pl.col("dst").cast(pl.String) == host))
+
+    found = answer(seen, topology)
+
+    assert len(found.jobs[0].timeline) == len(job.ends)
+    assert findings(found) == [("slowdown", None)]
+    assert "subjects" in {skip.step for skip in found.skipped}
+
+
+def test_a_few_bursts_are_no_steps() -> None:
+    """A capture that ends while a job begins has too few bursts to call them steps."""
+    frame, topology, _ = simulate(Layout(steps=7))
+
+    (found,) = answer(frame, topology).jobs
+
+    assert len(found.timeline) == 0

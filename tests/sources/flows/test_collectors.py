@@ -50,17 +50,17 @@ def test_packets_come_through_softflowd_and_nfcapd(tmp_path: Path) -> None:
     )  # fmt: skip
     try:
         _wait_for(port)
-        exporter = [
+        exporter: list[str] = [
             shutil.which("softflowd") or "",
             "-r",
-            tmp_path / "two.pcap",
+            str(tmp_path / "two.pcap"),
             "-n",
             f"127.0.0.1:{port}",
             "-v",
             "9",
             "-d",
         ]
-        exporter += ["-p", tmp_path / "pid", "-c", "none"]
+        exporter += ["-p", str(tmp_path / "pid"), "-c", "none"]
         subprocess.run(exporter, check=True, capture_output=True, timeout=PATIENCE)
         time.sleep(0.5)  # nothing tells when nfcapd has taken the datagram from its socket
     finally:

@@ -168,8 +168,12 @@ def test_a_broken_nfcapd_file_is_told_in_nfdumps_words(tmp_path: Path) -> None:
         ("[]", "not of the schema"),
         ('{"schema": "firstfault.topology/1", "servers": [{"name": "a"}]}', "another form"),
         (
-            '{"schema": "firstfault.topology/1", "servers": '
-            '[{"name": "a", "nics": ["1"]}, {"name": "b", "nics": ["1"]}]}',
+            json.dumps(
+                {
+                    "schema": "firstfault.topology/1",
+                    "servers": [{"name": "a", "nics": ["1"]}, {"name": "b", "nics": ["1"]}],
+                }
+            ),
             "two servers",
         ),
     ],
