@@ -250,6 +250,32 @@ def history(
 
 
 @app.command()
+def flows(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, nfdump's JSON, nfcapd.")],
+    *,
+    topology: Annotated[
+        Path | None,
+        typer.Option("--topology", metavar="FILE", help="What is attached to what (docs/flows.md)."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/flows.schema.json).")] = False,
+) -> None:
+    """Find jobs, their steps and what slows them down in network flows alone.
+
+    \b
+    firstfault flows flows.parquet --topology topology.json
+    firstfault flows nfcapd.202611221200 --topology topology.json --json | jq .findings
+
+    Nothing runs in the jobs: switches or hosts export the flows (docs/flows.md tells how). What the records are too
+    coarse for is told, not guessed.
+
+    Exit codes: 0 answered, 1 no job in the records, 2 wrong use or unreadable input.
+    """  # noqa: D301 click reads the control byte
+    from bot.flows.command import flows as run  # noqa: PLC0415 loads what --help must not
+
+    raise typer.Exit(run(file, topology, json=json))
+
+
+@app.command()
 def serve() -> None:
     """Run the Slack bot until it is told to end.
 

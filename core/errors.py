@@ -6,7 +6,9 @@ FirstfaultError            exit code 2
 ├── NoLogs                 the job is there, its logs are not
 ├── SourceUnavailable      the jobs folder or bucket does not answer
 ├── UnreadableLog          one log file cannot be read (collected as a problem, never fatal by itself)
-└── BadSettings            an option or environment variable makes no sense
+├── BadSettings            an option or environment variable makes no sense
+├── UnreadableFlows        a file is no flow records, or broken
+└── BadTopology            a topology cannot be read
 
 A foreign error is translated once, in the adapter that met it, with ``raise ... from``.
 """
@@ -45,3 +47,11 @@ class UnreadableLog(FirstfaultError):
 
 class BadSettings(FirstfaultError):
     """A setting that cannot work."""
+
+
+class UnreadableFlows(FirstfaultError):
+    """A file of network flows is missing, broken, or of a form that nobody reads."""
+
+
+class BadTopology(FirstfaultError):
+    """The file that tells what is attached to what makes no sense."""

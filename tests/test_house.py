@@ -33,8 +33,8 @@ ONLY_IN = {
 }
 HEAVY = (
     "aiobotocore", "botocore", "chromadb", "dask", "distributed", "dtaidistance", "drain3", "matplotlib", "moto",
-    "numba", "numpy", "onnxruntime", "openai", "pandas", "prometheus_client", "s3fs", "scipy", "sentence_transformers",
-    "sklearn", "slack_bolt", "slack_sdk", "tokenizers", "torch",
+    "numba", "numpy", "onnxruntime", "openai", "pandas", "polars", "prometheus_client", "s3fs", "scipy",
+    "sentence_transformers", "sklearn", "slack_bolt", "slack_sdk", "tokenizers", "torch",
 )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""``firstfault flows``: the answer as JSON (documents.py) and for a terminal (terminal.py)."""

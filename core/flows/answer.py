@@ -1,0 +1,90 @@
+"""What is known of a capture: jobs with their groups and steps, what was slow, and what could not be told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.flows.timeline import Timeline
+from core.model import Skipped
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Who a finding points at; what is None is not known or not meant."""
+
+    nic: str | None = None
+    server: str | None = None
+    group: str | None = None
+    switch: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was slow, or stopped.
+
+    Attributes:
+        kind: slow_step, pause, slowdown, slow_compute, slow_nic, slow_group, slow_switch, drift or hang.
+        subject: None where nobody stands out.
+        steps: the first and the last one, by their index; for a hang the last complete step twice.
+        start, end: microseconds since 1970.
+        score: higher is more anomalous: how many times as long a step was, or seconds of a hang in steps.
+        because: one sentence with the numbers.
+        evidence: those numbers by name.
+    """
+
+    kind: str
+    subject: Subject | None
+    steps: tuple[int, int]
+    start: int
+    end: int
+    score: float
+    because: str
+    evidence: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NamedGroup:
+    """A group of a job, by the addresses of its NICs."""
+
+    id: str
+    kind: str
+    nics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JobAnswer:
+    """A job, its groups, its steps and what was slow in it.
+
+    Attributes:
+        pairs: two addresses that send to each other, and the kind of group that they do it for.
+        dp, pp, tp: sizes, None when unknown.
+    """
+
+    id: str
+    nics: tuple[str, ...]
+    servers: tuple[str, ...]
+    groups: tuple[NamedGroup, ...]
+    pairs: tuple[tuple[str, str, str], ...]
+    timeline: Timeline
+    dp: int | None
+    pp: int | None
+    tp: int | None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class FlowsAnswer:
+    """All that a capture tells.
+
+    Attributes:
+        span: first and last packet, microseconds since 1970.
+        records: rows read; of those, ``left_out`` could not be used and ``copies`` came twice.
+        exporters: switches that reported.
+    """
+
+    span: tuple[int, int]
+    records: int
+    left_out: int
+    copies: int
+    exporters: tuple[str, ...]
+    jobs: tuple[JobAnswer, ...]
+    skipped: tuple[Skipped, ...]

@@ -1,0 +1,174 @@
+"""Who made steps slow: the one thing whose sign rose by more than that of all others, if it rose by enough.
+
+What queues between two switches is between them; a receiver that acknowledges late has a slow link; who works longer
+or comes late has a slow accelerator. Nobody is an answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.flows.answer import NamedGroup, Subject
+from core.flows.connections import Bools, Connections
+from core.flows.groups import Groups
+from core.flows.jobs import Floats, JobFlows
+from core.flows.replies import answer_times
+from core.flows.signs import Sign, late_answers, late_entries, late_starts, link_delays, rises
+from core.flows.timeline import Timeline
+from core.flows.topology import Topology
+from core.flows.work import slow_workers, stage_work, summed
+
+LINK_US, LINK_TIMES = (
+    1_000,
+    5.0,
+)  # microseconds of a queue, and times that of a healthy link: those moved by .01 ms (d05)
+ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
+OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
+STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
+PEERS = 0.5  # of the highest rise: who has that much is slow as well
+ALWAYS = (
+    0.75  # of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of
+)
+# a shared machine hits one after the other (docs/LOG.md)
+NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Who was slow.
+
+    Attributes:
+        kind: slow_switch, slow_nic, slow_compute or slow_group.
+        rise, before, other: microseconds a step: how much its sign rose, from where, and the next highest rise.
+        says: what rose.
+    """
+
+    kind: str
+    subject: Subject
+    rise: float
+    before: float
+    other: float
+    says: str
+
+
+class Court:
+    """Who was slow in some steps of a job; its signs are read once."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        topology: Topology,
+        job: JobFlows,
+        groups: Groups,
+        timeline: Timeline,
+        named: Sequence[NamedGroup],
+    ) -> None:
+        self._names = connections.addresses
+        self._switches = connections.switches
+        self._groups = named
+        self._homes = {nic: topology.server_of(connections.addresses[nic]) for nic in job.nics}
+        self._nics: dict[str, list[int]] = {}
+        for nic, server in self._homes.items():
+            self._nics.setdefault(server, []).append(nic)
+        self._links = link_delays(connections, topology, job, timeline)
+        self._answers = late_answers(connections, topology, job, timeline)
+        self._work = (answer_times(connections, groups, timeline), stage_work(connections, groups, timeline))
+        self._own = (
+            ("began to send later than its group", late_entries(connections, groups, timeline)),
+            ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
+        )
+
+    def blame(self, inside: Bools, outside: Bools, more: float, *, own_share: float = OWN_SHARE) -> Blame | None:
+        """Who was slow in the steps ``inside``, compared with ``outside``; None for nobody.
+
+        Args:
+            more: microseconds a step that have to be explained.
+            own_share: of those, that a slow accelerator has to explain.
+        """
+        found = self._switch(inside, outside)
+        if found is not None:
+            return found
+        own_part = own_share * more
+        best = [
+            blame
+            for blame in (
+                self._worker(inside, outside, more, own_part),
+                *(self._nic("slow_compute", says, sign, (inside, outside), own_part) for says, sign in self._own),
+            )
+            if blame
+        ][:1]  # a late entry may come of another stage's work: that comes first
+        late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), ANSWER_SHARE * more)
+        return max([*best, *filter(None, [late])], key=lambda blame: blame.rise, default=None)
+
+    def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Blame | None:
+        """Who took longer for its work, by two measures that fail in different ways; None where they disagree."""
+        found = []
+        for sign in self._work:
+            workers = slow_workers(sign, self._homes, inside, outside, more)
+            own = summed(workers, self._nics, len(inside))
+            found.append(self._nic("slow_compute", "took longer for its own work", own, (inside, outside), least))
+        named = [blame for blame in found if blame]
+        single = [blame for blame in named if blame.subject.server] or named
+        return single[0] if single and len({blame.subject for blame in single}) == 1 else None
+
+    def _switch(self, inside: Bools, outside: Bools) -> Blame | None:
+        """The switch of which most links hold what passes them."""
+        rise, before, _ = rises(self._links, inside, outside)
+        slow = {link for link, value in zip(self._links.things, rise.tolist(), strict=True) if value > LINK_US}
+        healthy = max(
+            [0.0, *(value for link, value in zip(self._links.things, rise.tolist(), strict=True) if link not in slow)]
+        )
+        if not slow or rise.max() < LINK_TIMES * healthy:
+            return None
+        share = {}
+        for switch in sorted({end for link in slow for end in link}):
+            own = [link for link in self._links.things if switch in link]
+            share[switch] = sum(link in slow for link in own) / len(own), -len(own)
+        worst = self._switches[max(sorted(share), key=lambda switch: share[switch])]
+        says = f"on the links of {worst} the same bytes were seen later at the far end"
+        highest = int(np.argmax(rise))
+        return Blame("slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says)
+
+    def _nic(self, kind: str, says: str, sign: Sign, when: tuple[Bools, Bools], least: float) -> Blame | None:
+        """The NIC, server or group whose sign stands out from all others."""
+        rise, before, noise = rises(sign, *when)
+        order = np.argsort(-rise, kind="stable").tolist()
+        if not order:
+            return None
+        first = order[0]
+        highest = float(rise[first])
+        if highest < max(least, NOISE * noise[first]) or highest <= 0:
+            return None
+        if not _always(sign.values[:, first], *when, before[first] + highest / 2):
+            return None
+        peers = [place for place in order if rise[place] >= PEERS * highest]
+        other = max([0.0, *(float(rise[place]) for place in order if place not in peers)])
+        if highest < STANDS_OUT * other:
+            return None
+        nics = [self._names[nic] for place in peers for nic in sign.things[place]]
+        subject = self._subject(nics)
+        if subject is None:
+            return None
+        who = subject.nic or subject.server or subject.group
+        return Blame(
+            kind if subject.server else "slow_group", subject, highest, float(before[first]), other, f"{who} {says}"
+        )
+
+    def _subject(self, nics: Sequence[str]) -> Subject | None:
+        """A NIC, or what all these NICs have in common; None where they have nothing, or where it is the whole job."""
+        places = {self._names[nic]: server for nic, server in self._homes.items()}
+        servers = {places[nic] for nic in nics}
+        groups = [of for of in self._groups if of.kind in ("dp", "pp") and set(nics) <= set(of.nics)]
+        if len(nics) == 1:
+            return Subject(nics[0], servers.pop(), groups[0].id if groups else None)
+        if len(servers) == 1:
+            return Subject(server=servers.pop())
+        most = [of for of in groups if len(nics) > len(of.nics) / 2 and set(of.nics) != set(places)]
+        return Subject(group=most[0].id) if most else None
+
+
+def _always(values: Floats, inside: Bools, outside: Bools, middle: float) -> bool:
+    """Whether a thing is at fault in nearly all slow steps, and in hardly any other."""
+    within, without = values[inside] > middle, values[outside] > middle
+    return bool(within.mean() >= ALWAYS and without.mean() <= 1 - ALWAYS)

@@ -1,0 +1,116 @@
+"""Where the steps of one group end: the bytes of a step are constant, its length is not.
+
+A step ends at a long silence, and the segments between such silences hold equal bytes. First choose how many silences
+make the segments most equal, then the best path over the long silences, so that a pause inside a step, a lost record or
+bytes sent again cannot shift all later steps. No period is given, and none is assumed.
+
+Differs: autocorrelation of the traffic finds the micro-batch, twice the step, or a mean of the good and the slow step
+(docs/LOG.md).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.flows.jobs import Floats
+from core.flows.transfers import Transfers
+
+FEWEST = 5  # steps: of fewer, no size is usual
+EQUAL = 0.02  # of the usual bytes of a step, within which one is equal (docs/flows.md)
+STRETCH = 1_500  # bursts at most that are asked for the bytes of a step; the search is quadratic
+
+# Of the path, from the trials that docs/flows.md tells of: in units of the logarithm of a silence
+_APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a class of their own
+_UNEQUAL, _WORST = 6.0, 1.2  # cost of bytes that differ by a factor e, and the most that one step can cost
+_BEGIN = 3.0  # the same for the first segment, which may be cut off
+_SHORTEST = -3.0  # of a silence: what is shorter counts as this
+_STEP = 1.0  # gain of a step
+_LEAST_BYTES, _MOST_BYTES = 0.45, 2.6  # times the bytes of a step, that a segment may have
+_FIRST_BYTES, _LAST_BYTES = 1.5, 1.2
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """Steps of one group.
+
+    Attributes:
+        last: places of the bursts with which a step ends.
+        size: bytes of a step.
+        equal: share of the steps with that many bytes, within ``EQUAL``.
+    """
+
+    last: NDArray[np.int64]
+    size: float
+    equal: float
+
+
+def find_boundaries(bursts: Transfers) -> Boundaries | None:
+    """The ends of steps among the bursts of a group; None where there are too few."""
+    if len(bursts) <= FEWEST:
+        return None
+    silence = _silences(bursts)
+    middle = len(bursts) // 2
+    stretch = slice(max(0, middle - STRETCH // 2), middle + STRETCH // 2)
+    share, size = _size(bursts[stretch, 2].astype(float), silence[stretch])
+    steps = max(FEWEST, round(bursts[:, 2].sum() / size))
+    path = _path(np.cumsum(bursts[:, 2]).astype(float), silence, size, steps)
+    if len(path) <= FEWEST:
+        return None
+    held = np.diff(np.cumsum(bursts[:, 2])[path])
+    size = float(np.median(held))
+    return Boundaries(path, size, float((np.abs(held / size - 1) < EQUAL).mean()) if size else share)
+
+
+def _silences(bursts: Transfers) -> Floats:
+    """Microseconds of silence behind each burst; the last one's is not known."""
+    silence = np.append(bursts[1:, 0] - np.maximum.accumulate(bursts[:, 1])[:-1], 0).astype(float)
+    behind: Floats = np.maximum(silence, 1.0)
+    return behind
+
+
+def _size(held: Floats, silence: Floats) -> tuple[float, float]:
+    """How equal the steps can be made, and the bytes of one."""
+    count = len(held)
+    order = np.argsort(-silence[:-1], kind="stable")
+    longest = silence[order]
+    total = np.append(0.0, np.cumsum(held))
+    best = (-1.0, 0.0, float(total[-1]) or 1.0)
+    for steps in range(FEWEST, count):
+        cuts = np.append(np.append(0, np.sort(order[: steps - 1]) + 1), count)
+        segments = np.diff(total[cuts])
+        usual = float(np.median(segments))
+        equal = float((np.abs(segments / usual - 1) < EQUAL).mean()) if usual else 0.0
+        apart = np.log(np.median(longest[: steps - 1]) / longest[min(steps, len(longest) - 1)])
+        best = max(best, (equal * (1 + _APART * min(max(apart, 0.0), _MOST_APART)), equal, usual))
+    return best[1], best[2]
+
+
+def _path(total: Floats, silence: Floats, size: float, steps: int) -> NDArray[np.int64]:
+    """The best path over the long silences: long ones, with the bytes of a step in between."""
+    order = np.argsort(-silence[:-1], kind="stable")
+    usual = float(np.median(silence[order[:steps]]))
+    silence = np.append(silence[:-1], usual)
+    places = np.unique(np.append(order[: int(2.5 * steps) + FEWEST], len(total) - 1))
+    held, gain = total[places], np.log(silence[places] / usual)
+    score = np.full(len(places), -np.inf)
+    before = np.full(len(places), -1)
+    start = np.searchsorted(held, held - _MOST_BYTES * size)
+    stop = np.searchsorted(held, held - _LEAST_BYTES * size, "right")
+    for place in range(len(places)):
+        if held[place] < _FIRST_BYTES * size:
+            score[place] = gain[place] - _BEGIN * abs(np.log(held[place] / size))
+        reach = slice(int(start[place]), min(int(stop[place]), place))
+        if reach.stop <= reach.start:
+            continue
+        apart = np.minimum(_WORST, np.abs(np.log((held[place] - held[reach]) / size)))
+        value = score[reach] + max(gain[place], _SHORTEST) + _STEP - _UNEQUAL * apart
+        at = int(np.argmax(value))
+        if value[at] > score[place]:
+            score[place], before[place] = value[at], reach.start + at
+    at = int(np.argmax(np.where(held > held[-1] - _LAST_BYTES * size, score, -np.inf)))
+    path = []
+    while at >= 0:
+        path.append(int(places[at]))
+        at = int(before[at])
+    return np.array(path[::-1], np.int64)

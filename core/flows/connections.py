@@ -1,0 +1,180 @@
+"""Flow records by connection: each process group has its own TCP connection or queue pair.
+
+Every switch on a path exports the same flow. It is counted once, as the switch saw it that the sender is attached to;
+the other copies stay, for they locate queues.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import UnreadableFlows
+from core.flows.table import UNKNOWN, FlowTable, Ints
+from core.flows.topology import Topology
+
+Bools = NDArray[np.bool_]
+
+ROCE_PORT = 4791  # the destination port of RoCEv2, in both directions; the source port stands for the queue pair
+ACK = 150  # bytes a packet at most, of a record without data (docs/flows.md: 55 to 66 % of the records)
+MANY = 65_535  # addresses: two of them and two ports are one number of 64 bits
+COPY_US = 1_000  # microseconds: one exporter's records of one direction never overlap; what does is a copy
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Connections between two addresses, and the flow records of each, sorted by time.
+
+    Attributes:
+        a, b: (connections) the two ends, places in ``addresses``, a <= b.
+        aport, bport: (connections) their ports.
+        offset: (connections + 1) where the records of each begin.
+        start, end: (records) microseconds since 1970.
+        back: (records) whether b sent it.
+        bytes, packets, flags, switch: (records) as in the table.
+        counted: (records) as the sender's own switch saw it.
+        data: (records) not only acknowledgements.
+        sent: (connections, 2) bytes of data from a and from b, each counted once.
+        copies: records that came twice from an exporter without a name, and were left out.
+    """
+
+    addresses: tuple[str, ...]
+    switches: tuple[str, ...]
+    a: Ints
+    b: Ints
+    aport: Ints
+    bport: Ints
+    offset: Ints
+    start: Ints
+    end: Ints
+    back: Bools
+    bytes: Ints
+    packets: Ints
+    flags: NDArray[np.uint8]
+    switch: NDArray[np.int32]
+    counted: Bools
+    data: Bools
+    sent: Ints
+    copies: int
+
+    def __len__(self) -> int:
+        """Connections."""
+        return len(self.a)
+
+    def rows(self, connection: int) -> slice:
+        """The records of a connection."""
+        return slice(int(self.offset[connection]), int(self.offset[connection + 1]))
+
+    def of_rows(self) -> Ints:
+        """(records) the connection of each."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offset))
+
+
+def find_connections(table: FlowTable, topology: Topology) -> Connections:
+    """Sort the records of a table by connection and time; the order of its rows changes nothing."""
+    keys, codes, back = _connection_codes(table)
+    order = _order(table, codes, back)
+    codes, back = codes[order], back[order]
+    start, end = table.start[order], table.end[order]
+    size, packets = table.bytes[order], table.packets[order]
+    flags, switch = table.flags[order], table.switch[order]
+    del order
+    copies = 0
+    if len(table) and not (switch != UNKNOWN).any():
+        first = ~_copies(codes, back, start, end, size)
+        copies = int((~first).sum())
+        if copies:
+            codes, back, start, end = codes[first], back[first], start[first], end[first]
+            size, packets, flags, switch = size[first], packets[first], flags[first], switch[first]
+    offset = np.searchsorted(codes, np.arange(len(keys) + 1))
+    lanes = codes * 2 + back
+    a, b, aport, bport = _ends(keys, len(table.addresses))
+    data = size > ACK * packets
+    chosen = _exporters(lanes, switch, size, table, topology, np.stack([a, b], 1).ravel())
+    counted = switch == chosen[lanes] if len(lanes) else np.zeros(0, bool)
+    # exact in a float: a sum of bytes stays below 2^53
+    sent = np.bincount(lanes[data & counted], size[data & counted].astype(float), 2 * len(keys)).astype(np.int64)
+    return Connections(
+        table.addresses, table.switches, a, b, aport, bport, offset, start, end, back, size, packets, flags, switch,
+        counted, data, sent.reshape(-1, 2), copies,
+    )  # fmt: skip
+
+
+def _connection_codes(table: FlowTable) -> tuple[NDArray[np.uint64], Ints, Bools]:
+    """Distinct connections as sorted keys, the place of each row's in them, and whether the higher end sent it."""
+    many = np.uint64(max(1, len(table.addresses)))
+    src, dst = table.src.astype(np.uint64), table.dst.astype(np.uint64)
+    sport, dport = table.sport.astype(np.uint64), table.dport.astype(np.uint64)
+    roce = (table.dport == ROCE_PORT) & (table.proto != 6)
+    dport[roce] = sport[roce]
+    back: Bools = (src > dst) | ((src == dst) & (sport > dport))
+    low, high = np.where(back, dst, src), np.where(back, src, dst)
+    near, far = np.where(back, dport, sport), np.where(back, sport, dport)
+    pair = low * many + high
+    del low, high, src, dst, sport, dport
+    if many > MANY:  # no room for two addresses and two ports in 64 bits
+        raise UnreadableFlows(
+            f"The records are of {int(many):,} addresses",
+            f"Up to {MANY:,} are compared at once: filter by job or by pod.",
+        )
+    keys = (pair << np.uint64(32)) | (near << np.uint64(16)) | far
+    distinct: NDArray[np.uint64] = np.unique(keys)
+    return distinct, np.searchsorted(distinct, keys), back
+
+
+def _ends(keys: NDArray[np.uint64], addresses: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """The two addresses and the two ports of each connection."""
+    pair = (keys >> np.uint64(32)).astype(np.int64)
+    ports = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    many = max(1, addresses)
+    return pair // many, pair % many, ports >> 16, ports & 0xFFFF
+
+
+def _order(table: FlowTable, codes: Ints, back: Bools) -> Ints:
+    """Rows by connection and start; where both are equal, by all else, so that the order of the input is forgotten."""
+    if not len(table):
+        return np.zeros(0, np.int64)
+    since = (table.start - table.start.min()).astype(np.uint64)
+    bits, room = int(since.max()).bit_length(), 64 - int(codes.max()).bit_length()
+    if bits > room:  # beyond 200 days with 2^20 connections: in coarser steps, and what is equal then is sorted below
+        since, bits = since >> np.uint64(bits - room), room
+    packed = (codes.astype(np.uint64) << np.uint64(bits)) | since
+    order = np.argsort(packed)
+    ties = packed[order]
+    same = ties[1:] == ties[:-1]
+    del packed
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    rows = order[tied]
+    columns = (
+        table.flags[rows], table.packets[rows], table.bytes[rows], table.end[rows], table.switch[rows], back[rows],
+        table.start[rows], ties[tied],
+    )  # fmt: skip
+    order[tied] = rows[np.lexsort(columns)]
+    return order
+
+
+def _copies(codes: Ints, back: Bools, start: Ints, end: Ints, size: Ints) -> Bools:
+    """Rows that tell of the same flow as the row of their lane before: another exporter's, where none has a name."""
+    lanes = codes * 2 + back
+    order = np.argsort(lanes, kind="stable")
+    lane, first, last, held = lanes[order], start[order], end[order], size[order]
+    same = (lane[1:] == lane[:-1]) & (
+        (first[1:] < last[:-1]) | ((first[1:] <= last[:-1] + COPY_US) & (held[1:] == held[:-1]))
+    )
+    copied = np.zeros(len(lanes), bool)
+    copied[order[1:][same]] = True
+    return copied
+
+
+def _exporters(
+    lanes: Ints, switch: NDArray[np.int32], size: Ints, table: FlowTable, topology: Topology, senders: Ints
+) -> NDArray[np.int32]:
+    """Of each lane (connection and direction) the exporter that counts: the sender's own, else that with most bytes."""
+    places = {name: place for place, name in enumerate(table.switches)}
+    own = np.array([places.get(topology.leaf.get(address, ""), UNKNOWN) for address in table.addresses] or [UNKNOWN])
+    width = len(table.switches) + 1
+    volume = np.bincount(lanes * width + switch + 1, size.astype(float) + 1, len(senders) * width).reshape(-1, width)
+    best = (np.argmax(volume, axis=1) - 1).astype(np.int32)
+    leaf = own[senders].astype(np.int32)
+    present = (leaf != UNKNOWN) & (volume[np.arange(len(senders)), leaf + 1] > 0)
+    return np.where(present, leaf, best)

@@ -1,0 +1,174 @@
+"""What was slow in a job: a hang, a drift, a slow stretch, slow steps and pauses, with who was at fault or nobody."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.flows.answer import Finding, NamedGroup, Subject
+from core.flows.blame import Blame, Court
+from core.flows.connections import Connections
+from core.flows.grain import find_grain
+from core.flows.groups import Groups, is_open
+from core.flows.hang import Silence, find_silence
+from core.flows.jobs import Floats, JobFlows
+from core.flows.stretches import Stretch, find_stretch, slow_steps
+from core.flows.table import Ints
+from core.flows.timeline import Timeline
+from core.flows.topology import Topology
+
+STORED = 1 << 20  # bytes to storage in a step, that make it a pause (docs/flows.md)
+FINE = 20  # lengths of a record that a step has at least, where who was late is to be seen (docs/flows.md)
+SETTLED = 0.5  # last part of a drift that its signs are read from
+OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
+
+
+def find_findings(
+    connections: Connections,
+    topology: Topology,
+    job: JobFlows,
+    groups: Groups,
+    timeline: Timeline,
+    named: Sequence[NamedGroup],
+) -> tuple[tuple[Finding, ...], list[tuple[str, str]]]:
+    """The findings of a job by time, and what could not be looked for."""
+    if not len(timeline):
+        return (), [("findings", "without steps nothing can be called slow")]
+    skipped = []
+    durations = timeline.durations
+    grain = find_grain(connections, job.heavy)
+    whole = not is_open(connections, groups)
+    fine = FINE * grain.long <= timeline.period
+    court = Court(connections, topology, job, groups, timeline, named) if whole and fine else None
+    if not whole:
+        skipped.append(("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named"))
+    elif not fine:
+        reason = (
+            f"records last up to {_ms(grain.long)}, too long beside steps of {_ms(timeline.period)} to see who was late"
+        )
+        skipped.append(("subjects", reason))
+    stretch = find_stretch(durations)
+    found = [_stretch(court, timeline, durations, stretch)] if stretch is not None else []
+    stored = _stored(connections, topology, job, timeline)
+    found += [
+        _slow_step(court, timeline, durations, step, usual, stored)
+        for step, usual in slow_steps(durations, stretch, stored > STORED)
+        if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
+    ]
+    silence = find_silence(connections, job, timeline, int(connections.end.max()))
+    if isinstance(silence, str):
+        skipped.append(("hang", silence))
+    elif silence is not None:
+        found.append(_hang(connections, topology, named, timeline, silence if whole else replace(silence, nic=None)))
+    return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
+
+
+def _stretch(court: Court | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> Finding:
+    inside = np.zeros(len(durations), bool)
+    inside[stretch.first : stretch.last + 1] = True
+    outside = ~inside
+    if stretch.drifts:
+        inside[: stretch.last + 1 - int(SETTLED * (stretch.last + 1 - stretch.first))] = False
+    blame = court.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual) if court else None
+    kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
+    first, last = stretch.first, stretch.last
+    levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
+    says = (
+        f"Steps {first} to {last} took longer, {levels}"
+        if not stretch.drifts
+        else f"Steps grew {levels} from step {first} on"
+    )
+    return Finding(
+        kind,
+        blame.subject if blame else None,
+        (first, last),
+        int(timeline.start[first]),
+        int(timeline.end[last]),
+        stretch.slow / stretch.usual - 1,
+        f"{says}; {_because(blame)}.",
+        {"usual_ms": stretch.usual / 1e3, "slow_ms": stretch.slow / 1e3} | _numbers(blame),
+    )
+
+
+def _slow_step(
+    court: Court | None, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
+) -> Finding:
+    more = float(durations[step]) - usual
+    start, end = int(timeline.start[step]), int(timeline.end[step])
+    numbers = {"usual_ms": usual / 1e3, "slow_ms": float(durations[step]) / 1e3}
+    says = f"Step {step} took {_ms(float(durations[step]))}, its neighbours {_ms(usual)}"
+    if stored[step] > STORED:
+        wrote = f"the job sent {stored[step] / 1e6:.1f} MB to storage meanwhile, as for a checkpoint"
+        return Finding(
+            "pause",
+            None,
+            (step, step),
+            start,
+            end,
+            more / usual,
+            f"{says}; {wrote}.",
+            numbers | {"stored_mb": stored[step] / 1e6},
+        )
+    inside = np.arange(len(durations)) == step
+    blame = court.blame(inside, ~inside, more, own_share=OF_STEP) if court and step else None
+    return Finding(
+        "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
+        f"{says}; {_because(blame)}.", numbers | _numbers(blame),
+    )  # fmt: skip
+
+
+def _hang(
+    connections: Connections, topology: Topology, named: Sequence[NamedGroup], timeline: Timeline, silence: Silence
+) -> Finding:
+    subject = None
+    first = "nobody fell silent before all others"
+    if silence.nic is not None:
+        nic = connections.addresses[silence.nic]
+        group = next((of.id for of in named if of.kind in ("dp", "pp") and nic in of.nics), None)
+        subject = Subject(nic, topology.server_of(nic), group)
+        first = f"{nic} fell silent first, {_ms(silence.before)} before the next one"
+    seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1
+    return Finding(
+        "hang", subject, (last, last), int(timeline.end[last]), silence.end,
+        (silence.end - silence.start) / timeline.period,
+        f"No data for {seconds:.1f} s after step {last}, with steps of {_ms(timeline.period)}, "
+        f"while the connections stayed open; {first}.",
+        {"silence_s": seconds, "period_ms": timeline.period / 1e3},
+    )  # fmt: skip
+
+
+def _stored(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> Ints:
+    """(steps) bytes from the NICs of a job to storage, by when they began to be sent."""
+    storage = np.array([topology.roles.get(address) == "storage" for address in connections.addresses])
+    mine = np.isin(np.arange(len(connections.addresses)), job.nics)
+    total = np.zeros(len(timeline), np.int64)
+    for back, sender, receiver in ((False, connections.a, connections.b), (True, connections.b, connections.a)):
+        for member in np.flatnonzero(mine[sender] & storage[receiver]).tolist():
+            rows = connections.rows(member)
+            used = connections.counted[rows] & connections.data[rows] & (connections.back[rows] == back)
+            step = np.searchsorted(timeline.end, connections.start[rows][used])
+            held = connections.bytes[rows][used]
+            total += np.bincount(step[step < len(total)], held[step < len(total)], len(total)).astype(np.int64)
+    return total
+
+
+def _because(blame: Blame | None) -> str:
+    if blame is None:
+        return "nobody stands out"
+    rise = f"{_ms(blame.rise)} more a step than before"
+    return f"{blame.says}, {rise}; the next highest rise is {_ms(blame.other)}"
+
+
+def _numbers(blame: Blame | None) -> dict[str, float | str]:
+    if blame is None:
+        return {}
+    return {
+        "sign": blame.says,
+        "rise_ms": blame.rise / 1e3,
+        "before_ms": blame.before / 1e3,
+        "next_ms": blame.other / 1e3,
+    }
+
+
+def _ms(microseconds: float) -> str:
+    return f"{microseconds / 1e6:.2f} s" if microseconds >= 1e6 else f"{microseconds / 1e3:.3g} ms"

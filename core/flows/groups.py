@@ -1,0 +1,191 @@
+"""Which groups a job has: data-parallel rings, pipelines, expert pairs and tied embeddings, by connection.
+
+A ring sends in one direction, at any grain. What goes both ways is told apart by its transfers: a pipeline's are all
+alike, several a step, and the two directions take turns.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.flows.connections import Connections
+from core.flows.grain import find_grain
+from core.flows.jobs import JobFlows
+from core.flows.transfers import Transfers, together, transfers_of, uniform
+
+ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/flows.md)
+ALIKE, TOLERANCE = (
+    0.9,
+    0.1,
+)  # share of the bytes in transfers of one size, within a tenth: rings of several buckets have less
+TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
+SEVERAL = (
+    2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (docs/flows.md)
+)
+WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
+VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of a job.
+
+    Attributes:
+        kind: dp, pp, ep or emb.
+        nics: places in ``addresses``; of a pipeline the first stage first, else sorted.
+        connections: those that carry it.
+    """
+
+    kind: str
+    nics: tuple[int, ...]
+    connections: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """All groups of a job; ``unknown`` are connections of which the records do not tell what they are."""
+
+    groups: tuple[Group, ...]
+    kinds: Mapping[int, str]
+    unknown: tuple[int, ...]
+
+    def of(self, kind: str) -> tuple[Group, ...]:
+        """The groups of a kind."""
+        return tuple(group for group in self.groups if group.kind == kind)
+
+
+def is_open(connections: Connections, groups: Groups) -> bool:
+    """Whether a ring of three and more has ends: then some of its NICs were not captured."""
+    for group in groups.of("dp"):
+        ends = {(int(connections.a[member]), int(connections.b[member])) for member in group.connections}
+        near = Counter(nic for pair in ends for nic in pair)
+        if len(group.nics) > 2 and min(near.values()) < 2:
+            return True
+    return False
+
+
+def find_groups(connections: Connections, job: JobFlows) -> Groups:
+    """The groups of a job, rings first."""
+    sent = connections.sent[list(job.heavy)]
+    one_way = sent.min(axis=1) < ONE_WAY * sent.max(axis=1)
+    rings = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if ring]
+    both = [connection for connection in job.heavy if connection not in set(rings)]
+    ring_of = _components(connections, rings)
+    kinds = dict.fromkeys(rings, "dp")
+    lanes = {connection: _lanes(connections, connection) for connection in both}
+    if rings:
+        kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
+    else:
+        kinds |= _without_rings(lanes, sampled=find_grain(connections, job.heavy).sampled)
+    _tied_embeddings(connections, kinds)
+    groups = []
+    for kind in ("dp", "pp", "ep", "emb"):
+        members = [connection for connection, of in sorted(kinds.items()) if of == kind]
+        groups += _groups(connections, kind, members)
+    return Groups(tuple(groups), kinds, tuple(connection for connection, kind in sorted(kinds.items()) if kind == "?"))
+
+
+def _lanes(connections: Connections, connection: int) -> tuple[Transfers, Transfers]:
+    return transfers_of(connections, [connection], back=False), transfers_of(connections, [connection], back=True)
+
+
+def _beside_rings(
+    connections: Connections, connection: int, ring_of: Mapping[int, int], lanes: tuple[Transfers, Transfers]
+) -> str:
+    """What goes both ways in a job with rings."""
+    a, b = int(connections.a[connection]), int(connections.b[connection])
+    if ring_of.get(a, -1) == ring_of.get(b, -2):
+        return "ep"
+    takes_turns = together(*lanes) < TURNS
+    return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
+
+
+def _without_rings(lanes: Mapping[int, tuple[Transfers, Transfers]], *, sampled: bool) -> dict[int, str]:
+    """What goes both ways in a job whose data-parallel groups, if it has any, are of two."""
+    if sampled or not all(map(_visible, lanes.values())):
+        return dict.fromkeys(lanes, "?")
+    steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
+    kinds = {}
+    for connection, lane in lanes.items():
+        several = min(map(len, lane)) > SEVERAL * steps
+        pipeline = _alike(lane) and (several or together(*lane) < TURNS)
+        kinds[connection] = "pp" if pipeline else "dp"
+    return kinds
+
+
+def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
+    return min(uniform(transfers, TOLERANCE) for transfers in lanes) >= ALIKE
+
+
+def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
+    """Whether silences are seen between transfers."""
+    for transfers in lanes:
+        span = transfers[-1, 1] - transfers[0, 0] if len(transfers) else 0
+        if len(transfers) < WAITS or (transfers[:, 1] - transfers[:, 0]).sum() > VISIBLE * span:
+            return False
+    return True
+
+
+def _tied_embeddings(connections: Connections, kinds: dict[int, str]) -> None:
+    """What looks data-parallel between two ends of one pipeline keeps its first and last embedding equal."""
+    chain = _components(connections, [connection for connection, kind in kinds.items() if kind == "pp"])
+    for connection, kind in kinds.items():
+        a, b = int(connections.a[connection]), int(connections.b[connection])
+        if kind == "dp" and a in chain and chain[a] == chain.get(b):
+            kinds[connection] = "emb"
+
+
+def _components(connections: Connections, members: Sequence[int]) -> dict[int, int]:
+    """The component of each NIC at the ends of some connections, named after its lowest NIC."""
+    of: dict[int, int] = {}
+    for member in members:
+        a, b = int(connections.a[member]), int(connections.b[member])
+        one, other = of.setdefault(a, a), of.setdefault(b, b)
+        if one != other:
+            low, high = min(one, other), max(one, other)
+            of = {nic: low if name == high else name for nic, name in of.items()}
+    return of
+
+
+def _groups(connections: Connections, kind: str, members: Sequence[int]) -> list[Group]:
+    component = _components(connections, members)
+    found = []
+    for name in sorted(set(component.values())):
+        own = tuple(member for member in members if component[int(connections.a[member])] == name)
+        nics = tuple(sorted(nic for nic, of in component.items() if of == name))
+        found.append(Group(kind, _chain(connections, nics, own) if kind == "pp" else nics, own))
+    return found
+
+
+def _chain(connections: Connections, nics: tuple[int, ...], members: tuple[int, ...]) -> tuple[int, ...]:
+    """A pipeline from its first stage on; one that is no path stays sorted."""
+    beside: dict[int, list[int]] = {nic: [] for nic in nics}
+    for member in members:
+        a, b = int(connections.a[member]), int(connections.b[member])
+        if b not in beside[a]:
+            beside[a].append(b)
+            beside[b].append(a)
+    ends = [nic for nic in nics if len(beside[nic]) == 1]
+    if len(ends) != 2 or any(len(near) > 2 for near in beside.values()):
+        return nics
+    path = [ends[0]]
+    while len(path) < len(nics):
+        path.append(next(nic for nic in beside[path[-1]] if nic not in path[-2:]))
+    place = {nic: stage for stage, nic in enumerate(path)}
+    forward = 0
+    for member in members:
+        a, b = int(connections.a[member]), int(connections.b[member])
+        forward += _first_speaker(connections, member) * (1 if place[a] < place[b] else -1)
+    return tuple(path if forward >= 0 else reversed(path))
+
+
+def _first_speaker(connections: Connections, member: int) -> int:
+    """Who sends first after long silences: above 0 a, below 0 b. An activation comes before its gradient."""
+    rows = connections.rows(member)
+    used = connections.counted[rows] & connections.data[rows]
+    start, back = connections.start[rows][used], connections.back[rows][used]
+    last = np.maximum.accumulate(connections.end[rows][used])
+    after = np.argsort(-(start[1:] - last[:-1]), kind="stable")[:WAITS] + 1
+    return int((~back[after]).sum() - back[after].sum())

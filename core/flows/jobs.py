@@ -1,0 +1,144 @@
+"""Which NICs are a job: union-find over heavy connections, then clusters that share servers and a clock (algorithm 1).
+
+Differs: the paper joins clusters that share servers; that joins two tenants on different NICs of one server. Here they
+also have to be busy at the same times.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from core.flows.connections import Bools, Connections
+from core.flows.table import Ints
+from core.flows.topology import Topology
+
+Floats = NDArray[np.float64]
+
+LIGHT = 0.01  # of the smaller of its ends' heaviest connection: below it is control traffic (docs/flows.md)
+BIN_US = 10_000  # microseconds of a bin of activity (docs/flows.md)
+BINS = 4_096  # at most: a long run is compared in coarser bins
+SAME_CLOCK = 0.5  # correlation of the activity of two clusters of one job (docs/flows.md)
+FEWEST_BINS = 20  # of activity; with fewer no clock can be compared
+SMALL = 0.01  # of the bytes a NIC of the largest cluster: what is smaller trains nothing
+
+
+@dataclass(frozen=True)
+class JobFlows:
+    """A job: its NICs and its connections.
+
+    Attributes:
+        nics: places in ``addresses``, sorted.
+        heavy: connections that carry its data, sorted.
+        light: connections between its NICs that carry control traffic, sorted.
+    """
+
+    nics: tuple[int, ...]
+    heavy: tuple[int, ...]
+    light: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The jobs of a capture, and whether clusters were joined without a look at their clocks."""
+
+    jobs: tuple[JobFlows, ...]
+    blind: bool
+
+
+def find_jobs(connections: Connections, topology: Topology) -> Found:
+    """Jobs by their lowest address; infrastructure is no part of any."""
+    many = len(connections.addresses)
+    outside = np.array([address in topology.roles for address in connections.addresses] or [False])
+    inside = ~outside[connections.a] & ~outside[connections.b] & (connections.a != connections.b) if many else None
+    if inside is None or not inside.any():
+        return Found((), blind=False)
+    heavy = _heavy(connections, inside)
+    cluster = _clusters(connections, heavy, many)
+    names, blind = _join(connections, topology, heavy, cluster)
+    jobs = []
+    home = cluster.copy()
+    for place, name in names.items():
+        home[cluster == place] = name
+    for name in sorted(set(names.values())):
+        nics = np.flatnonzero(home == name)
+        own = np.isin(connections.a, nics) & np.isin(connections.b, nics) & inside
+        jobs.append((nics, np.flatnonzero(own & heavy), np.flatnonzero(own & ~heavy)))
+    volume = [connections.sent[mine].sum() / len(nics) for nics, mine, _ in jobs]
+    return Found(
+        tuple(
+            JobFlows(*(tuple(map(int, part)) for part in job))
+            for job, bytes_of in zip(jobs, volume, strict=True)
+            if bytes_of >= SMALL * max(volume)
+        ),
+        blind,
+    )
+
+
+def _heavy(connections: Connections, inside: Bools) -> Bools:
+    """Connections that are no control traffic of their ends."""
+    volume = np.where(inside, connections.sent.sum(axis=1), 0)
+    most = np.zeros(len(connections.addresses), np.int64)
+    np.maximum.at(most, connections.a, volume)
+    np.maximum.at(most, connections.b, volume)
+    heavy: Bools = (volume > 0) & (volume >= LIGHT * np.minimum(most[connections.a], most[connections.b]))
+    return heavy
+
+
+def _clusters(connections: Connections, heavy: Bools, many: int) -> Ints:
+    """(addresses) the cluster of each, named after its lowest member; -1 for those without a heavy connection."""
+    a, b = connections.a[heavy], connections.b[heavy]
+    graph = coo_array((np.ones(len(a), bool), (a, b)), (many, many))
+    label = connected_components(graph, directed=False)[1]
+    first = np.full(many, many)
+    np.minimum.at(first, label, np.arange(many))
+    alone = np.ones(many, bool)
+    alone[a] = alone[b] = False
+    return np.where(alone, -1, first[label])
+
+
+def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: Ints) -> tuple[dict[int, int], bool]:
+    """Of each cluster the job that it is in, and whether any were joined although nothing could be compared."""
+    job = {int(name): int(name) for name in np.unique(cluster) if name >= 0}
+    servers: dict[str, set[int]] = {}
+    for address, name in zip(connections.addresses, cluster.tolist(), strict=True):
+        if name >= 0:
+            servers.setdefault(topology.server_of(address), set()).add(name)
+    neighbours = sorted({pair for shared in servers.values() for pair in pairwise(sorted(shared))})
+    neighbours += sorted(
+        {(x, y) for shared in servers.values() for x in shared for y in shared if x < y} - set(neighbours)
+    )
+    activity = _activity(connections, heavy, cluster, sorted({name for pair in neighbours for name in pair}))
+    blind = False
+    for x, y in neighbours:
+        if job[x] == job[y]:
+            continue
+        busy = activity[x].any() and activity[y].any() and len(activity[x]) >= FEWEST_BINS
+        if busy and np.corrcoef(activity[x], activity[y])[0, 1] <= SAME_CLOCK:
+            continue
+        blind |= not busy
+        old, new = max(job[x], job[y]), min(job[x], job[y])
+        job = {name: new if of == old else of for name, of in job.items()}
+    return job, blind
+
+
+def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> dict[int, Floats]:
+    """Bytes a bin of some clusters, over the whole capture; a bin is as wide as a usual record is long, or more."""
+    if not names:
+        return {}
+    of_rows = connections.of_rows()
+    rows = np.flatnonzero(heavy[of_rows] & connections.counted & connections.data)
+    start, end = connections.start[rows], connections.end[rows]
+    span = int(end.max() - start.min()) + 1
+    width = max(BIN_US, span // BINS, int(np.median(end - start)))
+    own = cluster[connections.a[of_rows[rows]]]
+    place = ((start + end) // 2 - start.min()) // width
+    return {
+        name: np.bincount(
+            place[own == name], connections.bytes[rows][own == name].astype(float), span // width + 1
+        ).astype(float)
+        for name in names
+    }

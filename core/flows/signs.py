@@ -1,0 +1,224 @@
+"""What tells who is slow: late acknowledgements, delays between switches, late entry into a burst.
+
+Each is an array (steps, things) of microseconds, NaN where nothing was seen. Work in pipelines: core/flows/work.py.
+
+Differs: transfer rates name nobody, for a ring keeps all its edges in step and a rate limiter sends at line rate.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.flows.connections import Bools, Connections
+from core.flows.groups import Groups
+from core.flows.jobs import Floats, JobFlows
+from core.flows.table import UNKNOWN, Ints
+from core.flows.timeline import Timeline
+from core.flows.topology import Topology
+
+SOON_US = 1_000  # microseconds after data, in which its acknowledgement begins
+WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One kind of evidence.
+
+    Attributes:
+        things: NICs, by their place in ``addresses``, or links between two switches, sorted.
+        values: (steps, things) microseconds a step.
+    """
+
+    things: tuple[tuple[int, ...], ...]
+    values: Floats
+
+    def column(self, thing: tuple[int, ...]) -> Floats:
+        """The values of one thing."""
+        return self.values[:, self.things.index(thing)]
+
+
+def rises(sign: Sign, inside: Bools, outside: Bools) -> tuple[Floats, Floats, Floats]:
+    """Of each thing the rise of its median, its median outside, and the robust deviation of that median."""
+    count = len(sign.things)
+    within, without = sign.values[inside], sign.values[outside]
+    seen = np.isfinite(within).any(axis=0) & np.isfinite(without).any(axis=0)
+    rise, before, spread = np.zeros(count), np.zeros(count), np.zeros(count)
+    if seen.any():
+        before[seen] = np.nanmedian(without[:, seen], axis=0)
+        rise[seen] = np.nanmedian(within[:, seen], axis=0) - before[seen]
+        apart = np.nanmedian(np.abs(without[:, seen] - before[seen]), axis=0)
+        spread[seen] = apart / np.sqrt(max(1, len(within)))
+    return rise, before, spread
+
+
+def late_answers(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> Sign:
+    """By receiver: how long acknowledgements go on after the data has passed the last switch before it."""
+    found: dict[int, list[tuple[Ints, Floats]]] = {}
+    for member in job.heavy:
+        rows = connections.rows(member)
+        start, end, back = connections.start[rows], connections.end[rows], connections.back[rows]
+        data, switch = connections.data[rows], connections.switch[rows]
+        for direction, receiver in ((False, int(connections.b[member])), (True, int(connections.a[member]))):
+            sent = data & (back == direction)
+            if connections.sent[member, int(direction)] < connections.sent[member].max() / 2:
+                continue
+            near = sent & (switch == _leaf(connections, topology, receiver))
+            sent = near if near.any() else sent & connections.counted[rows]
+            answers = (back != direction) & connections.counted[rows]
+            found.setdefault(receiver, []).append(_tails(start, end, sent, answers))
+    return _by_step(found, timeline)
+
+
+def _tails(start: Ints, end: Ints, sent: NDArray[np.bool_], answers: NDArray[np.bool_]) -> tuple[Ints, Floats]:
+    """Of each data record when it ended, and how much longer its acknowledgements took; at most until the next data."""
+    first, last = start[sent], end[sent]
+    if not answers.any() or not len(first):
+        return last, np.zeros(len(last))
+    answered = np.maximum.accumulate(end[answers])
+    place = np.searchsorted(start[answers], last + SOON_US, "right") - 1
+    until = np.where(place >= 0, answered[place], last)
+    following = np.append(first[1:], np.iinfo(np.int64).max)
+    return last, np.clip(np.minimum(until, following) - last, 0, None).astype(float)
+
+
+def _leaf(connections: Connections, topology: Topology, nic: int) -> int:
+    name = topology.leaf.get(connections.addresses[nic], "")
+    return connections.switches.index(name) if name in connections.switches else UNKNOWN - 1
+
+
+def link_delays(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> Sign:
+    """By link, from one exporter of a flow to the next: how much later the same bytes were seen, on average.
+
+    The mean time of a step's bytes at one exporter, taken from that at the next one: what queues in between.
+    """
+    sums: dict[tuple[int, int], tuple[Floats, Floats]] = {}
+    steps = len(timeline)
+    for member in job.heavy:
+        rows = connections.rows(member)
+        used = connections.data[rows] & (connections.switch[rows] != UNKNOWN)
+        step = step_of(timeline, connections.start[rows])
+        for direction in (False, True):
+            mine = used & (connections.back[rows] == direction) & (step >= 0)
+            exporters = np.unique(connections.switch[rows][mine])
+            if len(exporters) < 2 or connections.sent[member, int(direction)] < connections.sent[member].max() / 2:
+                continue
+            means: dict[int, tuple[Floats, Floats]] = {}
+            for exporter in exporters.tolist():
+                here = mine & (connections.switch[rows] == exporter)
+                held = connections.bytes[rows][here].astype(float)
+                middle = (connections.start[rows][here] + connections.end[rows][here]) / 2 - timeline.start[0]
+                weight: Floats = np.bincount(step[here], held, steps).astype(float)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    means[exporter] = np.bincount(step[here], held * middle, steps) / weight, weight
+            path = _path(connections, rows, mine, means)
+            for near, far in pairwise(path):
+                if not _linked(connections, topology, near, far):
+                    continue
+                delay, weight = means[far][0] - means[near][0], means[near][1]
+                good = np.isfinite(delay)
+                total, heavy = sums.setdefault((near, far), (np.zeros(steps), np.zeros(steps)))
+                total[good] += (delay * weight)[good]
+                heavy[good] += weight[good]
+    links = tuple(sorted(sums))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        columns = [sums[link][0] / sums[link][1] for link in links]
+    return Sign(links, np.stack(columns, 1) if columns else np.zeros((steps, 0)))
+
+
+def _path(
+    connections: Connections, rows: slice, mine: NDArray[np.bool_], means: Mapping[int, tuple[Floats, Floats]]
+) -> list[int]:
+    """The exporters of a lane, from the sender's own on."""
+    own = connections.switch[rows][mine & connections.counted[rows]]
+    first = int(own[0]) if len(own) else UNKNOWN
+    reference = means.get(first, next(iter(means.values())))[0]
+    later = {exporter: float(np.nanmedian(mean - reference)) for exporter, (mean, _) in means.items()}
+    return sorted(means, key=lambda exporter: (exporter != first, later[exporter], exporter))
+
+
+def _linked(connections: Connections, topology: Topology, near: int, far: int) -> bool:
+    one, other = sorted((connections.switches[near], connections.switches[far]))
+    return (one, other) in topology.trunks
+
+
+def late_entries(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+    """By NIC of a ring: how much later than the middle of its group it began to send in a step.
+
+    Who sends to a NIC that is not ready waits with it: a lateness that the receiver has as well is the receiver's.
+    """
+    columns: dict[int, Floats] = {}
+    for group in groups.of("dp"):
+        begun, receiver = {}, {}
+        for nic in group.nics:
+            begun[nic], receiver[nic] = _first_sent(connections, group.connections, nic, timeline)
+        late = _later(begun, timeline)
+        for nic in group.nics:
+            columns[nic] = late[nic]
+            if receiver[nic] in late:
+                waits = (late[receiver[nic]] >= WAITS * late[nic]) & (late[nic] > 0)
+                columns[nic] = np.where(waits, 0.0, late[nic])
+    return sign_of(columns, len(timeline))
+
+
+def late_starts(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+    """By NIC of the first stages: how much later than the others it sent its first activation of a step."""
+    begun = {}
+    for group in groups.of("pp"):
+        begun[group.nics[0]], _ = _first_sent(connections, group.connections, group.nics[0], timeline)
+    return sign_of(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
+
+
+def _first_sent(connections: Connections, members: Sequence[int], nic: int, timeline: Timeline) -> tuple[Floats, int]:
+    """When a NIC first sent data in each step, NaN where it did not, and to whom it sends most."""
+    parts, volume = [np.zeros(0, np.int64)], {-1: 0}
+    for member in members:
+        a, b = int(connections.a[member]), int(connections.b[member])
+        if nic not in (a, b):
+            continue
+        rows = connections.rows(member)
+        back = nic == b
+        volume[a if back else b] = int(connections.sent[member, int(back)])
+        own = connections.data[rows] & connections.counted[rows] & (connections.back[rows] == back)
+        parts.append(connections.start[rows][own])
+    start = np.append(np.sort(np.concatenate(parts)), np.iinfo(np.int64).max)
+    first = start[np.searchsorted(start, timeline.start)]
+    return np.where(first <= timeline.end, first.astype(float), np.nan), max(volume, key=lambda to: (volume[to], -to))
+
+
+def _later(begun: Mapping[int, Floats], timeline: Timeline) -> dict[int, Floats]:
+    """How much later each was than the middle one."""
+    if not begun:
+        return {}
+    table = np.stack([moment - timeline.start for moment in begun.values()], 1)
+    middle = np.full(len(timeline), np.nan)
+    seen = np.isfinite(table).any(axis=1)
+    middle[seen] = np.nanmedian(table[seen], axis=1)
+    return {nic: table[:, place] - middle for place, nic in enumerate(begun)}
+
+
+def step_of(timeline: Timeline, moments: Ints) -> Ints:
+    """The step that each moment is in, -1 outside of all."""
+    step = np.searchsorted(timeline.end, moments)
+    outside = (step >= len(timeline)) | (moments < timeline.start[0])
+    return np.where(outside, -1, step)
+
+
+def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> Sign:
+    """Sums by step."""
+    columns = {}
+    for nic, parts in found.items():
+        moments = np.concatenate([moment for moment, _ in parts])
+        values = np.concatenate([value for _, value in parts])
+        step = step_of(timeline, moments)
+        columns[nic] = np.bincount(step[step >= 0], values[step >= 0], len(timeline)).astype(float)
+    return sign_of(columns, len(timeline))
+
+
+def sign_of(columns: Mapping[int, Floats], steps: int) -> Sign:
+    """Columns of NICs as a sign, in their order."""
+    nics = sorted(columns)
+    values = np.stack([columns[nic] for nic in nics], 1) if nics else np.zeros((steps, 0))
+    return Sign(tuple((nic,) for nic in nics), values)

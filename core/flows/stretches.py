@@ -1,0 +1,139 @@
+"""Slow stretches of a series of durations: level shifts, drifts, and single slow steps.
+
+Differs: k-sigma over all steps misses a fault that lasts half of the run, for the fault itself widens sigma.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.flows.jobs import Floats
+
+SAVED = 0.2  # of the L1 cost that a change has to save (FLOWS.md, 4)
+SLOWER = 0.08  # of the level before, by which a stretch is slower at least (FLOWS.md, 4)
+SHORTEST = 4  # steps of a stretch; fewer are slow steps
+GRID = 120  # places at which a change is looked for; a longer series is looked at in coarser ones first
+DRIFTED = 0.12  # of the level before, that a drift adds in all (FLOWS.md, 4)
+NEIGHBOURS = 16  # steps that a slow step is compared with (FLOWS.md, 4)
+PAUSED, PAUSE_DEVIATIONS = (
+    1.15,
+    3.0,
+)  # the same for steps that wrote to storage: three of four were found with 1.3 (d06)
+SLOW, DEVIATIONS = 1.3, 6.0  # times their median, and their absolute deviations from it (FLOWS.md, 4)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Steps ``first`` to ``last`` (both in it) that are slower than the others, and how.
+
+    Attributes:
+        drifts: they get slower and slower.
+        usual, slow: median of the others and of these; of a drift its last level. In the unit of the series.
+    """
+
+    first: int
+    last: int
+    drifts: bool
+    usual: float
+    slow: float
+
+
+def find_stretch(durations: Floats) -> Stretch | None:
+    """The stretch of steps that are slower than those around it, or get slower; None where there is none."""
+    if len(durations) < 2 * SHORTEST:
+        return None
+    log = np.log(durations)
+    alone = _cost(log)
+    drift, drift_cost = _drift(log)
+    stretch, stretch_cost = _shift(log)
+    if drift is not None and drift_cost < min(stretch_cost, (1 - SAVED) * alone):
+        usual = float(np.median(durations[:drift]))
+        slow = float(np.median(durations[-SHORTEST:]))
+        if slow > (1 + DRIFTED) * usual:
+            return Stretch(drift, len(durations) - 1, True, usual, slow)  # noqa: FBT003 a field
+    if stretch is None or stretch_cost >= (1 - SAVED) * alone:
+        return None
+    first, last = stretch
+    inside = np.zeros(len(durations), bool)
+    inside[first : last + 1] = True
+    usual, slow = float(np.median(durations[~inside])), float(np.median(durations[inside]))
+    return Stretch(first, last, False, usual, slow) if slow > (1 + SLOWER) * usual else None  # noqa: FBT003 a field
+
+
+def slow_steps(
+    durations: Floats, stretch: Stretch | None, wrote: NDArray[np.bool_] | None = None
+) -> list[tuple[int, float]]:
+    """Single steps that took much longer than their neighbours: index, and the median of the neighbours.
+
+    Args:
+        wrote: steps with a known cause, of which less is enough.
+    """
+    inside = np.zeros(len(durations), bool)
+    if stretch is not None:
+        inside[stretch.first : stretch.last + 1] = True
+    found = []
+    for step in range(len(durations)):
+        like = np.flatnonzero(inside == inside[step])
+        like = like[like != step]
+        near = np.sort(like[np.argsort(np.abs(like - step), kind="stable")[:NEIGHBOURS]])
+        if len(near) < SHORTEST:
+            continue
+        middle = float(np.median(durations[near]))
+        spread = float(np.median(np.abs(durations[near] - middle)))
+        least, apart = (PAUSED, PAUSE_DEVIATIONS) if wrote is not None and wrote[step] else (SLOW, DEVIATIONS)
+        if durations[step] > least * middle and durations[step] - middle > apart * spread:
+            found.append((step, middle))
+    return found
+
+
+def _cost(values: Floats) -> float:
+    """L1 distance from the median."""
+    return float(np.abs(values - np.median(values)).sum()) if len(values) else 0.0
+
+
+def _shift(log: Floats) -> tuple[tuple[int, int] | None, float]:
+    """The stretch with the least cost for its own level and one level around it, of those that are slower inside."""
+    count = len(log)
+    places = np.arange(count + 1)
+    if count > GRID:
+        places = np.unique(np.append(np.arange(0, count + 1, count // GRID), count))
+    best, cost = _best_pair(log, places, places)
+    if best is not None and count > GRID:
+        reach = count // GRID
+        first = np.arange(max(0, best[0] - reach), min(count, best[0] + reach) + 1)
+        after = np.arange(max(0, best[1] + 1 - reach), min(count, best[1] + 1 + reach) + 1)
+        best, cost = _best_pair(log, first, after)
+    return best, cost
+
+
+def _best_pair(
+    log: Floats, firsts: NDArray[np.int64], afters: NDArray[np.int64]
+) -> tuple[tuple[int, int] | None, float]:
+    best, least = None, np.inf
+    for first in firsts.tolist():
+        for after in afters.tolist():
+            outside = len(log) - (after - first)
+            if after - first < SHORTEST or outside < SHORTEST:
+                continue
+            inner, outer = log[first:after], np.append(log[:first], log[after:])
+            level, around = np.median(inner), np.median(outer)
+            if level <= around:
+                continue
+            cost = float(np.abs(inner - level).sum() + np.abs(outer - around).sum())
+            if cost < least:
+                best, least = (first, after - 1), cost
+    return best, least
+
+
+def _drift(log: Floats) -> tuple[int | None, float]:
+    """Where a level turns into a rising line that goes on to the end, with the least cost."""
+    best, least = None, np.inf
+    for first in range(SHORTEST, len(log) - 2 * SHORTEST, max(1, len(log) // GRID)):
+        level = float(np.median(log[:first]))
+        run = np.arange(1, len(log) - first + 1)
+        slope = float(np.median((log[first:] - level) / run))
+        cost = float(np.abs(log[:first] - level).sum() + np.abs(log[first:] - level - slope * run).sum())
+        if slope > 0 and cost < least:
+            best, least = first, cost
+    return best, least

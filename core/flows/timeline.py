@@ -1,0 +1,143 @@
+"""The steps of a job, from the bursts of its data-parallel groups. A step ends when its last group's burst ends.
+
+The optimizer behind the burst is not seen: a step of ours ends with its communication, a constant before the trainer's.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.flows.boundaries import find_boundaries
+from core.flows.connections import Connections
+from core.flows.grain import find_grain
+from core.flows.groups import Group, Groups
+from core.flows.jobs import Floats, JobFlows
+from core.flows.table import Ints
+from core.flows.transfers import transfers_of
+
+TWICE, NEAR = 2.0, 0.1  # FSDP gathers its parameters twice a step and scatters gradients once, within a tenth
+CLEAR = 0.5  # of the steps with equal bytes: below it the silences were none between steps
+SOON_US = (
+    1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
+)
+LEAST = 8  # steps: the 100 first records of a job have six bursts that are alike (d08)
+RECORDS = 9  # lengths of a record that a step has at least (docs/flows.md: 1/9 carries the timeline, 1/4 does not)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The steps of a job.
+
+    Attributes:
+        start, end: microseconds since 1970; a step starts where the one before ends, the first with its first traffic.
+        period: median length of a step in microseconds.
+        why_not: why there are none, empty if there are.
+    """
+
+    start: Ints
+    end: Ints
+    period: float
+    why_not: str = ""
+
+    def __len__(self) -> int:
+        """Steps."""
+        return len(self.end)
+
+    @property
+    def durations(self) -> Floats:
+        """Microseconds; the first one's is not known, and is that of the second."""
+        lengths = (self.end - self.start).astype(float)
+        if len(lengths) > 1:
+            lengths[0] = lengths[1]
+        return lengths
+
+
+def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Timeline:
+    """The steps that the records of a job's groups show, or why they show none."""
+    grain = find_grain(connections, job.heavy)
+    if grain.sampled:
+        return _none("the records are samples of single packets, which do not add up to the bytes of a step")
+    found = []
+    for group in groups.of("dp"):
+        bursts = transfers_of(connections, ends_step(connections, group))
+        boundaries = find_boundaries(bursts)
+        if boundaries is not None and boundaries.equal >= CLEAR:
+            following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
+            found.append(_arrived(connections, group, bursts[boundaries.last, 1], following[boundaries.last]))
+    if not found:
+        return _none(
+            "no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen"
+        )
+    end = _latest(found)
+    if len(end) < LEAST:
+        return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
+    start = np.append(_first(connections, job, end), end[:-1])
+    period = float(np.median(np.diff(end)))
+    if period < RECORDS * grain.usual:
+        return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
+    return Timeline(start, end, period)
+
+
+def ends_step(connections: Connections, group: Group) -> tuple[int, ...]:
+    """The connections of a group with which a step ends.
+
+    FSDP gathers on one connection of each pair and scatters on the other; a step ends with the scatter. Its longest
+    silence is before that, and a group without a second connection ends with any.
+    """
+    layers: dict[tuple[int, int], list[int]] = {}
+    for member in group.connections:
+        layers.setdefault((int(connections.a[member]), int(connections.b[member])), []).append(member)
+    pairs = [sorted(members, key=lambda one: (connections.sent[one].max(), one)) for members in layers.values()]
+    if any(len(members) != 2 for members in pairs):
+        return group.connections
+    volume = [connections.sent[pair].max(axis=1) for pair in pairs]
+    if all(abs(more / (TWICE * max(1, less)) - 1) < NEAR for less, more in volume):
+        return tuple(sorted(less for less, _ in pairs))
+    return group.connections
+
+
+def _none(why_not: str) -> Timeline:
+    return Timeline(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0, why_not)
+
+
+def _arrived(connections: Connections, group: Group, end: Ints, following: Ints) -> Ints:
+    """When the last data of each step had arrived: every exporter on its path and the receiver's acknowledgement count.
+
+    Args:
+        end, following: when the last data of each step was sent, and the first data after it.
+    """
+    parts = [connections.rows(member) for member in ends_step(connections, group)]
+    start, last, data = (
+        np.concatenate([column[rows] for rows in parts])
+        for column in (connections.start, connections.end, connections.data)
+    )
+    end = np.maximum(end, _last_before(start[data], last[data], np.maximum(end, following - 1)))
+    return np.maximum(end, _last_before(start, last, end + SOON_US))
+
+
+def _last_before(start: Ints, last: Ints, before: Ints) -> Ints:
+    """The latest end of the records that start before some moments."""
+    order = np.argsort(start, kind="stable")
+    seen = np.searchsorted(start[order], before, "right") - 1
+    return np.maximum.accumulate(last[order])[seen]
+
+
+def _latest(found: Sequence[Ints]) -> Ints:
+    """The end of each step: the latest of all groups that have the usual number of steps."""
+    usual = max(sorted(Counter(map(len, found)).items()), key=lambda of: of[1])[0]
+    same = [ends for ends in found if abs(len(ends) - usual) <= 1]
+    first = next(ends for ends in same if len(ends) == usual)
+    half = float(np.median(np.diff(first))) / 2
+    latest = first.copy()
+    for ends in same:
+        near = ends[np.clip(np.searchsorted(ends, first - half), 0, len(ends) - 1)]
+        latest = np.where(np.abs(near - first) < half, np.maximum(latest, near), latest)
+    return latest
+
+
+def _first(connections: Connections, job: JobFlows, end: Ints) -> int:
+    """When the first traffic of the first step was sent: behind the last long silence before its end."""
+    bursts = transfers_of(connections, job.heavy, silence=int(np.median(np.diff(end)) / 2))
+    return int(bursts[np.searchsorted(bursts[:, 0], end[0], "right") - 1, 0])

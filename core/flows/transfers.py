@@ -1,0 +1,62 @@
+"""Transfers: runs of data records of one direction, or of a whole group, with no silence in between."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.flows.connections import Connections
+
+Transfers = NDArray[np.int64]  # rows of start, end (microseconds), bytes; in time order
+
+SILENCE_US = 6_000  # microseconds between two transfers (docs/flows.md: bursts of 6 ms)
+
+
+def transfers_of(
+    connections: Connections, members: Iterable[int], *, back: bool | None = None, silence: int = SILENCE_US
+) -> Transfers:
+    """The transfers of some connections together; of one direction where ``back`` is given (True: what b sent)."""
+    parts = []
+    for member in members:
+        rows = connections.rows(member)
+        wanted = connections.counted[rows] & connections.data[rows]
+        if back is not None:
+            wanted &= connections.back[rows] == back
+        parts.append(
+            np.stack([column[rows][wanted] for column in (connections.start, connections.end, connections.bytes)], 1)
+        )
+    return merge(np.concatenate(parts) if parts else np.zeros((0, 3), np.int64), silence)
+
+
+def merge(records: Transfers, silence: int) -> Transfers:
+    """Records joined where less than ``silence`` microseconds lie between them."""
+    if not len(records):
+        return records
+    records = records[np.lexsort((records[:, 2], records[:, 1], records[:, 0]))]
+    last = np.maximum.accumulate(records[:, 1])
+    first = np.flatnonzero(np.append(True, records[1:, 0] - last[:-1] > silence))
+    ends = np.append(last[first[1:] - 1], last[-1])
+    return np.stack([records[first, 0], ends, np.add.reduceat(records[:, 2], first)], 1)
+
+
+def together(one: Transfers, other: Transfers) -> float:
+    """How simultaneous two series are: the time that both are busy, of the time that any is (0 to 1)."""
+    if not len(one) or not len(other):
+        return 0.0
+    times = np.concatenate([one[:, 0], one[:, 1], other[:, 0], other[:, 1]])
+    first = np.repeat([1, -1, 0, 0], [len(one), len(one), len(other), len(other)])
+    second = np.repeat([0, 0, 1, -1], [len(one), len(one), len(other), len(other)])
+    order = np.argsort(times, kind="stable")
+    span = np.diff(times[order])
+    busy, also = np.cumsum(first[order])[:-1] > 0, np.cumsum(second[order])[:-1] > 0
+    either = int(span[busy | also].sum())
+    return float(span[busy & also].sum() / either) if either else 0.0
+
+
+def uniform(transfers: Transfers, tolerance: float) -> float:
+    """The share of the bytes that came in transfers of the usual size (0 to 1)."""
+    if not len(transfers):
+        return 0.0
+    size = np.sort(transfers[:, 2])
+    usual = size[np.searchsorted(np.cumsum(size), size.sum() / 2)]
+    return float(size[np.abs(size / usual - 1) < tolerance].sum() / size.sum())

@@ -1,0 +1,89 @@
+"""A file of flow records, its kind told by its content, as a frame in the contract; and its topology."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import polars as pl
+
+from core.errors import BadTopology, FirstfaultError, UnreadableFlows
+from core.flows.table import OPTIONAL, REQUIRED
+from core.flows.topology import Topology, topology_from
+from sources.flows import nfdump, vpc
+from sources.flows.records import Records
+
+HEAD = 4_096  # bytes that tell a kind of file
+MAX_TOPOLOGY = 256 << 20  # bytes; 100,000 NICs take 20 MB
+KINDS = "Parquet, CSV, nfdump's JSON, nfcapd files (where nfdump is installed) and AWS flow logs are (docs/flows.md)."
+
+
+def read_flows(path: Path) -> Records:
+    """The records of a file.
+
+    Raises:
+        UnreadableFlows: it is missing, broken, empty or of no known kind.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as error:
+        raise UnreadableFlows(f"{path} cannot be read: {error.strerror}", "Name a file of flow records.") from error
+    if not head:
+        raise UnreadableFlows(f"{path} is empty", "docs/flows.md tells how to capture flow records.")
+    reader = _reader(head)
+    if reader is None:
+        raise UnreadableFlows(f"{path} is no file of flow records that is known", KINDS)
+    try:
+        return reader(path)
+    except FirstfaultError:
+        raise
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise UnreadableFlows(f"{path} is broken or cut off: {reason}", "Export it again.") from error
+
+
+def read_topology(path: Path) -> Topology:
+    """The topology of a JSON file.
+
+    Raises:
+        BadTopology: it is missing, no JSON, or no topology.
+    """
+    try:
+        if path.stat().st_size > MAX_TOPOLOGY:
+            raise BadTopology(f"{path} is larger than a topology can be", "Name a topology.json (docs/flows.md).")
+        return topology_from(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise BadTopology(
+            f"{path} cannot be read: {error.strerror}", "Name a topology.json (docs/flows.md)."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise BadTopology(f"{path} is no JSON: {error}", "Name a topology.json (docs/flows.md).") from error
+
+
+def _reader(head: bytes) -> Callable[[Path], Records] | None:
+    first = head.split(b"\n")[0].decode(errors="replace")
+    if head.startswith(b"PAR1"):
+        return _parquet
+    if head.startswith(nfdump.MAGIC):
+        return nfdump.read_nfcapd
+    if head.lstrip().startswith((b"{", b"[")):
+        return nfdump.read_json
+    if vpc.is_header(first):
+        return vpc.read_vpc
+    if "," in first and set(first.strip().split(",")) & {*REQUIRED, *OPTIONAL}:
+        return _csv
+    return None
+
+
+def _parquet(path: Path) -> Records:
+    return Records(pl.read_parquet(path, columns=_wanted(pl.read_parquet_schema(path))))
+
+
+def _csv(path: Path) -> Records:
+    return Records(pl.read_csv(path, columns=_wanted(pl.read_csv(path, n_rows=0).columns)))
+
+
+def _wanted(columns: Iterable[str]) -> list[str]:
+    """The columns of the contract that a file has."""
+    held = set(columns)
+    return [column for column in (*REQUIRED, *OPTIONAL) if column in held]

@@ -1,0 +1,82 @@
+"""``firstfault flows``: its answers, exit codes and contract."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks.flow_sets import Fault, Layout, simulate
+from bot.cli import app
+from bot.flows.documents import FlowsDocument, schema_text, to_json
+from core.errors import UnreadableFlows
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+SCHEMA = Path(__file__).parents[3] / "docs" / "flows.schema.json"
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("capture")
+    frame, topology, _ = simulate(Layout(faults=(Fault("nic", 15, 39, 0.02, 1, 3),)), Layout(seed=1, first_server=100))
+    frame.write_parquet(folder / "flows.parquet")
+    (folder / "topology.json").write_text(json.dumps(topology))
+    return [str(folder / "flows.parquet"), "--topology", str(folder / "topology.json")]
+
+
+def test_the_answer_at_a_terminal(capture: list[str], golden: Callable[[Path, str], None]) -> None:
+    """Headline, table of jobs, each finding with its sentence."""
+    run = CliRunner().invoke(app, ["flows", *capture])
+
+    assert run.exit_code == 0
+    golden(GOLDEN / "flows.txt", run.stdout)
+
+
+def test_the_json_is_the_contract(capture: list[str]) -> None:
+    """Fields of the contract in its order; it can be read back without loss."""
+    run = CliRunner().invoke(app, ["flows", *capture, "--json"])
+
+    document = json.loads(run.stdout)
+    assert list(document)[:5] == ["schema", "span", "jobs", "findings", "skipped"]
+    assert document["schema"] == "firstfault.flows/1"
+    assert list(document["jobs"][0]) == ["id", "nics", "servers", "period", "parallelism", "groups", "pairs", "steps"]
+    assert list(document["findings"][0]) == [
+        "id",
+        "job",
+        "kind",
+        "subject",
+        "steps",
+        "start",
+        "end",
+        "score",
+        "because",
+        "evidence",
+    ]
+    assert to_json(FlowsDocument.model_validate_json(run.stdout)) == run.stdout
+
+
+def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
+    """What docs/ promises is what the program prints."""
+    golden(SCHEMA, schema_text())
+
+
+def test_no_job_is_exit_code_1(tmp_path: Path) -> None:
+    """A useless capture tells what to capture."""
+    path = tmp_path / "flows.csv"
+    path.write_text("start_us,end_us,src,dst,bytes\n1800000000000000,1800000000000001,10.0.0.1,10.0.0.1,10\n")
+
+    run = CliRunner().invoke(app, ["flows", str(path)])
+
+    assert run.exit_code == 1
+    assert "No training job" in run.stdout
+    assert "docs/flows.md" in run.stdout
+
+
+def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    """Wrong use is an error of ours, with a hint, which ends with exit code 2."""
+    run = CliRunner().invoke(app, ["flows", str(tmp_path / "nowhere")])
+
+    assert isinstance(run.exception, UnreadableFlows)
+    assert run.exception.exit_code == 2
+    assert run.exception.hint

@@ -1,0 +1,62 @@
+"""Slow stretches, drifts and slow steps in series of durations."""
+
+import numpy as np
+import pytest
+
+from core.flows.stretches import find_stretch, slow_steps
+
+
+def noise(count: int, seed: int = 0) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return 400 * (1 + 0.02 * np.random.default_rng(seed).standard_normal(count))
+
+
+@pytest.mark.parametrize(("first", "last"), [(30, 59), (20, 40), (0, 25), (50, 56)])
+def test_a_level_is_found_wherever_it_is(first: int, last: int) -> None:
+    """Half of the run, its beginning, its middle: sigma over all steps would miss the first."""
+    durations = noise(60)
+    durations[first : last + 1] *= 1.3
+
+    found = find_stretch(durations)
+
+    assert found is not None
+    assert (found.first, found.last, found.drifts) == (first, last, False)
+
+
+def test_a_long_series_is_searched_in_coarse_places_first() -> None:
+    """The edges are exact all the same."""
+    durations = noise(1_000)
+    durations[417:811] *= 1.3
+
+    found = find_stretch(durations)
+
+    assert found is not None
+    assert (found.first, found.last) == (417, 810)
+
+
+def test_a_line_is_a_drift() -> None:
+    """Steps that get slower and slower are no level."""
+    durations = noise(90)
+    durations[25:] += 8.0 * np.arange(1, 66)
+
+    found = find_stretch(durations)
+
+    assert found is not None
+    assert found.drifts
+    assert abs(found.first - 25) <= 6  # a line in the logarithm is bent: the onset comes a few steps early
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_is_nothing(seed: int) -> None:
+    """Steady steps have neither a stretch nor a slow step."""
+    durations = noise(90, seed)
+
+    assert find_stretch(durations) is None
+    assert slow_steps(durations, None) == []
+
+
+def test_single_steps_stand_out_from_their_neighbours() -> None:
+    """Also two of them one after the other."""
+    durations = noise(90)
+    durations[[40, 41, 70]] = 900
+
+    assert [step for step, _ in slow_steps(durations, find_stretch(durations))] == [40, 41, 70]
