@@ -55,7 +55,7 @@ class Findings:
     """All that a verdict is made of.
 
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
-    dumped: processes whose stacks somebody collected.
+    dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls.
     """
 
     parsed: Parsed
@@ -66,6 +66,7 @@ class Findings:
     exits: Exits
     outlier: Callable[[], str | None] = lambda: None
     dumped: int = 0
+    crossed: bool = False
 
     @property
     def roots(self) -> list[Candidate]:
@@ -121,6 +122,8 @@ def _completed(found: Findings) -> Verdict | None:
     """A job that completed, by its status, or where nobody tells one by its logs; a crash in the log is believed."""
     status, iterations = found.parsed.job.status, found.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
+    if _lagged(found):
+        return None  # it reached its end, and took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(found)):
         sure = Confidence.ESTABLISHED if at_end or not found.roots else Confidence.SUPPORTED
         return Verdict(
@@ -181,7 +184,7 @@ def _lagged(found: Findings) -> bool:
 def _stood_out(found: Findings) -> bool:
     """Whether one node is suspicious, of a job of which no clock tells if it made progress."""
     first = next(iter(found.suspicions), None)
-    level = HELD_UP if _may_have_hung(found) else SUPPORTED
+    level = HELD_UP if _may_have_hung(found) and not _was_well(found) else SUPPORTED
     undated = found.ending.allowed is None or found.ending.vague
     return undated and first is not None and first.score >= level
 
@@ -223,7 +226,8 @@ def _stopped_unsaid(found: Findings) -> Verdict | None:
     all_told = len(told) > len(found.nodes) * MAJORITY
     if not ending.steady or not (cancelled or all_told):
         return None
-    grounds = {Ground.PROGRESS} | ({Ground.STATUS} if cancelled and not ending.pausing else set())
+    troubled = _troubled(found)
+    grounds = {Ground.PROGRESS} | ({Ground.STATUS} if cancelled and not ending.pausing and not troubled else set())
     return Verdict(
         Scope.NONE,
         confidence(Support(SUPPORTED, frozenset(grounds), 2)),
@@ -262,8 +266,10 @@ def _node(found: Findings) -> Verdict | None:
     roots = found.roots
     level = HELD_UP if _held_up(found) or _may_have_hung(found) else SUPPORTED
     accused = _accused(roots, found.suspicions, found.nodes, level)
-    if not accused:
-        return None
+    if accused and found.crossed and _only_implicit(accused[0]):
+        return None  # who waits elsewhere than the others is not stuck: the program let them part
+    if not accused or MIN_VOICES <= len(found.nodes) <= len(accused):
+        return None  # all of them: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
     root = next(
         (root for root in roots if not root.fact.stop and _is_of(root, first)),
@@ -487,4 +493,4 @@ def _unknown(found: Findings) -> Verdict:
 
 def _said(root: Candidate) -> str:
     """What broke, in words; where no fact knows it, in the words of the log."""
-    return root.fact.says if root.fact.known else f"\u201c{short(root.quote, QUOTE)}\u201d"
+    return root.fact.says if root.fact.known and root.fact.says else f"\u201c{short(root.quote, QUOTE)}\u201d"

@@ -92,12 +92,12 @@ def outliers(processes: Sequence[Process]) -> tuple[Outlier, ...]:
     """Processes that stand where few do; nobody when all agree or when there is no majority."""
     standing = places(processes)
     total = sum(len(place.processes) for place in standing)
-    if total < MIN_PROCESSES:
-        return ()
+    if total < MIN_PROCESSES and sorted(place.waits for place in standing) != [False, True]:
+        return ()  # of two, the one that waits waits for the other one
     waiting = [place for place in standing if place.waits]
     elsewhere = [place for place in standing if not place.waits]
     count = sum(len(place.processes) for place in waiting)
-    if count > total * MAJORITY:
+    if count > total * MAJORITY or (count and total < MIN_PROCESSES):
         usual = f"{count} of {total} processes wait for others or for the device ({_waits(waiting)})"
         return _as_outliers(elsewhere, usual)
     most = standing[0]
@@ -107,6 +107,17 @@ def outliers(processes: Sequence[Process]) -> tuple[Outlier, ...]:
         return ()
     usual = f"{len(most.processes)} of {total} processes stand in {telling_frame(most.stack).where}"
     return _as_outliers(others, usual)
+
+
+def wait_for_each_other(processes: Sequence[Process]) -> bool:
+    """Whether all wait, and not in the same call: then each waits for what the others are not going to do."""
+    standing = places(processes)
+    calls = {_wait_frame(place.stack).function for place in standing}
+    return (
+        sum(len(place.processes) for place in standing) >= MIN_PROCESSES
+        and len(calls) > 1
+        and all(place.waits for place in standing)
+    )
 
 
 def tree(processes: Sequence[Process]) -> tuple[Branch, ...]:
@@ -174,12 +185,18 @@ def _telling(process: Process) -> tuple[Thread, bool]:
     """The thread that tells where a process stands, and whether it waits: its main thread, unless another waits."""
     named = [one for one in process.threads if not _WATCHERS.search(one.name)] or list(process.threads)
     main = next((one for one in named if one.name == "MainThread"), named[0])
+    main = main if _is_main(main) else next(filter(_is_main, named), main)
     if any(_communicates(frame) for frame in main.frames[:NEAR]):
         return main, True
     other = next((one for one in named if any(_communicates(frame) for frame in one.frames[:NEAR])), None)
     if other is not None and any(_WAITS_FOR_DEVICE.fullmatch(frame.function) for frame in main.frames[:NEAR]):
         return other, True
     return main, any(_WAITS_FOR_DEVICE.fullmatch(frame.function) for frame in main.frames[:NEAR])
+
+
+def _is_main(thread: Thread) -> bool:
+    """Whether a thread is the main one, whatever its name: faulthandler begins with the one that asked for the dump."""
+    return bool(thread.frames) and thread.frames[-1].function == "<module>"
 
 
 def _communicates(frame: Frame) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from core.course.stages import stage_of_frames
-from core.dumps.outliers import Outlier, drawn, outliers, training, tree
+from core.dumps.outliers import Outlier, drawn, outliers, training, tree, wait_for_each_other
 from core.dumps.printed import find_printed, traces
 from core.dumps.ranges import Group, parallel_groups, smallest_around
 from core.dumps.read import Dumps, read_dumps
@@ -38,7 +38,7 @@ class DumpEvidence:
     """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read.
 
     stacks: the merged stacks as text, a frame a line. traces: stacks in the logs that stand apart, as events. dumped:
-    how many processes were dumped on purpose, into files of their own.
+    how many processes were dumped on purpose, into files of their own. crossed: all of them wait, in different calls.
     """
 
     signs: tuple[Sign, ...] = ()
@@ -47,6 +47,7 @@ class DumpEvidence:
     problems: tuple[str, ...] = ()
     traces: tuple[Candidate, ...] = ()
     dumped: int = 0
+    crossed: bool = False
 
 
 def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
@@ -74,6 +75,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
         problems=dumps.problems,
         traces=traces(parsed, printed),
         dumped=len(dumps.processes),
+        crossed=wait_for_each_other(dumps.processes),
     )
 
 

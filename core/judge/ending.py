@@ -28,6 +28,7 @@ TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judg
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
+FEW = 0.25  # of the nodes (as in core.nodes.stall)
 MIN_RANKS = 3  # of two that differ, either may be the odd one
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it
 _TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
@@ -102,7 +103,7 @@ class Ending:
 def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
     """How the progress of a job ended, until it was told to stop, something failed, or its logs end."""
     orders = [one for one in candidates if is_order(parsed.table, one)]
-    order, failure = _first(parsed, orders), _first(parsed, [one for one in candidates if _is_failure(one)])
+    order, failure = _first(parsed, orders), _first(parsed, _failures(parsed, candidates))
     stopped = order if order is not None else _over(parsed)
     until = min((time for time in (stopped, failure) if time is not None), default=None)
     course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
@@ -146,6 +147,16 @@ def is_order(table: EventTable, one: Candidate) -> bool:
         return False
     by_scheduler = table.origins[table.voice[one.rows[0]]].program is Program.SCHEDULER
     return one.fact.stop or one.fact.told_to_stop or (one.fact.asks_to_stop and by_scheduler)
+
+
+def _failures(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """What tells that the job failed: complaints of few about a peer leave it hanging until somebody ends it."""
+    found = [one for one in candidates if _is_failure(one)]
+    told = {node for one in found for node in one.nodes}
+    few = len(parsed.nodes) >= MIN_RANKS and len(told) <= max(1, len(parsed.nodes) * FEW)
+    only_peers = all(one.role is Role.PROPAGATED for one in found)
+    ordered = any(is_order(parsed.table, one) or one.fact.stop for one in candidates)
+    return [] if few and only_peers and ordered else found
 
 
 def _is_failure(one: Candidate) -> bool:

@@ -42,6 +42,7 @@ def find_origins(
     files |= {name: _told(files[name], speaker, manifest) for name, speaker in own.items()}
     of_paths = [files[voice.file] for voice in voices]
     labels = with_local_ranks([read_prefix(voice.prefix, known) for voice in voices], of_paths, manifest)
+    labels = labels if manifest.nodes else _with_one_name(of_paths, labels)
     ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)
     seen = [
         _combine(path, label, manifest, tasks_are_ranks=ranks, tasks_are_nodes=nodes)
@@ -61,6 +62,16 @@ def find_origins(
         _place(voice, label, origin, max(last, (manifest.world_size or 0) - 1))
         for voice, label, origin in zip(voices, labels, seen, strict=True)
     )
+
+
+def _with_one_name(of_paths: Sequence[Origin], labels: Sequence[Said]) -> list[Said]:
+    """Machines by the names of their paths, where lines call each by another one of its own: a pod, and its host."""
+    pairs = {(path.node, label.host) for path, label in zip(of_paths, labels, strict=True) if path.node and label.host}
+    pods, hosts = ({pair[side] for pair in pairs} for side in (0, 1))
+    if len(pairs) != len(pods) or len(pairs) != len(hosts) or pods & hosts:
+        return list(labels)
+    pod_of = {host: pod for pod, host in pairs}
+    return [replace(label, host=pod_of.get(label.host or "", label.host)) for label in labels]
 
 
 def _told(path: Origin, speaker: Speaker, manifest: Manifest) -> Origin:

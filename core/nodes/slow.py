@@ -32,6 +32,7 @@ MAX_NAMED = 3  # parts that a sentence names
 UNIT = 10.0  # slow steps: no part takes so long, and hardly any is a hundredth of a step
 RATE_ROSE = 0.6  # times the level before, of a rate, whose unit is unknown: ranks of a healthy job differ by less
 TWICE = 2.0  # as long as on the others: stages of a pipeline and uneven batches differ by less
+HALF = 0.5  # of a step: it takes longer than all the rest
 WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
 APART = 0.5  # of how far the odd ones are from the middle; the others are nearer to it
 
@@ -40,6 +41,8 @@ _WAITS = re.compile(
     r"send|recv|receive|wait|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync", re.IGNORECASE
 )
 
+# What all ranks do alike, each for its own share of the data
+_READS = re.compile(r"data|input|load|read|fetch|batch|io\b|storage", re.IGNORECASE)
 _HEAD = re.compile(r"^(?:<TS>|\W|DEBUG|INFO)+")  # of a template: its clock and level tell nothing of where time goes
 
 Change = tuple[float, float]  # medians before and after the onset
@@ -90,8 +93,9 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
         if not odd or len(odd) > max(1, len(own) * FEW) or _WAITS.search(name):
             continue
         more = min(own[rank] for rank in odd) - usual
-        if not any(_less(other, odd) > APART * more for key, other in parts.items() if key != name):
-            continue  # nobody waits for it: it does another part of the work
+        waited_for = any(_less(other, odd) > APART * more for key, other in parts.items() if key != name)
+        if not waited_for and not (_READS.search(name) and min(own[rank] for rank in odd) > HALF * pace.step):
+            continue  # nobody waits for it: it does another part of the work, which reading is for nobody
         for node in sorted({home[rank] for rank in odd if rank in home}):
             mine = [rank for rank in odd if home.get(rank) == node]
             levels = f"{own[mine[0]]:.3g} s, that of the others {usual:.3g} s"

@@ -8,7 +8,7 @@ Differs: L4 ranks nodes by Isolation Forest over event count vectors of filtered
 and cannot see absence. Here presence and absence are judged apart, inside cohorts, in closed form.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -48,6 +48,8 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: st
             continue  # a variant of what most nodes say, such as a line that was cut off
         if candidate.role is not Role.ROOT or candidate.fact.blame is not Blame.SELF or not is_local(candidate, nodes):
             continue
+        if candidate.fact.stop or candidate.fact.told_to_stop or candidate.fact.asks_to_stop:
+            continue  # a stop from outside is told where it arrives
         others = len(nodes) - len(candidate.nodes)
         for node in candidate.nodes:
             rest = f"the other {unit}" if others == 1 else f"the other {others} {unit}s"
@@ -223,6 +225,7 @@ def missing_signs(
     nodes: Sequence[str],
     spoke: Sequence[str],
     candidates: Sequence[Candidate],
+    chatty: Collection[str] = (),
 ) -> list[Sign]:
     """Nodes of which no rank ever spoke, while others did; where the processes never all met, that is why.
 
@@ -230,9 +233,11 @@ def missing_signs(
         ranks: that spoke.
         nodes: of the job.
         spoke: nodes of which anything is logged.
+        chatty: those of which as much is logged as of the others.
     """
     if ranks:
         mute = [node for node, own in sorted(expected.items()) if own and not set(ranks) & set(own)]
+        mute = [node for node in mute if node not in chatty]
     else:
         mute = [node for node in nodes if node not in spoke]
     others = len(expected if ranks else nodes) - len(mute)

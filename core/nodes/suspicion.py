@@ -54,7 +54,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, nodes, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
-        *missing_signs(expected, table.ranks, parsed.nodes, table.nodes, candidates),
+        *missing_signs(expected, table.ranks, parsed.nodes, table.nodes, candidates, _chatty(table)),
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
@@ -75,7 +75,7 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
     for candidate in candidates:
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
         says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
-        told = says and not candidate.nodes and not candidate.ranks
+        told = says and not candidate.nodes and not candidate.ranks and candidate.fact.blame is not Blame.NOBODY
         if named or told:
             keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
@@ -84,6 +84,15 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
                 said = [*(raw.get(key, "") for key in rows), below.get(rows[-1] + 1, "")]
                 texts[row] = "\n".join(said).rstrip("\n")
     return texts
+
+
+def _chatty(table: EventTable) -> frozenset[str]:
+    """Nodes that said as much as half of what most nodes did: their ranks spoke, whatever label they had."""
+    node = np.array([table.nodes.index(one.node) if one.node in table.nodes else -1 for one in table.origins], np.int64)
+    said = np.zeros(len(table.nodes) + 1, np.int64)
+    np.add.at(said, node[table.said.voice], table.said.heads)
+    usual = float(np.median(said[:-1])) if len(table.nodes) else 0.0
+    return frozenset(name for name, count in zip(table.nodes, said.tolist(), strict=False) if count * 2 >= usual > 0)
 
 
 def _goes_on(table: EventTable, raw: Mapping[int, str], row: int) -> bool:
