@@ -182,3 +182,137 @@ def test_tasks_that_stand_below_a_message_are_named_by_it() -> None:
     found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
 
     assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def reading(status: Status) -> Job:
+    """A loader that takes most of each step on one rank, and nothing on the others; nobody prints who waits."""
+    said = {
+        rank: [
+            at(n * 0.9, f"step: {n}, loss: 2.5, input: {0.7 if rank == 2 else 0.0}s, step_time: 0.9s")
+            for n in range(1, 31)
+        ]
+        for rank in range(4)
+    }
+    return four_nodes(said, status=status)
+
+
+@pytest.mark.parametrize("status", [Status.UNKNOWN, Status.COMPLETED])
+def test_a_loader_that_takes_most_of_each_step_holds_the_others_up(status: Status) -> None:
+    """Reading is no work of one rank's own: all have their share; and a job that completed was slow all the same."""
+    found = diagnose(reading(status), [])
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
+
+
+def test_few_complaints_before_a_stop_leave_the_job_hanging() -> None:
+    """The node that is cut off loses its store; the others wait on until somebody cancels the job."""
+    said = {n: [at(k * 0.2, f"step {k} loss 2.5") for k in range(1, 34)] for n in range(4)}
+    poll = "[c10d] waitForInput: poll for socket SocketImpl(fd=3) returned 0, likely a timeout"
+    store = f"[W1121 04:00:12.101 socket.cpp:469] {poll}"
+    said[3] += [at(12, store)]
+    order = [at(40, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:40 ***")]
+    codes = {"node-0": 1, "node-1": 1, "node-2": 1, "node-3": -9}
+
+    found = diagnose(four_nodes(said, others={"slurm.out": order}, status=Status.CANCELLED, exit_codes=codes), [])
+
+    assert [node.node for node in found.nodes] == ["node-3"]
+    assert "the job hung" in found.headline
+
+
+def test_a_stop_that_arrives_at_one_rank_accuses_nobody() -> None:
+    """srun's words stand in the first task's file; who was told first is not at fault."""
+    text = [f"[{k}] loss 2.5" for k in range(1, 30)]
+    stop = "slurmstepd: error: *** JOB 440192 ON node-0 CANCELLED AT 2026-11-21T04:00:34 DUE TO PREEMPTION ***"
+    files = {f"77_{n}_log.err": lines(*text, *([stop] if n == 0 else [])) for n in range(3)}
+
+    found = diagnose(job(files, status=Status.CANCELLED), [])
+
+    assert (found.scope, found.nodes) == (Scope.NONE, ())
+
+
+def test_a_node_that_spoke_without_a_label_is_not_missing() -> None:
+    """The first rank prints no label; it said as much as the others."""
+    said = {0: "loss 2.5", 1: "[rank1] loss 2.5", 2: "[rank2] loss 2.5", 3: "[rank3] loss 2.5"}
+    files = {f"node-{n}.log": lines(*(at(k, f"INFO {text}") for k in range(20))) for n, text in said.items()}
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert not any("left any log" in node.because for node in found.nodes)
+
+
+def test_expired_credentials_concern_all() -> None:
+    """Whoever uploads first is told."""
+    expired = raised(
+        "botocore.exceptions.ClientError: An error occurred (ExpiredToken) when calling the PutObject operation: "
+        "The provided token has expired."
+    )
+
+    assert diagnose(four_nodes({1: expired}), []).scope is Scope.JOB
+
+
+def test_an_exception_that_all_relay_is_of_the_rank_that_it_names() -> None:
+    """torch.distributed.checkpoint raises on every rank what failed on one."""
+    relayed = [
+        "Traceback (most recent call last):",
+        '  File "/opt/torch/distributed/checkpoint/utils.py", line 250, in all_gather',
+        "    raise CheckpointException(step, node_failures)",
+        "torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([3])",
+        "Traceback (most recent call last): (RANK 3)",
+        '  File "/opt/torch/distributed/checkpoint/filesystem.py", line 400, in _write_item',
+        "    stream.write(data)",
+        "OSError: [Errno 28] No space left on device",
+    ]
+
+    found = diagnose(four_nodes(dict.fromkeys(range(4), relayed)), [])
+
+    assert [node.node for node in found.nodes] == ["node-3"]
+
+
+def dumped(inner: dict[int, str], usual: str = "_engine_run_backward (torch/autograd/graph.py:979)") -> Job:
+    """A job that stood still after a few steps, with the stacks of its four processes."""
+    steps = [at(n * 0.2, f"step {n} loss 2.5") for n in range(1, 40)]
+    said = {n: [*steps, *([at(8, "epoch 2 begins")] if n else [])] for n in range(4)}
+    order = [slurm(60, "error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:00 ***")]
+    hung = four_nodes(said, others={"slurm.out": order}, status=Status.CANCELLED)
+    text = 'Thread {pid} (idle): "MainThread"\n    {inner}\n    <module> (train.py:20)\n'
+    dumps = tuple(
+        log_file(
+            f"dumps/node-{n}.rank{n}.txt",
+            PYSPY.format(pid=n + 7) + text.format(pid=n + 7, inner=inner.get(n, usual)),
+        )
+        for n in range(4)
+    )
+    return Job(hung.manifest, hung.logs, dumps)
+
+
+def test_processes_that_wait_in_different_calls_were_parted_by_the_program() -> None:
+    """A barrier under ``if rank == 0``: nobody is stuck, each waits for what the others are not going to do."""
+    parted = diagnose(dumped({0: "barrier (torch/distributed/distributed_c10d.py:4811)"}), [])
+    together = diagnose(dumped({}), [])
+
+    assert (parted.scope, parted.nodes) == (Scope.JOB, ())
+    assert [node.node for node in together.nodes] == ["node-0"]
+
+
+def test_the_main_thread_tells_where_a_process_stands() -> None:
+    """faulthandler begins with the thread that asked for the dump: a watchdog, on every rank."""
+    watchdog = [
+        "Current thread 0x00007fb8932b5b80 (most recent call first):",
+        '  File "/srv/app/train.py", line 11 in watchdog',
+        '  File "/usr/lib/python3.11/threading.py", line 982 in run',
+        "",
+        "Thread 0x00007fb8932b5b81 (most recent call first):",
+    ]
+    waits = [
+        '  File "/opt/torch/distributed/distributed_c10d.py", line 3252 in all_reduce',
+        '  File "/srv/app/train.py", line 34 in <module>',
+    ]
+    locked = ['  File "/srv/app/train.py", line 15 in refresh_cache', '  File "/srv/app/train.py", line 34 in <module>']
+    steps = [*(at(k * 0.2, f"step {k} loss 2.5") for k in range(1, 40)), at(30, "ERROR no progress, dumping stacks")]
+    said = {n: [*steps, *watchdog, *(locked if n == 1 else waits)] for n in range(4)}
+
+    found = diagnose(four_nodes(said), [])
+
+    assert [node.node for node in found.nodes] == ["node-1"]
+    assert "refresh_cache" in found.headline

@@ -178,6 +178,22 @@ LAYOUTS: list[tuple[str, dict[str, Any], list[tuple[str, bytes, Who]]]] = [
         [("train-run1.log", b"", (None, None, None, 0)), ("train-run2.log", b"", (None, None, None, 0))],
     ),
     (
+        "a pod and its host are one machine",
+        {},
+        [
+            (
+                "host-a1/var/log/pods/ns_fsdp-0_f2920f5c3bff69e0e287bcbdf7809429/main/0.log",
+                b"\x1enode=gke-4f2a\x1frank=0\x1e",
+                ("fsdp-0", 0, None, 0),
+            ),
+            (
+                "host-b2/var/log/pods/ns_fsdp-1_ccbb855d41bef9b1fbc45992b1ec9f32/main/0.log",
+                b"\x1enode=gke-77bc\x1frank=1\x1e",
+                ("fsdp-1", 1, None, 0),
+            ),
+        ],
+    ),
+    (
         "one file a rank: job.json has the node",
         TWO_NODES,
         [("rank_1.log", b"", ("node-00", 1, None, 0)), ("rank_3.log", b"", ("node-01", 3, None, 0))],
