@@ -4,6 +4,7 @@
     python -m benchmarks watching speed     only these
 
     quality    half a minute    README.md: what is found on the labelled jobs of this repository
+    quality.weights   two minutes   docs/quality.md: weights of the channels that are fitted, beside ours
     quality.dresses   ten minutes   docs/dresses.md: whether an answer changes with what is around the lines
     watching   half a minute    docs/watching.md: how soon a running job's trouble is told
     parsing    two minutes      docs/speed.md: the engines beside drain3
@@ -26,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = {
     "quality": ("--part", "methods", "--write", "README.md"),
+    "quality.weights": ("--write", "docs/quality.md"),
     "quality.dresses": ("--write", "docs/dresses.md"),
     "watching": ("--write", "docs/watching.md"),
     "parsing": ("--write", "docs/speed.md"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
@@ -14,8 +14,6 @@ from core.course.temporal import find_odd_iterations
 from core.dumps.signs import find_dump_evidence
 from core.events.table import EventTable
 from core.history.attempt import Attempt
-from core.history.of_job import attempts_of
-from core.history.past import past_of
 from core.job import Job
 from core.judge.candidates import find_candidates
 from core.judge.ending import find_ending
@@ -25,8 +23,7 @@ from core.judge.roles import assign_roles
 from core.judge.stalled import find_stalled
 from core.l4 import diagnose_l4
 from core.model import Diagnosis
-from core.next.read import situation
-from core.next.table import next_step
+from core.next.advise import with_next_step
 from core.nodes.comparison import find_outlier
 from core.nodes.sign import suspects
 from core.nodes.suspicion import find_signs
@@ -88,15 +85,7 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequ
     found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion, dumps.dumped, dumps.crossed)
     verdict = decide(found)  # scope and confidence, in code
     answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
-    now = situation(found, verdict, answer.events)
-    answer = replace(answer, next=next_step(now))  # beyond the paper: what to do about it (ByteRobust)
-    if not earlier and parsed.iterations.began is None:
-        return answer
-    *before, last = (*attempts_of(parsed, answer),) or (None,)
-    if last is None or not (earlier or before):
-        return answer
-    past = past_of((*earlier, *before), last)  # the same, by what came of earlier attempts
-    return replace(answer, next=next_step(replace(now, past=past)))
+    return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
 
 
 @dataclass(frozen=True, slots=True)

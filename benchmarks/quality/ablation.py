@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from core.answer.present import present
+from core.answer.present import as_told, present
 from core.answer.verdict import Findings, decide
 from core.course.temporal import find_odd_iterations
 from core.dumps.signs import DumpEvidence, find_dump_evidence
@@ -19,6 +19,7 @@ from core.judge.rank import first_time, rank_candidates, stage_of_failure
 from core.judge.roles import assign_roles
 from core.judge.stalled import find_stalled
 from core.model import Diagnosis, Role
+from core.next.advise import with_next_step
 from core.nodes.comparison import find_outlier
 from core.nodes.sign import Sign, suspects
 from core.nodes.suspicion import find_signs
@@ -73,14 +74,20 @@ def answer(parsed: Parsed, *, without: str | None = None, channels: Collection[s
     """What ``diagnose_parsed`` answers when one step or channel does nothing, or only some channels are asked."""
     if without == "cross-job":
         parsed = replace(parsed, usual=None)
+    told, parsed = parsed, parsed.with_numbered_nodes()
     found = _find(parsed, without)
-    candidates, ending, dumps = found.candidates, found.ending, found.dumps
+    candidates, dumps = found.candidates, found.dumps
+    ending = found.ending.explained_by({sign.channel for sign in found.signs if sign.channel != without})
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)
     odd = () if without == "temporal" else find_odd_iterations(parsed)
     asked = [sign for sign in found.signs if sign.channel != without and (channels is None or sign.channel in channels)]
     opinion = _no_opinion if without == "comparison" else partial(find_outlier, parsed)
-    verdict = decide(Findings(parsed, candidates, suspects(asked), stage, ending, found.exits, opinion))
-    return present(parsed, candidates, verdict, stage, odd, dumps, ending)
+    findings = Findings(
+        parsed, candidates, suspects(asked), stage, ending, found.exits, opinion, dumps.dumped, dumps.crossed
+    )
+    verdict = decide(findings)
+    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
+    return with_next_step(answer, findings, verdict)
 
 
 def _find(parsed: Parsed, without: str | None = None) -> Found:

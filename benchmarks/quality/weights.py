@@ -22,14 +22,14 @@ from benchmarks.quality.__main__ import labelled_jobs
 from benchmarks.quality.ablation import signs_of
 from benchmarks.quality.case import Shelf
 from benchmarks.quality.labels import Truth, read_truths
-from benchmarks.quality.report import NoMarkers, table, write
+from benchmarks.quality.report import NoMarkers, marks, table, write
 from bot.cache import FolderCache
 from core.errors import FirstfaultError
 from core.nodes.sign import Sign, suspects
 from sources.jobs import open_source
 
 FOLDS = 5
-BEGIN, END = "<!-- weights:begin -->", "<!-- weights:end -->"
+BEGIN, END = marks("quality.weights")
 _ROUNDS = 2_000  # of the solver
 
 

@@ -44,6 +44,7 @@ STEPS = (
     ("verdict, and the paper's comparison", "core/answer/verdict.py", "decide"),
     ("numbers taken out again", "core/answer/present.py", "as_told"),
     ("present", "core/answer/present.py", "present"),
+    ("what to do next", "core/next/advise.py", "with_next_step"),
 )
 LEAST = 0.005  # seconds; what takes less is not listed
 

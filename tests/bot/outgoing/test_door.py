@@ -33,6 +33,7 @@ MAY_SPEAK = {
 HARMLESS = {"WebClient", "App", "SlackResponse", "SlackApiError", "SlackClientError", "SlackRequestError"}
 PROCESSES = {  # who may start programs: a program could be curl
     "bot/local_slack.py", "bot/watching/process.py", "bot/work/process.py", "faultlib/probe.py",
+    "sources/flows/nfdump.py",
 }  # fmt: skip
 
 

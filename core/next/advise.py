@@ -1,0 +1,28 @@
+"""An answer with what to do next: after this failure alone, or after all attempts of its run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.answer.verdict import Findings, Verdict
+from core.history.attempt import Attempt
+from core.history.of_job import attempts_of
+from core.history.past import past_of
+from core.model import Diagnosis
+from core.next.read import situation
+from core.next.table import next_step
+
+
+def with_next_step(answer: Diagnosis, found: Findings, verdict: Verdict, earlier: Sequence[Attempt] = ()) -> Diagnosis:
+    """The answer with its next step (ByteRobust, SOSP 2025, section 4).
+
+    Args:
+        earlier: attempts of the same run in jobs before this one; those that its own logs hold are found here.
+    """
+    now = situation(found, verdict, answer.events)
+    answer = replace(answer, next=next_step(now))
+    if not earlier and found.parsed.iterations.began is None:
+        return answer
+    *before, last = (*attempts_of(found.parsed, answer),) or (None,)
+    if last is None or not (earlier or before):
+        return answer
+    return replace(answer, next=next_step(replace(now, past=past_of((*earlier, *before), last))))
