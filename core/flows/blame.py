@@ -19,18 +19,15 @@ from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.work import slow_workers, stage_work, summed
 
-LINK_US, LINK_TIMES = (
-    1_000,
-    5.0,
-)  # microseconds of a queue, and times that of a healthy link: those moved by .01 ms (d05)
+LINK_US = 1_000  # microseconds of a queue,
+LINK_TIMES = 5.0  # and times that of a healthy link: those moved by .01 ms (d05)
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
-ALWAYS = (
-    0.75  # of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of
-)
-# a shared machine hits one after the other (docs/LOG.md)
+# Of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of a shared
+# machine hits one after the other (docs/LOG.md).
+ALWAYS = 0.75
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
 
@@ -52,7 +49,7 @@ class Blame:
     says: str
 
 
-class Court:
+class Localizer:
     """Who was slow in some steps of a job; its signs are read once."""
 
     def __init__(

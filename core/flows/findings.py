@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.flows.answer import Finding, NamedGroup, Subject
-from core.flows.blame import Blame, Court
+from core.flows.blame import Blame, Localizer
 from core.flows.connections import Connections
 from core.flows.grain import find_grain
 from core.flows.groups import Groups, is_open
@@ -39,7 +39,7 @@ def find_findings(
     grain = find_grain(connections, job.heavy)
     whole = not is_open(connections, groups)
     fine = FINE * grain.long <= timeline.period
-    court = Court(connections, topology, job, groups, timeline, named) if whole and fine else None
+    localizer = Localizer(connections, topology, job, groups, timeline, named) if whole and fine else None
     if not whole:
         skipped.append(("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named"))
     elif not fine:
@@ -48,10 +48,10 @@ def find_findings(
         )
         skipped.append(("subjects", reason))
     stretch = find_stretch(durations)
-    found = [_stretch(court, timeline, durations, stretch)] if stretch is not None else []
+    found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None else []
     stored = _stored(connections, topology, job, timeline)
     found += [
-        _slow_step(court, timeline, durations, step, usual, stored)
+        _slow_step(localizer, timeline, durations, step, usual, stored)
         for step, usual in slow_steps(durations, stretch, stored > STORED)
         if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
     ]
@@ -63,13 +63,13 @@ def find_findings(
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
 
 
-def _stretch(court: Court | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> Finding:
+def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> Finding:
     inside = np.zeros(len(durations), bool)
     inside[stretch.first : stretch.last + 1] = True
     outside = ~inside
     if stretch.drifts:
         inside[: stretch.last + 1 - int(SETTLED * (stretch.last + 1 - stretch.first))] = False
-    blame = court.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual) if court else None
+    blame = localizer.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual) if localizer else None
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
     first, last = stretch.first, stretch.last
     levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
@@ -91,7 +91,7 @@ def _stretch(court: Court | None, timeline: Timeline, durations: Floats, stretch
 
 
 def _slow_step(
-    court: Court | None, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
+    localizer: Localizer | None, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
 ) -> Finding:
     more = float(durations[step]) - usual
     start, end = int(timeline.start[step]), int(timeline.end[step])
@@ -110,7 +110,7 @@ def _slow_step(
             numbers | {"stored_mb": stored[step] / 1e6},
         )
     inside = np.arange(len(durations)) == step
-    blame = court.blame(inside, ~inside, more, own_share=OF_STEP) if court and step else None
+    blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP) if localizer and step else None
     return Finding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame),
