@@ -20,7 +20,7 @@ from core.parsing.parsed import Parsed
 
 OWN_REPORT = 0.95  # strength of what a device or its driver reports itself; programs tell of a failed kernel with less
 WINDOW = 300 * SECOND  # of flaps that count together (ByteRobust, section 4.1: twice within five minutes)
-_XID = re.compile(r"\bXid\b(?: ?\([^)]*\))?:? (\d{1,3})\b")
+_XID = re.compile(r"\bXid\b(?: ?\([^)]{0,64}\))?:? (\d{1,3})\b")  # in brackets: an address on the bus
 # Double bit errors, NVLink, a GPU that is gone, uncontained memory errors: the device is broken (NVIDIA's catalogue).
 # Others, 13, 31 and 43 above all, come from programs too.
 BROKEN_XIDS = frozenset({48, 64, 74, 79, 95})
