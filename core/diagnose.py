@@ -18,8 +18,10 @@ from core.job import Job
 from core.judge.candidates import find_candidates
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
+from core.judge.late import find_late
 from core.judge.rank import rank_candidates, stage_of_failure
 from core.judge.roles import assign_roles
+from core.judge.speaker import name_speakers
 from core.judge.stalled import find_stalled
 from core.l4 import diagnose_l4
 from core.model import Diagnosis
@@ -73,9 +75,11 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequ
     candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain
     exits = find_exits(parsed)  # beyond the paper: how each process ended
     candidates = assign_roles(parsed, candidates, exits)  # beyond the paper: who is at fault, who only tells of it
+    candidates = name_speakers(parsed, candidates, exits)  # beyond the paper: whose words a launcher passes on
     ending = find_ending(parsed, candidates)  # beyond the paper: did it make progress until the end?
     dumps = find_dump_evidence(told)  # beyond the paper: stacks and flight recorders of hung processes
     candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
+    candidates = find_late(parsed, candidates, ending)  # beyond the paper: what is only said once progress has ended
     candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations

@@ -49,6 +49,7 @@ GROUND_OF = {
     "votes": Ground.NUMBERS,
     "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,
+    "gauge": Ground.NUMBERS,
     "lag": Ground.NUMBERS,
     "stubborn": Ground.EXIT,
     "exit": Ground.EXIT,

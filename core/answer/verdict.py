@@ -476,6 +476,8 @@ def _running(found: Findings) -> Verdict | None:
 
 def _unknown(found: Findings) -> Verdict:
     seen = [candidate for candidate in found.candidates if candidate.role is Role.PROPAGATED]
+    if seen and seen[0].fact.kind == Kind.LAST_WORDS:
+        return _ended_with(found, seen[0])
     if seen:
         said = short(seen[0].quote)
         why = f"There is only what peers say of each other (\u201c{said}\u201d); no log holds a direct trace."
@@ -489,6 +491,20 @@ def _unknown(found: Findings) -> Verdict:
             "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
         )
     return Verdict(Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive{found.place}.", (why,), (), (check,))
+
+
+def _ended_with(found: Findings, late: Candidate) -> Verdict:
+    """A job of which only words that nobody knows tell how it ended; of all nodes, they concern all of it."""
+    said, whole = short(late.quote, QUOTE), len(late.nodes) == len(found.nodes) >= MIN_VOICES
+    who = f"all {len(found.nodes)} {found.unit}s" if whole else f"{len(late.nodes)} of {len(found.nodes)} {found.unit}s"
+    return Verdict(
+        Scope.JOB if whole else Scope.UNKNOWN,
+        Confidence.WEAK,
+        f"No {found.unit} stands out: {who} ended with \u201c{said}\u201d{found.place}.",
+        (f"\u201c{said}\u201d was never said while the job made progress, and no log holds a direct trace.",),
+        (),
+        (late.fact.check,),
+    )
 
 
 def _said(root: Candidate) -> str:

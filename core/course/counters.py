@@ -16,17 +16,21 @@ from core.facts import complains
 from core.job import LogFile
 from core.text import read_rows
 
-MIN_TIMES = 6  # of one speaker; fewer numbers rise by chance
+MIN_TIMES = 6  # of one speaker; fewer numbers rise by chance,
+FEW_TIMES, MIN_SPEAKERS = 3, 3  # but not where a word names them as a count, and so many speakers say them
 MAX_TRIED = 40  # messages, those said most often first: what counts iterations is said in each
 MAX_READ = 48  # lines of one speaker that are looked at
 REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
 MAX_NUMBERS = 24  # in a line; a counter stands among the first
 # A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
-_NUMBER = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w:-]|\.\d)"
+_NUMBER = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
 _COUNT = re.compile(_NUMBER)
 _TOTAL = re.compile(r"\s*(?:/|of)[\s=]*(\d{1,9})(?![\w.])")
-_BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=#\[(]*$")
-_COUNTS = re.compile(r"(?:global_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|num_updates)", re.IGNORECASE)
+_BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=,;|#\[(]*$")
+_COUNTS = re.compile(
+    r"(?:global_?|mini_?|micro_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|num_updates)(?:_?(?:idx|id|no|num|index))?",
+    re.IGNORECASE,
+)
 # What rises steadily too, and is none: time, samples, bytes.
 _MEASURES = re.compile(
     r"time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|rank|port|worker|node|size"
@@ -35,6 +39,9 @@ _MEASURES = re.compile(
 )
 LIKELY = 2  # of _quality: a word or a total alone, or a regular step beside a measurement
 RANK_SKEW = 3  # ranks that share a file are this many iterations apart at most (as in core.course.iterations)
+_COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatches"
+    r"\s(?:mini|micro)?-?(?:batch(?:es)?|steps|iterations|iters|updates)\b", re.IGNORECASE
+)
 _FRACTION = re.compile(r"\d\.\d")
 _UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b")
 
@@ -64,7 +71,9 @@ def _often(table: EventTable) -> Iterator[tuple[int, int]]:
     said = table.said
     order = np.lexsort((said.voice, -said.heads, said.event))
     first = order[np.append(True, np.diff(said.event[order]) > 0)] if len(order) else order
-    enough = first[said.heads[first] >= MIN_TIMES]
+    speakers = np.bincount(said.event, minlength=len(table.templates))[said.event[first]]
+    least = np.where(speakers >= MIN_SPEAKERS, FEW_TIMES, MIN_TIMES)
+    enough = first[said.heads[first] >= least]
     for one in enough[np.lexsort((said.event[enough], -said.heads[enough]))][:MAX_TRIED].tolist():
         event = int(said.event[one])
         template = table.templates[event]
@@ -87,7 +96,7 @@ def _rising(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
         matches = [line[place] for line in lines]
         step = _step([int(match[0]) for match in matches])
         quality = _quality(matches, step) if step else 0
-        if quality >= LIKELY:
+        if quality > LIKELY or (quality == LIKELY and len(texts) >= MIN_TIMES):
             yield place, quality
 
 
@@ -95,8 +104,10 @@ def _step(numbers: Sequence[int]) -> int:
     """The step by which most of the numbers rise; 0 where they do not. Ranks that share a file repeat a number."""
     steps = np.diff(numbers)
     rises = steps[steps > 0]
-    if len(rises) < MIN_TIMES - 1 or len(set(numbers)) < MIN_TIMES:
+    least = max(FEW_TIMES, min(MIN_TIMES, len(numbers)))
+    if len(rises) < least - 1 or len(set(numbers)) < least:
         return 0
+    rises = rises[1:] if len(rises) > FEW_TIMES - 1 and numbers[0] <= 1 else rises  # 1, 10, 20: the first one always
     usual, count = Counter(rises.tolist()).most_common(1)[0]
     fell = int((steps < -RANK_SKEW).sum())  # an epoch begins anew
     return int(usual) if count >= REGULAR * len(rises) and fell * MIN_TIMES <= len(rises) else 0
@@ -107,14 +118,15 @@ def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
     last = matches[-1]
     before, behind = last.string[: last.start()], last.string[last.end() :]
     word = _BEFORE.search(before)
-    if _UNIT.match(behind) or (word and _MEASURES.fullmatch(word[1])):
+    counted = _COUNTED.match(behind) is not None
+    if _UNIT.match(behind) or (word and _MEASURES.fullmatch(word[1]) and not counted):
         return 0
     total = _TOTAL.match(behind)
     if word and word[1].lower().startswith("epoch"):  # counts only where nothing counts within it
         return LIKELY
     return (
         2 * (total is not None and int(total[1]) >= max(int(match[0]) for match in matches))
-        + 2 * (word is not None and _COUNTS.fullmatch(word[1]) is not None)
+        + 2 * (counted or (word is not None and _COUNTS.fullmatch(word[1]) is not None))
         + (step == 1 or _is_regular(matches))
         + (_FRACTION.search(last.string) is not None)
     )

@@ -1,7 +1,7 @@
 """How each rank's process ended, as its launcher, its scheduler or job.json report it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from core.processes import MAX_REPORTS, SHELL_SIGNAL, Process, listed, process_o
 from core.text import read_rows
 
 ALONE = -1  # stands for the local rank of a node that has one rank
+REPORT = 3  # rows from the line of a report that names the rank to that which tells how it ended (torchrun, mpirun)
 _LAST_SIGNAL = 64  # of Linux
 
 
@@ -59,8 +60,20 @@ def _reports(parsed: Parsed) -> dict[int, Process]:
         return {}
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
     texts = read_rows(parsed.files, table, rows)
-    told = {row: process_of(unlabelled(table, row, text)) for row, text in texts.items()}
-    return {row: process for row, process in told.items() if process is not None and process.ended}
+    told = {row: process_of(unlabelled(table, row, text)) for row, text in sorted(texts.items())}
+    return dict(_whole((row, process) for row, process in told.items() if process is not None))
+
+
+def _whole(told: Iterable[tuple[int, Process]]) -> Iterator[tuple[int, Process]]:
+    """Reports of how processes ended; of those that take several lines, which the rank stands above, each as one."""
+    above, named = -1, Process()
+    for row, process in told:
+        if not process.ended:
+            above, named = row, process
+            continue
+        nameless = process.rank is None and process.local_rank is None and process.task is None
+        below = nameless and row - above <= REPORT
+        yield row, replace(process, rank=named.rank, local_rank=named.local_rank) if below else process
 
 
 def _by_rank(parsed: Parsed, reports: Mapping[int, Process]) -> dict[int, Exit]:
@@ -85,9 +98,9 @@ def _tasks_are_ranks(parsed: Parsed, reports: Iterable[Process]) -> bool:
 
 
 def _may_report(sample: str) -> bool:
-    """Whether a message may tell how a process ended; numbers are masked in it."""
+    """Whether a message may tell how a process ended, or of which rank its report is; numbers are masked in it."""
     process = process_of(sample.replace("<NUM>", "0"))
-    return process is not None and process.ended
+    return process is not None and (process.ended or process.rank is not None)
 
 
 def ranks_by_place(parsed: Parsed) -> dict[tuple[str | None, int], int]:

@@ -11,9 +11,10 @@ from dataclasses import replace
 from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
 from core.events.messages import key_rows, message_rows
 from core.events.table import EventTable
-from core.facts import in_frames
+from core.facts import Fact, in_frames
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
+from core.kinds import Kind
 from core.model import Role, Stage
 from core.parsing.parsed import Parsed
 from core.text import read_rows
@@ -28,6 +29,11 @@ MAX_ROOTS = 6  # a reader looks at few; the lab's faults leave at most six kinds
 MAX_FRAMES = 400  # rows of a traceback that are read for its functions
 _BEFORE_TRAINING = (Stage.UNKNOWN, Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING)
 _FILE_KINDS = ("missing file", "permission", "corrupt file")
+# What a job writes while it trains is a checkpoint; that it cannot is said by whoever writes.
+_STORES = frozenset({Kind.DISK_FULL, Kind.PERMISSION, Kind.STORAGE})
+_WRITES = re.compile(
+    r"\b(?:writ(?:e|ing)|sav(?:e|ing)|snapshot|PutObject|UploadPart|CreateMultipartUpload)\b", re.IGNORECASE
+)
 _ORDER = {Role.ROOT: 0, Role.PROPAGATED: 1, Role.TEARDOWN: 2, Role.BENIGN: 3}
 
 
@@ -89,6 +95,7 @@ def stage_of_failure(
     """
     for role in (Role.ROOT, Role.PROPAGATED):
         told = [one for one in candidates if one.role is role and one.stage is not Stage.UNKNOWN]
+        told = [one for one in told if one.fact.kind != Kind.LAST_WORDS]  # they come after it
         if told:
             return _best_placed(parsed.table, told)
     if standing is not None:
@@ -152,21 +159,33 @@ def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
     row = first_row(parsed.table, candidate)
     stage, fact = STAGES[int(parsed.stages[row])], candidate.fact
     trains = parsed.iterations.of_row[row] >= 0
-    if parsed.table.templates[candidate.event].block:
-        lines = read_rows(parsed.files, parsed.table, message_rows(parsed.table, row)[:MAX_FRAMES])
-        said_by = [lines[at] for at in sorted(lines)]
-        named = stage_of_frames(said_by)
-        if named is not None:
-            return named
-        if in_train(said_by) and (trains or stage not in _BEFORE_TRAINING or stage is Stage.UNKNOWN):
-            return Stage.TRAINING
-    if trains and stage in _BEFORE_TRAINING:
+    if (named := _stage_of_block(parsed, candidate, stage, trains=trains)) not in (None, Stage.TRAINING):
+        return named
+    if trains and _is_writing(fact, said) and (named or stage) is Stage.TRAINING:
+        return Stage.CHECKPOINT_SAVING
+    if named is not None or (trains and stage in _BEFORE_TRAINING):
         return Stage.TRAINING  # who fails after an iteration has loaded all that is loaded before
     early = stage in _BEFORE_TRAINING or (stage is Stage.TRAINING and not trains)
-    if early and fact.kind in _FILE_KINDS and (named := stage_of_path(said)) is not None:
-        return named
+    if early and fact.kind in _FILE_KINDS and (of_path := stage_of_path(said)) is not None:
+        return of_path
     by_clock = stage is not Stage.UNKNOWN and (fact.stage is Stage.UNKNOWN or not early)
     return stage if by_clock else fact.stage
+
+
+def _stage_of_block(parsed: Parsed, candidate: Candidate, stage: Stage, *, trains: bool) -> Stage | None:
+    """Stage that a traceback names by its functions."""
+    if not parsed.table.templates[candidate.event].block:
+        return None
+    rows = message_rows(parsed.table, first_row(parsed.table, candidate))[:MAX_FRAMES]
+    lines = read_rows(parsed.files, parsed.table, rows)
+    said_by = [lines[at] for at in sorted(lines)]
+    named = stage_of_frames(said_by)
+    in_loop = in_train(said_by) and (trains or stage not in _BEFORE_TRAINING or stage is Stage.UNKNOWN)
+    return named or (Stage.TRAINING if in_loop else None)
+
+
+def _is_writing(fact: Fact, said: str) -> bool:
+    return fact.kind in _STORES and _WRITES.search(said) is not None
 
 
 _LABELS = re.compile(

@@ -22,6 +22,7 @@ from core.logs.voices import Origin, Program, Speaker, Voice, actor_called, task
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
 _Vote = TypeVar("_Vote", int, str)
+MIN_FILES = 3  # of two that differ, one may be of all machines
 _UID = re.compile(
     r"_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[_-](?:[0-9a-f]{64}|[0-9a-f]{32})"
 )  # of pods, containers
@@ -196,10 +197,22 @@ def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: 
         if label.wrapped and (label.host or label.rank is not None) and origin.program is not Program.DAEMON:
             named[voice.file].append(origin)
     sole = {file: one for file, origins in named.items() if (one := _same(origins)) is not None}
+    sole = sole or _one_host_each(voices, labels, seen)
     return [
         _like(origin, sole[voice.file]) if voice.file in sole and not label.names_somebody else origin
         for voice, label, origin in zip(voices, labels, seen, strict=True)
     ]
+
+
+def _one_host_each(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> dict[str, Origin]:
+    """Who wrote each file, where programs put their machine before their lines, and each file has its own machine."""
+    hosts: dict[str, dict[str, Origin]] = defaultdict(dict)
+    for voice, label, origin in zip(voices, labels, seen, strict=True):
+        if label.host and origin.node:
+            hosts[voice.file][origin.node] = origin
+    alone = {file: next(iter(named.values())) for file, named in hosts.items() if len(named) == 1}
+    nodes = {origin.node for origin in alone.values()}
+    return alone if len(alone) == len(hosts) == len(nodes) >= MIN_FILES else {}
 
 
 def _same(origins: Sequence[Origin]) -> Origin | None:

@@ -17,7 +17,7 @@ _NODE_NAME = re.compile(
     r"|(?!.*(?:data|load))[\w.-]+-(?:master|worker|launcher)-\d{1,5}",  # pods of a Kubernetes job
     re.IGNORECASE,
 )
-_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
+_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")

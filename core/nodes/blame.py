@@ -10,10 +10,12 @@ from core.events.table import EventTable
 from core.facts import Blame
 from core.job import Manifest
 from core.judge.candidates import Candidate
+from core.kinds import Kind
 from core.logs.voices import is_actor
 from core.model import Role
 
 _WORD = re.compile(r"[\w.-]+")
+_RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
 _PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=", "pid: 9140" and "Worker PID: 9140"
 _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
@@ -81,6 +83,12 @@ class Names:
         spoken = text.find(": ")
         return next((node for at, node in found if at > spoken), found[0][1] if found else None)
 
+    def others(self, text: str, speaker: str) -> set[str]:
+        """All nodes but the speaker's that a text names, by a name or by ``rank 3``."""
+        named = {self._nodes[match[0]] for match in _WORD.finditer(text) if match[0] in self._nodes}
+        ranks = {self._ranks.get(int(match[1]), speaker) for match in _RANK.finditer(text)}
+        return (named | ranks) - {speaker}
+
 
 def blame_edges(
     table: EventTable, candidates: Sequence[Candidate], texts: Mapping[int, str], names: Names
@@ -91,7 +99,11 @@ def blame_edges(
         rows = [row for row in candidate.rows.tolist() if row in texts]
         for row, voice in zip(rows, table.voice[rows].tolist(), strict=True):
             reporter = table.origins[voice].node or ""
-            blamed = _blamed(candidate, texts[row], names)
+            if candidate.fact.kind == Kind.LAST_WORDS:
+                others = names.others(texts[row], reporter) if reporter else set()
+                blamed = others.pop() if len(others) == 1 else None  # of several it is a list
+            else:
+                blamed = _blamed(candidate, texts[row], names)
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
     return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))
@@ -122,6 +134,23 @@ def sinks(edges: Sequence[Edge]) -> dict[str, int]:
         blamed[edge.blamed].add(edge.reporter)
     reporters = {edge.reporter for edge in edges}
     return {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
+
+
+def end_of_chains(edges: Sequence[Edge]) -> dict[str, int]:
+    """Nodes that blame nobody, with how many are led to them when each goes on to whom it blames itself."""
+    blames: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        blames[edge.reporter].add(edge.blamed)
+    led: dict[str, set[str]] = defaultdict(set)
+    for reporter in blames:
+        seen, ahead = {reporter}, [reporter]
+        while ahead:
+            onward = blames.get(ahead.pop(), set()) - seen
+            seen |= onward
+            ahead += sorted(onward)
+        for node in seen - set(blames):
+            led[node].add(reporter)
+    return {node: len(by) for node, by in sorted(led.items())}
 
 
 def _shape(name: str) -> str:

@@ -19,7 +19,7 @@ from core.judge.candidates import Candidate
 from core.judge.ranks import MAJORITY, last_words
 from core.kinds import Kind
 from core.model import Role
-from core.nodes.blame import Edge, sinks
+from core.nodes.blame import Edge, end_of_chains, sinks
 from core.nodes.sign import Sign, short
 
 NAMED_BY_PEERS = 0.45  # peers blame somebody every time: less than a direct trace
@@ -85,20 +85,22 @@ def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node
     timed_out = {node for one in candidates.values() if one.fact.kind == Kind.PEER_SILENT for node in one.nodes}
     gave_up = timed_out if len(timed_out) > len(nodes) * MAJORITY else set()
     counts = sinks(peers)
+    waits = [edge for edge in peers if candidates[edge.event].fact.kind == Kind.LAST_WORDS]
+    counts |= {node: max(count, counts.get(node, 0)) for node, count in end_of_chains(waits).items() if node in counts}
     for node, count in counts.items():
         most = len(nodes) > 2 and count * 2 > len(nodes) - 1
         weight = NAMED_BY_MOST if most else NAMED_BY_PEERS * count / max(counts.values())
         if node in waiting or (node in gave_up and not most):
             weight *= RELAY  # it is named because all wait at its store, or because it gave up as well, and closed
-        signs.append(
-            Sign(
-                node,
-                "peers",
-                weight,
-                f"{count} other node{'s' * (count != 1)} lost the connection to {node}, which blames nobody.",
-            )
-        )
+        told = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
+        signs.append(Sign(node, "peers", weight, f"{told} {node}, which blames nobody."))
     return signs
+
+
+def _of_peer(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node: str) -> str:
+    """What others tell of a node: known words for a lost connection, or its name in their last words."""
+    told = {candidates[edge.event].fact.kind for edge in edges if edge.blamed == node}
+    return "at last spoke only of peers, and so of" if told == {Kind.LAST_WORDS} else "lost the connection to"
 
 
 def silence_signs(
@@ -139,7 +141,8 @@ def _silent_nodes(
 ) -> list[Sign]:
     """Nodes of which nobody knows the ranks, and that say nothing while all others complain."""
     unknown = [node for node in nodes if node in table.nodes and not expected.get(node)]
-    told = {node for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for node in one.nodes}
+    telling = [one for one in candidates if one.fact.kind != Kind.LAST_WORDS]  # who is silent may have had others
+    told = {node for one in telling if one.role in (Role.ROOT, Role.PROPAGATED) for node in one.nodes}
     others = [node for node in nodes if node not in unknown]
     if not unknown or len(others) < MIN_COMPLAINERS or not told >= set(others) or told & set(unknown):
         return []

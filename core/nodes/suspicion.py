@@ -21,6 +21,7 @@ from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
+from core.nodes.gauges import gauge_signs
 from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
@@ -59,6 +60,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *collective_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
         *duration_signs(parsed, node_of_rank),
+        *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),

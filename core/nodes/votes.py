@@ -14,6 +14,7 @@ from core.events.messages import keys_of
 from core.events.table import EventTable
 from core.judge.candidates import Candidate
 from core.judge.ranks import MAJORITY
+from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
@@ -39,9 +40,16 @@ def vote_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[in
     for one in candidates:
         if one.role not in (Role.ROOT, Role.PROPAGATED) or len(one.ranks) <= len(home) * MAJORITY:
             continue
+        if one.fact.kind == Kind.LAST_WORDS:
+            continue  # of what is only known to come late nobody knows whether its parameters should be the same
         for name, of_rank in sorted(_slots(parsed, one).items()):
             signs += _minority(parsed.table, name, of_rank, home, one)
     return signs
+
+
+def of_each(name: str) -> bool:
+    """Whether a number by this name is another one on every rank anyway: an address, a process, a time."""
+    return _OF_EACH.search(name) is not None
 
 
 def _slots(parsed: Parsed, one: Candidate) -> dict[str, dict[int, str]]:
@@ -57,7 +65,7 @@ def _slots(parsed: Parsed, one: Candidate) -> dict[str, dict[int, str]]:
     for rank, head in heads.items():
         for key in keys[head]:
             for name, value in _SLOT.findall(texts.get(key, "")):
-                if not _OF_EACH.search(name):
+                if not of_each(name):
                     found[name].setdefault(rank, value)
     return found
 

@@ -34,7 +34,8 @@ _PROSE = re.compile(
 _MOST_PROSE = 1  # the name of a logger
 _DIGITS = re.compile(rb"[0-9]+")
 _BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*[0-9])[A-Za-z][A-Za-z0-9.-]+")
-_MEASURED = re.compile(rb"[0-9]+(?:[.][0-9]+)?")  # a count or a measure is nobody's name
+# A count or a measure is nobody's name: 12, 0.01s, 35%, 4.2GiB, 8it/s.
+_MEASURED = re.compile(rb"[0-9]+(?:[.][0-9]+)?(?:%|[A-Za-z]?i?[Bb]|[munk]?s|secs?|min|h|it|[A-Za-z]{1,3}/s)?")
 _RANK_KEY = re.compile(rb"(?:global_?)?rank|worker|proc(?:ess)?|task|r|w|p", re.IGNORECASE)
 _NAME_AND_RANK = re.compile(rb"(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)[/@:](?:r|rank)?(?P<rank>[0-9]{1,6})")
 _RANK_AT_NODE = re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
