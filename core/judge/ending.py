@@ -35,6 +35,7 @@ _TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )
+_FROZEN = frozenset({"exit", "stubborn", "no answer"})  # channels of core.nodes that tell of a process that stood still
 _KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
 
 
@@ -63,7 +64,8 @@ class Ending:
     the same, so little that a busy machine may be all there is to it. stage: what began after the last progress.
     flagging: the last steps took much longer than usual. pausing: a checkpoint, an evaluation or the like had begun, of
     which nobody knows how long it takes, and went on for longer than a hang in training would be told. vague: the clock
-    is that of a bar, of which nobody knows when it began, and by that it may have hung.
+    is that of a bar, of which nobody knows when it began, and by that it may have hung. usual: seconds that would be a
+    hang if no pause were known that the job, or a good one, came through; None where no pace is known.
     """
 
     progressed: int | None = None
@@ -78,10 +80,17 @@ class Ending:
     flagging: bool = False
     pausing: bool = False
     vague: bool = False
+    usual: float | None = None
 
     def explained_by(self, channels: Collection[str]) -> "Ending":
-        """The same, with a small slowdown as one where the numbers of few ranks explain it."""
-        return replace(self, slow=self.slow or self.drift) if "own part" in channels else self
+        """The same, with a small slowdown as one where the numbers of few ranks explain it.
+
+        And with a pause as a hang that is long for this job, though it came through a longer one, perhaps when it
+        started, where one process had to be killed or did not answer: that one had not stood still by chance.
+        """
+        hung = self.usual is not None and self.quiet > self.usual and not _FROZEN.isdisjoint(channels)
+        allowed = self.usual if hung else self.allowed
+        return replace(self, slow=self.slow or self.drift if "own part" in channels else self.slow, allowed=allowed)
 
     @property
     def stopped_first(self) -> bool:
@@ -117,6 +126,7 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
     stage = _stage_after(parsed, progressed)
     training, allowed = _allowed(parsed, course, pace, good, stage)
     by_bar = not parsed.table.timed[int(course.rows[-1])]
+    usual = patience(pace.progress, pace.progress, 0.0, steps=END_STEPS) if stage not in _PAUSES else None
     vague = by_bar and allowed < quiet <= allowed + LATE_BAR
     allowed += LATE_BAR if by_bar else 0.0
     return Ending(
@@ -131,6 +141,7 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
         vague=vague,
+        usual=usual,
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
     )
 

@@ -47,6 +47,7 @@ _SILENT_EXIT = Fact(
     "Look for its standard error elsewhere, for a core file, and into the kernel log of that node.",
 )
 _OF_OTHERS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.STORE_LOST})  # of who is gone this is said again
+_MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})  # they wait in vain for one that has failed
 _LOST = Fact(
     Role.PROPAGATED,
     Blame.NOBODY,
@@ -249,12 +250,31 @@ def _clear_echoes(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[C
         said = zip(table.rank[one.rows].tolist(), table.time[one.rows].tolist(), strict=True)
         return all(rank >= 0 and waited.get(rank, _NEVER) <= time for rank, time in said)
 
+    raised = min((int(table.time[one.rows].min()) for one in candidates if _raised(table, one)), default=_NEVER)
+
+    def never_met(one: Candidate) -> bool:
+        """Whether it waited for one that had raised an exception before."""
+        return (
+            one.role is Role.ROOT
+            and one.fact.kind in _MEETING
+            and parsed.iterations.last is None
+            and raised + LATE <= int(table.time[one.rows].min())
+        )
+
     def clear(one: Candidate) -> Candidate:
         if is_echo(one):
             return one.with_role(Role.TEARDOWN, "said after ranks had failed")
+        if never_met(one):
+            return one.with_role(Role.PROPAGATED, "another one had failed before they could meet")
         return one.with_role(Role.PROPAGATED, "it had complained of others before") if follows(one) else one
 
     return [clear(one) for one in candidates]
+
+
+def _raised(table: EventTable, one: Candidate) -> bool:
+    """Whether a process raised an exception that is not about its peers."""
+    peers = one.fact.kind in _OF_OTHERS | _MEETING
+    return one.role is Role.ROOT and table.templates[one.event].block and not peers and one.fact.strength >= TROUBLE
 
 
 def _weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -17,6 +17,10 @@ ROUNDS = 12
         ("msg=progress step={ten} of=400 cost=0.13602 step_ms=206", 110, 400),
         ("upd n:{ten} loss:0.5298 data:0.04", 110, None),
         ("[{ten}]\ttraining's l2: 0.905511", 110, None),
+        ("[r3] turn {n}: pick 0.00 calc 0.20", 11, None),
+        ("I,3,24.707,step,{ten},2.51,0.2497", 110, None),
+        ("hit rate 0.910 after {ten} minibatches", 110, None),
+        ("batch_idx={n} train_loss=0.0837 wait=0.01s", 11, None),
     ],
 )
 def test_what_rises_steadily_counts_iterations(says: str, last: int, total: int | None) -> None:
@@ -54,3 +58,19 @@ def test_a_dialect_that_is_known_counts_before_any_number() -> None:
     ]
 
     assert parse(job({"rank_0.log": lines(*said)})).iterations.last == ROUNDS - 1 + 50
+
+
+def test_few_numbers_count_where_many_say_them_under_a_name_for_it() -> None:
+    """Four lines of each of three ranks; the first is always printed, and then every fourth."""
+    said = [at(n, f"it={number:05d}  ce=1.5008") for n, number in enumerate((1, 4, 8, 12))]
+    files = {f"rank_{rank}.log": lines(*said) for rank in range(3)}
+
+    assert parse(job(files)).iterations.last == 12
+    assert parse(job({"rank_0.log": lines(*said)})).iterations.last is None
+
+
+def test_what_torchtune_prints_counts_steps() -> None:
+    """Its recipes describe their bar so (recipes/lora_finetune_distributed.py)."""
+    said = [at(n, f"1|{4 * n}|Loss: 5.8564") for n in range(1, 4)]
+
+    assert parse(job({"rank_0.log": lines(*said)})).iterations.last == 12

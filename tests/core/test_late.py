@@ -1,0 +1,95 @@
+"""What is only said once a job has stopped making progress: shown as such, and whom it names is where to look."""
+
+from dataclasses import replace
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Diagnosis, Role, Scope
+from tests.core.jobs import at, job, lines, log_file
+
+NODES = ("site-a", "site-b", "site-c", "site-d", "site-e")
+
+
+def ring(last: dict[str, str], status: Status = Status.UNKNOWN, *, clock: bool = True) -> Job:
+    """Five workers that train alike, and what each says at last, in words that nobody knows."""
+    files = {}
+    for node in NODES:
+        told = [(n, f"round {n}: objective {20 / n:.2f}") for n in range(1, 13)]
+        told += [(30, last[node])] if node in last else []
+        files[f"{node}/worker.log"] = lines(*(at(second, text) if clock else text for second, text in told))
+    return job(files, nodes=NODES, node_ranks={node: (n,) for n, node in enumerate(NODES)}, status=status)
+
+
+def late(found: Diagnosis) -> list[str]:
+    """Templates of what is shown as said at last."""
+    return [one.template for one in found.events if one.says.startswith("said only once")]
+
+
+def test_who_is_waited_for_in_a_chain_is_where_to_look() -> None:
+    """Each waits for its left neighbour; the one at the end of the chain waits for nobody. No clock, no known word."""
+    waits = {one: f"no word from {left} for 6 s" for one, left in zip(NODES, NODES[-1:] + NODES[:-1], strict=True)}
+    del waits["site-d"]
+    found = diagnose(ring(waits, clock=False), [])
+
+    assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["site-d"])
+    assert found.nodes[0].because == (
+        "4 other nodes at last spoke only of peers, and so of site-d, which blames nobody."
+    )
+
+
+def test_a_ring_that_waits_all_around_names_nobody() -> None:
+    """Without an end of the chain there is none to look at."""
+    waits = {one: f"no word from {left} for 6 s" for one, left in zip(NODES, NODES[-1:] + NODES[:-1], strict=True)}
+
+    assert not diagnose(ring(waits, clock=False), []).nodes
+
+
+def test_a_list_of_peers_accuses_nobody() -> None:
+    """Who says whom it knew is no witness against them."""
+    found = diagnose(ring({"site-a": "the ring was site-b site-c site-d site-e"}, Status.FAILED), [])
+
+    assert not found.nodes
+
+
+def test_last_words_are_shown_and_are_no_causes() -> None:
+    """In the order in which they came, as what follows from the failure."""
+    found = diagnose(ring(dict.fromkeys(NODES, "objective is no longer finite here"), Status.FAILED), [])
+
+    assert late(found) == ["<TS> objective is no longer finite here"]
+    assert {one.role for one in found.events} == {Role.PROPAGATED}
+    assert found.scope is Scope.JOB
+    assert found.headline.startswith("No node stands out: all 5 nodes ended with \u201cobjective is no longer finite")
+
+
+def test_what_was_said_while_the_job_made_progress_is_not_late() -> None:
+    """The same words between two rounds tell nothing."""
+    one = ring(dict.fromkeys(NODES, "objective is no longer finite here"), Status.FAILED)
+    early = lines(
+        *(at(n, f"round {n}: objective {20 / n:.2f}") for n in range(1, 6)),
+        at(6, "objective is no longer finite here"),
+        *(at(n, f"round {n}: objective {20 / n:.2f}") for n in range(6, 13)),
+    )
+    logs = (*(log for log in one.logs if "site-a/" not in log.name), log_file("logs/site-a/worker.log", early))
+
+    assert late(diagnose(replace(one, logs=logs), [])) == []
+
+
+def test_how_a_healthy_job_leaves_is_not_shown() -> None:
+    """It was stopped at its pace: what it says then is how it ends."""
+    files = {
+        f"{node}/worker.log": lines(
+            *(at(n, f"round {n}: objective {20 / n:.2f}") for n in range(1, 13)),
+            at(13, "told to go, leaving quietly now"),
+        )
+        for node in NODES
+    }
+    stopped = job(files, nodes=NODES, node_ranks={node: (n,) for n, node in enumerate(NODES)}, status=Status.CANCELLED)
+
+    assert late(diagnose(stopped, [])) == []
+
+
+def test_a_regular_end_is_no_last_word() -> None:
+    """A job that reached its end tells so."""
+    found = diagnose(ring(dict.fromkeys(NODES, "training complete, bye everybody"), Status.FAILED), [])
+
+    assert late(found) == []

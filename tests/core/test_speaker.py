@@ -1,0 +1,42 @@
+"""Words without a name, where one process alone ended by itself: they are its own."""
+
+from core.diagnose import diagnose
+from core.model import Scope
+from tests.core.jobs import job, lines
+
+NODES = ("ryz01", "ryz02", "ryz03", "ryz04")
+SAID = "/opt/bin/trainer: error while loading shared libraries: libcudart.so.12: cannot open shared object file: No such file or directory"  # noqa: E501
+REPORT = (
+    "mpirun detected that one or more processes exited with non-zero status, thus causing",
+    "the job to be terminated. The first process to do so was:",
+    "",
+    "  Process name: [[51764,1],2]",
+    "  Exit code:    127",
+)
+
+
+def test_the_process_that_mpirun_names_said_what_stands_above() -> None:
+    """The rank stands in one line of the report, the exit code in the next."""
+    told = job({"mpi.log": lines(SAID, *REPORT)}, nodes=NODES, node_ranks={node: (n,) for n, node in enumerate(NODES)})
+    found = diagnose(told, [])
+
+    assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["ryz03"])
+    assert "a module or library is missing" in found.headline
+
+
+def test_what_stands_below_is_not_said_by_it() -> None:
+    """The process had ended before."""
+    told = job({"mpi.log": lines(*REPORT, SAID)}, nodes=NODES, node_ranks={node: (n,) for n, node in enumerate(NODES)})
+    found = diagnose(told, [])
+
+    assert not any(one.nodes == ("ryz03",) and "libcudart" in one.template for one in found.events)
+
+
+def test_of_two_processes_that_failed_neither_is_taken() -> None:
+    """Either may have said it."""
+    other = [line.replace("],2]", "],1]") for line in REPORT]
+    told = job(
+        {"mpi.log": lines(SAID, *REPORT, *other)}, nodes=NODES, node_ranks={node: (n,) for n, node in enumerate(NODES)}
+    )
+
+    assert not any(one.nodes for one in diagnose(told, []).events if "libcudart" in one.template)
