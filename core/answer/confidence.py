@@ -50,6 +50,9 @@ GROUND_OF = {
     "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,
     "lag": Ground.NUMBERS,
+    "device": Ground.WORDS,  # of its driver, by way of an exporter
+    "metric": Ground.NUMBERS,
+    "metric ends": Ground.SILENCE,
     "stubborn": Ground.EXIT,
     "exit": Ground.EXIT,
 }
