@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bot import library_cli, options
+from bot.replay import cli as replay_cli
 from bot.version import version
 from core.errors import FirstfaultError
 
@@ -21,6 +22,7 @@ app = typer.Typer(
 
 
 app.add_typer(library_cli.app, name="library")
+app.add_typer(replay_cli.app, name="replay")
 
 
 @app.callback()
