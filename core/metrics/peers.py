@@ -81,19 +81,20 @@ def _prepared(metric: Metric, measure: Measure) -> Metric:
     """What is compared: of a counter its rate, of errors how many came since the start."""
     if measure is Measure.ERRORS and is_counter(metric.name):
         return replace(metric, values=metric.values - metric.values[0])
+    return as_rate(metric) if is_counter(metric.name) or measure is Measure.TRAFFIC else metric
+
+
+def as_rate(metric: Metric) -> Metric:
+    """A counter as what it gained a second; where it began anew, what it counts since. A gauge of traffic as it is."""
     rising = bool((np.diff(metric.values) >= 0).all()) and metric.values[-1] > metric.values[0]
-    if is_counter(metric.name) or (measure is Measure.TRAFFIC and rising):
-        return rate(metric)
-    return metric
-
-
-def rate(metric: Metric) -> Metric:
-    """A counter as what it gained a second; where it began anew, what it counts since."""
+    if not (rising or is_counter(metric.name)):
+        return metric
     gained, seconds = np.diff(metric.values), np.diff(metric.times) / SECOND
     gained = np.where(gained < 0, metric.values[1:], gained)
     rates = gained / np.maximum(seconds, 1e-6)
     return replace(
         metric,
+        label=f"rate of {metric.label}",
         times=metric.times[1:],
         values=rates,
         lines=metric.lines[1:],

@@ -7,7 +7,7 @@ import numpy as np
 from core.live.findings import duration
 from core.metrics.found import Finding, Says, clock
 from core.metrics.kinds import Measure, measure_of
-from core.metrics.peers import rate
+from core.metrics.peers import as_rate
 from core.metrics.series import SECOND, Metric
 from core.next.situation import BROKEN_XIDS
 
@@ -24,7 +24,7 @@ def standing(metrics: Sequence[Metric], progressed: int | None) -> list[Finding]
         progressed: when the last iteration was complete, in microseconds; None where no clock tells.
     """
     usable = [one for one in metrics if measure_of(one.name) is Measure.TRAFFIC and len(one.times) > 1]
-    usable = [_as_rate(one) for one in usable if int(one.times[0]) >= 0]
+    usable = [as_rate(one) for one in usable if int(one.times[0]) >= 0]
     quiet = [(one, start) for one in usable if (start := _quiet_from(one)) is not None]
     flows = [one for one in usable if float(np.max(np.abs(one.values), initial=0.0)) > 0]
     if not quiet or len(quiet) < len(flows):
@@ -68,11 +68,6 @@ def devices(metrics: Sequence[Metric]) -> list[Finding]:
             )
         )
     return found
-
-
-def _as_rate(metric: Metric) -> Metric:
-    rising = bool((np.diff(metric.values) >= 0).all()) and metric.values[-1] > metric.values[0]
-    return rate(metric) if rising or metric.name.endswith("_total") else metric
 
 
 def _quiet_from(metric: Metric) -> int | None:
