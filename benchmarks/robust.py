@@ -23,6 +23,7 @@ from core.model import Confidence, Scope
 from core.next.price import over_eviction
 from core.next.situation import Broken, Past, Situation
 from core.next.table import next_step
+from core.replay.read import meet
 
 Given = Mapping[str, Any]
 
@@ -150,6 +151,13 @@ def group(given: Given) -> dict[str, Any]:
     return {"group": name, "nodes": sorted({rank // _RANKS_A_NODE for rank in ranks})}
 
 
+def replay(given: Given) -> dict[str, Any]:
+    """Who is suspicious after both phases of a replay."""
+    failed = given["failed_horizontal"], given["failed_vertical"]
+    verdict, suspects = meet(given["m"], given["n"], *failed)
+    return {"suspects": suspects, "verdict": verdict.value}
+
+
 ANSWERS: dict[str, Callable[[Given], Any]] = {
     "decision": decision,
     "price": price,
@@ -159,6 +167,7 @@ ANSWERS: dict[str, Callable[[Given], Any]] = {
     "interval": interval,
     "lemon": lemon,
     "group": group,
+    "replay": replay,
 }
 
 

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from bot import library_cli, options
+from bot.checks.cli import check_nodes
+from bot.replay import cli as replay_cli
 from bot.version import version
 from core.errors import FirstfaultError
 
@@ -21,6 +23,8 @@ app = typer.Typer(
 
 
 app.add_typer(library_cli.app, name="library")
+app.add_typer(replay_cli.app, name="replay")
+app.command("check-nodes")(check_nodes)
 
 
 @app.callback()

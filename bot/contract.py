@@ -14,6 +14,7 @@ from bot.documents import (
     IterationDocument,
     LineDocument,
     MatchDocument,
+    MetricDocument,
     NextDocument,
     NodeDocument,
     NoteDocument,
@@ -25,7 +26,7 @@ from bot.known import KnownFault
 from bot.note.note import Note
 from bot.note.sentence import Sentence
 from bot.wording import iso
-from core.model import Diagnosis, EventEvidence, IterationEvidence, Line, NextStep, NodeEvidence
+from core.model import Diagnosis, EventEvidence, IterationEvidence, Line, MetricEvidence, NextStep, NodeEvidence
 
 MAX_TEXT = 4_000  # characters of a line; a longer one keeps its head, and the log has the rest
 
@@ -44,6 +45,7 @@ def to_contract(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), note: No
         iterations=tuple(_iteration(iteration) for iteration in diagnosis.iterations),
         matches=tuple(_match(fault) for fault in known),
         note=_note(note) if note else None,
+        metrics=tuple(_metric(one) for one in diagnosis.metrics),
         next=_next(diagnosis.next) if diagnosis.next else None,
         skipped=tuple(SkippedDocument(step=_text(skip.step), reason=_text(skip.reason)) for skip in diagnosis.skipped),
         coverage=CoverageDocument(
@@ -117,6 +119,18 @@ def _iteration(evidence: IterationEvidence) -> IterationDocument:
         score=evidence.score,
         because=_text(evidence.because),
         events=evidence.events,
+        lines=_lines(evidence.lines),
+    )
+
+
+def _metric(evidence: MetricEvidence) -> MetricDocument:
+    return MetricDocument(
+        id=evidence.id,
+        metric=_text(evidence.metric),
+        who=_text(evidence.who),
+        score=evidence.score,
+        because=_text(evidence.because),
+        since=iso(evidence.since),
         lines=_lines(evidence.lines),
     )
 

@@ -64,6 +64,18 @@ class IterationDocument(_Part):
     lines: tuple[LineDocument, ...]
 
 
+class MetricDocument(_Part):
+    """What a metric beside the logs tells."""
+
+    id: str
+    metric: str
+    who: str = Field(description='node, "rank 3", or job; with the part of a node in brackets')
+    score: Score
+    because: str
+    since: str | None = Field(description="ISO 8601; null where no sample has a time")
+    lines: tuple[LineDocument, ...] = Field(description="samples, with the name of their series as text")
+
+
 class MatchDocument(_Part):
     """A fault pattern of the library that fits the job; ``exact``: its whole signature is in the job."""
 
@@ -174,6 +186,9 @@ class DiagnosisDocument(_Part):
     iterations: tuple[IterationDocument, ...]
     matches: tuple[MatchDocument, ...] = Field(description="known faults that fit or look like this")
     note: NoteDocument | None = Field(description="the drafted root cause")
+    metrics: tuple[MetricDocument, ...] = Field(
+        default=(), exclude_if=lambda found: not found, description="of jobs with metrics/ that tell something"
+    )
     next: NextDocument | None = Field(
         default=None, description="what to do next; null of the paper's own method, and where nothing was judged"
     )

@@ -23,6 +23,7 @@ MAX_EVENTS = 8
 MAX_SUSPECTS = 5
 MAX_CHECKS = 5
 MAX_WHY = 4
+MAX_METRICS = 4
 MAX_SENTENCE = 400
 _MAX_WIDTH = 110  # longer lines are hard to read
 _MIN_WIDTH = 40
@@ -93,6 +94,7 @@ class _Page:
         yield from self._known_faults()
         yield from self._drafted()
         yield from self._events()
+        yield from self._metrics()
         yield Text()
         yield from self._small_print()
 
@@ -205,6 +207,16 @@ class _Page:
         if event.lines:
             for line in _places(event.lines, self._width - _INDENT):
                 yield Text(" " * _INDENT).append(line, "cyan")
+
+    def _metrics(self) -> Iterator[Text]:
+        metrics = self._diagnosis.metrics
+        if metrics:
+            yield from self._title("Metrics")
+        for one in metrics[:MAX_METRICS]:
+            yield from self._numbered(one.id, self._sentence(one.because))
+            for line in _places(one.lines, self._width - _INDENT):
+                yield Text(" " * _INDENT).append(line, "cyan")
+        yield from self._left_out(len(metrics) - MAX_METRICS, "metric")
 
     def _small_print(self) -> Iterator[Text]:
         for label, sentence in _small_print(self._diagnosis):

@@ -24,6 +24,7 @@ from core.judge.roles import assign_roles
 from core.judge.speaker import name_speakers
 from core.judge.stalled import find_stalled
 from core.l4 import diagnose_l4
+from core.metrics.evidence import find_metric_evidence
 from core.model import Diagnosis
 from core.next.advise import with_next_step
 from core.nodes.comparison import find_outlier
@@ -78,17 +79,23 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequ
     candidates = name_speakers(parsed, candidates, exits)  # beyond the paper: whose words a launcher passes on
     ending = find_ending(parsed, candidates)  # beyond the paper: did it make progress until the end?
     dumps = find_dump_evidence(told)  # beyond the paper: stacks and flight recorders of hung processes
+    metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
     candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
     candidates = find_late(parsed, candidates, ending)  # beyond the paper: what is only said once progress has ended
     candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
-    signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs)  # 4.3 spatial: nodes against each other
+    signs = (
+        *find_signs(parsed, candidates, ending, exits),
+        *dumps.signs,
+        *metrics.signs,
+    )  # 4.3 spatial: nodes against each other
     ending = ending.explained_by({sign.channel for sign in signs})
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
-    found = Findings(parsed, candidates, suspects(signs), stage, ending, exits, opinion, dumps.dumped, dumps.crossed)
+    suspicions, alarm = suspects(signs), metrics.alarm
+    found = Findings(parsed, candidates, suspicions, stage, ending, exits, opinion, dumps.dumped, dumps.crossed, alarm)
     verdict = decide(found)  # scope and confidence, in code
-    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
+    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
     return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
 
 

@@ -76,7 +76,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: manifest, log files and dump files (both sorted by name), and what was wrong with the folder.
+    """A job: manifest, files of logs, dumps and metrics (each sorted by name), and what was wrong with the folder.
 
     problems: sentences for the reader about what was left out (broken job.json, unreadable file, link loop).
     """
@@ -84,6 +84,7 @@ class Job:
     manifest: Manifest
     logs: tuple[LogFile, ...]
     dumps: tuple[LogFile, ...] = ()
+    metrics: tuple[LogFile, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property

@@ -145,6 +145,21 @@ class IterationEvidence(Evidence):
 
 
 @dataclass(frozen=True, slots=True)
+class MetricEvidence(Evidence):
+    """What a metric beside the logs tells. who: whose it is; since: microseconds of the job's clock, or None.
+
+    times, values, peers: its samples, and the middle of its peers at the same moments where it was compared with any.
+    """
+
+    metric: str = ""
+    who: str = ""
+    since: int | None = None
+    times: tuple[int, ...] = ()
+    values: tuple[float, ...] = ()
+    peers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A step that could not run, and why; shown to the reader."""
 
@@ -231,4 +246,5 @@ class Diagnosis:
     pictures: Pictures = field(default_factory=Pictures)
     stacks: tuple[str, ...] = ()  # where the dumped processes stand: a tree, a frame a line, with who is below it
     facts: Mapping[str, str] = field(default_factory=dict)  # model, framework, status, clock zone
+    metrics: tuple[MetricEvidence, ...] = ()  # the most telling first
     next: NextStep | None = None  # None where nothing was judged, and of the paper's own method

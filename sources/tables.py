@@ -21,7 +21,7 @@ def read_progress(path: str) -> tuple[tuple[int, int], ...]:
     The columns are called time and iteration, or as W&B and TensorBoard call them. Raises UnreadableLog.
     """
     points = []
-    for row in _rows(path):
+    for row in rows_of(path):
         time, iteration = _named(row, _TIME), _named(row, _ITERATION)
         moment = _moment(time)
         if moment is not None and iteration.strip().removesuffix(".0").isdecimal():
@@ -34,7 +34,7 @@ def read_progress(path: str) -> tuple[tuple[int, int], ...]:
 def read_incidents(path: str) -> tuple[Incident, ...]:
     """Incidents of nodes: columns start, end, node, class; end may be empty. Raises UnreadableLog."""
     found = []
-    for row in _rows(path):
+    for row in rows_of(path):
         start, end = _moment(_named(row, _TIME)), _moment(_named(row, ("end",)))
         node = _named(row, ("node",)).strip()
         if start is not None and node:
@@ -45,7 +45,8 @@ def read_incidents(path: str) -> tuple[Incident, ...]:
     return tuple(sorted(found, key=lambda one: (one.day, one.node)))
 
 
-def _rows(path: str) -> Iterator[Mapping[str, str]]:
+def rows_of(path: str) -> Iterator[Mapping[str, str]]:
+    """The rows of a CSV file by the names of its columns, in small letters. Raises UnreadableLog."""
     try:
         with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
             for number, row in enumerate(csv.DictReader(file)):

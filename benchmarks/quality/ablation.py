@@ -18,6 +18,7 @@ from core.judge.exits import Exits, find_exits
 from core.judge.rank import first_time, rank_candidates, stage_of_failure
 from core.judge.roles import assign_roles
 from core.judge.stalled import find_stalled
+from core.metrics.evidence import MetricFindings, find_metric_evidence
 from core.model import Diagnosis, Role
 from core.next.advise import with_next_step
 from core.nodes.comparison import find_outlier
@@ -48,6 +49,7 @@ class Found:
     ending: Ending
     dumps: DumpEvidence
     signs: Sequence[Sign]
+    metrics: MetricFindings
 
 
 def answers_without(parsed: Parsed) -> dict[str, Diagnosis]:
@@ -83,10 +85,11 @@ def answer(parsed: Parsed, *, without: str | None = None, channels: Collection[s
     asked = [sign for sign in found.signs if sign.channel != without and (channels is None or sign.channel in channels)]
     opinion = _no_opinion if without == "comparison" else partial(find_outlier, parsed)
     findings = Findings(
-        parsed, candidates, suspects(asked), stage, ending, found.exits, opinion, dumps.dumped, dumps.crossed
+        *(parsed, candidates, suspects(asked), stage, ending, found.exits, opinion, dumps.dumped, dumps.crossed),
+        found.metrics.alarm,
     )
     verdict = decide(findings)
-    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending)
+    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, found.metrics)
     return with_next_step(answer, findings, verdict)
 
 
@@ -101,8 +104,9 @@ def _find(parsed: Parsed, without: str | None = None) -> Found:
     candidates = rank_candidates(parsed, find_stalled(parsed, candidates, ending, dumps.traces))
     if without == "ranking":
         candidates = tuple(sorted(candidates, key=_by_time(parsed)))
-    signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs)
-    return Found(candidates, exits, ending, dumps, signs)
+    metrics = find_metric_evidence(parsed, candidates)
+    signs = (*find_signs(parsed, candidates, ending, exits), *dumps.signs, *metrics.signs)
+    return Found(candidates, exits, ending, dumps, signs, metrics)
 
 
 def _no_opinion() -> None:

@@ -85,7 +85,7 @@ def renamed(case: Case) -> tuple[Case, Rename] | None:
         tuple(sorted((_renamed_file(file, names) for file in files), key=lambda file: file.name))
         for files in (job.logs, job.dumps)
     )
-    changed = Job(_renamed_manifest(job.manifest, rename), logs, dumps, job.problems)
+    changed = Job(_renamed_manifest(job.manifest, rename), logs, dumps, problems=job.problems)
     return read_case(case.truth.renamed(rename), changed, case.baseline, case.cache), rename
 
 

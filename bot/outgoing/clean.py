@@ -39,6 +39,7 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
         events=tuple(map(event, each(diagnosis.events))),
         nodes=tuple(map(suspect, each(diagnosis.nodes))),
         iterations=each(diagnosis.iterations),
+        metrics=each(diagnosis.metrics),
         stacks=tuple(map(clean, diagnosis.stacks)),
         skipped=tuple(replace(one, reason=clean(one.reason)) for one in diagnosis.skipped),
         next=replace(diagnosis.next, because=clean(diagnosis.next.because)) if diagnosis.next else None,

@@ -33,7 +33,7 @@ class Citation:
 
 def cited_places(diagnosis: Diagnosis) -> list[Place]:
     """Every line that the report shows in context."""
-    claims: Sequence[Evidence] = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)
+    claims: Sequence[Evidence] = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
     return sorted({(line.file, line.line) for claim in claims for line in claim.lines[:MAX_LINES]})
 
 

@@ -12,7 +12,7 @@ from bot import wording
 from bot.harmless import harmless
 from bot.known import KnownFault
 from bot.note.note import GUESS, TITLES, Note
-from bot.report import iterations, suspects, timeline
+from bot.report import iterations, metrics, suspects, timeline
 from bot.report.citations import MAX_LINES, citations
 from bot.report.style import as_svg
 from core.logs.context import Excerpt, Place
@@ -22,7 +22,7 @@ WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
 MAX_SENTENCE = 1_000  # characters
 MAX_FRAME = 300  # characters, with the indent
 _FOLDER = Path(__file__).parent
-_ID = re.compile(r"\b[ENIP][0-9]{1,4}\b")
+_ID = re.compile(r"\b[EMNIP][0-9]{1,4}\b")
 
 
 def render_report(
@@ -44,7 +44,7 @@ def render_report(
     environment.filters["clean"] = harmless
     environment.filters["linked"] = _linker(diagnosis, known)
     shown: set[Place] = set()
-    evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)
+    evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
     return environment.get_template("page.html.j2").render(
         d=diagnosis,
         known=known,
@@ -76,6 +76,7 @@ def _plots(diagnosis: Diagnosis) -> dict[str, Markup]:
         "suspects": _plot("suspects", suspects.suspects_figure, suspects.describe, diagnosis),
         "timeline": _plot("timeline", timeline.timeline_figure, timeline.describe, diagnosis),
         "iterations": _plot("iterations", iterations.iterations_figure, iterations.describe, diagnosis),
+        "metrics": _plot("metrics", metrics.metrics_figure, metrics.describe, diagnosis),
     }
 
 
@@ -97,7 +98,7 @@ def _plot(
 
 def _linker(diagnosis: Diagnosis, faults: Sequence[KnownFault]) -> Callable[[str], Markup]:
     """A filter that makes the ids of evidence in a sentence lead to the evidence."""
-    known = {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)}
+    known = {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)}
     known |= {fault.id for fault in faults}
 
     def link(evidence_id: str) -> str:

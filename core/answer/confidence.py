@@ -51,6 +51,9 @@ GROUND_OF = {
     "own part": Ground.NUMBERS,
     "gauge": Ground.NUMBERS,
     "lag": Ground.NUMBERS,
+    "device": Ground.WORDS,  # of its driver, by way of an exporter
+    "metric": Ground.NUMBERS,
+    "metric ends": Ground.SILENCE,
     "stubborn": Ground.EXIT,
     "exit": Ground.EXIT,
 }

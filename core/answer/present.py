@@ -11,6 +11,7 @@ from core.dumps.signs import DumpEvidence
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.rank import telling_roots
+from core.metrics.evidence import MetricFindings
 from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
 from core.parsing.parsed import Parsed
 
@@ -35,6 +36,7 @@ def present(
     odd: Sequence[Odd],
     dumps: DumpEvidence,
     ending: Ending,
+    metrics: MetricFindings,
 ) -> Diagnosis:
     """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
     telling = shown(candidates, verdict)
@@ -54,10 +56,15 @@ def present(
         nodes=nodes,
         stage=stage,
         iterations=iteration_evidence(parsed, telling, ids, odd, ending) if ended else (),
-        skipped=(*skipped(parsed), *(Skipped("dumps", problem) for problem in dumps.problems)),
+        skipped=(
+            *skipped(parsed),
+            *(Skipped("dumps", problem) for problem in dumps.problems),
+            *(Skipped("metrics", problem) for problem in metrics.problems),
+        ),
         coverage=coverage(parsed),
         pictures=pictures(parsed, telling, ids, verdict.suspects),
         stacks=dumps.stacks,
+        metrics=metrics.shown if ended else (),
         facts=facts(parsed),
     )
 

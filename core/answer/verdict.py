@@ -17,6 +17,7 @@ from core.judge.exits import Exits
 from core.judge.ranks import MAJORITY, last_words
 from core.kinds import Kind
 from core.live.findings import duration
+from core.metrics.found import Finding, Says
 from core.model import Confidence, Role, Scope, Stage
 from core.naming import together
 from core.nodes.sign import Suspicion, short
@@ -55,7 +56,8 @@ class Findings:
     """All that a verdict is made of.
 
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
-    dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls.
+    dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
+    tell of the whole job.
     """
 
     parsed: Parsed
@@ -67,6 +69,7 @@ class Findings:
     outlier: Callable[[], str | None] = lambda: None
     dumped: int = 0
     crossed: bool = False
+    alarm: Finding | None = None
 
     @property
     def roots(self) -> list[Candidate]:
@@ -110,6 +113,7 @@ def decide(found: Findings) -> Verdict:
         _stopped_unsaid,
         _ended_at_once,
         _dumped,
+        _measured,
         _running,
     )
     return next((verdict for judge in judges if (verdict := judge(found)) is not None), None) or _unknown(found)
@@ -459,6 +463,23 @@ def _job(found: Findings) -> Verdict | None:
 
 
 # --- nobody knows ---------------------------------------------------------------------------------------------------
+
+
+def _measured(found: Findings) -> Verdict | None:
+    """What metrics tell of the whole job where no log tells anything; they name nobody."""
+    if found.alarm is None:
+        return None
+    return Verdict(
+        Scope.UNKNOWN,
+        Confidence.WEAK,
+        f"By its metrics, {found.alarm.says}{found.place}; no {found.unit} stands out.",
+        (found.alarm.because,),
+        (),
+        (_COLLECT if found.alarm.kind is Says.STANDS else _RECOMPUTE,),
+    )
+
+
+_RECOMPUTE = "Run a step again from the last good checkpoint with the same data, and compare gradients bit by bit."
 
 
 def _running(found: Findings) -> Verdict | None:

@@ -14,16 +14,14 @@ from core.job import Status
 from core.judge.candidates import Candidate
 from core.kinds import Kind
 from core.logs.lines import NO_TIME
+from core.metrics.found import Says
 from core.model import EventEvidence, Role, Scope
-from core.next.situation import OF_KIND, Broken, Past, Situation
+from core.next.situation import BROKEN_XIDS, OF_KIND, Broken, Past, Situation
 from core.parsing.parsed import Parsed
 
 OWN_REPORT = 0.95  # strength of what a device or its driver reports itself; programs tell of a failed kernel with less
 WINDOW = 300 * SECOND  # of flaps that count together (ByteRobust, section 4.1: twice within five minutes)
 _XID = re.compile(r"\bXid\b(?: ?\([^)]{0,64}\))?:? (\d{1,3})\b")  # in brackets: an address on the bus
-# Double bit errors, NVLink, a GPU that is gone, uncontained memory errors: the device is broken (NVIDIA's catalogue).
-# Others, 13, 31 and 43 above all, come from programs too.
-BROKEN_XIDS = frozenset({48, 64, 74, 79, 95})
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<name>\S+)')
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|<frozen|<string>")
 
@@ -45,13 +43,13 @@ def situation(
     return Situation(
         scope=verdict.scope,
         confidence=verdict.confidence,
-        broken=broken(leading.fact, leading.quote) if leading else Broken.UNKNOWN,
+        broken=broken(leading.fact, leading.quote) if leading else _by_numbers(found),
         says=_says(found, verdict, leading),
         accused=tuple(one.node for one in verdict.suspects),
         unit=parsed.unit,
         total=total,
         running=parsed.job.status is Status.RUNNING,
-        stuck=found.ending.hung or found.ending.slow is not None,
+        stuck=found.ending.hung or found.ending.slow is not None or _says_alarm(found, Says.STANDS),
         flaps=_flaps(parsed.table, leading) if leading else 1,
         frame=frame(events),
         spares=parsed.job.manifest.spares,
@@ -70,6 +68,14 @@ def broken(fact: Fact, quote: str = "") -> Broken:
         return Broken.PROCESS
     kind = OF_KIND.get(Kind(fact.kind), Broken.UNKNOWN)
     return Broken.MACHINE if fact.hardware and kind is not Broken.LINK else kind
+
+
+def _says_alarm(found: Findings, kind: Says) -> bool:
+    return found.alarm is not None and found.alarm.kind is kind
+
+
+def _by_numbers(found: Findings) -> Broken:
+    return Broken.NUMBERS if _says_alarm(found, Says.NUMBERS) else Broken.UNKNOWN
 
 
 def startup(parsed: Parsed) -> float | None:
@@ -118,6 +124,8 @@ def _says(found: Findings, verdict: Verdict, leading: Candidate | None) -> str:
         return verdict.suspects[0].signs[0].says or "it went silent while the others waited for it"
     if found.ending.hung:
         return "it hung"
+    if found.alarm is not None:
+        return found.alarm.says
     return "it was slow" if found.ending.slow else ""
 
 

@@ -32,7 +32,7 @@ MAY_SPEAK = {
 # Names of slack_sdk and slack_bolt that stand for types and errors; where a WebClient is made is tested by itself.
 HARMLESS = {"WebClient", "App", "SlackResponse", "SlackApiError", "SlackClientError", "SlackRequestError"}
 PROCESSES = {  # who may start programs: a program could be curl
-    "bot/local_slack.py", "bot/watching/process.py", "bot/work/process.py", "faultlib/probe.py",
+    "bot/checks/run.py", "bot/local_slack.py", "bot/watching/process.py", "bot/work/process.py", "faultlib/probe.py",
     "sources/flows/nfdump.py",
 }  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""``firstfault replay``: who replays with whom, and what the results mean."""

@@ -1,0 +1,68 @@
+"""The plot of metrics: a panel a finding, the metric against the middle of its peers, and since when it tells."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from bot.harmless import harmless
+from bot.report.clock import ticks
+from bot.report.iterations import drawable, short
+from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
+from core.model import Diagnosis, MetricEvidence
+
+MAX_PANELS = 4
+_PANEL, _GAP = 0.9, 0.45  # inches
+
+
+def metrics_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
+    """The metrics of the first findings over time; None where none has two samples with a time."""
+    shown = _shown(diagnosis)
+    if not shown:
+        return None
+    with drawing():
+        height = (_PANEL + _GAP) * len(shown) + 0.2
+        figure = canvas(width, height)
+        for row, one in enumerate(shown):
+            top = (_PANEL + _GAP) * row + _GAP
+            axes = panel(figure, 0.62, height - top - _PANEL, 0.2, top)
+            values = _finite(one.values)
+            if one.peers:
+                axes.plot(one.times, _finite(one.peers), color=PALETTE["other"], linewidth=1.1)
+            axes.plot(one.times, values, color=PALETTE["series"], linewidth=1.3)
+            if one.since is not None:
+                axes.axvline(one.since, color=PALETTE["root"], linewidth=1.1, linestyle=(0, (3, 2)), zorder=1)
+            title = harmless(f"{one.id}  {one.who}: {one.metric}", 60)
+            axes.set_title(title, loc="left", fontsize=TEXT, color=PALETTE["ink"], pad=7)
+            _axes(axes, one)
+    return figure
+
+
+def describe(diagnosis: Diagnosis) -> str:
+    """The plot in words."""
+    told = [
+        f"{harmless(one.metric, 40)} of {harmless(one.who, 40)}, last {short(one.values[-1])}"
+        for one in _shown(diagnosis)
+    ]
+    return f"Metrics over time: {'; '.join(told)}."
+
+
+def _shown(diagnosis: Diagnosis) -> list[MetricEvidence]:
+    return [one for one in diagnosis.metrics if len(one.times) > 1 and one.times[0] >= 0][:MAX_PANELS]
+
+
+def _finite(values: Sequence[float]) -> list[float]:
+    return [value if drawable(value) else math.nan for value in values]
+
+
+def _axes(axes: Axes, one: MetricEvidence) -> None:
+    """Least and largest value, and round times."""
+    both = sorted(value for value in (*one.values, *one.peers) if drawable(value))
+    if both:
+        pad = (both[-1] - both[0]) * 0.12 or abs(both[-1]) * 0.1 or 1.0
+        axes.set_ylim(both[0] - pad, both[-1] + pad)
+        places = sorted({both[0], both[-1]})
+        axes.set_yticks(places, [short(place) for place in places])
+    places_in_time = ticks(one.times[0], one.times[-1], 6)
+    axes.set_xticks([time for time, _ in places_in_time], [word for _, word in places_in_time], fontsize=SMALL)

@@ -1,0 +1,150 @@
+"""Loss, gradient norm and pace of the whole job over its iterations, by rules that say why."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.metrics.found import Finding, Says, clock
+from core.metrics.kinds import Measure, measure_of
+from core.metrics.series import Metric
+
+WINDOW = 50  # values before that a value is set against
+BROKEN = 3  # times in a row that a value is no number
+NORM_FACTOR = 5.0  # times the middle of the values before (ByteRobust, section 4.1): a warning
+LOSS_FAR = 5.0  # median absolute deviations: a factor of a loss hardly ever comes (ln of a vocabulary is 12)
+BACK = 50  # values within which a spike of a good run was over (BLOOM-176B, iteration 31,217: 35)
+SLOWER, FOR = 0.05, 20  # part and iterations from which on a pace is told (MegaScale's and ByteRobust's users: 5 %)
+ALARM, WARNING = 0.6, 0.3
+_RELATIVE = 0.02  # of the middle: least deviation that counts as one
+_NORMAL = 1.4826
+
+
+def numbers(metrics: Sequence[Metric]) -> list[Finding]:
+    """What is broken in losses and gradient norms, a finding a metric at most."""
+    found = []
+    spiked: dict[Measure, tuple[Metric, int, int]] = {}
+    for one in metrics:
+        measure = measure_of(one.name)
+        if measure not in (Measure.LOSS, Measure.NORM) or not len(one.values):
+            continue
+        at = _not_numbers(one.values)
+        if at is not None:
+            found.append(_told(Says.NUMBERS, one, at, f"is no finite number from {_moment(one, at)} on", measure))
+        elif (spike := _spike(one.values, measure)) is not None:
+            first, past = spike
+            if past - first > BACK:
+                says = f"rose at {_moment(one, first)} and did not come back within {BACK} values"
+                found.append(_told(Says.NUMBERS, one, first, says, measure))
+            else:
+                spiked.setdefault(measure, (one, first, past))
+    return [*found, *_spikes(spiked)]
+
+
+def pace(metrics: Sequence[Metric], began: int | None) -> list[Finding]:
+    """A job that became slower for at least twenty iterations, until the end of the metric.
+
+    Args:
+        began: when the last of several attempts began, in microseconds.
+    """
+    found = []
+    for one in metrics:
+        measure = measure_of(one.name)
+        if measure not in (Measure.STEP_TIME, Measure.THROUGHPUT):
+            continue
+        cost = one.values if measure is Measure.STEP_TIME else 1 / np.maximum(one.values, 1e-12)
+        if (onset := _onset(cost)) is None:
+            continue
+        before, after = float(np.median(one.values[:onset])), float(np.median(one.values[onset:]))
+        restart = _restart(one, onset, began)
+        because = (
+            f"{one.name} went from {before:.4g} to {after:.4g} at {_moment(one, onset)} and stayed there for "
+            f"{len(cost) - onset} values; {restart}."
+        )
+        lines = (one.cite(onset - 1), one.cite(onset))
+        found.append(Finding(Says.PACE, "", WARNING, because, "it became slower", lines, one, int(one.times[onset])))
+    return found[:1]
+
+
+def _spikes(spiked: dict[Measure, tuple[Metric, int, int]]) -> list[Finding]:
+    """Spikes that came back are warnings; a last one of norm and loss together that had not yet come back is more."""
+    still = [measure for measure, (one, _, past) in spiked.items() if past == len(one.values)]
+    alarm = len(still) > 1
+    found = []
+    for measure, (one, first, past) in spiked.items():
+        open_end = past == len(one.values)
+        until = "and had not come back at the end" if open_end else f"and came back after {past - first} values"
+        kind = Says.NUMBERS if alarm and open_end else Says.SPIKE
+        found.append(_told(kind, one, first, f"rose at {_moment(one, first)} {until}", measure))
+    return found
+
+
+def _told(kind: Says, metric: Metric, at: int, says: str, measure: Measure) -> Finding:
+    weight = ALARM if kind is Says.NUMBERS else WARNING
+    before = [at - 1] if at else []
+    lines = tuple(metric.cite(place) for place in (*before, at))
+    what = f"the {measure.value} {says}"
+    return Finding(kind, "", weight, f"{metric.name} {says}.", what, lines, metric, int(metric.times[at]))
+
+
+def _not_numbers(values: NDArray[np.float64]) -> int | None:
+    """Where it is no finite number three times in a row for the first time."""
+    bad = ~np.isfinite(values)
+    rows = np.convolve(bad, np.ones(BROKEN), "valid") if len(bad) >= BROKEN else np.zeros(0)
+    at = np.flatnonzero(rows == BROKEN)
+    return int(at[0]) if len(at) else None
+
+
+def _spike(values: NDArray[np.float64], measure: Measure) -> tuple[int, int] | None:
+    """The longest stretch above what the values before it allow: its first value, and the first that is back."""
+    longest: tuple[int, int] | None = None
+    at = WINDOW
+    while at < len(values):
+        limit = _limit(values[at - WINDOW : at], measure)
+        if not values[at] > limit:
+            at += 1
+            continue
+        back = np.flatnonzero(values[at:] <= limit)
+        past = at + int(back[0]) if len(back) else len(values)
+        if longest is None or past - at > longest[1] - longest[0]:
+            longest = at, past
+        at = past + 1
+    return longest
+
+
+def _limit(before: NDArray[np.float64], measure: Measure) -> float:
+    finite = before[np.isfinite(before)]
+    if not len(finite):
+        return float("inf")
+    middle = float(np.median(finite))
+    if measure is Measure.NORM:
+        return NORM_FACTOR * middle
+    usual = max(_NORMAL * float(np.median(np.abs(finite - middle))), _RELATIVE * abs(middle))
+    return middle + LOSS_FAR * usual
+
+
+def _onset(cost: NDArray[np.float64]) -> int | None:
+    """Where costs rose for good: the first place behind which nearly all are above nearly all before."""
+    if len(cost) < 2 * FOR:
+        return None
+    limit = (1 + SLOWER) * float(np.median(cost[:FOR]))
+    slow = np.convolve(cost > limit, np.ones(FOR), "valid") >= FOR - 1  # one of twenty may be quick
+    starts = np.flatnonzero(slow & (cost[: len(slow)] > limit))
+    for start in starts[starts >= FOR].tolist():
+        if float(np.median(cost[start:])) > (1 + SLOWER) * float(np.median(cost[:start])):
+            return int(start)
+    return None
+
+
+def _restart(metric: Metric, onset: int, began: int | None) -> str:
+    time = int(metric.times[onset])
+    if began is None or time < 0:
+        return "no restart is known of"
+    near = int(metric.times[max(0, onset - 2)]) <= began <= time
+    return "it began with a restart" if near else f"the last restart was at {clock(began)}"
+
+
+def _moment(metric: Metric, at: int) -> str:
+    if metric.iterations[at] >= 0:
+        return f"iteration {metric.iterations[at]:,}"
+    return clock(int(metric.times[at])) if metric.times[at] >= 0 else f"value {at + 1:,}"

@@ -1,0 +1,127 @@
+"""All that metrics beside the logs tell of a job, as signs of nodes and as findings about the whole of it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.course.wall import end_by_logs
+from core.job import Status
+from core.judge.candidates import Candidate
+from core.metrics.course import numbers, pace
+from core.metrics.found import ALARMS, Finding, Says
+from core.metrics.kinds import Measure, measure_of
+from core.metrics.peers import MIN_PEERS, ended, leaving
+from core.metrics.read import read_metrics
+from core.metrics.series import JOB, SECOND, Metric, span_of
+from core.metrics.traffic import devices, standing
+from core.model import MetricEvidence, Role
+from core.nodes.blame import Names
+from core.nodes.sign import Sign
+from core.parsing.parsed import Parsed
+
+MAX_SHOWN = 8
+BESIDE_A_FAULT = 0.35  # of a metric that is apart when the logs tell what broke: it may be what that fault did
+_SLACK = 60 * SECOND  # a scrape may come so much after the last line
+_OWN_RULES = (Measure.LOSS, Measure.NORM, Measure.XID, Measure.BROKEN_MEMORY, Measure.ITERATION)
+_CHANNEL = {Says.DEVICE: "device", Says.APART: "metric", Says.ENDS: "metric ends"}
+_CHECKS = {
+    Says.DEVICE: "Take {who} out and look at its kernel log and nvidia-smi -q: the device reports its own fault.",
+    Says.APART: "Look at {who}: what its metric shows, its kernel log, cooling, power and links.",
+    Says.ENDS: "Look whether {who} is alive: its exporter says nothing more.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFindings:
+    """Signs of nodes, the alarm about the whole job if there is one, evidence for the reader, and what was left out."""
+
+    signs: tuple[Sign, ...] = ()
+    alarm: Finding | None = None
+    shown: tuple[MetricEvidence, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> MetricFindings:
+    """Evidence of the files in metrics/; nothing for a job without."""
+    if not parsed.job.metrics:
+        return MetricFindings()
+    read = read_metrics(parsed.job.metrics)
+    metrics, problems = _at_home(parsed, read.metrics)
+    metrics, until_end, clipped = _while_it_ran(parsed, metrics)
+    by_name: dict[str, list[Metric]] = defaultdict(list)
+    for one in metrics:
+        if one.who != JOB and measure_of(one.name) not in _OWN_RULES:
+            by_name[one.name].append(one)
+    progressed = parsed.iterations.course.times
+    found = [
+        *devices(metrics),
+        *(finding for own in by_name.values() for finding in leaving(own, until_end=until_end)),
+        *(ended([one for one in metrics if one.who != JOB]) if until_end else ()),
+        *standing(metrics, int(progressed[-1]) if len(progressed) else None),
+        *numbers([one for one in metrics if one.who in (JOB, "rank 0")]),
+        *pace([one for one in metrics if one.who == JOB], parsed.iterations.began),
+    ]
+    found.sort(key=lambda one: (-one.weight, one.who, one.metric.label))
+    broke = any(one.role is Role.ROOT and not one.fact.stop and one.fact.known for one in candidates)
+    signs = [_sign(one, broke=broke) for one in found if one.kind in _CHANNEL]
+    alarms = [one for one in found if one.kind in ALARMS]
+    return MetricFindings(
+        tuple(signs),
+        alarms[0] if alarms else None,
+        tuple(one.evidence(number) for number, one in enumerate(found[:MAX_SHOWN], start=1)),
+        (*read.problems, *problems, *clipped),
+    )
+
+
+def _sign(one: Finding, *, broke: bool) -> Sign:
+    weight = one.weight if one.kind is Says.DEVICE or not broke else min(one.weight, BESIDE_A_FAULT)
+    check = _CHECKS[one.kind].format(who=one.who)
+    return Sign(one.who, _CHANNEL[one.kind], weight, one.because, says=one.says, check=check, lines=one.lines)
+
+
+def _at_home(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], tuple[str, ...]]:
+    """Metrics with the job's own names for its nodes; those of machines that are not in the job are left out."""
+    names, nodes = Names(parsed.table, parsed.job.manifest), parsed.nodes
+    of_nodes = parsed.unit == "node" and bool(nodes)
+    found: list[Metric] = []
+    strange: set[str] = set()
+    for one in metrics:
+        rank = one.who.removeprefix("rank ") if one.who.startswith("rank ") else ""
+        who = (names.of_rank(int(rank)) if rank and of_nodes else None) or names.node(one.who) or one.who
+        if who == JOB or not of_nodes or who in nodes:
+            part = one.who if rank and who not in (one.who, JOB) else one.part
+            found.append(replace(one, who=who, part=part))
+        else:
+            strange.add(who)
+    told = {one.who for one in found} - {JOB}
+    problems = []
+    if strange:
+        first = min(strange)
+        problems.append(f"Metrics of {len(strange)} machines that are not in the job were left out, {first} first.")
+    missing = [node for node in nodes if node not in told]
+    if told and missing and of_nodes:
+        problems.append(f"There are no metrics of {len(missing)} of {len(nodes)} nodes, {missing[0]} first.")
+    if told and len(told) < MIN_PEERS:
+        problems.append(f"Metrics of {len(told)} nodes are too few to compare them with each other.")
+    return found, tuple(problems)
+
+
+def _while_it_ran(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], bool, tuple[str, ...]]:
+    """The samples between start and end of the job; whether their end is its end; what could not be told."""
+    span = span_of(parsed.table)
+    timed = [one for one in metrics if len(one.times) and int(one.times[0]) >= 0]
+    if span is None or not timed:
+        return list(metrics), True, ()
+    first, last = span
+    last = max(last, end_by_logs(parsed.job.manifest, first) or last) + _SLACK
+    if parsed.job.status is Status.RUNNING:
+        last = int(np.iinfo(np.int64).max)
+    clipped = [
+        one.between(first - _SLACK, last) if len(one.times) and int(one.times[0]) >= 0 else one for one in metrics
+    ]
+    kept = [one for one in clipped if len(one.times)]
+    if timed and not any(int(one.times[0]) >= 0 for one in kept):
+        return list(metrics), False, ("The clocks of metrics and logs do not meet: is one of another zone?",)
+    return kept, True, ()

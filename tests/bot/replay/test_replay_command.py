@@ -1,0 +1,146 @@
+"""``firstfault replay plan`` and ``read``, on the results of a real gloo job where an interpreter has torch."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot.cli import app
+from bot.replay.documents import schema_text
+from tests.core.jobs import at, lines, raised, steps
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "replay.schema.json"
+TORCH = os.environ.get("LAB_PYTHON", sys.executable)  # an interpreter that has torch
+NODES = 8
+
+
+def ran(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    nodes = tmp_path / "nodes.txt"
+    nodes.write_text("".join(f"node-{number} slots=8  # rack 1\n" for number in range(NODES)), encoding="utf-8")
+    answer = ran("replay", "plan", nodes, "--command", "srun -w {nodelist} -N {nnodes} 'replay {group}' {run}")
+    assert answer.exit_code == 0, answer.output
+    path = tmp_path / "plan.json"
+    path.write_text(answer.stdout, encoding="utf-8")
+    return path
+
+
+def test_the_schema_in_docs_is_up_to_date(request: pytest.FixtureRequest) -> None:
+    """The JSON of a plan and of a reading is documented (``pytest --update-golden`` writes it)."""
+    if request.config.getoption("--update-golden"):
+        DOCUMENT.write_text(schema_text(), encoding="utf-8")
+    assert DOCUMENT.read_text(encoding="utf-8") == schema_text()
+
+
+def test_a_plan_has_commands_as_lists_of_words(plan: Path) -> None:
+    """Names of nodes never become part of a line for a shell."""
+    told = json.loads(plan.read_text(encoding="utf-8"))
+    first = told["groups"][0]
+
+    assert (len(told["groups"]), told["runs"], told["group_size"]) == (8, 5, 2)
+    assert first["commands"][0] == ["srun", "-w", "node-0,node-1", "-N", "2", "replay 1-0", "1"]
+    assert len(first["commands"]) == 5
+
+
+def test_results_by_exit_code_and_by_digest_name_a_node(plan: Path, tmp_path: Path) -> None:
+    """Node 5 fails by its exit code in one phase, by its digest in the other; a run without a code is told."""
+    rows = ["group,run,exit_code,digest"]
+    for group in json.loads(plan.read_text(encoding="utf-8"))["groups"]:
+        for run in range(1, 6):
+            bad = "node-5" in group["nodes"] and run < 4
+            code, digest = ("1", "") if bad and group["phase"] == 1 else ("0", "beef" if bad else "cafe")
+            rows.append(f"{group['name']},{run},{code if run < 5 else ''},{digest}")
+    results = tmp_path / "results.csv"
+    results.write_text("\n".join(rows), encoding="utf-8")
+
+    answer, told = ran("replay", "read", plan, results), ran("replay", "read", plan, results, "--json")
+
+    assert answer.exit_code == 0
+    assert answer.stdout.startswith("Faulty: node-5.")
+    assert "8 runs have no exit code" in answer.stdout
+    assert json.loads(told.stdout)["suspects"] == [{"node": "node-5", "share": 1.0}]
+
+
+def test_job_folders_of_runs_are_diagnosed(plan: Path, tmp_path: Path) -> None:
+    """A run whose diagnosis finds a failure has failed; one that completed has passed."""
+    jobs = tmp_path / "jobs"
+    for group in json.loads(plan.read_text(encoding="utf-8"))["groups"]:
+        bad = "node-6" in group["nodes"]
+        log = [*steps(5, total=5), *(raised("FloatingPointError: loss is nan") if bad else [at(6, "done")])]
+        folder = jobs / f"{group['name']}.1"
+        (folder / "logs").mkdir(parents=True)
+        (folder / "logs" / "train.log").write_text(lines(*log), encoding="utf-8")
+        status = "FAILED" if bad else "COMPLETED"
+        (folder / "job.json").write_text(json.dumps({"job_id": folder.name, "status": status}), encoding="utf-8")
+
+    answer = ran("replay", "read", plan, jobs)
+
+    assert answer.stdout.startswith("Faulty: node-6."), answer.output
+
+
+def test_two_faulty_nodes_get_a_third_round(plan: Path, tmp_path: Path) -> None:
+    """The file of the third round is a plan again."""
+    bad = {"node-1", "node-6"}
+    rows = ["group,run,exit_code"]
+    for group in json.loads(plan.read_text(encoding="utf-8"))["groups"]:
+        rows += [f"{group['name']},{run},{int(bool(bad & set(group['nodes'])))}" for run in range(1, 6)]
+    results, third = tmp_path / "results.csv", tmp_path / "third.json"
+    results.write_text("\n".join(rows), encoding="utf-8")
+
+    answer = ran("replay", "read", plan, results, "--third", third)
+
+    assert answer.exit_code == 1
+    assert "node-1" in answer.stdout
+    again = ["group,run,exit_code"]
+    for group in json.loads(third.read_text(encoding="utf-8"))["groups"]:
+        again += [f"{group['name']},{run},{int(bool(bad & set(group['nodes'])))}" for run in range(1, 6)]
+    results.write_text("\n".join(again), encoding="utf-8")
+    assert ran("replay", "read", third, results).stdout.startswith("Faulty: node-1, node-6.")
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"schema": "firstfault.replay/1"}'])
+def test_what_is_no_plan_is_refused(text: str, tmp_path: Path) -> None:
+    """A file that was cut off, and results that are not there."""
+    broken = tmp_path / "plan.json"
+    broken.write_text(text, encoding="utf-8")
+
+    assert ran("replay", "read", broken, tmp_path / "none.csv").exit_code != 0
+
+
+def _has_torch() -> bool:
+    found = shutil.which(TORCH)
+    words = [TORCH, "-c", "import torch"]
+    return found is not None and subprocess.run(words, check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not _has_torch(), reason="no interpreter with torch: LAB_PYTHON names one")
+def test_a_rank_that_adds_nan_in_half_of_the_runs_is_found(plan: Path, tmp_path: Path) -> None:
+    """Real gloo, eight ranks, a faulty one each of ten times: found in at least nine, and nobody else is named."""
+    words = [TORCH, str(Path(__file__).with_name("gloo_job.py")), str(plan)]
+    ranks = [
+        subprocess.Popen([*words, str(rank), "10", str(tmp_path / "rows"), str(tmp_path / "store")])
+        for rank in range(NODES)
+    ]
+    assert [rank.wait(timeout=300) for rank in ranks] == [0] * NODES
+    rows = [
+        row for rank in range(NODES) for row in (tmp_path / f"rows.{rank}").read_text(encoding="utf-8").splitlines()
+    ]
+    found = 0
+    for trial in range(10):
+        own = [row.partition(",")[2] for row in rows if row.startswith(f"{trial},")]
+        results = tmp_path / f"results-{trial}.csv"
+        results.write_text("\n".join(["group,run,exit_code", *own]), encoding="utf-8")
+        answer = ran("replay", "read", plan, results)
+        assert len(own) == 40
+        assert answer.exit_code == 1 or answer.stdout.startswith(f"Faulty: node-{trial % NODES}.")
+        found += answer.exit_code == 0
+    assert found >= 9

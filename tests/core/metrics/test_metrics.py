@@ -1,0 +1,259 @@
+"""Metrics beside logs: who leaves its peers, devices, traffic, loss and pace; and who is left in peace."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.metrics.read import read_metrics
+from core.model import Action, Diagnosis, MetricEvidence, Scope
+from tests.core.jobs import START, at, four_nodes, log_file, raised, steps
+
+EPOCH = START.timestamp()
+MINUTE = 60
+END = 40 * MINUTE
+NODES = range(4)
+
+
+def with_metrics(job: Job, files: Mapping[str, str]) -> Job:
+    return replace(job, metrics=tuple(log_file(f"metrics/{name}", text) for name, text in sorted(files.items())))
+
+
+def stopped() -> Job:
+    """Ends in its last minute after a word of no meaning, which no rule knows."""
+    logs = [*steps(40, total=200, seconds=60.0), at(END, "leaving")]
+    return four_nodes({}, usual=logs)
+
+
+def table(name: str, value: Callable[[int, int], float], *, every: int = 15, until: int = END) -> str:
+    """A CSV of all nodes; value: of a node and a second."""
+    rows = [
+        f"{START + timedelta(seconds=second):%Y-%m-%dT%H:%M:%S},node-{node},{name},{value(node, second)}"
+        for second in range(0, until, every)
+        for node in NODES
+    ]
+    return "\n".join(["time,who,name,value", *rows, ""])
+
+
+def wobble(node: int, second: int) -> float:
+    """Some noise, the same each time."""
+    return math.sin(second * 0.7 + node * 2.1) * 8 + math.sin(second * 0.11 + node) * 4
+
+
+def told(answer: Diagnosis) -> list[MetricEvidence]:
+    return list(answer.metrics)
+
+
+def test_a_node_that_leaves_its_peers_is_told_and_named() -> None:
+    """One node's clock fell ten minutes before the end, and no log tells why: it is named, with file and line."""
+    slow = table("DCGM_FI_DEV_SM_CLOCK", lambda node, s: (210 if node == 2 and s > 1800 else 1410) + wobble(node, s))
+
+    answer = diagnose(with_metrics(stopped(), {"clocks.csv": slow}), [])
+
+    assert [one.node for one in answer.nodes] == ["node-2"]
+    first = told(answer)[0]
+    assert first.who == "node-2"
+    assert "until the end" in first.because
+    cited = first.lines[0]
+    row = slow.splitlines()[cited.line - 1]
+    assert cited.file == "metrics/clocks.csv"
+    assert "node-2" in row
+    assert row.startswith("2026-11-21T04:30")
+    assert len(first.times) == len(first.values) == len(first.peers)
+
+
+@pytest.mark.parametrize("name", ["DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_GPU_TEMP", "node_network_transmit_bytes_total"])
+def test_peers_that_only_wobble_are_left_in_peace(name: str) -> None:
+    """Noise, offsets from node to node, a short dip, and a node that is cooler than the others are no sign."""
+
+    def value(node: int, second: int) -> float:
+        if name.endswith("_total"):
+            return second * 1e6 + node * 5e7
+        dip = -900 if node == 1 and 600 <= second < 700 and "CLOCK" in name else 0
+        cool = -30 if node == 3 and "TEMP" in name else 0
+        return 1400 + node * 3 + wobble(node, second) + dip + cool
+
+    answer = diagnose(with_metrics(stopped(), {"m.csv": table(name, value)}), [])
+
+    assert answer.nodes == ()
+    assert told(answer) == []
+
+
+def test_all_nodes_that_change_together_accuse_nobody() -> None:
+    """Two of four that differ have a shared cause or another task."""
+    half = table("gpu_utilization", lambda node, s: (5 if node < 2 and s > 1200 else 95) + wobble(node, s) / 10)
+
+    answer = diagnose(with_metrics(stopped(), {"m.csv": half}), [])
+
+    assert answer.nodes == ()
+
+
+def test_a_fault_that_the_logs_know_is_not_laid_on_a_node_by_a_metric() -> None:
+    """All ranks raise the same error; a node that is apart is evidence beside it, and nobody is to be taken out."""
+    logs = [
+        *steps(40, total=200, seconds=60.0),
+        *raised("TypeError: loss() takes 2 positional arguments but 3 were given"),
+    ]
+    apart = table("DCGM_FI_DEV_SM_CLOCK", lambda node, s: 210 if node == 2 and s > 1800 else 1410)
+
+    answer = diagnose(with_metrics(four_nodes({}, usual=logs), {"m.csv": apart}), [])
+
+    assert answer.scope is Scope.JOB
+    assert answer.next is not None
+    assert answer.next.action is Action.FIX
+
+
+def test_an_exporter_that_reports_a_broken_device_names_its_node() -> None:
+    """DCGM's text: Xid 79 of one GPU; a file a node, without a time."""
+    text = (
+        "# HELP DCGM_FI_DEV_XID_ERRORS Value of the last XID error encountered.\n"
+        "# TYPE DCGM_FI_DEV_XID_ERRORS gauge\n"
+        'DCGM_FI_DEV_XID_ERRORS{{gpu="5",UUID="GPU-1",Hostname="node-{node}"}} {xid}\n'
+    )
+    files = {f"node-{node}.prom": text.format(node=node, xid=79 if node == 1 else 0) for node in NODES}
+
+    answer = diagnose(with_metrics(stopped(), files), [])
+
+    assert [one.node for one in answer.nodes] == ["node-1"]
+    assert told(answer)[0].who == "node-1 (gpu 5)"
+    assert "Xid 79" in told(answer)[0].because
+    assert (told(answer)[0].lines[0].file, told(answer)[0].lines[0].line) == ("metrics/node-1.prom", 3)
+
+
+def prometheus(name: str, values: Callable[[int, int], float], until: int = END) -> str:
+    result = [
+        {
+            "metric": {"__name__": name, "instance": f"node-{node}:9400"},
+            "values": [[EPOCH + second, str(values(node, second))] for second in range(0, until, 15)],
+        }
+        for node in NODES
+    ]
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}})
+
+
+def test_no_traffic_while_iterations_stand_is_told_without_a_culprit() -> None:
+    """A job that runs, counts nothing after ten minutes, and whose counters stand: collect stacks; nobody is named."""
+    still = prometheus("node_network_transmit_bytes_total", lambda _, s: 1e9 * min(s, 1000))
+    job = four_nodes({}, usual=steps(10, total=200, seconds=60.0), status=Status.RUNNING)
+
+    answer = diagnose(with_metrics(job, {"traffic.json": still}), [])
+
+    assert answer.nodes == ()
+    assert "no traffic flowed" in answer.headline or "hung" in answer.headline
+    assert "iterations stood" in told(answer)[0].because
+    assert answer.next is not None
+    assert answer.next.action is Action.AGGREGATE
+
+
+def test_traffic_that_stops_while_iterations_go_on_is_no_finding() -> None:
+    """Who counts iterations without traffic trains on one machine, or the metric is of another network."""
+    still = prometheus("node_network_transmit_bytes_total", lambda _, s: 1e9 * min(s, 600))
+
+    assert told(diagnose(with_metrics(stopped(), {"traffic.json": still}), [])) == []
+
+
+def numbers(loss: Callable[[int], float], norm: Callable[[int], float], count: int = 200) -> str:
+    rows = [f"{EPOCH + n},{n},{loss(n)},{norm(n)}" for n in range(count)]
+    return "\n".join(["_timestamp,_step,run-1 - loss,run-1 - grad_norm", *rows, ""])
+
+
+BLOOM = {100: (16, 2.6), 101: (145, 3.9), 102: (960, 5.1), 103: (353, 4.4), 104: (379, 4.0), 105: (650, 4.2)}
+
+
+def bloom(n: int) -> tuple[float, float]:
+    """Gradient norm and loss of BLOOM-176B around iteration 31,217: both were back within 35 iterations."""
+    norm, loss = BLOOM.get(n, (0.24 + 60 / (n - 100) ** 2, 2.2 + 1.5 / (n - 104)) if 105 < n < 135 else (0.24, 2.2))
+    return norm + wobble(0, n) / 1000, loss + wobble(1, n) / 1000
+
+
+def test_a_spike_of_a_good_run_is_a_warning_and_no_alarm() -> None:
+    """BLOOM's spike, which five times the gradient norm would have stopped."""
+    csv = numbers(lambda n: bloom(n)[1], lambda n: bloom(n)[0])
+
+    found = told(diagnose(with_metrics(stopped(), {"wandb.csv": csv}), []))
+
+    assert found
+    assert all("came back" in one.because for one in found)
+    assert "headline" not in found[0].because
+
+
+@pytest.mark.parametrize(
+    ("loss", "says"),
+    [
+        (lambda n: math.nan if n >= 150 else 2.2, "no finite number from iteration 150"),
+        (lambda n: 9.0 + wobble(0, n) / 100 if n >= 120 else 2.2 + wobble(0, n) / 1000, "rose at iteration 120"),
+    ],
+)
+def test_a_loss_that_breaks_is_an_alarm_that_names_nobody(loss: Callable[[int], float], says: str) -> None:
+    """Three times no number, or not back after fifty values: a check of the numbers, and no node."""
+    answer = diagnose(with_metrics(stopped(), {"wandb.csv": numbers(loss, lambda _: 0.3)}), [])
+
+    assert says in told(answer)[0].because
+    assert answer.nodes == ()
+    assert answer.next is not None
+    assert answer.next.action is not Action.EVICT
+
+
+def test_two_values_that_are_no_number_are_none_yet() -> None:
+    """A scaler skips such a step."""
+    csv = numbers(lambda n: math.nan if n in (90, 91) else 2.2, lambda _: 0.3)
+
+    assert told(diagnose(with_metrics(stopped(), {"wandb.csv": csv}), [])) == []
+
+
+def test_a_pace_that_falls_for_good_is_told_with_its_numbers() -> None:
+    """149 to 140 TFLOPs, as in BLOOM's log, from one iteration on; 2 % are no fall."""
+    csv = "\n".join(["step,tflops", *(f"{n},{(149 if n < 60 else 140) + wobble(0, n) / 20}" for n in range(120))])
+    even = "\n".join(["step,tflops", *(f"{n},{(149 if n < 60 else 146) + wobble(0, n) / 20}" for n in range(120))])
+
+    slower, same = (told(diagnose(with_metrics(stopped(), {"p.csv": text}), [])) for text in (csv, even))
+
+    assert [one.metric for one in slower] == ["tflops"]
+    assert "went from 149" in slower[0].because
+    assert "iteration 60" in slower[0].because
+    assert same == []
+
+
+def test_what_cannot_be_told_is_said() -> None:
+    """Broken files, machines that are not in the job, nodes without metrics, clocks that do not meet."""
+    files = {
+        "a.json": '{"status": "success"',
+        "b.csv": "colour,shape\nred,round\n",
+        "c.csv": "time,who,name,value\n2026-11-21T04:10:00,node-0,temp,40\n2026-11-21T04:10:00,n99,temp,40\n",
+    }
+    reasons = " ".join(one.reason for one in diagnose(with_metrics(stopped(), files), []).skipped)
+    late = table("temp", lambda node, s: 40 + s * (node == 2)).replace("2026-11-21", "2026-11-25")
+    apart = diagnose(with_metrics(stopped(), {"m.csv": late}), [])
+
+    for part in ("a.json is broken JSON", "b.csv holds no metric", "n99", "no metrics of 3 of 4 nodes", "too few"):
+        assert part in reasons
+    assert any("do not meet" in one.reason for one in apart.skipped)
+    assert apart.nodes == ()
+
+
+def test_lines_are_those_of_the_file() -> None:
+    """Blank rows, missing fields and words in place of numbers shift no line."""
+    text = "time,who,name,value\n100,a,x,1\n\n200,a,x,oops\n300,a,x\n400,a,x,4,rest\n500000000000,3,x,+Inf\n"
+
+    found = read_metrics([log_file("metrics/x.csv", text)]).metrics
+
+    assert [(one.who, one.lines.tolist(), one.values.tolist()) for one in found] == [
+        ("a", [2, 6], [1.0, 4.0]),
+        ("rank 3", [7], [math.inf]),
+    ]
+    assert found[1].times.tolist() == [500_000_000 * 1_000_000]
+
+
+def test_the_order_of_files_changes_nothing() -> None:
+    """The same evidence whichever file comes first."""
+    files = [
+        log_file(f"metrics/{node}.csv", f"time,who,name,value\n{EPOCH},node-{node},temp,{node}\n") for node in NODES
+    ]
+    one, other = (diagnose(replace(stopped(), metrics=tuple(order)), []) for order in (files, files[::-1]))
+
+    assert one == other
