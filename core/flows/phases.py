@@ -23,11 +23,11 @@ SHORTER = 0.8  # of the scatter's silence, that the gather's is: .45 to .62 in F
 
 def ending_lanes(connections: Connections, group: Group) -> Lanes:
     """Connections and directions (True: what b sends) of a group, with the last data of which a step ends."""
-    everything = _with_data(connections, group.connections)
+    everything = with_data(connections, group.connections)
     layer = _smaller_layer(connections, group)
     if layer:
-        return _with_data(connections, layer)
-    ways = _ways(connections, group, everything)
+        return with_data(connections, layer)
+    ways = ways_of(connections, group, everything)
     if not ways:
         return everything
     silence = [_between(connections, way) for way in ways]
@@ -36,7 +36,7 @@ def ending_lanes(connections: Connections, group: Group) -> Lanes:
     return ways[int(np.argmax(silence))]
 
 
-def _with_data(connections: Connections, members: Sequence[int]) -> Lanes:
+def with_data(connections: Connections, members: Sequence[int]) -> Lanes:
     return tuple((member, back) for member in members for back in (False, True) if connections.sent[member, int(back)])
 
 
@@ -54,7 +54,7 @@ def _smaller_layer(connections: Connections, group: Group) -> tuple[int, ...]:
     return ()
 
 
-def _ways(connections: Connections, group: Group, lanes: Lanes) -> tuple[Lanes, ...]:
+def ways_of(connections: Connections, group: Group, lanes: Lanes) -> tuple[Lanes, ...]:
     """What goes around a ring of three and more one way, and the other; nothing where all goes one way."""
     beside: dict[int, list[int]] = {nic: [] for nic in group.nics}
     for member in group.connections:
