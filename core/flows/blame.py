@@ -22,6 +22,9 @@ from core.flows.work import slow_workers, stage_work, summed
 LINK_US = 1_000  # microseconds of a queue,
 LINK_TIMES = 5.0  # and times that of a healthy link: those moved by .01 ms (d05)
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
+# Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
+# lateness was .03 to .05 of the step's, and 5 to 6 times its level before (docs/LOG.md)
+CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.02, 3.0, 2.5
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
@@ -95,8 +98,16 @@ class Localizer:
             )
             if blame
         ][:1]  # a late entry may come of another stage's work: that comes first
-        late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), ANSWER_SHARE * more)
+        late = self._late(inside, outside, more)
         return max([*best, *filter(None, [late])], key=lambda blame: blame.rise, default=None)
+
+    def _late(self, inside: Bools, outside: Bools, more: float) -> Blame | None:
+        """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
+        late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), CLEAR_SHARE * more)
+        if late is None or late.rise >= ANSWER_SHARE * more:
+            return late
+        clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
+        return late if clear and inside.sum() > 1 and late.subject.nic else None
 
     def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Blame | None:
         """Who took longer for its work, by two measures that fail in different ways; None where they disagree."""
