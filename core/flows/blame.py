@@ -17,6 +17,7 @@ from core.flows.replies import answer_times
 from core.flows.signs import Sign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
+from core.flows.turns import find_turns, followers
 from core.flows.work import slow_workers, stage_work, summed
 
 LINK_US = 1_000  # microseconds of a queue,
@@ -74,6 +75,7 @@ class Localizer:
         self._links = link_delays(connections, topology, job, timeline)
         self._answers = late_answers(connections, topology, job, timeline)
         self._work = (answer_times(connections, groups, timeline), stage_work(connections, groups, timeline))
+        self._turns = find_turns(connections, groups, timeline)
         self._own = (
             ("began to send later than its group", late_entries(connections, groups, timeline)),
             ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
@@ -114,6 +116,8 @@ class Localizer:
         found = []
         for sign in self._work:
             workers = slow_workers(sign, self._homes, inside, outside, more)
+            waiting = followers(self._turns, self._homes, workers, inside, outside)
+            workers = {server: took for server, took in workers.items() if server not in waiting} or workers
             own = summed(workers, self._nics, len(inside))
             found.append(self._nic("slow_compute", "took longer for its own work", own, (inside, outside), least))
         named = [blame for blame in found if blame]
