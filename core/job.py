@@ -76,7 +76,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: manifest, log files and dump files (both sorted by name), and what was wrong with the folder.
+    """A job: manifest, files of logs, dumps and network flows (sorted by name), and what was wrong with the folder.
 
     problems: sentences for the reader about what was left out (broken job.json, unreadable file, link loop).
     """
@@ -85,6 +85,7 @@ class Job:
     logs: tuple[LogFile, ...]
     dumps: tuple[LogFile, ...] = ()
     problems: tuple[str, ...] = ()
+    flows: tuple[LogFile, ...] = ()
 
     @property
     def id(self) -> str:

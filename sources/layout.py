@@ -1,4 +1,4 @@
-"""What a job folder means (docs: a job folder): which of its files are logs, which are dumps, which are neither."""
+"""What a job folder means (docs: a job folder): which of its files are logs, dumps, network flows, or neither."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +17,7 @@ from sources.unpack import open_log, unreadable
 MANIFEST = "job.json"
 LOGS = "logs/"
 DUMPS = "dumps/"
+FLOWS = "flows/"
 
 _PACKED = frozenset({".gz", ".zst", ".xz"})
 _ARCHIVES = frozenset({".7z", ".bz2", ".lz4", ".rar", ".tar", ".tbz2", ".tgz", ".txz", ".tzst", ".zip"})
@@ -56,14 +57,15 @@ def assemble(
 ) -> Job:
     """Make a job of the files in its folder, in whatever order they come.
 
-    Without a logs folder everything but job.json and dumps is taken for logs. Hidden files are nobody's logs.
+    Without a logs folder everything but job.json, dumps and flows is taken for logs. Hidden files are nobody's logs.
     Raises ``NoLogs`` when there are neither logs nor dumps.
     """
     visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]
     dumps = [file for file in visible if file.name.startswith(DUMPS)]
+    flows = [file for file in visible if file.name.startswith(FLOWS)]
     logs = [file for file in visible if file.name.startswith(LOGS)]
     if not logs:
-        logs = [file for file in visible if file.name != MANIFEST and not file.name.startswith(DUMPS)]
+        logs = [file for file in visible if file.name != MANIFEST and not file.name.startswith((DUMPS, FLOWS))]
     readable, unread = _without_binaries(logs)
     if not readable and not dumps:
         raise NoLogs(f"Job {job_id} has no log files under {place}.", " ".join([*problems, *unread]) or _NO_LOGS_HINT)
@@ -73,6 +75,7 @@ def assemble(
         logs=tuple(log_file(file, limits) for file in readable),
         dumps=tuple(_unpacked(file, limits) for file in dumps),
         problems=(*lies, *problems, *unread),
+        flows=tuple(_unpacked(file, limits) for file in flows),
     )
 
 

@@ -28,7 +28,7 @@ class Silence:
     Attributes:
         start: microseconds since 1970, when the last data was sent.
         end: when the connections were closed, or the capture ended.
-        nic: place in ``addresses`` of the one that fell silent first, or alone sent no data of the next step; else None.
+        nic: place in ``addresses`` of who fell silent first, or alone sent no data of the next step; else None.
         before: microseconds by which it was first; 0 where it only sent nothing.
     """
 

@@ -37,6 +37,7 @@ def ending_lanes(connections: Connections, group: Group) -> Lanes:
 
 
 def with_data(connections: Connections, members: Sequence[int]) -> Lanes:
+    """The lanes of some connections that carry data."""
     return tuple((member, back) for member in members for back in (False, True) if connections.sent[member, int(back)])
 
 

@@ -118,7 +118,9 @@ def _latest(found: Sequence[Ints]) -> Ints:
     latest = first.copy()
     for ends in same:
         if len(ends) == len(first) and np.median(np.abs(ends - first)) < half:
-            latest = np.maximum(latest, ends)  # step by step: beside a slow ring the nearest end is that of another step
+            latest = np.maximum(
+                latest, ends
+            )  # step by step: beside a slow ring the nearest end is that of another step
             continue
         near = ends[np.clip(np.searchsorted(ends, first - half), 0, len(ends) - 1)]
         latest = np.where(np.abs(near - first) < half, np.maximum(latest, near), latest)

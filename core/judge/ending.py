@@ -81,7 +81,7 @@ class Ending:
 
     def explained_by(self, channels: Collection[str]) -> "Ending":
         """The same, with a small slowdown as one where the numbers of few ranks explain it."""
-        return replace(self, slow=self.slow or self.drift) if "own part" in channels else self
+        return replace(self, slow=self.slow or self.drift) if {"own part", "network"} & {*channels} else self
 
     @property
     def stopped_first(self) -> bool:

@@ -1,1 +1,1 @@
-"""Real training jobs on a network of their own, captured at every switch port: labelled sets for ``firstfault flows``."""
+"""Real training jobs on a network of their own, captured at every switch port: sets for ``firstfault flows``."""

@@ -10,7 +10,9 @@ import random
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -21,7 +23,7 @@ STORAGE_PORT = 7_000
 class Rank:
     """A rank: its place, its groups and its clock."""
 
-    def __init__(self, job, rank):
+    def __init__(self, job: dict[str, Any], rank: int) -> None:
         self.job, self.rank = job, rank
         self.tp, self.dp, self.pp = job["tp"], job["dp"], job["pp"]
         self.rail, self.replica, self.stage = rank % self.tp, rank // self.tp % self.dp, rank // self.tp // self.dp
@@ -34,7 +36,7 @@ class Rank:
         self.gradients = torch.ones(job["gradients"] // 4 // self.dp * self.dp)
         self.activation = torch.ones(job["activation"] // 4)
 
-    def _group(self, kind, key):
+    def _group(self, kind: str, key: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Any:
         if getattr(self, kind) < 2:
             return None
         places = {
@@ -51,7 +53,7 @@ class Rank:
                 mine = group
         return mine
 
-    def work(self, step, share=1.0):
+    def work(self, step: int, share: float = 1.0) -> None:
         """Wait as long as the work takes; a tenth of it is real work of the processor."""
         seconds = self.job["work"] * share * (1 + self.job["jitter"] * self.random.gauss(0, 1))
         for fault in self.faults:
@@ -66,40 +68,49 @@ class Rank:
         if self.group_tp is not None:
             dist.all_reduce(self.activation[:2048], group=self.group_tp)
 
-    def step(self, step):
-        """One step; returns when it entered and left its data-parallel communication."""
+    def stop(self, step: int) -> None:
+        """Stall or hang, where a fault says so."""
         for fault in self.faults:
-            at = fault["first_step"] <= step <= fault["last_step"]
             if fault["kind"] == "stall" and step in fault["steps"]:
                 time.sleep(fault["seconds"])
-            if fault["kind"] == "hang" and at:
+            if fault["kind"] == "hang" and fault["first_step"] <= step <= fault["last_step"]:
                 time.sleep(3600)
+
+    def step(self, step: int) -> tuple[float, float]:
+        """One step; returns when it entered and left its data-parallel communication."""
+        self.stop(step)
         if self.job["mode"] in ("fsdp", "fsdp2"):
             return self.fsdp(step)
-        pending = []
-        if self.group_pp is None:
+        if self.group_pp is not None:
+            self.pipeline(step)
+        else:
             for _ in range(self.job["micro"]):
                 self.work(step)
                 self.work(step, 2 - self.job["overlap"])
-        else:
-            self.pipeline(step)
-        if self.job["overlap"]:
-            for bucket in self.gradients.chunk(self.job["buckets"]):
-                self.work(step, 1 / self.job["buckets"])
-                pending.append(dist.all_reduce(bucket, group=self.group_dp, async_op=True))
+        if not self.job["overlap"]:
+            entered = time.time()
+            self.reduce()
+            return entered, time.time()
+        pending = []
+        for bucket in self.gradients.chunk(self.job["buckets"]):
+            self.work(step, 1 / self.job["buckets"])
+            pending.append(dist.all_reduce(bucket, group=self.group_dp, async_op=True))
         entered = time.time()
-        if self.job["mode"] == "zero1":
-            part = self.gradients[: len(self.gradients) // self.dp]
-            dist.reduce_scatter_tensor(part, self.gradients, group=self.group_dp)
-            dist.all_gather_into_tensor(self.gradients, part.clone(), group=self.group_dp)
-        elif not self.job["overlap"]:
-            for bucket in self.gradients.chunk(self.job["buckets"]):
-                dist.all_reduce(bucket, group=self.group_dp)
         for handle in pending:
             handle.wait()
         return entered, time.time()
 
-    def fsdp(self, step):
+    def reduce(self) -> None:
+        """All-reduce of all gradients; of ZeRO-1 in two halves."""
+        if self.job["mode"] != "zero1":
+            for bucket in self.gradients.chunk(self.job["buckets"]):
+                dist.all_reduce(bucket, group=self.group_dp)
+            return
+        part = self.gradients[: len(self.gradients) // self.dp]
+        dist.reduce_scatter_tensor(part, self.gradients, group=self.group_dp)
+        dist.all_gather_into_tensor(self.gradients, part.clone(), group=self.group_dp)
+
+    def fsdp(self, step: int) -> tuple[float, float]:
         """Gather, forward, gather, backward, scatter."""
         part = self.gradients[: len(self.gradients) // self.dp]
         entered = time.time()
@@ -109,7 +120,7 @@ class Rank:
         dist.reduce_scatter_tensor(part, self.gradients, group=self.group_scatter or self.group_dp)
         return entered, time.time()
 
-    def pipeline(self, step):
+    def pipeline(self, step: int) -> None:
         """1F1B."""
         stride, micro = self.tp * self.dp, self.job["micro"]
         warm = min(self.pp - self.stage - 1, micro)
@@ -125,7 +136,7 @@ class Rank:
         for handle in handles:
             handle.wait()
 
-    def checkpoint(self):
+    def checkpoint(self) -> None:
         """Write to storage over the network."""
         with socket.create_connection((self.job["storage"], STORAGE_PORT)) as line:
             line.sendall(bytes(self.job["checkpoint_bytes"]))
@@ -133,14 +144,14 @@ class Rank:
             line.recv(1)
 
 
-def _order(warm, micro):
+def _order(warm: int, micro: int) -> list[bool]:
     order = [True] * warm
     for _ in range(micro - warm):
         order += [True, False]
     return order + [False] * warm
 
 
-def main():
+def main() -> None:
     """Train."""
     job, number = json.loads(Path(sys.argv[1]).read_text()), int(sys.argv[2])
     torch.set_num_threads(1)
