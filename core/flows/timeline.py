@@ -71,7 +71,7 @@ def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Ti
         return _none(
             "no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen"
         )
-    end = _latest(found)
+    end = latest(found)
     if len(end) < LEAST:
         return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
     start = np.append(_first(connections, job, end), end[:-1])
@@ -109,22 +109,20 @@ def _last_before(start: Ints, last: Ints, before: Ints) -> Ints:
     return np.maximum.accumulate(last[order])[seen]
 
 
-def _latest(found: Sequence[Ints]) -> Ints:
+def latest(found: Sequence[Ints]) -> Ints:
     """The end of each step: the latest of all groups that have the usual number of steps."""
     usual = max(sorted(Counter(map(len, found)).items()), key=lambda of: of[1])[0]
     same = [ends for ends in found if abs(len(ends) - usual) <= 1]
     first = next(ends for ends in same if len(ends) == usual)
     half = float(np.median(np.diff(first))) / 2
-    latest = first.copy()
+    end = first.copy()
     for ends in same:
-        if len(ends) == len(first) and np.median(np.abs(ends - first)) < half:
-            latest = np.maximum(
-                latest, ends
-            )  # step by step: beside a slow ring the nearest end is that of another step
+        if len(ends) == len(first) and np.median(np.abs(ends - first)) < 2 * half:
+            end = np.maximum(end, ends)  # step by step: beside a slow ring that of the next step may be nearer
             continue
         near = ends[np.clip(np.searchsorted(ends, first - half), 0, len(ends) - 1)]
-        latest = np.where(np.abs(near - first) < half, np.maximum(latest, near), latest)
-    return latest
+        end = np.where(np.abs(near - first) < half, np.maximum(end, near), end)
+    return end
 
 
 def _first(connections: Connections, job: JobFlows, end: Ints) -> int:
