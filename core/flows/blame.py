@@ -24,8 +24,8 @@ LINK_US = 1_000  # microseconds of a queue,
 LINK_TIMES = 5.0  # and times that of a healthy link: those moved by .01 ms (d05)
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
-# lateness was .03 to .05 of the step's, and 5 to 6 times its level before (docs/LOG.md)
-CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.02, 3.0, 2.5
+# lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
+CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well

@@ -18,7 +18,7 @@ Lanes = tuple[tuple[int, bool], ...]
 
 TWICE, NEAR = 2.0, 0.1  # on connections of its own, twice as much is gathered as scattered, within a tenth (d07)
 BOTH_WAYS = 0.2  # of the bytes that go around a ring one way, in those of the other: below it is no second phase
-SHORTER = 0.8  # of the scatter's silence, that the gather's is: .45 to .62 in FSDP, .96 in ZeRO (docs/LOG.md)
+SHORTER = 0.8  # of the scatter's silence, that the gather's is: in ZeRO both are nearly equal (docs/LOG.md)
 
 
 def ending_lanes(connections: Connections, group: Group) -> Lanes:
