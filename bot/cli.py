@@ -79,6 +79,12 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     no_cache: options.NoCache = False,
     no_baseline: options.NoBaseline = False,
     no_model: options.NoModel = False,
+    flows: Annotated[
+        Path | None, typer.Option("--flows", metavar="FILE", help="The job's network flows. [flows/ in its folder]")
+    ] = None,
+    topology: Annotated[
+        Path | None, typer.Option("--topology", metavar="FILE", help="Of --flows: what is attached to what.")
+    ] = None,
 ) -> None:
     """Say where to look first: events, nodes, stage and iteration.
 
@@ -110,6 +116,8 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
         use_cache=not no_cache,
         use_baseline=not no_baseline,
         paths=True,
+        flows=flows,
+        topology=topology,
     )
     code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version())
     raise typer.Exit(code)

@@ -28,6 +28,7 @@ from core.baseline import choose_baseline
 from core.diagnose import EventRow, diagnose_parsed, events
 from core.elsewhere import elsewhere
 from core.errors import BadJobId, BadSettings, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
+from core.flows.answer import FlowsAnswer
 from core.job import Job, Manifest
 from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
@@ -43,6 +44,7 @@ class Request:
     """What somebody asks: a job, where jobs live (None: where the settings say), and how to look at it.
 
     insecure: whether the scheduler may be one that proves nothing; also when the settings say so.
+    flows, topology: files of the job's network flows; without them those in flows/ of its folder.
     paths: whether ``job`` may be a path. Only for a person at a command line: from a chat it would read any file.
     """
 
@@ -57,6 +59,8 @@ class Request:
     use_cache: bool = True
     use_baseline: bool = True
     paths: bool = False
+    flows: Path | None = None
+    topology: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +89,15 @@ def investigate(
         parsed = parse_job(
             job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
         )
+    network, unread = _network(request, job)
     earlier = earlier_attempts(job, neighbours, cache, links=settings.follow_links)
     with shelf(settings) as library:
         matches = library.match(parsed)
         if matches and on_match:
             on_match(at_once(matches))
-        diagnosis = diagnose_parsed(parsed, method=request.method, earlier=earlier)
+        diagnosis = diagnose_parsed(parsed, method=request.method, earlier=earlier, network=network)
         known = library.recall(diagnosis, matches)
-        skipped = (*diagnosis.skipped, *skipped, *library.skipped)
+        skipped = (*diagnosis.skipped, *skipped, *unread, *library.skipped)
     return Answer(job, replace(diagnosis, skipped=skipped), known)
 
 
@@ -134,7 +139,7 @@ def follow_up(
     if found is None:
         with shelf(settings) as library:
             matches = library.match(parsed)
-            diagnosis = diagnose_parsed(parsed)
+            diagnosis = diagnose_parsed(parsed, network=_network(request, job)[0])
             found = diagnosis, library.recall(diagnosis, matches)
     subject = Subject(parsed, *found)
     return ask(question, subject, model_from(settings), thread=thread)
@@ -172,6 +177,15 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
     if redacted:
         diagnosis, excerpts = cleaned(diagnosis), cleaned_excerpts(excerpts)
     return render_report(diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
+
+
+def _network(request: Request, job: Job) -> tuple[FlowsAnswer | None, tuple[Skipped, ...]]:
+    """What the job's network flows tell, if there are any, and why not, if they cannot be used."""
+    if request.flows is None and not job.flows:
+        return None, ()
+    from bot.flows.beside import flows_beside, flows_of  # noqa: PLC0415 few jobs have flows; polars takes its time
+
+    return (flows_of(request.flows, request.topology), ()) if request.flows else flows_beside(job)
 
 
 def _readers(request: Request, settings: Settings, jobs: Sequence[Job]) -> AbstractContextManager[int | Executor]:

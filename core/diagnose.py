@@ -13,6 +13,8 @@ from core.course.stages import STAGES
 from core.course.temporal import find_odd_iterations
 from core.dumps.signs import find_dump_evidence
 from core.events.table import EventTable
+from core.flows.answer import FlowsAnswer
+from core.flows.evidence import find_flow_evidence, with_network
 from core.history.attempt import Attempt
 from core.job import Job
 from core.judge.candidates import find_candidates
@@ -65,10 +67,16 @@ def diagnose(
     return diagnose_parsed(parsed, method=method)
 
 
-def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequence[Attempt] = ()) -> Diagnosis:
+def diagnose_parsed(
+    parsed: Parsed,
+    *,
+    method: str = "firstfault",
+    earlier: Sequence[Attempt] = (),
+    network: FlowsAnswer | None = None,
+) -> Diagnosis:
     """Find the failure-indicating events, nodes, stage and iteration of a job that was read.
 
-    ``earlier``: attempts of the same run before it, for what to do next.
+    ``earlier``: attempts of the same run before it, for what to do next. ``network``: what flow records tell.
     """
     if method == "l4":
         return diagnose_l4(parsed)  # all of it, as the paper has it
@@ -85,10 +93,12 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequ
     candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
+    seen = find_flow_evidence(parsed, candidates, network)  # beyond the paper: what the network saw (LLMPrism)
     signs = (
         *find_signs(parsed, candidates, ending, exits),
         *dumps.signs,
         *metrics.signs,
+        *seen.signs,
     )  # 4.3 spatial: nodes against each other
     ending = ending.explained_by({sign.channel for sign in signs})
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
@@ -96,6 +106,7 @@ def diagnose_parsed(parsed: Parsed, *, method: str = "firstfault", earlier: Sequ
     found = Findings(parsed, candidates, suspicions, stage, ending, exits, opinion, dumps.dumped, dumps.crossed, alarm)
     verdict = decide(found)  # scope and confidence, in code
     answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
+    answer = with_network(answer, seen)
     return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
 
 

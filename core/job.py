@@ -76,7 +76,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: manifest, files of logs, dumps and metrics (each sorted by name), and what was wrong with the folder.
+    """A job: manifest, files of logs, dumps, metrics and network flows (sorted by name), and what was wrong with it.
 
     problems: sentences for the reader about what was left out (broken job.json, unreadable file, link loop).
     """
@@ -86,6 +86,7 @@ class Job:
     dumps: tuple[LogFile, ...] = ()
     metrics: tuple[LogFile, ...] = ()
     problems: tuple[str, ...] = ()
+    flows: tuple[LogFile, ...] = ()
 
     @property
     def id(self) -> str:

@@ -1,4 +1,4 @@
-"""What a job folder means (docs: a job folder): which of its files are logs, dumps, metrics or neither."""
+"""What a job folder means (docs: a job folder): which of its files are logs, dumps, metrics, flows or neither."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +18,7 @@ MANIFEST = "job.json"
 LOGS = "logs/"
 DUMPS = "dumps/"
 METRICS = "metrics/"
+FLOWS = "flows/"
 
 _PACKED = frozenset({".gz", ".zst", ".xz"})
 _ARCHIVES = frozenset({".7z", ".bz2", ".lz4", ".rar", ".tar", ".tbz2", ".tgz", ".txz", ".tzst", ".zip"})
@@ -57,15 +58,17 @@ def assemble(
 ) -> Job:
     """Make a job of the files in its folder, in whatever order they come.
 
-    Without a logs folder everything but job.json, dumps and metrics is taken for logs. Hidden files are nobody's logs.
+    Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs. Hidden files are nobody's.
     Raises ``NoLogs`` when there are neither logs nor dumps.
     """
     visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]
     dumps = [file for file in visible if file.name.startswith(DUMPS)]
     metrics = [file for file in visible if file.name.startswith(METRICS)]
+    flows = [file for file in visible if file.name.startswith(FLOWS)]
     logs = [file for file in visible if file.name.startswith(LOGS)]
     if not logs:
-        logs = [file for file in visible if file.name != MANIFEST and not file.name.startswith((DUMPS, METRICS))]
+        others = (DUMPS, METRICS, FLOWS)
+        logs = [file for file in visible if file.name != MANIFEST and not file.name.startswith(others)]
     readable, unread = _without_binaries(logs)
     if not readable and not dumps:
         raise NoLogs(f"Job {job_id} has no log files under {place}.", " ".join([*problems, *unread]) or _NO_LOGS_HINT)
@@ -76,6 +79,7 @@ def assemble(
         dumps=tuple(_unpacked(file, limits) for file in dumps),
         metrics=tuple(_unpacked(file, limits) for file in metrics),
         problems=(*lies, *problems, *unread),
+        flows=tuple(_unpacked(file, limits) for file in flows),
     )
 
 

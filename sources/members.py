@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import UnreadableLog
-from sources.layout import DUMPS, StoredFile, binary_suffix, is_hidden
+from sources.layout import DUMPS, FLOWS, StoredFile, binary_suffix, is_hidden
 from sources.left_out import LeftOut
 from sources.limits import Limits
 from sources.walk import open_regular, shown
@@ -109,8 +109,8 @@ def _why_not(name: str) -> str:
 
 
 def _is_no_log(name: str) -> bool:
-    """Whether it need not be unpacked: dumps may be of any kind, but no checkpoint is a log."""
-    return bool(binary_suffix(name)) and f"/{DUMPS}" not in f"/{name}"
+    """Whether it need not be unpacked: dumps and flows may be of any kind, but no checkpoint is a log."""
+    return bool(binary_suffix(name)) and not any(f"/{kept}" in f"/{name}" for kept in (DUMPS, FLOWS))
 
 
 def _not_kept() -> BinaryIO:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from sources.layout import DUMPS, LOGS, MANIFEST, METRICS, StoredFile
+from sources.layout import DUMPS, FLOWS, LOGS, MANIFEST, METRICS, StoredFile
 from sources.left_out import LeftOut
 
 # What is left out, and the sentence that says so.
@@ -36,9 +36,9 @@ class Walk:
         return self._files[0] if self._files else None
 
     def files(self) -> list[StoredFile]:
-        """The manifest and all logs, dumps and metrics; without a logs folder, all that is there."""
+        """The manifest and all logs, dumps, metrics and flows; without a logs folder, all that is there."""
         self.manifest()
-        self._visit(LOGS.rstrip("/"), DUMPS.rstrip("/"), METRICS.rstrip("/"))
+        self._visit(*(folder.rstrip("/") for folder in (LOGS, DUMPS, METRICS, FLOWS)))
         if not any(file.name.startswith(LOGS) for file in self._files):
             self._visit("")
         return self._files
@@ -64,7 +64,7 @@ class Walk:
             try:
                 waiting += self._add(name, path)
             except FileNotFoundError:
-                continue  # job.json, dumps/ and metrics/ may be missing, and files vanish while a job runs
+                continue  # job.json and all folders but logs/ may be missing, and files vanish while a job runs
             except OSError:
                 self._left_out.add(_DENIED, name or ".")
 

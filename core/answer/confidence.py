@@ -29,6 +29,7 @@ class Ground(StrEnum):
     SPREAD = "how many say it"
     PROGRESS = "progress until the end"
     STATUS = "what the scheduler says"
+    NETWORK = "what the network saw"
 
 
 # Which kind a channel of core.nodes belongs to. What only compares (contrast, the forest) grounds nothing by itself.
@@ -56,6 +57,7 @@ GROUND_OF = {
     "metric ends": Ground.SILENCE,
     "stubborn": Ground.EXIT,
     "exit": Ground.EXIT,
+    "network": Ground.NETWORK,
 }
 
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from core.flows.timeline import Timeline
 from core.model import Skipped
+
+if TYPE_CHECKING:
+    from core.flows.timeline import Timeline  # loads polars, which an answer without flows does not need
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class JobAnswer:
     servers: tuple[str, ...]
     groups: tuple[NamedGroup, ...]
     pairs: tuple[tuple[str, str, str], ...]
-    timeline: Timeline
+    timeline: "Timeline"
     dp: int | None
     pp: int | None
     tp: int | None

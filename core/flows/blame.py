@@ -17,11 +17,15 @@ from core.flows.replies import answer_times
 from core.flows.signs import Sign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
+from core.flows.turns import find_turns, followers
 from core.flows.work import slow_workers, stage_work, summed
 
 LINK_US = 1_000  # microseconds of a queue,
 LINK_TIMES = 5.0  # and times that of a healthy link: those moved by .01 ms (d05)
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
+# Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
+# lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
+CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
@@ -71,6 +75,7 @@ class Localizer:
         self._links = link_delays(connections, topology, job, timeline)
         self._answers = late_answers(connections, topology, job, timeline)
         self._work = (answer_times(connections, groups, timeline), stage_work(connections, groups, timeline))
+        self._turns = find_turns(connections, groups, timeline)
         self._own = (
             ("began to send later than its group", late_entries(connections, groups, timeline)),
             ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
@@ -95,14 +100,24 @@ class Localizer:
             )
             if blame
         ][:1]  # a late entry may come of another stage's work: that comes first
-        late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), ANSWER_SHARE * more)
+        late = self._late(inside, outside, more)
         return max([*best, *filter(None, [late])], key=lambda blame: blame.rise, default=None)
+
+    def _late(self, inside: Bools, outside: Bools, more: float) -> Blame | None:
+        """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
+        late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), CLEAR_SHARE * more)
+        if late is None or late.rise >= ANSWER_SHARE * more:
+            return late
+        clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
+        return late if clear and inside.sum() > 1 and late.subject.nic else None
 
     def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Blame | None:
         """Who took longer for its work, by two measures that fail in different ways; None where they disagree."""
         found = []
         for sign in self._work:
             workers = slow_workers(sign, self._homes, inside, outside, more)
+            waiting = followers(self._turns, self._homes, workers, inside, outside)
+            workers = {server: took for server, took in workers.items() if server not in waiting} or workers
             own = summed(workers, self._nics, len(inside))
             found.append(self._nic("slow_compute", "took longer for its own work", own, (inside, outside), least))
         named = [blame for blame in found if blame]

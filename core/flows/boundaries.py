@@ -25,6 +25,7 @@ _APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a 
 _UNEQUAL, _WORST = 6.0, 1.2  # cost of bytes that differ by a factor e, and the most that one step can cost
 _BEGIN = 3.0  # the same for the first segment, which may be cut off
 _SHORTEST = -3.0  # of a silence: what is shorter counts as this
+_LONGEST = 0.2  # the same for longer ones: in a stall a ring falls silent for longer than between steps (docs/LOG.md)
 _STEP = 1.0  # gain of a step
 _LEAST_BYTES, _MOST_BYTES = 0.45, 2.6  # times the bytes of a step, that a segment may have
 _FIRST_BYTES, _LAST_BYTES = 1.5, 1.2
@@ -92,7 +93,7 @@ def _path(total: Floats, silence: Floats, size: float, steps: int) -> NDArray[np
     usual = float(np.median(silence[order[:steps]]))
     silence = np.append(silence[:-1], usual)
     places = np.unique(np.append(order[: int(2.5 * steps) + FEWEST], len(total) - 1))
-    held, gain = total[places], np.log(silence[places] / usual)
+    held, gain = total[places], np.minimum(np.log(silence[places] / usual), _LONGEST)
     score = np.full(len(places), -np.inf)
     before = np.full(len(places), -1)
     start = np.searchsorted(held, held - _MOST_BYTES * size)

@@ -55,7 +55,7 @@ def find_findings(
         for step, usual in slow_steps(durations, stretch, stored > STORED)
         if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
     ]
-    silence = find_silence(connections, job, timeline, int(connections.end.max()))
+    silence = find_silence(connections, job, groups, timeline, int(connections.end.max()))
     if isinstance(silence, str):
         skipped.append(("hang", silence))
     elif silence is not None:
@@ -126,7 +126,11 @@ def _hang(
         nic = connections.addresses[silence.nic]
         group = next((of.id for of in named if of.kind in ("dp", "pp") and nic in of.nics), None)
         subject = Subject(nic, topology.server_of(nic), group)
-        first = f"{nic} fell silent first, {_ms(silence.before)} before the next one"
+        first = (
+            f"{nic} fell silent first, {_ms(silence.before)} before the next one"
+            if silence.before
+            else f"{nic} sent no data of the next step, and who sends to it waits"
+        )
     seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1
     return Finding(
         "hang", subject, (last, last), int(timeline.end[last]), silence.end,

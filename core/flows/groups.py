@@ -79,6 +79,8 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
         kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
     else:
         kinds |= _without_rings(lanes, sampled=find_grain(connections, job.heavy).sampled)
+    if not rings:
+        _closed_rings(connections, kinds)
     _tied_embeddings(connections, kinds)
     groups = []
     for kind in ("dp", "pp", "ep", "emb"):
@@ -126,6 +128,22 @@ def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
         if len(transfers) < WAITS or (transfers[:, 1] - transfers[:, 0]).sum() > VISIBLE * span:
             return False
     return True
+
+
+def _closed_rings(connections: Connections, kinds: dict[int, str]) -> None:
+    """What looks like a pipeline, but closes to a ring whose members all send at once: it gathers and scatters (FSDP).
+
+    An interleaved pipeline closes too; its stages take turns.
+    """
+    chain = _components(connections, [connection for connection, kind in kinds.items() if kind == "pp"])
+    for name in sorted(set(chain.values())):
+        own = [one for one, kind in kinds.items() if kind == "pp" and chain[int(connections.a[one])] == name]
+        near = Counter(int(nic) for one in own for nic in (connections.a[one], connections.b[one]))
+        if len(near) < 3 or set(near.values()) != {2}:
+            continue
+        busy = [transfers_of(connections, [one]) for one in own]
+        if min(together(busy[0], other) for other in busy[1:]) >= TURNS:
+            kinds |= dict.fromkeys(own, "dp")
 
 
 def _tied_embeddings(connections: Connections, kinds: dict[int, str]) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.flows.connections import Bools, Connections
+from core.flows.groups import Groups
 from core.flows.jobs import JobFlows
+from core.flows.phases import ways_of, with_data
 from core.flows.timeline import Timeline
 
 PERIODS = 6  # of silence, after which a job hangs (docs/flows.md)
@@ -26,8 +28,8 @@ class Silence:
     Attributes:
         start: microseconds since 1970, when the last data was sent.
         end: when the connections were closed, or the capture ended.
-        nic: place in ``addresses`` of the one that fell silent first, None where nobody is first.
-        before: microseconds by which it was first.
+        nic: place in ``addresses`` of who fell silent first, or alone sent no data of the next step; else None.
+        before: microseconds by which it was first; 0 where it only sent nothing.
     """
 
     start: int
@@ -36,7 +38,9 @@ class Silence:
     before: int
 
 
-def find_silence(connections: Connections, job: JobFlows, timeline: Timeline, last: int) -> Silence | str | None:
+def find_silence(
+    connections: Connections, job: JobFlows, groups: Groups, timeline: Timeline, last: int
+) -> Silence | str | None:
     """The silence at the end of a job; None where there is none, a text where the records cannot tell.
 
     Args:
@@ -56,7 +60,9 @@ def find_silence(connections: Connections, job: JobFlows, timeline: Timeline, la
     if not len(closed) and (connections.flags[counted] & FIN_RST).any():
         return None  # closed in the record that holds the last data
     nic, before = _first_silent(connections, job, int(timeline.end[-1] - timeline.period))
-    return Silence(start, end, nic if before >= APART * timeline.period else None, before)
+    if before < APART * timeline.period:
+        nic, before = _absent(connections, job, groups, int(timeline.end[-1])), 0
+    return Silence(start, end, nic, before)
 
 
 def _first_silent(connections: Connections, job: JobFlows, since: int) -> tuple[int | None, int]:
@@ -76,6 +82,37 @@ def _first_silent(connections: Connections, job: JobFlows, since: int) -> tuple[
     if len(order) < 2:
         return None, 0
     return order[0], latest[order[1]] - latest[order[0]]
+
+
+def _absent(connections: Connections, job: JobFlows, groups: Groups, since: int) -> int | None:
+    """The one that sent none of the data that the others began to send behind the last step.
+
+    Who sends to a NIC that is not ready waits with it, so of several the one whose receivers did send.
+    """
+    receivers: dict[int, set[int]] = {nic: set() for nic in job.nics}
+    sent: set[int] = set()
+    for group in groups.groups:
+        lanes = with_data(connections, group.connections)
+        used = {lane: _data_since(connections, lane, since) for lane in lanes}
+        for way in ways_of(connections, group, lanes) or (lanes,):
+            if not any(used[lane] for lane in way):
+                continue  # another phase of the step: nobody has come so far
+            for member, back in way:
+                sender, receiver = int(connections.a[member]), int(connections.b[member])
+                if back:
+                    sender, receiver = receiver, sender
+                receivers[sender].add(receiver)
+                if used[member, back]:
+                    sent.add(sender)
+    silent = {nic for nic in job.nics if nic not in sent}
+    alone = [nic for nic in sorted(silent) if receivers[nic] and not receivers[nic] & silent]
+    return alone[0] if len(alone) == 1 and len(silent) <= len(job.nics) / 2 else None
+
+
+def _data_since(connections: Connections, lane: tuple[int, bool], since: int) -> bool:
+    rows = connections.rows(lane[0])
+    own = connections.counted[rows] & connections.data[rows] & (connections.back[rows] == lane[1])
+    return bool((connections.start[rows][own] > since).any())
 
 
 def _pushed(connections: Connections, rows: slice) -> Bools:

@@ -12,12 +12,12 @@ import numpy as np
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import Connections
 from core.flows.grain import find_grain
-from core.flows.groups import Group, Groups
+from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
+from core.flows.phases import Lanes, ending_lanes
 from core.flows.table import Ints
-from core.flows.transfers import transfers_of
+from core.flows.transfers import of_lanes, transfers_of
 
-TWICE, NEAR = 2.0, 0.1  # FSDP gathers its parameters twice a step and scatters gradients once, within a tenth
 CLEAR = 0.5  # of the steps with equal bytes: below it the silences were none between steps
 SOON_US = (
     1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
@@ -61,16 +61,17 @@ def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Ti
         return _none("the records are samples of single packets, which do not add up to the bytes of a step")
     found = []
     for group in groups.of("dp"):
-        bursts = transfers_of(connections, ends_step(connections, group))
+        lanes = ending_lanes(connections, group)
+        bursts = of_lanes(connections, lanes)
         boundaries = find_boundaries(bursts)
         if boundaries is not None and boundaries.equal >= CLEAR:
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
-            found.append(_arrived(connections, group, bursts[boundaries.last, 1], following[boundaries.last]))
+            found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
         return _none(
             "no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen"
         )
-    end = _latest(found)
+    end = latest(found)
     if len(end) < LEAST:
         return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
     start = np.append(_first(connections, job, end), end[:-1])
@@ -80,39 +81,23 @@ def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Ti
     return Timeline(start, end, period)
 
 
-def ends_step(connections: Connections, group: Group) -> tuple[int, ...]:
-    """The connections of a group with which a step ends.
-
-    FSDP gathers on one connection of each pair and scatters on the other; a step ends with the scatter. Its longest
-    silence is before that, and a group without a second connection ends with any.
-    """
-    layers: dict[tuple[int, int], list[int]] = {}
-    for member in group.connections:
-        layers.setdefault((int(connections.a[member]), int(connections.b[member])), []).append(member)
-    pairs = [sorted(members, key=lambda one: (connections.sent[one].max(), one)) for members in layers.values()]
-    if any(len(members) != 2 for members in pairs):
-        return group.connections
-    volume = [connections.sent[pair].max(axis=1) for pair in pairs]
-    if all(abs(more / (TWICE * max(1, less)) - 1) < NEAR for less, more in volume):
-        return tuple(sorted(less for less, _ in pairs))
-    return group.connections
-
-
 def _none(why_not: str) -> Timeline:
     return Timeline(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0, why_not)
 
 
-def _arrived(connections: Connections, group: Group, end: Ints, following: Ints) -> Ints:
+def _arrived(connections: Connections, lanes: Lanes, end: Ints, following: Ints) -> Ints:
     """When the last data of each step had arrived: every exporter on its path and the receiver's acknowledgement count.
 
     Args:
         end, following: when the last data of each step was sent, and the first data after it.
     """
-    parts = [connections.rows(member) for member in ends_step(connections, group)]
-    start, last, data = (
-        np.concatenate([column[rows] for rows in parts])
-        for column in (connections.start, connections.end, connections.data)
-    )
+    parts = []
+    for member, back in lanes:
+        rows = connections.rows(member)
+        data = connections.data[rows]
+        own = np.flatnonzero((connections.back[rows] == back) | ~data)
+        parts.append((connections.start[rows][own], connections.end[rows][own], data[own]))
+    start, last, data = (np.concatenate(column) for column in zip(*parts, strict=True))
     end = np.maximum(end, _last_before(start[data], last[data], np.maximum(end, following - 1)))
     return np.maximum(end, _last_before(start, last, end + SOON_US))
 
@@ -124,17 +109,20 @@ def _last_before(start: Ints, last: Ints, before: Ints) -> Ints:
     return np.maximum.accumulate(last[order])[seen]
 
 
-def _latest(found: Sequence[Ints]) -> Ints:
+def latest(found: Sequence[Ints]) -> Ints:
     """The end of each step: the latest of all groups that have the usual number of steps."""
     usual = max(sorted(Counter(map(len, found)).items()), key=lambda of: of[1])[0]
     same = [ends for ends in found if abs(len(ends) - usual) <= 1]
     first = next(ends for ends in same if len(ends) == usual)
     half = float(np.median(np.diff(first))) / 2
-    latest = first.copy()
+    end = first.copy()
     for ends in same:
+        if len(ends) == len(first) and np.median(np.abs(ends - first)) < 2 * half:
+            end = np.maximum(end, ends)  # step by step: beside a slow ring that of the next step may be nearer
+            continue
         near = ends[np.clip(np.searchsorted(ends, first - half), 0, len(ends) - 1)]
-        latest = np.where(np.abs(near - first) < half, np.maximum(latest, near), latest)
-    return latest
+        end = np.where(np.abs(near - first) < half, np.maximum(end, near), end)
+    return end
 
 
 def _first(connections: Connections, job: JobFlows, end: Ints) -> int:

@@ -16,8 +16,15 @@ def transfers_of(
     connections: Connections, members: Iterable[int], *, back: bool | None = None, silence: int = SILENCE_US
 ) -> Transfers:
     """The transfers of some connections together; of one direction where ``back`` is given (True: what b sent)."""
+    return of_lanes(connections, [(member, back) for member in members], silence=silence)
+
+
+def of_lanes(
+    connections: Connections, lanes: Iterable[tuple[int, bool | None]], *, silence: int = SILENCE_US
+) -> Transfers:
+    """The same of connections with a direction each, None for both."""
     parts = []
-    for member in members:
+    for member, back in lanes:
         rows = connections.rows(member)
         wanted = connections.counted[rows] & connections.data[rows]
         if back is not None:

@@ -35,6 +35,7 @@ _TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )
+_NUMBERS = frozenset({"own part", "network"})  # those that measure what a part of a step takes
 _FROZEN = frozenset({"exit", "stubborn", "no answer"})  # channels of core.nodes that tell of a process that stood still
 _KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
 
@@ -83,14 +84,14 @@ class Ending:
     usual: float | None = None
 
     def explained_by(self, channels: Collection[str]) -> "Ending":
-        """The same, with a small slowdown as one where the numbers of few ranks explain it.
+        """The same, with a small slowdown as one where the numbers of few ranks explain it, or the network.
 
         And with a pause as a hang that is long for this job, though it came through a longer one, perhaps when it
         started, where one process had to be killed or did not answer: that one had not stood still by chance.
         """
         hung = self.usual is not None and self.quiet > self.usual and not _FROZEN.isdisjoint(channels)
-        allowed = self.usual if hung else self.allowed
-        return replace(self, slow=self.slow or self.drift if "own part" in channels else self.slow, allowed=allowed)
+        slow = self.slow if _NUMBERS.isdisjoint(channels) else self.slow or self.drift
+        return replace(self, slow=slow, allowed=self.usual if hung else self.allowed)
 
     @property
     def stopped_first(self) -> bool:

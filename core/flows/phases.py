@@ -1,0 +1,90 @@
+"""The traffic of a group with which its steps end: of FSDP the scatter of gradients, else all of it.
+
+FSDP gathers its parameters before the forward and again before the backward pass, and scatters gradients behind it; its
+longest silence is the backward pass, in the middle of a step. Gather and scatter are told apart by their connections,
+or by the way that they go around the ring.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.flows.boundaries import find_boundaries
+from core.flows.connections import Connections
+from core.flows.groups import Group
+from core.flows.transfers import of_lanes
+
+Lanes = tuple[tuple[int, bool], ...]
+
+TWICE, NEAR = 2.0, 0.1  # on connections of its own, twice as much is gathered as scattered, within a tenth (d07)
+BOTH_WAYS = 0.2  # of the bytes that go around a ring one way, in those of the other: below it is no second phase
+SHORTER = 0.8  # of the scatter's silence, that the gather's is: in ZeRO both are nearly equal (docs/LOG.md)
+
+
+def ending_lanes(connections: Connections, group: Group) -> Lanes:
+    """Connections and directions (True: what b sends) of a group, with the last data of which a step ends."""
+    everything = with_data(connections, group.connections)
+    layer = _smaller_layer(connections, group)
+    if layer:
+        return with_data(connections, layer)
+    ways = ways_of(connections, group, everything)
+    if not ways:
+        return everything
+    silence = [_between(connections, way) for way in ways]
+    if min(silence) <= 0 or min(silence) > SHORTER * max(silence):
+        return everything
+    return ways[int(np.argmax(silence))]
+
+
+def with_data(connections: Connections, members: Sequence[int]) -> Lanes:
+    """The lanes of some connections that carry data."""
+    return tuple((member, back) for member in members for back in (False, True) if connections.sent[member, int(back)])
+
+
+def _smaller_layer(connections: Connections, group: Group) -> tuple[int, ...]:
+    """Of two connections between each pair that with half of the bytes."""
+    layers: dict[tuple[int, int], list[int]] = {}
+    for member in group.connections:
+        layers.setdefault((int(connections.a[member]), int(connections.b[member])), []).append(member)
+    pairs = [sorted(members, key=lambda one: (connections.sent[one].max(), one)) for members in layers.values()]
+    if any(len(members) != 2 for members in pairs):
+        return ()
+    volume = [connections.sent[pair].max(axis=1) for pair in pairs]
+    if all(abs(more / (TWICE * max(1, less)) - 1) < NEAR for less, more in volume):
+        return tuple(sorted(less for less, _ in pairs))
+    return ()
+
+
+def ways_of(connections: Connections, group: Group, lanes: Lanes) -> tuple[Lanes, ...]:
+    """What goes around a ring of three and more one way, and the other; nothing where all goes one way."""
+    beside: dict[int, list[int]] = {nic: [] for nic in group.nics}
+    for member in group.connections:
+        a, b = int(connections.a[member]), int(connections.b[member])
+        if b not in beside[a]:
+            beside[a].append(b)
+            beside[b].append(a)
+    if len(group.nics) < 3 or any(len(near) != 2 for near in beside.values()):
+        return ()
+    path = [group.nics[0]]
+    while len(path) < len(group.nics):
+        path.append(next((nic for nic in beside[path[-1]] if nic not in path), path[0]))
+    place = {nic: turn for turn, nic in enumerate(path)}
+    if len(place) != len(path):
+        return ()  # several rings
+    ways: tuple[list[tuple[int, bool]], list[tuple[int, bool]]] = ([], [])
+    for member, back in lanes:
+        a, b = place[int(connections.a[member])], place[int(connections.b[member])]
+        forward = ((a - b) if back else (b - a)) % len(path) == 1
+        ways[forward].append((member, back))
+    volume = [sum(int(connections.sent[member, int(back)]) for member, back in way) for way in ways]
+    return (tuple(ways[0]), tuple(ways[1])) if min(volume) > BOTH_WAYS * max(volume) else ()
+
+
+def _between(connections: Connections, lanes: Lanes) -> float:
+    """The usual silence between two steps of some lanes; 0 where no steps are seen."""
+    bursts = of_lanes(connections, lanes)
+    found = find_boundaries(bursts)
+    if found is None:
+        return 0.0
+    last = found.last[found.last < len(bursts) - 1]
+    return float(np.median(bursts[last + 1, 0] - bursts[last, 1])) if len(last) else 0.0

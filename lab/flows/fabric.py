@@ -1,0 +1,101 @@
+"""A network of leaves and spines in namespaces: bridges in one, a server in each of the others, real TCP in between."""
+
+import shlex
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+
+STORAGE = "10.88.0.250"
+BURST, QUEUE_MS = "256kb", 400  # of a rate limiter: whole segments of 64 kB fit, and nothing is dropped
+
+
+def run(command: str) -> str:
+    """A command's output.
+
+    Raises:
+        subprocess.CalledProcessError: it failed.
+    """
+    return subprocess.run(shlex.split(command), check=True, capture_output=True, text=True).stdout  # noqa: S603
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """Servers on leaves, and one spine; ``name`` begins the names of all namespaces.
+
+    Attributes:
+        servers: how many; server n has the addresses 10.88.RAIL.(10 + n).
+        rails: NICs of a server.
+        leaves: switches that the servers are spread over in blocks.
+    """
+
+    name: str
+    servers: int
+    rails: int
+    leaves: int
+
+    @property
+    def switch(self) -> str:
+        """The namespace of all switches."""
+        return f"{self.name}sw"
+
+    def server(self, number: int) -> str:
+        """The namespace of a server."""
+        return f"{self.name}s{number}"
+
+    def leaf(self, number: int) -> int:
+        """The leaf of a server."""
+        return number * self.leaves // self.servers
+
+    def up(self) -> None:
+        """Make it."""
+        inside = f"ip -n {self.switch}"
+        run(f"ip netns add {self.switch}")
+        for bridge in ["spine", *(f"leaf{leaf}" for leaf in range(self.leaves))]:
+            run(f"{inside} link add {bridge} type bridge")
+            run(f"{inside} link set {bridge} up")
+        for leaf in range(self.leaves):
+            run(f"{inside} link add up{leaf} type veth peer name down{leaf}")
+            for port, bridge in ((f"up{leaf}", f"leaf{leaf}"), (f"down{leaf}", "spine")):
+                run(f"{inside} link set {port} master {bridge} up")
+        for number in range(self.servers):
+            self._attach(self.server(number), number, [f"10.88.{rail}.{10 + number}" for rail in range(self.rails)])
+        self._attach(f"{self.name}st", 99, [STORAGE])
+
+    def _attach(self, space: str, number: int, addresses: list[str]) -> None:
+        run(f"ip netns add {space}")
+        run(f"ip -n {space} link set lo up")
+        leaf = self.leaf(number) if number < self.servers else 0
+        for rail, address in enumerate(addresses):
+            run(f"ip -n {self.switch} link add p{number}n{rail} type veth peer name eth{rail} netns {space}")
+            run(f"ip -n {self.switch} link set p{number}n{rail} master leaf{leaf} up")
+            run(f"ip -n {space} addr add {address}/24 dev eth{rail}")
+            run(f"ip -n {space} link set eth{rail} up")
+
+    def down(self) -> None:
+        """Remove it; what is missing already is no error."""
+        for space in [self.switch, f"{self.name}st", *map(self.server, range(self.servers))]:
+            subprocess.run(["ip", "netns", "del", space], check=False, capture_output=True)  # noqa: S603, S607
+
+    def limit(self, ports: list[str], rate: str) -> None:
+        """Slow ports of the switches down; an empty rate lets them go."""
+        for port in ports:
+            action = f"replace dev {port} root tbf rate {rate} burst {BURST} latency {QUEUE_MS}ms"
+            run(f"tc -n {self.switch} qdisc {action if rate else f'del dev {port} root'}")
+
+    def topology(self) -> dict[str, Any]:
+        """As ``--topology`` reads it."""
+        nics = {number: [f"10.88.{rail}.{10 + number}" for rail in range(self.rails)] for number in range(self.servers)}
+        links = [
+            {"a": nic, "b": f"leaf-{self.leaf(number)}", "port": f"p{number}n{rail}"}
+            for number, own in nics.items()
+            for rail, nic in enumerate(own)
+        ]
+        links += [{"a": f"leaf-{leaf}", "b": "spine-0", "port": f"up{leaf}"} for leaf in range(self.leaves)]
+        leaves = [{"name": f"leaf-{leaf}", "role": "leaf"} for leaf in range(self.leaves)]
+        return {
+            "schema": "firstfault.topology/1",
+            "servers": [{"name": f"server-{number:02}", "nics": own} for number, own in nics.items()],
+            "switches": [*leaves, {"name": "spine-0", "role": "spine"}],
+            "links": links,
+            "infrastructure": [{"name": "storage", "addresses": [STORAGE], "role": "storage"}],
+        }

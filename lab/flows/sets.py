@@ -1,0 +1,242 @@
+"""Labelled sets: jobs on the fabric, faults at their steps, flows.parquet, topology.json and truth.json.
+
+``python -m lab.flows.sets PLAN.json OUT --torch PYTHON``: a plan is a list of sets as in ``Plan``. Needs root, and a
+Python with torch. The trainers' own clocks are the truth.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from lab.flows.capture import COLUMNS
+from lab.flows.fabric import STORAGE, Fabric
+
+PROGRAM = Path(__file__).parents[1] / "programs" / "train_on_wire.py"
+DEFAULTS: dict[str, Any] = {
+    "tp": 1, "pp": 1, "dp": 4, "mode": "ddp", "micro": 4, "overlap": False, "buckets": 2, "steps": 60, "work": 0.02,
+    "jitter": 0.03, "gradients": 6_000_000, "activation": 300_000, "checkpoint_every": 0,
+    "checkpoint_bytes": 20_000_000, "faults": [],
+}  # fmt: skip
+HUNG_S = 12.0  # of silence, after which a job that hangs is ended
+
+
+class Job:
+    """A job as it runs: its place on the fabric and its ranks' files."""
+
+    def __init__(self, plan: dict[str, Any], folder: Path, number: int) -> None:
+        self.plan = DEFAULTS | plan
+        self.folder = folder / self.plan["name"]
+        self.folder.mkdir(parents=True)
+        self.ranks = self.plan["tp"] * self.plan["pp"] * self.plan["dp"]
+        tp = self.plan["tp"]
+        rail0 = self.plan.get("rail", 0)
+        self.places = [(self.plan["first_server"] + rank // tp, rail0 + rank % tp) for rank in range(self.ranks)]
+        self.nics = [f"10.88.{rail}.{10 + server}" for server, rail in self.places]
+        self.number = number
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.switched: set[int] = set()
+
+    def start(self, fabric: Fabric, python: str) -> None:
+        """Begin all ranks, each in its server's namespace."""
+        document = self.plan | {
+            "master": self.nics[0], "port": 6_000 + self.number, "storage": STORAGE, "seed": self.number,
+        }  # fmt: skip
+        (self.folder / "job.json").write_text(json.dumps(document))
+        for rank, (server, rail) in enumerate(self.places):
+            command = ["ip", "netns", "exec", fabric.server(server), "env", f"GLOO_SOCKET_IFNAME=eth{rail}"]
+            command += ["OMP_NUM_THREADS=1", python, str(PROGRAM), str(self.folder / "job.json"), str(rank)]
+            with (self.folder / f"rank-{rank}.log").open("wb") as log:
+                self.processes.append(subprocess.Popen(command, stdout=log, stderr=log))  # noqa: S603
+
+    def lines(self, rank: int) -> list[dict[str, Any]]:
+        """Steps that a rank has told of."""
+        path = self.folder / f"rank-{rank}.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def running(self) -> bool:
+        """Whether any rank still runs."""
+        return any(process.poll() is None for process in self.processes)
+
+    def apply(self, fabric: Fabric) -> None:
+        """Begin and end the faults of the network when rank 0 reaches their steps."""
+        done = len(self.lines(0))
+        for place, fault in enumerate(self.plan["faults"]):
+            if fault["kind"] not in ("slow_nic", "slow_switch"):
+                continue
+            ports = fault["ports"]
+            if done >= fault["first_step"] and place not in self.switched:
+                self.switched.add(place)
+                fault["start"] = time.time()
+                fabric.limit(ports, fault["rate"])
+            elif done > fault["last_step"] and "end" not in fault:
+                fault["end"] = time.time()
+                fabric.limit(ports, "")
+
+
+def make(plan: dict[str, Any], out: Path, python: str) -> None:
+    """One set."""
+    folder = out / plan["id"]
+    folder.mkdir(parents=True)
+    fabric = Fabric(plan["id"], plan["servers"], plan.get("rails", 1), plan["leaves"])
+    jobs = [Job(job, folder / "runs", number) for number, job in enumerate(plan["jobs"])]
+    try:
+        fabric.up()
+        storage = _storage(fabric)
+        inside = ["ip", "netns", "exec", fabric.switch, sys.executable, "-m", "lab.flows.capture"]
+        sniffer = subprocess.Popen([*inside, str(folder / "records.npz"), str(plan["seconds"])])  # noqa: S603
+        try:
+            time.sleep(1.0)
+            for job in jobs:
+                job.start(fabric, python)
+            _watch(fabric, jobs, plan["seconds"])
+        finally:
+            (folder / "STOP").touch()
+            sniffer.wait(60)
+            storage.kill()
+    finally:
+        fabric.down()
+    truth = _truth(plan, jobs)
+    (folder / "topology.json").write_text(json.dumps(fabric.topology()))
+    (folder / "truth.json").write_text(json.dumps(truth))
+    _frame(folder / "records.npz", fabric).write_parquet(folder / "flows.parquet")
+    (folder / "records.npz").unlink()
+
+
+def _storage(fabric: Fabric) -> subprocess.Popen[bytes]:
+    server = (
+        "import socketserver\nclass H(socketserver.BaseRequestHandler):\n def handle(self):\n"
+        "  while self.request.recv(1 << 20): pass\n  self.request.send(b'k')\n"
+        "socketserver.ThreadingTCPServer(('', 7000), H).serve_forever()"
+    )
+    return subprocess.Popen(["ip", "netns", "exec", f"{fabric.name}st", sys.executable, "-c", server])  # noqa: S603, S607
+
+
+def _watch(fabric: Fabric, jobs: list[Job], seconds: float) -> None:
+    """Until all jobs are over, hang, or the time is up."""
+    until = time.monotonic() + seconds
+    told: dict[int, tuple[int, float]] = {}
+    while any(job.running() for job in jobs) and time.monotonic() < until:
+        time.sleep(0.05)
+        for job in jobs:
+            job.apply(fabric)
+            done = len(job.lines(0))
+            if told.get(job.number, (0, 0.0))[0] != done:
+                told[job.number] = done, time.monotonic()
+        hang = [job for job in jobs if any(fault["kind"] == "hang" for fault in job.plan["faults"])]
+        others = [job for job in jobs if job not in hang]
+        if hang and not any(job.running() for job in others):
+            last = max(told.get(job.number, (0, until))[1] for job in hang)
+            if time.monotonic() - last > HUNG_S:
+                break
+    for job in jobs:
+        for process in job.processes:
+            process.kill()
+            process.wait()
+
+
+def _truth(plan: dict[str, Any], jobs: list[Job]) -> dict[str, Any]:
+    """The trainers' own clocks."""
+    told, faults = [], []
+    for job in jobs:
+        ranks = [job.lines(rank) for rank in range(job.ranks)]
+        count = min(map(len, ranks))
+        steps = [
+            {
+                "step": step, "start": min(rank[step]["start"] for rank in ranks),
+                "sync": max(rank[step]["sync"] for rank in ranks), "end": max(rank[step]["end"] for rank in ranks),
+            }
+            for step in range(count)
+        ]  # fmt: skip
+        base = median(step["end"] - step["start"] for step in steps)
+        hung = any(fault["kind"] == "hang" for fault in job.plan["faults"])
+        status = "hung" if hung else "finished" if count == job.plan["steps"] else "cut"
+        told.append(
+            {
+                "name": job.plan["name"], "nics": job.nics, "groups": _groups(job), "status": status,
+                "base_step": base, "steps": steps,
+                **{key: job.plan[key] for key in ("tp", "pp", "dp", "mode", "micro", "overlap")},
+            }
+        )  # fmt: skip
+        faults += [_fault(job, fault, steps) for fault in job.plan["faults"]]
+        if job.plan["checkpoint_every"]:
+            at = list(range(job.plan["checkpoint_every"], count, job.plan["checkpoint_every"]))
+            # written behind a step, so the next one is the longer one by the network's clock
+            later = [step + 1 for step in at if step + 1 < count]
+            faults.append({"kind": "checkpoint", "job": job.plan["name"], "steps": later, "benign": True})
+    return {"schema": "firstfault.flowtruth/1", "id": plan["id"], "what": plan["what"], "jobs": told, "faults": faults}
+
+
+def _fault(job: Job, fault: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
+    first = min(fault["first_step"], len(steps) - 1)
+    last = min(fault["last_step"], len(steps) - 1)
+    subject: dict[str, Any] = {"nic": None}
+    ranks = fault.get("ranks", [])
+    if len(ranks) == 1:
+        subject = {"nic": job.nics[ranks[0]], "server": f"server-{job.places[ranks[0]][0]:02}"}
+    elif ranks and len({job.places[rank][0] for rank in ranks}) == 1:
+        subject = {"nic": None, "server": f"server-{job.places[ranks[0]][0]:02}"}
+    times = {"start": steps[first]["start"], "end": steps[last]["end"]}
+    if fault["kind"] == "hang":
+        times = {"start": steps[-1]["end"], "end": steps[-1]["end"] + HUNG_S}
+    kept = {key: value for key, value in fault.items() if key not in ("ranks", "ports")}
+    return {"job": job.plan["name"], **times, **subject, **kept, "end": kept.get("end", times["end"])}
+
+
+def _groups(job: Job) -> dict[str, list[list[str]]]:
+    tp, dp = job.plan["tp"], job.plan["dp"]
+    found: dict[str, dict[tuple[int, int], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for rank, nic in enumerate(job.nics):
+        rail, replica, stage = rank % tp, rank // tp % dp, rank // tp // dp
+        for kind, key in (("dp", (rail, stage)), ("pp", (rail, replica)), ("tp", (replica, stage))):
+            if job.plan[kind] > 1:
+                found[kind][key].append(nic)
+    return {kind: list(groups.values()) for kind, groups in found.items()}
+
+
+def _frame(path: Path, fabric: Fabric) -> pl.DataFrame:
+    """The records in the contract."""
+    with np.load(path) as held:
+        records, ports = held["records"], {int(number): str(name) for number, name in held["ports"]}
+    switch = {}
+    for number, name in ports.items():
+        if name.startswith("p"):
+            server = int(name[1:].split("n")[0])
+            switch[number] = f"leaf-{fabric.leaf(server) if server < fabric.servers else 0}"
+        elif name.startswith("up"):
+            switch[number] = f"leaf-{name[2:]}"
+        else:
+            switch[number] = "spine-0"
+    names = {code: ".".join(map(str, int(code).to_bytes(4))) for code in np.unique(records[:, 2:4]).tolist()}
+    frame = pl.DataFrame(dict(zip(COLUMNS, records.T, strict=True)))
+    return frame.with_columns(
+        pl.col("src", "dst").replace_strict(names, return_dtype=pl.String),
+        pl.col("port").replace_strict(switch, return_dtype=pl.String).alias("switch"),
+        pl.col("port").replace_strict(ports, return_dtype=pl.String),
+        pl.lit(6, pl.UInt8).alias("proto"),
+        pl.col("sport", "dport").cast(pl.UInt16),
+        pl.col("tcp_flags").cast(pl.UInt8),
+    ).sort("start_us", "end_us", "src", "dst", "switch")
+
+
+def main() -> None:
+    """Make the sets of a plan, one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plan", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--torch", default=sys.executable, help="a Python with torch")
+    options = parser.parse_args()
+    for plan in json.loads(options.plan.read_text()):
+        make(plan, options.out, options.torch)
+
+
+if __name__ == "__main__":
+    main()
