@@ -21,6 +21,7 @@ from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
 _TWO = 2  # intents that one question may have
+NEAR = 0.2  # margins: two intents that are as near, of which none is sure, are both answered
 _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
@@ -89,7 +90,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[Guess]) -> tupl
         new = [line for line in lines if line not in told]
         told = [*told[: _FIRST if new else MAX_ANSWER_LINES], *new]
         intents.append(guess.intent)
-        if len(intents) == _TWO or guess.margin < SURE:
+        if len(intents) == _TWO:
             break
     if told:
         return told, tuple(intents)
@@ -119,6 +120,8 @@ def _meant(asked: Question, guesses: Sequence[Guess]) -> Iterator[Guess]:
         return
     sure = [guess for guess in guesses if guess.margin >= SURE]
     likely = [guess for guess in guesses[:_TWO] if guess.margin >= LEAST]
+    if len(likely) == _TWO and likely[0].margin - likely[1].margin > NEAR:
+        likely = likely[:1]
     for guess in sure or likely or _by_names(asked):
         intent = _OF_NODES.get(guess.intent, guess.intent) if named else guess.intent
         if intent in ANSWERS:
