@@ -49,7 +49,9 @@ def explain(subject: Subject, question: Question) -> Lines | None:
 def harmless_(subject: Subject, question: Question) -> Lines | None:
     """Whether a piece of evidence may be ignored; those that may where none is named."""
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
-    if not events and not question.ids and (found := said_in_evidence(subject, question)):
+    if question.ids and not events:
+        return _piece(subject, question.ids[0])
+    if not events and (found := said_in_evidence(subject, question)):
         events = [one for one in found if isinstance(one, EventEvidence)][:1]
     if events:
         return [line for event in events[:2] for line in _matters(subject, event)]

@@ -119,7 +119,9 @@ def _of_one(subject: Subject, unit: str) -> list[str]:
         return [cited(f"No log and no job.json names {unit}; known are {known or 'no ranks'}.")]
     peers = [event for event in diagnosis.events if unit in event.nodes and event.role is not Role.BENIGN]
     lead = f"the first suspect is {diagnosis.nodes[0].node}" if diagnosis.nodes else wording.SCOPE[diagnosis.scope]
-    told = [cited(f"{unit} is not suspected: {lead}.", *(one.id for one in diagnosis.nodes[:1]))]
+    beside = [why for why in diagnosis.why if unit in why]
+    says = f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {lead}."
+    told = [cited(says, *(one.id for one in diagnosis.nodes[:1]))]
     for event in peers[:1]:
         alone = len(event.nodes) == 1
         share = "it alone logged" if alone else f"it is one of {len(event.nodes):,} nodes that logged"

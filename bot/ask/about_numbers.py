@@ -44,15 +44,18 @@ def numbers(subject: Subject, question: Question) -> Lines | None:
     found = [one for one in subject.parsed.iterations.series if wanted and wanted in one.name.casefold()]
     if not found and question.says("nan", "inf"):
         return presence(subject, question)
+    nan = [event for event in subject.diagnosis.events if "nan" in f"{event.says} {event.template}".casefold()]
+    bad = [cited(subject.told(event), event.id) for event in nan[:1]]
+    if not found and wanted and bad:
+        return [*bad, *(_in_lines(subject, question, wanted) or [])]
     if not found:
-        return _in_lines(subject, question, "loss" if wanted == "loss" else wanted or "") if wanted else None
+        return _in_lines(subject, question, wanted) if wanted else None
     if question.says("nan", "inf"):
         return _nan(subject, question, found)
     told = [_told(one, question) for one in found[:2]]
     signs = [one for one in subject.diagnosis.iterations if wanted in one.because.casefold()]
     told += [cited(subject.told(one), one.id) for one in signs[:2]]
-    nan = [event for event in subject.diagnosis.events if "nan" in f"{event.says} {event.template}".casefold()]
-    return told + [cited(subject.told(event), event.id) for event in nan[:1]]
+    return [*told, *bad]
 
 
 def _told(series: Series, question: Question) -> str:

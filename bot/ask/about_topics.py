@@ -40,13 +40,17 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     told = _together(subject, question, topic)
     if told:
         return told
+    return _in_evidence(subject, question, topic) or _in_lines(subject, question, topic)
+
+
+def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
     hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
     mine = [event for event in hits if _concerns(event, question)]
     if mine:
         first = min(mine, key=lambda event: (event.role is not Role.ROOT, event.id))
         told = [cited(f"{_YES[first.role]}: {subject.told(first)}", first.id), *raw(first.lines, 2)]
         return told + [cited(subject.told(event), event.id) for event in mine if event is not first][:2]
-    return _in_lines(subject, question, topic)
+    return []
 
 
 def _together(subject: Subject, question: Question, topic: Topic) -> Lines:
@@ -62,7 +66,7 @@ def _together(subject: Subject, question: Question, topic: Topic) -> Lines:
         return [cited(f"Yes: {both.says}"), *quoted(both, 3)]
     if other is topics()["error"]:
         other = library
-    alone = _in_lines(subject, question, other)
+    alone = _in_evidence(subject, question, other) or _in_lines(subject, question, other)
     return [cited(f"{both.says.rstrip('.')} together. Of {other.name} alone: {alone[0]}"), *alone[1:]]
 
 

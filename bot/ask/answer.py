@@ -135,6 +135,9 @@ def _by_names(asked: Question) -> list[Guess]:
     if asked.nodes or asked.ranks:
         asks = asked.plain.startswith(("is ", "was ", "are ", "were ", "does ", "did ", "could ", "why "))
         return [Guess("suspect" if asks else "last", LEAST)]
+    topic = topic_of(asked)
+    if topic is not None and topic.special:
+        return [Guess("presence", LEAST)]
     return [Guess("reached", LEAST)] if asked.iterations else []
 
 
