@@ -59,7 +59,9 @@ def hung(subject: Subject, _question: Question) -> Lines:
     elif ends:
         first = wording.first_sign(diagnosis)
         since = f": {duration((ends[1] - first) / SECOND)} after the first sign" if first is not None else ""
-        told.append(cited(f"No iteration is counted; the last line of all came at {clock(ends[1])}{since}."))
+        uncounted = subject.parsed.iterations.last is None
+        none = "No iteration is counted" if uncounted else "The lines that count iterations have no clock"
+        told.append(cited(f"{none}; the last line of all came at {clock(ends[1])}{since}."))
     else:
         told.append(cited(_NO_CLOCK))
     told += [cited(one.says, *one.cites) for one in subject.claims.every if one.id in ("N1.ended", "J1.ended")]

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
+from signal import Signals
 
 from bot import wording
 from bot.ask.question import Question
@@ -79,7 +80,11 @@ def ended(subject: Subject, question: Question) -> Lines:
     told = [line for event in killed[:2] for line in (cited(subject.told(event), event.id), *raw(event.lines, 1))]
     if not told:
         found = seek(subject.parsed, [_KILLED], "a kill or an order to stop", latest=True)
-        told = [cited(f"No event of the evidence tells of a kill. {found.says}"), *quoted(found, 2)]
+        told = _by_exit_code(subject)
+        if found.lines:
+            told += [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
+        elif not told:
+            told = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
         if lead := subject.leading:
             told.append(cited(f"What ended it: {subject.told(lead)}", lead.id))
     if question.says("exit", "code"):
@@ -94,9 +99,22 @@ _KILLS = re.compile(
     re.IGNORECASE,
 )
 _KILLED = re.compile(
-    rb"sig(?:kill|term|segv|abrt|int)\b|signal [0-9]{1,2}\b|\bkill(?:ed|ing)\b|cancelled|preempt", re.IGNORECASE
+    rb"sig(?:kill|term|segv|abrt|int)\b|signal [0-9]{1,2}\b|\bkill(?:ed|ing)\b|cancelled|preempt|keyboardinterrupt",
+    re.IGNORECASE,
 )
 _PROCESS = re.compile(r"\bpid\b|process [0-9]{1,9}|killed process", re.IGNORECASE)
+
+
+def _by_exit_code(subject: Subject) -> list[str]:
+    """Who ended by a signal, as job.json has it."""
+    manifest = subject.parsed.job.manifest
+    codes = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
+    ended_by = [f"{name} by {_signal(code)} ({code})" for name, code in codes.items() if _signal(code)]
+    return (
+        [cited(f"By the exit codes of job.json a signal ended {', '.join(sorted(ended_by, key=natural)[:6])}.")]
+        if ended_by
+        else []
+    )
 
 
 def _exit_codes(subject: Subject, question: Question) -> str:
@@ -179,7 +197,17 @@ def _meaning(event: EventEvidence) -> str:
 
 
 def _code(code: int | None) -> str:
-    return "unknown" if code is None else f"signal {-code}" if code < 0 else str(code)
+    name = _signal(code)
+    return "unknown" if code is None else f"{code} ({name})" if name else str(code)
+
+
+def _signal(code: int | None) -> str:
+    """The signal that an exit code stands for: negative, or 128 and more."""
+    number = 0 if code is None else -code if code < 0 else code - 128
+    try:
+        return Signals(number).name if number > 0 else ""
+    except ValueError:
+        return ""
 
 
 def _text(one: Evidence) -> str:

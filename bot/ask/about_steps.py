@@ -95,12 +95,8 @@ def lost(subject: Subject, _question: Question) -> Lines:
         )
         return [cited(joined(says, failed)), *lines[:3]]
     if lines:
-        return [
-            cited(
-                f"No line that I understand calls a checkpoint complete.{reached}{planned} These lines speak of saving:"
-            ),
-            *lines[:3],
-        ]
+        says = f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"
+        return [cited(says), *lines[:3]]
     interval = seek(parsed, [_INTERVAL], "an interval of saving")
     told = [cited(f"No line tells of a checkpoint that was saved.{reached}{planned}")]
     return [*told, *quoted(interval, 2), *quoted(seek(parsed, [_LOADED], "a checkpoint that was loaded"), 1)]

@@ -11,10 +11,11 @@ from bot.ask.about_events import piece_lines, said_in_evidence
 from bot.ask.about_lines import find
 from bot.ask.question import Question
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, quoted, raw
+from bot.ask.tell import Lines, cited, lower, quoted, raw
 from core.answer import look
 from core.answer.search import search, seek
-from core.model import EventEvidence, Role
+from core.history.of_job import attempts_of
+from core.model import EventEvidence, Role, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,13 @@ def count(subject: Subject, question: Question) -> Lines | None:
     if events:
         told = [cited(f"{one.id} was logged {wording.times(one.count)}: {subject.told(one)}", one.id) for one in events]
         return [*told, *raw(events[0].lines, 2)]
+    if question.says("attempt", "restart"):
+        attempts = attempts_of(subject.parsed, subject.diagnosis)
+        if len(attempts) > 1:
+            ended = "; ".join(f"{one.name}: {one.cause or one.ended}" for one in attempts[:6])
+            return [cited(f"The logs hold {len(attempts):,} attempts. {ended}.")]
+        if question.says("attempt"):
+            return [cited("The logs are read as one attempt: nothing that I know to look for tells of a second start.")]
     topic = topic_of(question)
     if topic is topics()["error"]:
         return _errors(subject, question)
@@ -121,8 +129,13 @@ def topics() -> dict[str, Topic]:
 
 def _in_lines(subject: Subject, question: Question, topic: Topic) -> Lines:
     found = _sought(subject, question, topic)
+    elsewhere = seek(subject.parsed, [topic.said], topic.name) if question.nodes or question.ranks else found
+    if not found.lines and elsewhere.lines:  # what a node did is often told by others
+        return [cited(f"{found.says.rstrip('.')}; of others {lower(elsewhere.says)}."), *quoted(elsewhere, 3)]
     if not found.lines:
-        return [_denied(subject, question, topic)]
+        known = subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
+        says = f"What the diagnosis says: {wording.sentence(subject.diagnosis.headline)}"
+        return [_denied(subject, question, topic), *([cited(says)] if known else [])]
     none = "not among the evidence, so it does not point to the fault"
     return [cited(f"Lines speak of it, {none}: {found.says}"), *quoted(found, 3)]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ask.about_lines import find, in_evidence
-from bot.ask.about_topics import presence, topic_of
+from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.chatter import is_chatter
 from bot.ask.choose import Choice, Turn, choose
 from bot.ask.classify import LEAST, SURE, Classifier, Guess, by_letters
@@ -105,6 +105,8 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[Guess]) -> tupl
 def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     """The lines of an intent; where a trouble is asked for by name ("killed by an OOM"), whether it is there."""
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
+    if intent == "numbers" and topic_of(asked) is topics()["oom"]:
+        return presence(subject, asked)
     if topic is not None and topic.special:
         found = presence(subject, asked) or []
         return found if intent == "ended" else [*(ANSWERS[intent][1](subject, asked) or [])[:2], *found]
