@@ -108,16 +108,14 @@ def jobs(subject: Subject, question: Question) -> Lines:
     if question.nodes:
         return _jobs_of(subject, question.nodes[0])
     others = [one for one in subject.beside.manifests() if one.job_id != subject.parsed.job.id]
-    told = []
-    for fault in (fault for fault in subject.known if fault.exact and fault.jobs):
-        told.append(
-            cited(f"With the same confirmed fault, “{fault.title}”: {wording.names(fault.jobs, 8, 60)}.", fault.id)
-        )
+    shared = [fault for fault in subject.known if fault.exact and fault.jobs]
+    told = [
+        cited(f"With the same confirmed fault, “{one.title}”: {wording.names(one.jobs, 8, 60)}.", one.id)
+        for one in shared
+    ]
     if not told:
         told.append(
-            cited(
-                "No other job is filed under the same confirmed fault; whether one failed alike is told by “compare with JOB”."
-            )
+            cited("No other job is filed under the same confirmed fault; “compare with JOB” tells if one is alike.")
         )
     for status in (Status.FAILED, Status.CANCELLED, Status.RUNNING, Status.COMPLETED):
         mine = [one.job_id for one in others if one.status is status]
@@ -164,9 +162,11 @@ def _differences(before_: Manifest, after: Manifest) -> list[str]:
     one, other = (
         _flat({name: value for name, value in job.extra.items() if name not in _OWN}) for job in (before_, after)
     )
-    for name in sorted(one.keys() | other.keys()):
-        if one.get(name) != other.get(name) and not name.startswith(("arguments", "code", "nodes")):
-            told.append(f"{name} {one.get(name, '(none)')[:_SHOWN]} to {other.get(name, '(none)')[:_SHOWN]}")
+    told += [
+        f"{name} {one.get(name, '(none)')[:_SHOWN]} to {other.get(name, '(none)')[:_SHOWN]}"
+        for name in sorted(one.keys() | other.keys())
+        if one.get(name) != other.get(name) and not name.startswith(("arguments", "code", "nodes"))
+    ]
     if set(before_.nodes) != set(after.nodes):
         new, gone = (sorted(set(a) - set(b)) for a, b in ((after.nodes, before_.nodes), (before_.nodes, after.nodes)))
         told.append(

@@ -1,4 +1,4 @@
-"""Answers from the raw lines: last words, lines around an event, lines with some words, stacks, two nodes side by side."""
+"""Answers from the raw lines: last words, lines around an event or with some words, stacks, nodes side by side."""
 
 import re
 from itertools import combinations, pairwise
@@ -30,7 +30,7 @@ _PROGRAMS = {
 _WHO = re.compile(r"\[rank[^\]]{0,200}\]")
 
 
-def last(subject: Subject, question: Question) -> Lines | None:
+def last(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of speaker each
     """The last words of nodes and ranks, of the scheduler or the launcher; of all where nobody is named."""
     parsed, told = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
@@ -180,7 +180,8 @@ def _tail(subject: Subject, found: Found, rows: NDArray[np.intp], name: str) -> 
 
 def _not_found(subject: Subject, found: Found) -> str:
     coverage = subject.diagnosis.coverage
-    return f"{found.says.rstrip('.')} ({wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')} were searched)."
+    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
+    return f"{found.says.rstrip('.')} ({read} were searched)."
 
 
 def _names_left_out(question: Question, words: list[str]) -> list[str]:

@@ -33,7 +33,7 @@ _ASKED = {
 }
 
 
-def numbers(subject: Subject, question: Question) -> Lines | None:
+def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of number each
     """Values of what is asked for; of lines that speak of it where no series holds it."""
     named = next((name for name, words in _ASKED.items() if question.says(*words)), "")
     if named:
@@ -114,8 +114,8 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
         end = float(np.mean(steps[-FEW:]))
         told.append(
             cited(
-                f"An iteration took {duration(pace.step)} by the clock (median), the last {FEW} {duration(end)} each; the "
-                f"longest pause between two was {duration(pace.longest)}."
+                f"An iteration took {duration(pace.step)} by the clock (median), the last {FEW} {duration(end)} each; "
+                f"the longest pause between two was {duration(pace.longest)}."
             )
         )
     if not signs and told:

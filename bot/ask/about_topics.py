@@ -1,4 +1,4 @@
-"""Answers about what people ask for by name: was there an OOM, how many time-outs. A denial follows a search for all its names."""
+"""Answers about what people ask for by name: an OOM, time-outs. A denial follows a search for all its names."""
 
 import re
 import tomllib
@@ -38,7 +38,7 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     if topic is None or topic is topics()["error"]:
         told = _words(subject, question) or (_errors(subject, question) if topic else None)
         return told or _term_denied(subject, question)
-    told = _together(subject, question, topic)
+    told = _together(subject, question)
     if told:
         return told
     return _in_evidence(subject, question, topic) or _in_lines(subject, question, topic)
@@ -54,7 +54,7 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
     return []
 
 
-def _together(subject: Subject, question: Question, topic: Topic) -> Lines:
+def _together(subject: Subject, question: Question) -> Lines:
     """Of a library and a trouble, as in "NCCL time-outs": lines that speak of both, else what speaks of each."""
     other = next(
         (one for name, one in topics().items() if name not in _LIBRARIES and one.asked.search(question.plain)), None

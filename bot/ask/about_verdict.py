@@ -135,7 +135,7 @@ def read(subject: Subject, question: Question) -> Lines:
     gone = "; ".join(wording.missing(coverage))
     told = [cited(f"Read: {wording.read(coverage)}. Compared {wording.compared(coverage)}.")]
     for node in question.nodes[:2]:
-        files = sorted({origin_file for origin_file in _files_of(subject, node)})
+        files = sorted(set(_files_of(subject, node)))
         named = f"{wording.counted(len(files), 'file')}: {wording.names(files, 3, 90)}" if files else "none"
         told.append(cited(f"Logs of {node}: {named}."))
     told.append(cited(f"Missing: {gone}." if gone else "Nothing is missing of what job.json promises."))

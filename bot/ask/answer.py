@@ -24,6 +24,7 @@ _TWO = 2  # intents that one question may have
 NEAR = 0.2  # margins: two intents that are as near, of which none is sure, are both answered
 _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
+_OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
@@ -32,7 +33,7 @@ _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it 
 class Reply:
     """At most five lines. author: "logs"; older versions also kept a model's words, "model".
 
-    looks: the intents that were answered. answered: whether the question was; a refusal or help is no answer.
+    looks: the intents that were answered. answered: whether the question was; a denial, a refusal or help is no answer.
     """
 
     lines: tuple[str, ...]
@@ -61,7 +62,7 @@ def ask(
     """
     jobs = [one.job_id for one in subject.beside.manifests()]
     asked = read_question(question, subject.parsed.nodes, jobs, subject.parsed.job.id)
-    if is_chatter(question) or not asked.text.strip("?？!. "):
+    if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
     if choice.intent:
@@ -146,4 +147,5 @@ def _by_names(asked: Question) -> list[Guess]:
 def _reply(lines: Lines, intents: tuple[str, ...], choice: Choice, model: ChatModel | None) -> Reply:
     name = model.name if model else ""
     told = tuple(line for line in lines if line)[:MAX_ANSWER_LINES]
-    return Reply(told, intents, "logs", name, choice.usage, unavailable=choice.unavailable)
+    denied = intents[0] in _OF_LINES and told[0].startswith(("No line", "No log"))
+    return Reply(told, intents, "logs", name, choice.usage, unavailable=choice.unavailable, answered=not denied)

@@ -1,6 +1,6 @@
-"""What a question wants to know, learnt from labelled questions: a linear classifier over meaning and letters.
+"""What a question wants to know, learnt from labelled questions: linear, over meaning and letters.
 
-Meaning is the vector of the fault library's embedding model; letters catch what it does not know: slips, names of tools.
+Meaning is the vector of the fault library's embedding model; letters catch what it does not know, as names of tools.
 Without the model letters alone decide. The scores are margins, above 0 where the classifier would say yes.
 """
 
@@ -50,7 +50,7 @@ class Classifier:
         self._embedder = embedder
         self._letters: Any = make_union(
             TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True),
-            TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\b\w+\b"),
+            TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\b\w+\b"),  # noqa: S106 words, no secret
         ).fit(texts)
         self._fitted: Any = LinearSVC(C=STRICTNESS, random_state=0).fit(
             self._features(texts, _vectors(texts, embedder, cache)), intents

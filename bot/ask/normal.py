@@ -1,4 +1,4 @@
-"""A question in plain English words, for the classifier: names by their kind, slips mended, German and Chinese by words."""
+"""A question in plain English words: names by their kind, slips mended, German and Chinese word by word."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ _EVIDENCE = re.compile(r"\b[ENIPenip][1-9][0-9]?\b")
 _NUMBER = re.compile(r"(?<![\w.-])#?[0-9]{1,12}(?:[.,][0-9]{1,6})?(?![\w.-])")
 _NAMED = re.compile(r"\b(?=[\w.-]{0,62}[0-9])[A-Za-z][\w.-]{1,62}\b")  # a word with a digit in it that nobody knows
 _CHINESE = re.compile(r"[\u4e00-\u9fff]{1,200}")
-_WORD = re.compile(r"[^\W_]{1,64}(?:['’][a-z]{1,4})?")
+_WORD = re.compile(r"[^\W_]{1,64}(?:['\u2019][a-z]{1,4})?")
 
 
 def normal(text: str, nodes: Collection[str] = (), jobs: Collection[str] = ()) -> str:
@@ -53,7 +53,7 @@ def _kinds(line: str) -> str:
 def _plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).lower()
     text = _CHINESE.sub(lambda part: f" {_english(part[0])} ", text)
-    words = _WORD.findall(text.replace("’", "'"))
+    words = _WORD.findall(text.replace("\u2019", "'"))
     if is_german(words):
         words = [_from_german(word) for word in words]
     return " ".join(" ".join(words).split()) or text.strip()

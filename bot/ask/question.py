@@ -11,7 +11,8 @@ MAX_QUESTION = 1_000  # characters that are read
 _QUOTED = re.compile(r"[\"“”„«»`「」]([^\"“”„«»`「」]{2,200})[\"“”„«»`「」]|(?<!\w)'([^']{2,200})'(?!\w)")
 _EVIDENCE = re.compile(r"\b([ENIP][1-9][0-9]?)\b", re.IGNORECASE)
 _RANKS = re.compile(
-    r"\branks?\s{0,3}#?([0-9]{1,6})(?:\s{0,3}(?:,|and|or|und|oder|vs\.?|to|-|和|与)\s{0,3}(?:rank\s{0,3})?#?([0-9]{1,6}))?",
+    r"\branks?\s{0,3}#?([0-9]{1,6})"
+    r"(?:\s{0,3}(?:,|and|or|und|oder|vs\.?|to|-|和|与)\s{0,3}(?:rank\s{0,3})?#?([0-9]{1,6}))?",
     re.IGNORECASE,
 )
 _ITERATION = re.compile(r"(?:\b(?:iterations?|iters?|steps?|schritt)|迭代|步)\s{0,3}#?([0-9]{1,9})", re.IGNORECASE)
@@ -27,9 +28,9 @@ _MENTIONS_RANKS = re.compile(r"rank", re.IGNORECASE)
 class Question:
     """What somebody asks.
 
-    nodes, jobs: names of nodes of the job and of other jobs, in the order in which they are named. unknown: what looks
-    like a node's name, and is none of the job. ids: of evidence. quoted: what stands between quotation marks. plain: the
-    whole in small English words, names by their kind (bot/ask/normal.py).
+    nodes, jobs: names of nodes of the job and of other jobs, in their order. unknown: what looks like a node's
+    name, and is none of the job. ids: of evidence. quoted: what stands between quotation marks. plain: the whole in small
+    English words, names by their kind (bot/ask/normal.py).
     """
 
     text: str

@@ -1,7 +1,7 @@
 """What a question is about: a job that was read, its diagnosis, known faults like it, and the jobs beside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -43,7 +43,7 @@ class Subject:
     parsed: Parsed
     diagnosis: Diagnosis
     known: tuple[KnownFault, ...] = ()
-    beside: Beside = Alone()
+    beside: Beside = field(default_factory=Alone)
 
     @cached_property
     def claims(self) -> Claims:

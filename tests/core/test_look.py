@@ -95,9 +95,7 @@ def test_a_search_shows_the_rarest_events_first() -> None:
 def test_a_search_that_stopped_early_says_so() -> None:
     """Nobody takes a part of the logs for all of them."""
     parsed = _parsed({"node-0/a.log": lines(*steps(3)), "node-1/b.log": lines("needle")})
-    assert search(parsed, ("needle",), most=10).says == (
-        "No line holds “needle”. Only the first 0 MiB were searched."
-    )
+    assert search(parsed, ("needle",), most=10).says == ("No line holds “needle”. Only the first 0 MiB were searched.")
 
 
 def test_a_search_crosses_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
