@@ -29,8 +29,8 @@ class Question:
     """What somebody asks.
 
     nodes, jobs: names of nodes of the job and of other jobs, in their order. unknown: what looks like a node's
-    name, and is none of the job. ids: of evidence. quoted: what stands between quotation marks. plain: the whole in small
-    English words, names by their kind (bot/ask/normal.py).
+    name, and is none of the job. ids: of evidence. quoted: what stands between quotation marks. plain: the whole in
+    small English words, names by their kind (bot/ask/normal.py).
     """
 
     text: str
