@@ -136,8 +136,7 @@ def _in_lines(subject: Subject, question: Question, topic: Topic) -> Lines:
         known = subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
         says = f"What the diagnosis says: {wording.sentence(subject.diagnosis.headline)}"
         return [_denied(subject, question, topic), *([cited(says)] if known else [])]
-    none = "not among the evidence, so it does not point to the fault"
-    return [cited(f"Lines speak of it, {none}: {found.says}"), *quoted(found, 3)]
+    return [cited(f"Lines speak of it that are not among the evidence: {found.says}"), *quoted(found, 3)]
 
 
 def _sought(subject: Subject, question: Question, topic: Topic) -> look.Found:

@@ -72,7 +72,7 @@ def ask(
     guesses = (classifier or by_letters()).guesses(asked.plain)
     lines, intents = by_code(asked, subject, guesses)
     if not lines:
-        top = guesses[0].intent
+        top = guesses[0].intent if guesses[0].margin >= SURE else ""
         says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
         return Reply(
             tuple(with_offers(says, subject)), answered=False, unavailable=choice.unavailable, usage=choice.usage
@@ -95,7 +95,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[Guess]) -> tupl
             break
     if told:
         return told, tuple(intents)
-    if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin > LEAST:
+    if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
         return (), ()
     for name, answer in (("evidence", in_evidence), ("find", find)):
         if lines := answer(subject, asked):
@@ -119,7 +119,7 @@ def _meant(asked: Question, guesses: Sequence[Guess]) -> Iterator[Guess]:
     named = asked.nodes or asked.ranks or asked.unknown
     if asked.quoted and guesses[0].intent not in _OF_WORDS:
         yield Guess("find", LEAST)
-    if guesses[0].intent not in ANSWERS and guesses[0].margin > LEAST:
+    if guesses[0].intent not in ANSWERS and guesses[0].margin >= SURE:
         return
     sure = [guess for guess in guesses if guess.margin >= SURE]
     likely = [guess for guess in guesses[:_TWO] if guess.margin >= LEAST]
