@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot.ask.chatter import is_chatter
 from bot.slack.boundary import Tell, answering, attempt, to_person, whispering
 from bot.slack.parts import Parts
 from bot.slack.readers import NotYet
@@ -27,8 +28,10 @@ class _Place:
 class Asks:
     """Everything that people write; each takes the body of an envelope."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, bot: str = "") -> None:
+        """bot: the bot's own user id, by which words to somebody else are known."""
         self._parts = parts
+        self._bot = bot
 
     def concerns_us(self, envelope: Envelope) -> bool:
         """Whether a message is for the bot: direct, or in a thread of its own, even of one that is being posted."""
@@ -63,7 +66,8 @@ class Asks:
         text, thread = body["text"], body.get("thread_ts", "")
         if asks_for_diagnosis(text) is None:
             if self._thread_run(body) is not None:
-                self._question(body)
+                if not is_chatter(text, self._bot):
+                    self._question(body)
                 return
             if self._may_be_ours(body):
                 raise NotYet

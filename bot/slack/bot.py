@@ -104,7 +104,7 @@ class Bot:
             open_jobs=open_jobs,
             wake=self.worker.wake,
         )
-        asks, clicks = Asks(parts), Clicks(parts)
+        asks, clicks = Asks(parts, identity.bot_user_id or ""), Clicks(parts)
         self._readers = Readers(self.state.inbox, Listeners(asks, clicks).deal)
         reception = Reception(
             self.state.inbox, concerns_us=asks.concerns_us, objection=clicks.objection, wake=self._readers.wake
