@@ -124,6 +124,13 @@ def test_what_runs_is_locked_without_test_tools() -> None:
     assert "requirements-dev" not in image
 
 
+def test_the_base_of_the_image_is_pinned() -> None:
+    """By a digest, for a tag can be moved; both stages stand on the same."""
+    image = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    assert re.findall(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", image, re.MULTILINE)
+    assert set(re.findall(r"^FROM (\S+)", image, re.MULTILINE)) == {"${BASE}"}
+
+
 def test_metrics_of_the_image_are_on_loopback() -> None:
     """Whoever wants them outside says so."""
     assert re.findall(r"FIRSTFAULT_HEALTH=(\S+):", (DEPLOY / "Containerfile").read_text(encoding="utf-8")) == [
