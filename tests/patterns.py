@@ -4,6 +4,7 @@ In a process of its own, because an expression without end would hold up all oth
 are made when they are first needed are found by compiling them anew.
 """
 
+import ast
 import importlib
 import json
 import math
@@ -12,9 +13,11 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from core.checks.catalogue import catalogue
 from core.phrases import phrases_of, read_rules, rule_files
 from tests.growth import pumps, seconds
 
@@ -22,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RULES, CHOICES = "core/rules", "core/phrases.py"
 MADE = "faultlib/signature.py"  # from the events of patterns that people approve: as many as there are, in one form
 PACKAGES = ("core", "bot", "faultlib", "sources")
+CHECKS = "core/checks/catalogue.toml"
+_MAKES = ("compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 # Characters of the texts whose times are compared, each four times as long as the one before. What takes long for one
 # is not tried with the next: something cubic would take minutes.
 LENGTHS = (256, 1024, 4096)
@@ -31,6 +36,44 @@ REFERENCE = re.compile("[a-z]+x|[0-9]{3}")  # linear
 # Exponents: time grows as length to that power. Linear ones measure up to 1.3, quadratic ones 1.6 and more.
 LINEAR, FASTER = 1.35, 1.5
 MORE_TRIES = 3
+USED = ("f07",)
+ASKED = ("what did gpu018 log last?", "what does NCCL mean?", 'is there "timeout" anywhere?')
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A call of ``re`` in the source, and its lines. text: as for ``house``; empty when it is made of parts."""
+
+    place: str
+    lines: range
+    method: str
+    text: str
+    code: str
+
+
+def sites() -> Iterator[Site]:
+    """Every place where an expression is made or used without a name, whether it was ever reached or not."""
+    for file in (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+                continue
+            if ast.unparse(node.func.value) == "re" and node.func.attr in _MAKES:
+                held = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+                text = ("b" + held.decode("latin-1") if isinstance(held, bytes) else f"u{held}") if held else ""
+                lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                yield Site(str(file.relative_to(ROOT)), lines, node.func.attr, text, ast.unparse(node.args[0]))
+
+
+def unreached() -> list[Site]:
+    """Expressions made of parts that nothing has made while ``house`` was looking."""
+    return [
+        site
+        for site in sites()
+        if not site.text and not any((str(ROOT / site.place), line) in _REACHED for line in site.lines)
+    ]
+
+
+_REACHED: set[tuple[str, int]] = set()
 
 
 def house() -> dict[tuple[str, int], tuple[str, str]]:
@@ -44,6 +87,8 @@ def house() -> dict[tuple[str, int], tuple[str, str]]:
     def noted(pattern: Any, flags: int) -> Any:
         result = compiled(pattern, flags)
         if (place := _caller()) and isinstance(result, re.Pattern):
+            frame = sys._getframe(2)
+            _REACHED.add((frame.f_code.co_filename, frame.f_lineno))
             found.setdefault(_key(result), place)
         return result
 
@@ -60,6 +105,11 @@ def house() -> dict[tuple[str, int], tuple[str, str]]:
         for key, place in found.items()
         if not (place == CHOICES and key[0].startswith("u(?:")) and (place != MADE or key in methods)
     }
+    for site in sites():  # what was not reached, and is written down whole
+        if site.text and not any(text == site.text for text, _ in placed):
+            anchored = site.method in ("match", "fullmatch")
+            placed[_key(_compiled(site.text, 0))] = site.place, site.method if anchored else "finditer"
+    placed |= {_key(re.compile(check.fail)): (CHECKS, "finditer") for check in catalogue() if check.fail}
     return placed | {_key(re.compile(text, re.IGNORECASE | re.ASCII)): (RULES, "finditer") for text in _of_rules()}
 
 
@@ -133,13 +183,17 @@ def _of_rules() -> Iterator[str]:
 
 def _use() -> None:
     """Let everything be compiled that is compiled when it is needed: diagnose, ask, draw a page."""
+    from bot.ask.about_topics import topics  # noqa: PLC0415
     from bot.investigate import Request, draft, follow_up, investigate, page  # noqa: PLC0415
     from bot.settings import Settings  # noqa: PLC0415
 
     settings = Settings(jobs=str(ROOT / "examples"))
-    answer = draft(investigate(Request("f07", use_cache=False), settings), settings)
-    page(answer, version="0")
-    follow_up("what did node 1 log last?", Request("f07"), settings, found=(answer.diagnosis, answer.known))
+    for job in USED:
+        answer = draft(investigate(Request(job, use_cache=False), settings), settings)
+        page(answer, version="0")
+    for question in ASKED:
+        follow_up(question, Request("f07"), settings, found=(answer.diagnosis, answer.known))
+    topics()
 
 
 def _caller() -> str:
@@ -157,11 +211,15 @@ def _text(pattern: re.Pattern[Any]) -> str:
     return pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else str(pattern.pattern)
 
 
+def _compiled(text: str, flags: int) -> re.Pattern[Any]:
+    return re.compile(text[1:].encode("latin-1") if text[0] == "b" else text[1:], flags)
+
+
 def measured() -> Iterator[dict[str, object]]:
     """A dictionary for each: its place, text, method and exponent."""
     for (name, flags), (place, method) in sorted(house().items()):
         sys.stderr.write(f"{place} {name[:100]}\n")  # the last one is where it hangs
-        pattern: re.Pattern[Any] = re.compile(name[1:].encode("latin-1") if name[0] == "b" else name[1:], flags)
+        pattern = _compiled(name, flags)
         yield {"place": place, "pattern": name, "method": method, "exponent": exponent(pattern, method)}
 
 
@@ -169,3 +227,5 @@ if __name__ == "__main__":
     for one in measured():
         sys.stdout.write(json.dumps(one) + "\n")
         sys.stdout.flush()
+    for left in unreached():
+        sys.stdout.write(json.dumps({"place": left.place, "unreached": left.code}) + "\n")

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from core.errors import FirstfaultError
+from core.errors import FirstfaultError, UnreadableFlows
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.table import table_from
@@ -17,6 +17,7 @@ from sources.flows.records import Records
 
 TOPOLOGY = "topology.json"
 PIECE = 1 << 20  # bytes
+MAX_BYTES = 1 << 30  # of all files of flows/, unpacked: ten million records as CSV
 
 
 def flows_of(flows: Path, topology: Path | None) -> FlowsAnswer:
@@ -34,7 +35,7 @@ def flows_beside(job: Job) -> tuple[FlowsAnswer | None, tuple[Skipped, ...]]:
         return None, ()
     try:
         with TemporaryDirectory() as folder:
-            paths = [_kept(file.name, Path(folder), job) for file in job.flows]
+            paths = _kept(job, Path(folder))
             attached = [path for path in paths if path.name == TOPOLOGY]
             topology = read_topology(attached[0]) if attached else Topology()
             records = [read_flows(path) for path in paths if path.name != TOPOLOGY]
@@ -44,14 +45,18 @@ def flows_beside(job: Job) -> tuple[FlowsAnswer | None, tuple[Skipped, ...]]:
         return None, (Skipped("network", reason.replace(folder, "flows")),)
 
 
-def _kept(name: str, folder: Path, job: Job) -> Path:
-    """A copy of a file of the job: it may be in a bucket or an archive, and nfdump reads files."""
-    path = folder / name.rpartition("/")[2]
-    file = next(file for file in job.flows if file.name == name)
-    with file.open() as stream, path.open("wb") as copy:
-        while piece := stream.read(PIECE):
-            copy.write(piece)
-    return path
+def _kept(job: Job, folder: Path) -> list[Path]:
+    """Copies of the files of the job: they may be in a bucket or an archive, and nfdump reads files."""
+    paths, room = [], MAX_BYTES
+    for file in job.flows:
+        paths.append(folder / file.name.rpartition("/")[2])
+        with file.open() as stream, paths[-1].open("wb") as copy:
+            while piece := stream.read(PIECE):
+                room -= len(piece)
+                if room < 0:
+                    raise UnreadableFlows(f"flows/ was left out: it unpacks to more than {MAX_BYTES:,} bytes", "")
+                copy.write(piece)
+    return paths
 
 
 def _answer(records: list[Records], name: str, topology: Topology) -> FlowsAnswer:

@@ -14,6 +14,7 @@ from sources.replays import read_results
 
 NAMED, INCONCLUSIVE = 0, 1
 MAX_SHOWN = 12
+LONGEST = 253  # characters of a name (RFC 1035)
 _ACT = {
     Verdict.MACHINES: "Take {them} out, check {them}, and start the job again without.",
     Verdict.AMBIGUOUS: "A third round tells: each of them alone among nodes that passed (--third FILE).",
@@ -93,7 +94,7 @@ def _lines(plan: Plan, reading: Reading) -> Sequence[str]:
 def _names(path: Path) -> list[str]:
     """A node a line; of a hostfile the first word, without what stands behind a #."""
     names = [words[0] for line in _text(path).splitlines() if (words := line.partition("#")[0].split())]
-    bad = next((name for name in names if name.startswith("-") or "," in name), None)
+    bad = next((name for name in names if name.startswith("-") or "," in name or len(name) > LONGEST), None)
     if bad is not None:
         raise BadSettings(f"{harmless(bad, 60)} in {path.name} is no name of a node.", "One name a line.")
     return names

@@ -138,7 +138,11 @@ def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
 
 
 def _reader(place: int) -> re.Pattern[str]:
-    """What finds the number in this place among the whole numbers of a line, and a total behind it."""
+    """What finds the number in this place among the whole numbers of a line, and a total behind it.
+
+    Each step is atomic: a line with fewer numbers would be tried with every choice among them, twice as many with each.
+    """
     return re.compile(
-        rf"^(?:.*?{_NUMBER}){{{place}}}.*?(?P<iteration>{_NUMBER})(?:\s*(?:/|of)[\s=]*(?P<total>\d{{1,9}})(?![\w.]))?"
+        rf"^(?>.*?{_NUMBER}){{{place}}}(?>.*?(?P<iteration>{_NUMBER}))"
+        r"(?:\s*(?:/|of)[\s=]*(?P<total>\d{1,9})(?![\w.]))?"
     )

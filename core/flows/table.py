@@ -30,6 +30,7 @@ OPTIONAL: dict[str, tuple[Any, Any]] = {
     "tcp_flags": (pl.UInt8, 0),
     "switch": (pl.String, ""),
 }
+_MOST = 1 << 48  # bytes of a record: an hour and a half at 400 Gbit/s
 _FIRST, _LAST = 0, 4_102_444_800_000_000  # microseconds: 1970 to 2100
 
 
@@ -126,7 +127,7 @@ def _usable(frame: pl.DataFrame) -> pl.Series:
         & pl.col("start_us").is_between(_FIRST, _LAST)
         & pl.col("end_us").is_between(_FIRST, _LAST)
         & (pl.col("end_us") >= pl.col("start_us"))
-        & (pl.col("bytes") >= 0)
+        & pl.col("bytes").is_between(0, _MOST)
     )
     return frame.select(good.fill_null(value=False).alias("good"))["good"]
 

@@ -1,5 +1,6 @@
 """All that metrics beside the logs tell of a job, as signs of nodes and as findings about the whole of it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from core.parsing.parsed import Parsed
 
 MAX_SHOWN = 8
 BESIDE_A_FAULT = 0.35  # of a metric that is apart when the logs tell what broke: it may be what that fault did
+_RANK = re.compile(r"rank (\d{1,6})")
 _SLACK = 60 * SECOND  # a scrape may come so much after the last line
 _OWN_RULES = (Measure.LOSS, Measure.NORM, Measure.XID, Measure.BROKEN_MEMORY, Measure.ITERATION)
 _CHANNEL = {Says.DEVICE: "device", Says.APART: "metric", Says.ENDS: "metric ends"}
@@ -43,6 +45,7 @@ class MetricFindings:
     problems: tuple[str, ...] = ()
 
 
+@np.errstate(all="ignore")  # infinite values and huge ones: their differences are no numbers, and no finding
 def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> MetricFindings:
     """Evidence of the files in metrics/; nothing for a job without."""
     if not parsed.job.metrics:
@@ -88,8 +91,8 @@ def _at_home(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], t
     found: list[Metric] = []
     strange: set[str] = set()
     for one in metrics:
-        rank = one.who.removeprefix("rank ") if one.who.startswith("rank ") else ""
-        who = (names.of_rank(int(rank)) if rank and of_nodes else None) or names.node(one.who) or one.who
+        rank = _RANK.fullmatch(one.who)  # "rank zero" is a name like any other
+        who = (names.of_rank(int(rank[1])) if rank and of_nodes else None) or names.node(one.who) or one.who
         if who == JOB or not of_nodes or who in nodes:
             part = one.who if rank and who not in (one.who, JOB) else one.part
             found.append(replace(one, who=who, part=part))

@@ -18,6 +18,8 @@ from core.logs.lines import NO_TIME, first_time
 from core.metrics.series import JOB, SECOND, Metric, of_samples
 
 MAX_SAMPLES = 5_000_000  # of all files: 400 bytes each while they are grouped
+MAX_SERIES = 200_000  # 10,000 accelerators with twenty metrics each
+MAX_COLUMNS = 4_096
 _MILLISECONDS = 1e11  # as seconds the year 5138: larger numbers count milliseconds
 _TIME = ("time", "timestamp", "_timestamp", "wall time", "wall_time", "date")
 _STEP = ("step", "_step", "global_step", "iteration", "iterations", "train/global_step")
@@ -53,6 +55,8 @@ def read_metrics(files: Sequence[LogFile]) -> Metrics:
         count = sum(map(len, samples.values()))
         if not count:
             problems.append(f"{file.name} holds no metric in a form that is known here.")
+        elif len(found) + len(samples) > MAX_SERIES:
+            problems.append(f"{file.name} was left out: of all files at most {MAX_SERIES:,} series are read.")
         elif count > room:
             problems.append(f"{file.name} was left out: of all files at most {MAX_SAMPLES:,} samples are read.")
         else:
@@ -79,6 +83,8 @@ def _read(file: LogFile) -> Samples:
 
 def _of_csv(data: bytes, name: str) -> Samples:
     """Columns time,who,name,value; or a column for each metric of the job beside a time or an iteration."""
+    if data.split(b"\n", 1)[0].count(b",") >= MAX_COLUMNS:
+        raise UnreadableLog(f"{name} was not read: it has more than {MAX_COLUMNS:,} columns.")
     try:
         frame = pl.read_csv(
             io.BytesIO(data),

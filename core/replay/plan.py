@@ -12,6 +12,7 @@ from core.errors import BadSettings
 
 CERTAIN = 0.9  # chance that both phases show the fault, from which on a plan has runs enough
 MAX_RUNS = 50
+MOST_NODES, MOST_RUNS = 65_536, 10_000  # the largest training jobs have 16,000 nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def make_plan(
     named = tuple(dict.fromkeys(nodes))
     if pipeline < 1 or not 0 < chance <= 1 or (runs is not None and runs < 1) or (parts is not None and parts < 1):
         raise BadSettings("A replay needs nodes a pipeline, runs and parts above 0, and a chance of 0 to 1.")
+    if len(named) > MOST_NODES or (runs or 0) > MOST_RUNS:
+        raise BadSettings(f"A replay has at most {MOST_NODES:,} nodes, and {MOST_RUNS:,} runs of each group.")
     pipelines = len(named) // pipeline
     own_parts = parts or (2 if 2 * pipeline <= pipelines / 2 else 1)  # size m = parts x pipeline, at most n groups
     size = own_parts * pipeline

@@ -14,6 +14,9 @@ from sources.flows.records import Records
 
 HEAD = 4_096  # bytes that tell a kind of file
 MAX_TOPOLOGY = 256 << 20  # bytes; 100,000 NICs take 20 MB
+MAX_RECORDS = 30_000_000  # take 6 GB: 10 million take 1.9 (docs/LOG.md)
+MAX_COLUMNS, MAX_NAME = 4_096, 64  # columns, and bytes of a name
+_CUT = "Cut it by time or by pod."
 KINDS = "Parquet, CSV, nfdump's JSON, nfcapd files (where nfdump is installed) and AWS flow logs are (docs/flows.md)."
 
 
@@ -76,10 +79,18 @@ def _reader(head: bytes) -> Callable[[Path], Records] | None:
 
 
 def _parquet(path: Path) -> Records:
+    held = int(pl.scan_parquet(path).select(pl.len()).collect().item())  # its end tells; equal rows cost a file nothing
+    if held > MAX_RECORDS:
+        raise UnreadableFlows(f"{path} holds {held:,} records, and at most {MAX_RECORDS:,} are read", _CUT)
     return Records(pl.read_parquet(path, columns=_wanted(pl.read_parquet_schema(path))))
 
 
 def _csv(path: Path) -> Records:
+    with path.open("rb") as file:
+        if file.readline(MAX_COLUMNS * MAX_NAME).count(b",") >= MAX_COLUMNS:
+            raise UnreadableFlows(
+                f"{path} has more than {MAX_COLUMNS:,} columns", "docs/flows.md has the ten that are read."
+            )
     return Records(pl.read_csv(path, columns=_wanted(pl.read_csv(path, n_rows=0).columns)))
 
 

@@ -1,7 +1,10 @@
 """Iterations in words that no rule knows: a number that rises by the same step each time it is said."""
 
+import time
+
 import pytest
 
+from core.course.counters import MAX_READ
 from tests.core.jobs import at, job, lines, parse
 
 ROUNDS = 12
@@ -74,3 +77,15 @@ def test_what_torchtune_prints_counts_steps() -> None:
     said = [at(n, f"1|{4 * n}|Loss: 5.8564") for n in range(1, 4)]
 
     assert parse(job({"rank_0.log": lines(*said)})).iterations.last == 12
+
+
+def test_a_line_with_fewer_whole_numbers_is_not_tried_with_every_choice_of_them() -> None:
+    """Fractions where others have whole numbers: each line with one less took 2^20 tries, .2 s."""
+    numbers = "".join(f"k{letter}=1 " for letter in "abcdefghijklmnopqrst")
+    fewer = numbers.replace("1", "1.5", 1)
+    early = 5 * ROUNDS  # the lines at the end tell where the counter stands
+    said = [at(n % 60, f"{fewer if n < early else numbers}turn {n} /900 obj 0.5") for n in range(early + MAX_READ)]
+    began = time.thread_time()
+
+    assert parse(job({"rank_0.log": lines(*said)})).iterations.last == early + MAX_READ - 1
+    assert time.thread_time() - began < 5

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from typer.testing import CliRunner
 
 from benchmarks.flow_sets import Fault, Layout, simulate
 from bot.cli import app
+from bot.flows import beside
 from bot.flows.documents import FlowsDocument, schema_text, to_json
 from core.errors import UnreadableFlows
+from tests.core.jobs import job, log_file
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SCHEMA = Path(__file__).parents[3] / "docs" / "flows.schema.json"
@@ -80,3 +83,15 @@ def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
     assert isinstance(run.exception, UnreadableFlows)
     assert run.exception.exit_code == 2
     assert run.exception.hint
+
+
+def test_flows_beside_logs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A packed file of megabytes unfolded to gigabytes of records; that it is left out is told, and ends nothing."""
+    monkeypatch.setattr(beside, "MAX_BYTES", 1000)
+    rows = "".join(f"{n},{n},a,b,5\n" for n in range(200))
+    file = log_file("flows/flows.csv", f"start_us,end_us,src,dst,bytes\n{rows}")
+
+    answer, skipped = beside.flows_beside(replace(job({"rank_0.log": ""}), flows=(file,)))
+
+    assert answer is None
+    assert "more than 1,000 bytes" in skipped[0].reason

@@ -144,3 +144,17 @@ def test_a_rank_that_adds_nan_in_half_of_the_runs_is_found(plan: Path, tmp_path:
         assert answer.exit_code == 1 or answer.stdout.startswith(f"Faulty: node-{trial % NODES}.")
         found += answer.exit_code == 0
     assert found >= 9
+
+
+@pytest.mark.parametrize("hostile", ["names", "long", "runs"])
+def test_a_plan_is_bounded(tmp_path: Path, hostile: str) -> None:
+    """A million nodes took gigabytes, a name of megabytes was printed again and again; now it is said what may be."""
+    nodes = tmp_path / "nodes.txt"
+    names = {"names": [f"n{number}" for number in range(70_000)], "long": ["a" * 1_000_000, "b", "c", "d"]}
+    nodes.write_text("\n".join(names.get(hostile, ["a", "b", "c", "d"])), encoding="utf-8")
+
+    answer = ran("replay", "plan", nodes, *(("--runs", "1000000000") if hostile == "runs" else ()))
+
+    assert answer.exit_code != 0
+    assert len(answer.output) < 1000
+    assert "at most" in str(answer.exception) or "is no name of a node" in str(answer.exception)

@@ -257,3 +257,33 @@ def test_the_order_of_files_changes_nothing() -> None:
     one, other = (diagnose(replace(stopped(), metrics=tuple(order)), []) for order in (files, files[::-1]))
 
     assert one == other
+
+
+@pytest.mark.parametrize("who", ["rank zero", "rank " + "9" * 5000, "rank ²"])
+def test_a_rank_without_a_number_is_a_name_like_any_other(who: str) -> None:
+    """It ended the whole diagnosis with a traceback."""
+    rows = "".join(f"{START + timedelta(seconds=15 * n):%Y-%m-%dT%H:%M:%S},{who},util,{n}\n" for n in range(60))
+
+    answer = diagnose(with_metrics(stopped(), {"a.csv": f"time,who,name,value\n{rows}"}), [])
+
+    assert answer.skipped
+
+
+def test_infinite_and_huge_values_are_no_warning_of_a_library(recwarn: pytest.WarningsRecorder) -> None:
+    """A reader of standard error was shown lines of numpy; nothing is told of what has no difference."""
+    rows = "".join(f"{n},{value},{value},{value}\n" for n, value in enumerate(["1e308", "-1e308", "inf", "-inf"] * 40))
+
+    diagnose(with_metrics(stopped(), {"a.csv": f"step,loss,grad_norm,step_time\n{rows}"}), [])
+
+    assert [str(one.message) for one in recwarn] == []
+
+
+def test_tables_of_too_many_columns_or_series_are_left_out() -> None:
+    """A million columns took minutes and gigabytes; what is left out is told."""
+    columns = "step," + ",".join(f"loss{n}" for n in range(5000)) + "\n1" + ",1" * 5000 + "\n"
+    series = "time,who,name,value\n" + "".join(f"{EPOCH},node-1,m{n},1\n" for n in range(200_001))
+
+    read = read_metrics(with_metrics(stopped(), {"a.csv": columns, "b.csv": series}).metrics)
+
+    assert read.metrics == ()
+    assert ["columns" in one or "series" in one for one in read.problems] == [True, True]

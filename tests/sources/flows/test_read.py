@@ -187,3 +187,31 @@ def test_a_topology_without_sense_is_told(tmp_path: Path, text: str, says: str) 
         read_topology(path)
 
     assert caught.value.hint
+
+
+def test_a_small_file_that_unfolds_is_not_unfolded(tmp_path: Path) -> None:
+    """Equal rows cost parquet nothing: forty million are a file of kilobytes, and gigabytes in memory."""
+    path = tmp_path / "flows.parquet"
+    pl.DataFrame({"bytes": [1]}).lazy().select(pl.lit(1).repeat_by(40_000_000).explode().alias("bytes")).sink_parquet(
+        path
+    )
+    assert path.stat().st_size < 1 << 20
+
+    with pytest.raises(UnreadableFlows, match=r"40,000,000 records"):
+        read_flows(path)
+
+
+def test_a_table_of_too_many_columns_is_not_read(tmp_path: Path) -> None:
+    """A million of them took a gigabyte."""
+    path = tmp_path / "flows.csv"
+    path.write_text("start_us,end_us,src,dst,bytes," + ",".join(f"c{n}" for n in range(5000)) + "\n", encoding="ascii")
+
+    with pytest.raises(UnreadableFlows, match="columns"):
+        read_flows(path)
+
+
+def test_impossible_bytes_are_left_out(frame: pl.DataFrame) -> None:
+    """More than a link can carry in an hour: their sum was no number, and a library warned of it."""
+    huge = frame.with_columns(bytes=pl.when(pl.int_range(pl.len()) < 3).then(2**63 - 1).otherwise(pl.col("bytes")))
+
+    assert table_from(huge, "made up").left_out == 3
