@@ -1,17 +1,23 @@
 """Small tables that people hand over as CSV: points of progress, incidents of nodes."""
 
 import csv
+import io
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from core.errors import UnreadableLog
 from core.history.repeats import Incident
+from sources.given import read_given
 
 MOST_ROWS = 5_000_000  # a point a second for two months
 _TIME = ("time", "date", "timestamp", "_timestamp", "wall time", "start")
 _ITERATION = ("iteration", "step", "_step", "global_step")
 _SECONDS_A_DAY = 86_400.0
+_LAST = 4_102_444_800.0  # the year 2100: what is beyond, before 1970 or no number is no time
+_WHOLE = re.compile(r"([0-9]{1,15})(?:\.0)?")
 _MILLISECONDS = 1e11  # numbers beyond are milliseconds: as seconds they are the year 5138
 
 
@@ -24,8 +30,9 @@ def read_progress(path: str) -> tuple[tuple[int, int], ...]:
     for row in rows_of(path):
         time, iteration = _named(row, _TIME), _named(row, _ITERATION)
         moment = _moment(time)
-        if moment is not None and iteration.strip().removesuffix(".0").isdecimal():
-            points.append((round(moment * 1000), int(iteration.strip().removesuffix(".0"))))
+        number = _WHOLE.fullmatch(iteration.strip())
+        if moment is not None and number:
+            points.append((round(moment * 1000), int(number[1])))
     if not points:
         raise UnreadableLog(f"{path} has no row with a time and an iteration.", "Its columns are time,iteration.")
     return tuple(points)
@@ -48,11 +55,9 @@ def read_incidents(path: str) -> tuple[Incident, ...]:
 def rows_of(path: str) -> Iterator[Mapping[str, str]]:
     """The rows of a CSV file by the names of its columns, in small letters. Raises UnreadableLog."""
     try:
-        with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file)):
-                if number >= MOST_ROWS:
-                    return
-                yield {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
+        text = read_given(Path(path)).decode("utf-8-sig", "replace")
+        for row in islice(csv.DictReader(io.StringIO(text, newline="")), MOST_ROWS):
+            yield {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
     except (OSError, csv.Error) as trouble:
         raise UnreadableLog(f"{path} cannot be read: {trouble}.", "It has to be a CSV file with a header.") from trouble
 
@@ -63,7 +68,11 @@ def _named(row: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 def _moment(text: str) -> float | None:
     """Seconds since the epoch, of ISO 8601 or of a number of seconds or milliseconds."""
-    text = text.strip()
+    seconds = _seconds(text.strip())
+    return seconds if seconds is not None and 0 <= seconds <= _LAST else None
+
+
+def _seconds(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:

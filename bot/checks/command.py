@@ -15,6 +15,7 @@ from bot.output import patient_reader
 from core.checks.catalogue import Check, catalogue
 from core.checks.verdict import Outcome, Ran, read_ran, too_many
 from core.errors import BadSettings
+from sources.given import read_given
 
 SCHEMA: Final = "firstfault.checks/1"
 PAIRS, BITS = "pairs", "bits"
@@ -54,7 +55,7 @@ def check_nodes(wanted: Wanted, *, run: bool, json: bool) -> int:
 def nodes_in(path: Path) -> tuple[Node, ...]:
     """A node a line: its name, and its address where that is another word. Raises BadSettings."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_given(path).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path} cannot be read: {error}.", "A node a line, perhaps with its address.") from error
     words = [line.partition("#")[0].split() for line in lines]

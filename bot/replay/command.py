@@ -10,6 +10,7 @@ from bot.replay.documents import plan_document, plan_of, reading_document, to_js
 from core.errors import BadSettings
 from core.replay.plan import Plan, make_plan, third_phase
 from core.replay.read import Reading, Verdict, read
+from sources.given import read_given
 from sources.replays import read_results
 
 NAMED, INCONCLUSIVE = 0, 1
@@ -102,6 +103,6 @@ def _names(path: Path) -> list[str]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_given(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path} cannot be read: {error}.") from error

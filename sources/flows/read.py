@@ -11,6 +11,7 @@ from core.flows.table import OPTIONAL, REQUIRED
 from core.flows.topology import Topology, topology_from
 from sources.flows import nfdump, vpc
 from sources.flows.records import Records
+from sources.given import read_given
 
 HEAD = 4_096  # bytes that tell a kind of file
 MAX_TOPOLOGY = 256 << 20  # bytes; 100,000 NICs take 20 MB
@@ -27,6 +28,8 @@ def read_flows(path: Path) -> Records:
         UnreadableFlows: it is missing, broken, empty or of no known kind.
     """
     try:
+        if path.exists() and not path.is_file():  # readers of columns go back and forth in it
+            raise UnreadableFlows(f"{path} is no regular file", "Name a file of flow records.")
         with path.open("rb") as file:
             head = file.read(HEAD)
     except OSError as error:
@@ -52,9 +55,7 @@ def read_topology(path: Path) -> Topology:
         BadTopology: it is missing, no JSON, or no topology.
     """
     try:
-        if path.stat().st_size > MAX_TOPOLOGY:
-            raise BadTopology(f"{path} is larger than a topology can be", "Name a topology.json (docs/flows.md).")
-        return topology_from(json.loads(path.read_text(encoding="utf-8")))
+        return topology_from(json.loads(read_given(path, MAX_TOPOLOGY)))
     except OSError as error:
         raise BadTopology(
             f"{path} cannot be read: {error.strerror}", "Name a topology.json (docs/flows.md)."
