@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -42,9 +43,20 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def tree(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file; each is read once, however many rules it is held against."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Top-level names of everything that a file imports, at any depth; a relative import counts as its own package."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    return frozenset(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in tree(path):
         if isinstance(node, ast.Import):
             yield from (name.name.split(".")[0] for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -99,7 +111,7 @@ def test_no_module_stands_on_itself(package: str) -> None:
 
 def stands_on(path: Path) -> Iterator[str]:
     """The modules that a file imports, and whatever is imported from them, in case it is a module too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in tree(path):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -121,7 +133,7 @@ def test_every_test_tells_its_promise() -> None:
     silent = [
         f"{path.relative_to(ROOT)}::{node.name}"
         for path in modules("tests")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in tree(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
         if not ast.get_docstring(node)
     ]

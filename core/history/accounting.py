@@ -89,7 +89,7 @@ def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Accoun
         run = _Run(ordered[place], spans[place], seconds * 1000 if seconds else None, rates[place] or usual)
         spent[place], beyond = run.parts(later, usual)
         slow += beyond
-        later += run.computed
+        later = _joined([*later, *run.computed])
         problems += run.problems
     _between(ordered, spans, spent, problems)
     return Account(ordered, tuple(spent), _lost(ordered, spent), slow, tuple(problems))
@@ -227,11 +227,17 @@ class _Run:
 def _covered(
     before: NDArray[np.int64], last: NDArray[np.int64], ranges: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
-    """The share of each step, iterations ``before`` to ``last``, that one of the ranges computed again."""
-    shares = np.zeros(len(last), np.float64)
-    for low, high in _joined(ranges):
-        shares += np.maximum(0, np.minimum(last, high) - np.maximum(before, low))
-    return np.asarray(shares / np.maximum(1, last - before), np.float64)
+    """The share of each step, iterations ``before`` to ``last``, that one of the ranges (as joined) computed again."""
+    if not ranges:
+        return np.zeros(len(last), np.float64)
+    low, high = np.array(ranges, np.int64).T
+    total = np.cumsum(np.append(0, high - low))
+
+    def up_to(iterations: NDArray[np.int64]) -> NDArray[np.int64]:
+        begun = np.searchsorted(low, iterations, side="right")
+        return np.asarray(total[begun] - np.where(begun, np.maximum(0, high[begun - 1] - iterations), 0), np.int64)
+
+    return np.asarray((up_to(last) - up_to(before)) / np.maximum(1, last - before), np.float64)
 
 
 def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

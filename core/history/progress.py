@@ -6,6 +6,7 @@ import numpy as np
 
 from core.history.attempt import Attempt, End
 
+MOST_ATTEMPTS = 2_000  # BLOOM-176B had a hundred in four months
 CONTRADICTS = 1.5  # times the pace that was told: points that are a day off differ by less
 
 
@@ -33,6 +34,10 @@ def attempts_of_points(
             )
     numbers, times = np.array([point[1] for point in kept]), np.array([point[0] for point in kept])
     cuts = np.flatnonzero(np.diff(numbers) <= 0) + 1
+    if len(cuts) >= MOST_ATTEMPTS:
+        problems.append(f"Iterations go back {len(cuts):,} times: only the last {MOST_ATTEMPTS:,} parts are told.")
+        first = int(cuts[-MOST_ATTEMPTS])
+        numbers, times, cuts = numbers[first:], times[first:], cuts[1 - MOST_ATTEMPTS :] - first
     attempts, end = [], int(times[0])
     parts = zip(np.split(numbers, cuts), np.split(times, cuts), strict=True)
     for place, (own, when) in enumerate(parts):

@@ -51,15 +51,16 @@ def failed(attempts: Sequence[Attempt]) -> list[int]:
 
 def recoveries(attempts: Sequence[Attempt]) -> list[int]:
     """Milliseconds from each unplanned end to the next iteration that is new; none where none came."""
-    found, reached = [], 0
+    found, reached, back = [], 0, 0
     for place, one in enumerate(attempts):
         reached = max(reached, int(one.numbers[-1]) if len(one.numbers) else 0)
         if one.ended is not End.FAILED:
             continue
-        new = [_first_beyond(later, reached) for later in attempts[place + 1 :]]
-        back = next((time for time in new if time is not None), None)
-        if back is not None:
-            found.append(max(0, back - one.end))
+        back = max(back, place + 1)  # what was passed over is not beyond a higher iteration either
+        while back < len(attempts) and _first_beyond(attempts[back], reached) is None:
+            back += 1
+        if back < len(attempts):
+            found.append(max(0, (_first_beyond(attempts[back], reached) or 0) - one.end))
     return found
 
 

@@ -1,14 +1,20 @@
 """Where a run's time went: parts that add up to the millisecond, whatever clocks and attempts do."""
 
+import time
+from collections.abc import Callable
+from random import Random
+
 import numpy as np
 import pytest
 
-from core.history.accounting import Account, Part, account
+from core.history.accounting import Account, Part, _covered, _joined, account
 from core.history.attempt import Attempt, End
-from core.history.progress import attempts_of_points
+from core.history.history import history
+from core.history.progress import MOST_ATTEMPTS, attempts_of_points
 from core.history.rates import mtbf, recoveries
 
 DAY = 86_400_000
+POINTS = 40_000
 
 
 def attempt(name: str, start: int, end: int, numbers: range | list[int], times: list[int], **more: object) -> Attempt:
@@ -176,3 +182,32 @@ def test_the_interval_of_the_mtbf_is_exact(failures: int) -> None:
 def test_without_a_failure_there_is_a_lower_end() -> None:
     """Nothing in 90 hours: at least 30."""
     assert (mtbf(90, 0).hours, mtbf(90, 0).low, mtbf(90, 0).high) == (None, 30, None)
+
+
+@pytest.mark.parametrize("iteration", [lambda n: n % 2, lambda n: 10 * (POINTS - n)], ids=["saw", "down"])
+def test_points_that_go_back_again_and_again_are_bounded(iteration: Callable[[int], int]) -> None:
+    """Each attempt was set against each later one: twenty thousand of them took the better part of an hour."""
+    began = time.thread_time()
+    attempts, problems = attempts_of_points([(1000 * n, iteration(n)) for n in range(POINTS)])
+
+    told = history("run", attempts, problems=problems)
+
+    assert len(told.account.attempts) == MOST_ATTEMPTS
+    assert "only the last" in told.problems[0]
+    assert told.account.wall == sum(told.account.parts.values())
+    assert time.thread_time() - began < 20
+
+
+def test_what_was_computed_again_is_what_counting_one_by_one_finds() -> None:
+    """Steps of one to nine iterations against ranges that touch, overlap and lie apart."""
+    chance = Random(5)
+    for _ in range(200):
+        ranges = _joined([(low, low + chance.randrange(30)) for low in chance.sample(range(200), chance.randrange(6))])
+        before = np.sort(np.array(chance.sample(range(250), 40)))
+        last = before + np.array([chance.randint(1, 9) for _ in before])
+        again = {number for low, high in ranges for number in range(low + 1, high + 1)}
+        counted = [
+            len(again & set(range(low + 1, high + 1))) / (high - low) for low, high in zip(before, last, strict=True)
+        ]
+
+        assert _covered(before, last, ranges).tolist() == counted
