@@ -56,7 +56,7 @@ def read_for(plan_file: Path, results: Path, *, third: Path | None, json: bool) 
         if json:
             sys.stdout.write(to_json(reading_document(plan, reading, headline)))
         else:
-            sys.stdout.write("".join(f"{line}\n" for line in (headline, *_lines(plan, reading), *problems)))
+            sys.stdout.write("".join(f"{line}\n" for line in (headline, *_lines(plan, reading, problems))))
     return reader.exit_code or (NAMED if reading.verdict is Verdict.MACHINES else INCONCLUSIVE)
 
 
@@ -81,7 +81,7 @@ def _headline(plan: Plan, reading: Reading) -> str:
     return "Not reproduced: no group failed more often than for other reasons."
 
 
-def _lines(plan: Plan, reading: Reading) -> Sequence[str]:
+def _lines(plan: Plan, reading: Reading, problems: Sequence[str]) -> Sequence[str]:
     them = "it" if len(reading.suspects) == 1 else "them"
     shares = [
         f"  {harmless(plan.nodes[place], 60)}  {share:.0%}"
@@ -89,7 +89,12 @@ def _lines(plan: Plan, reading: Reading) -> Sequence[str]:
         if len(reading.suspects) > 1
     ]
     missed = f"A fault as planned for escapes one phase or both in {reading.missed:.0%} of cases."
-    return (*shares, _ACT[reading.verdict].format(them=them), missed, *(harmless(one, 400) for one in reading.told))
+    return (
+        *shares,
+        _ACT[reading.verdict].format(them=them),
+        missed,
+        *(harmless(one, 400) for one in (*reading.told, *problems)),
+    )
 
 
 def _names(path: Path) -> list[str]:

@@ -20,6 +20,7 @@ from core.metrics.series import JOB, SECOND, Metric, of_samples
 MAX_SAMPLES = 5_000_000  # of all files: 400 bytes each while they are grouped
 MAX_SERIES = 200_000  # 10,000 accelerators with twenty metrics each
 MAX_COLUMNS = 4_096
+MAX_FILES = 4_096  # a millisecond each; several scrapes may share a file
 _MILLISECONDS = 1e11  # as seconds the year 5138: larger numbers count milliseconds
 _TIME = ("time", "timestamp", "_timestamp", "wall time", "wall_time", "date")
 _STEP = ("step", "_step", "global_step", "iteration", "iterations", "train/global_step")
@@ -46,7 +47,9 @@ def read_metrics(files: Sequence[LogFile]) -> Metrics:
     found: list[Metric] = []
     problems: list[str] = []
     room = MAX_SAMPLES
-    for file in files:
+    if len(files) > MAX_FILES:
+        problems.append(f"Of {len(files):,} files in metrics/ the first {MAX_FILES:,} were read.")
+    for file in files[:MAX_FILES]:
         try:
             samples = _read(file)
         except UnreadableLog as error:

@@ -158,3 +158,14 @@ def test_a_plan_is_bounded(tmp_path: Path, hostile: str) -> None:
     assert answer.exit_code != 0
     assert len(answer.output) < 1000
     assert "at most" in str(answer.exception) or "is no name of a node" in str(answer.exception)
+
+
+def test_names_in_results_cannot_write_on_the_terminal(plan: Path, tmp_path: Path) -> None:
+    """A group that the plan does not have is told without its control characters."""
+    results = tmp_path / "results.csv"
+    results.write_text("group,run,exit_code\n\x1b[2J,1,0\n1-0,1,0\n", encoding="ascii")
+
+    answer = ran("replay", "read", plan, results)
+
+    assert "that the plan does not have" in answer.stdout
+    assert "\x1b" not in answer.stdout
