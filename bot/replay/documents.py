@@ -123,6 +123,10 @@ def plan_of(text: str, name: str) -> Plan:
         )
     except (KeyError, ValueError) as error:
         raise BadSettings(f"{name} names a group or node that its plan does not have: {error}.") from error
+    if min(told.group_size, told.data_parallel, told.runs) < 1 or not 0 < told.chance <= 1 or not groups:
+        raise BadSettings(
+            f"{name} has numbers that no plan has.", "Was it edited? A plan is made by firstfault replay plan."
+        )
     return Plan(told.nodes, told.group_size, told.data_parallel, told.runs, told.chance, groups, told.left)
 
 

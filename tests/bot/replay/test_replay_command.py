@@ -169,3 +169,17 @@ def test_names_in_results_cannot_write_on_the_terminal(plan: Path, tmp_path: Pat
 
     assert "that the plan does not have" in answer.stdout
     assert "\x1b" not in answer.stdout
+
+
+@pytest.mark.parametrize(
+    "edit", [{"group_size": 0}, {"data_parallel": 0}, {"runs": -1}, {"chance": 0}, {"chance": 5}, {"groups": []}]
+)
+def test_a_plan_with_numbers_that_no_plan_has_is_refused(plan: Path, tmp_path: Path, edit: dict[str, object]) -> None:
+    """Some of them divided by zero."""
+    results, edited = tmp_path / "results.csv", tmp_path / "edited.json"
+    results.write_text("group,run,exit_code\n1-0,1,1\n2-0,1,1\n", encoding="ascii")
+    edited.write_text(json.dumps(json.loads(plan.read_text(encoding="utf-8")) | edit), encoding="utf-8")
+
+    answer = ran("replay", "read", edited, results, "--third", tmp_path / "third.json")
+
+    assert "that no plan has" in str(answer.exception)
