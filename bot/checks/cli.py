@@ -53,7 +53,10 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
         raise typer.BadParameter("is local, ssh, srun, kubectl, or words with {node}", param_hint="--through")
     if backend not in ("gloo", "nccl"):
         raise typer.BadParameter("is gloo or nccl", param_hint="--backend")
-    runner = Runner(Through(through)) if known else Runner(prefix=tuple(shlex.split(through)))
+    try:
+        runner = Runner(Through(through)) if known else Runner(prefix=tuple(shlex.split(through)))
+    except ValueError as error:  # a quote that is not closed
+        raise typer.BadParameter(f"cannot be split into words: {error}", param_hint="--through") from error
     how = Settings(python, backend, megabytes, seconds)
     wanted = Wanted(nodes_in(nodes), runner, tuple(check or ()), heavy, how)
     raise typer.Exit(start(wanted, run=run, json=json))

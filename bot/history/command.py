@@ -9,6 +9,7 @@ from bot.history.terminal import lines
 from bot.output import check_writable, patient_reader, write
 from bot.progress import progress_bar
 from bot.settings import load_settings
+from core.elsewhere import elsewhere
 from core.history.history import history
 from sources.tables import read_incidents
 
@@ -23,7 +24,8 @@ def tell(wanted: Wanted, *, incidents: str, json: bool, html: Path | None, versi
         run = gather(wanted, settings, progress)
     told = history(run.name, run.attempts, incidents=known, seconds=wanted.seconds, problems=run.problems)
     if html is not None:
-        from bot.history.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it
+        with elsewhere():
+            from bot.history.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it
 
         write(html, render(told, version=version))
         sys.stderr.write(f"Report: {html}\n")

@@ -95,7 +95,10 @@ def test_names_never_become_part_of_a_line_for_a_shell() -> None:
     assert Runner(prefix=("in", "{node}")).words(node, command) == ["in", "n1;reboot", *command]
 
 
-@pytest.mark.parametrize("words", [["--through", "carrier-pigeon"], ["--check", "nothing"], ["--backend", "mpi"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--through", "carrier-pigeon"], ["--through", "'{node}"], ["--check", "nothing"], ["--backend", "mpi"]],
+)
 def test_wrong_use_is_told(words: list[str], tmp_path: Path) -> None:
     """An unknown way, check or backend; and a name that would be an option."""
     assert ran(names_file(tmp_path, "n1\n"), *words).exit_code != 0
