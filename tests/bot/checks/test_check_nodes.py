@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from bot.checks.run import Node, Runner, Through
 from bot.cli import app
+from core.errors import FirstfaultError
 from lab.cluster import Cluster, ip, may_use_namespaces
 
 TORCH = os.environ.get("LAB_PYTHON", sys.executable)  # an interpreter that has torch
@@ -101,7 +102,9 @@ def test_names_never_become_part_of_a_line_for_a_shell() -> None:
 )
 def test_wrong_use_is_told(words: list[str], tmp_path: Path) -> None:
     """An unknown way, check or backend; and a name that would be an option."""
-    assert ran(names_file(tmp_path, "n1\n"), *words).exit_code != 0
+    answer = ran(names_file(tmp_path, "n1\n"), *words)
+    assert answer.exit_code != 0
+    assert isinstance(answer.exception, SystemExit | FirstfaultError)
     assert ran(names_file(tmp_path, "-oProxyCommand=x\n")).exit_code != 0
 
 
