@@ -75,7 +75,7 @@ def words_of(patterns: Iterable[str]) -> tuple[str, ...]:
 
 
 # What a pattern holds besides plain characters: classes, escapes of one, repeats, and places.
-_PIECE = re.compile(r"\[\^?\]?[^\]]*\]|\\[bBdDwWsS]|\\(.)|([?*]|\{[^}]*\})|([.+^$])|(.)", re.DOTALL)
+_PIECE = re.compile(r"\[\^?\]?[^\]]{0,256}\]|\\[bBdDwWsS]|\\(.)|([?*]|\{[^}]{0,16}\})|([.+^$])|(.)", re.DOTALL)
 
 
 def word_of(pattern: str) -> str:
