@@ -186,7 +186,7 @@ def test_without_a_failure_there_is_a_lower_end() -> None:
 
 @pytest.mark.parametrize("iteration", [lambda n: n % 2, lambda n: 10 * (POINTS - n)], ids=["saw", "down"])
 def test_points_that_go_back_again_and_again_are_bounded(iteration: Callable[[int], int]) -> None:
-    """Each attempt was set against each later one: twenty thousand of them took the better part of an hour."""
+    """Each attempt was set against each later one: a thousand took 1.5 s, and twice as many four times as long."""
     began = time.thread_time()
     attempts, problems = attempts_of_points([(1000 * n, iteration(n)) for n in range(POINTS)])
 
