@@ -150,6 +150,10 @@ class Scene:
         self.in_thread(answer, "The full report")
         return self.shown(answer)
 
+    def details(self, message: Message) -> Message:
+        """What stands below the answer: its evidence, with buttons for raw lines."""
+        return self.in_thread(message, "Ask here, without a mention")
+
     def in_thread(self, message: Message, words: str) -> Message:
         """The newest message of the bot in the thread that holds these words."""
 

@@ -54,7 +54,7 @@ def test_a_mention_asks_as_the_command_does(scene: Scene, room: str) -> None:
 
     answer = scene.answer(QUIET, room)
 
-    assert "<@U0BOB>" in answer.all_text
+    assert "<@U0BOB>" in scene.details(answer).all_text
     assert len([call for call in scene.posts(room) if "thread_ts" not in call.args]) == 1
 
 
@@ -69,7 +69,7 @@ def test_the_shortcut_answers_in_the_thread_of_the_message(scene: Scene, room: s
 
     assert outcome.acknowledged
     assert answer.text.startswith(f"{QUIET}: Nothing conclusive")
-    assert "<@U0CAROL>" in answer.all_text
+    assert "<@U0CAROL>" in scene.details(answer).all_text
 
 
 def test_a_shortcut_on_a_message_without_a_job_says_how_to_ask(scene: Scene, room: str) -> None:
@@ -148,4 +148,4 @@ def test_a_job_asked_again_is_shown_and_not_done_again(scene: Scene, room: str) 
     again = scene.answer_after(answer, QUIET)
 
     assert f"p{answer.ts.replace('.', '')}" in told.all_text
-    assert "<@U0BOB>" in again.all_text
+    assert "<@U0BOB>" in scene.details(again).all_text
