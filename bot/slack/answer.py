@@ -14,7 +14,7 @@ from bot.slack.forms import Form
 from bot.slack.sections import known_fault
 from bot.slack.text import code, fallback, literal, moment, person, prose
 from bot.state.drafts import Decision, Verdict
-from bot.state.runs import Run
+from bot.state.runs import Run, Trigger
 from bot.state.values import Status
 from core.model import Diagnosis, Scope
 
@@ -175,5 +175,6 @@ def _footer(shown: Shown) -> Blocks:
 
 def asked(run: Run, version: str) -> str:
     """By which run it is known, who asked and when, and what answers."""
-    who = f"asked by {person(run.asked_by)}, {moment(run.asked_at)}"
+    by = "found in the jobs folder" if run.trigger is Trigger.FOLLOW else f"asked by {person(run.asked_by)}"
+    who = f"{by}, {moment(run.asked_at)}"
     return f"Run {code(run.id, 40)} · {who} · Firstfault {prose(version, 40)}"

@@ -170,7 +170,7 @@ class Telling:
         files = [
             {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": words}
             for path, title, words in ((answer.plot, plot, answer.plot_text or plot), (answer.report, report, report))
-            if path and Path(path).is_file()
+            if path and Path(path).is_file() and (diagnosis.events or diagnosis.nodes)  # a report of nothing is noise
         ]
         if files:
             self._posting.upload(run, REPORT, thread, files, report_comment(answer.diagnosis))

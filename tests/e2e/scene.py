@@ -147,7 +147,7 @@ class Scene:
     def in_full(self, job: str, room: str = ALERTS) -> Message:
         """The answer, once all that is said of the job is there."""
         answer = self.answer(job, room)
-        self.in_thread(answer, "The full report")
+        self.details(answer)
         return self.shown(answer)
 
     def details(self, message: Message) -> Message:

@@ -146,11 +146,13 @@ def test_the_plot_is_in_the_thread_and_in_words(scene: Scene, answer: Message) -
     assert plot.data.startswith(b"\x89PNG")
 
 
-def test_where_nothing_points_anywhere_nothing_is_plotted(scene: Scene, room: str) -> None:
-    """20, 22: the report is there, a picture of nothing is not."""
+def test_where_nothing_points_anywhere_nothing_is_uploaded(scene: Scene, room: str) -> None:
+    """20, 22, 43: a report of nothing is noise."""
     quiet = scene.diagnosed(QUIET, room)
 
-    assert set(shared_files(scene, quiet)) == {f"{QUIET}.html"}
+    scene.user("alice").reply(quiet, "what was it compared with?")
+    scene.in_thread(quiet, "Compared with")
+    assert not [message for message in everything(scene, quiet) if message.files]
 
 
 def test_hostile_log_text_breaks_nothing_and_pings_nobody(scene: Scene, hostile: Message) -> None:
@@ -186,8 +188,10 @@ def test_no_secret_of_a_log_reaches_slack(scene: Scene, hostile: Message) -> Non
 
 
 def test_a_running_job_is_not_judged(scene: Scene, room: str) -> None:
-    """7: it may still go on, so nobody is accused and nothing can be archived."""
-    running = scene.diagnosed(RUNNING, room)
+    """7: it may still go on, so nobody is accused and nothing can be archived, where somebody wants to see it."""
+    scene.ask(RUNNING, room, by="bob")
+    scene.user("bob").click(scene.told("bob", "is still running"), "ff_anyway")
+    running = scene.in_full(RUNNING, room)
 
     assert "still running" in running.text
     assert "Approve and archive" not in running.all_text
