@@ -11,6 +11,7 @@ import slacksim
 from bot.settings import load_settings
 from bot.slack.bot import Bot
 from bot.slack.connect import Socket
+from bot.slack.manifest import EVENTS, scopes
 from core.baseline import choose_baseline
 from core.diagnose import diagnose
 from slacksim import Channel, Limits, Message, Outcome, Slack, Timing, User, Workspace
@@ -32,7 +33,10 @@ def workspace() -> Workspace:
     plain = Workspace()
     everybody = plain.channels[0].members
     rooms = tuple(Channel(f"C0ROOM{number:02}", f"room-{number:02}", everybody) for number in range(_ROOMS))
-    return Workspace(channels=(*plain.channels, *rooms))
+    asked_for = replace(
+        plain.app, scopes=tuple(scopes()), events=tuple(EVENTS)
+    )  # 53: no more than the manifest asks for
+    return Workspace(channels=(*plain.channels, *rooms), app=asked_for)
 
 
 @contextmanager
