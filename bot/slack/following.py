@@ -131,7 +131,7 @@ class Following:
         """Each by itself as long as there is room in this hour, else one and a digest of the rest."""
         now, followed = self._state.clock(), self._state.followed
         waiting = followed.waiting()
-        room = self._manners.posts - len({one.run for one in followed.since(now - HOUR)})
+        room = self._manners.posts - len({(one.run, one.fate) for one in followed.since(now - HOUR)})
         if not waiting or room <= 0 or self._manners.is_quiet(now):
             return
         if len(waiting) <= room:
