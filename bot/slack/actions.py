@@ -25,6 +25,8 @@ LINES = "ff_lines"
 MORE_LINES = "ff_more_lines"
 USEFUL = "ff_useful"  # the two thumbs; the values are `voice`
 DIAGNOSE = "ff_diagnose"  # of a job in a list; the value is the job's id, to be checked like a typed one
+ANYWAY = "ff_anyway"  # diagnose a job that has not failed; the value as that of DIAGNOSE
+WATCH = "ff_watch"  # a job that runs; the value as that of DIAGNOSE
 
 # Forms; private_metadata is `about`, of LINES_FORM it is `lines_of`.
 EDIT_FORM = "ff_edit_form"

@@ -19,7 +19,7 @@ def test_what_was_taken_back_or_rejected_is_confirmed_no_more(scene: Scene, room
     second = scene.diagnosed("f42", room)
 
     said = [text_of(call) for call in scene.edits(second)]
-    assert "From public facts, not confirmed by your team" in second.all_text
+    assert "from public facts, not confirmed by your team" in second.all_text
     assert not [text for text in said if "Confirmed by" in text or "known fault:" in text]
 
 
@@ -45,7 +45,7 @@ def test_an_archived_pattern_answers_the_next_job_of_its_kind_at_once(scene: Sce
     assert "Look at dgx-a03" not in at_once
     assert not [text for text in edits[: edits.index(at_once)] if "Look at dgx-a03" in text]
     assert edits[-1].startswith("f42: Look at dgx-a03")
-    assert "(P1)\n_Confirmed by alice" in second.all_text
+    assert "(P1): _confirmed by alice" in second.all_text
     assert "Seen in f01" in similar
     assert pattern in similar
     assert "P1 is a seed" not in second.all_text

@@ -97,7 +97,7 @@ def test_job_goes_before_a_question(real_jobs: Stage) -> None:
         stage.alice.reply(parent, "which rank went silent first?")
         eventually(lambda: "f42" in _last_reply(stage) and "?" not in _last_reply(stage)[:10], "a reply")
         assert "job" in _last_reply(stage)
-        stage.alice.click(stage.parent("f42"), "ff_lines")
+        stage.alice.click(stage.details("f42"), "ff_lines")
         view = stage.alice.wait_for_modal("exitcode: -9")
     assert "f42" in view.all_text
 
