@@ -9,7 +9,6 @@ from pathlib import Path
 from rich.console import Console
 
 from bot.ask.answer import Reply
-from bot.ask.by_code import NOT_FOUND
 from bot.contract import to_contract, to_json
 from bot.harmless import harmless, storable
 from bot.investigate import Answer, Request, draft, follow_up, investigate, list_events, page
@@ -56,7 +55,7 @@ def ask(request: Request, question: str, *, json: bool) -> int:
         sys.stdout.write(_reply_json(reply) if json else "".join(f"{line}\n" for line in reply.lines))
     if reply.unavailable:
         sys.stderr.write(f"The model did not answer: {harmless(reply.unavailable, 300)}\n")
-    return reader.exit_code or (INCONCLUSIVE if reply.lines[0].startswith(NOT_FOUND) else DIAGNOSED)
+    return reader.exit_code or (DIAGNOSED if reply.answered else INCONCLUSIVE)
 
 
 def events(request: Request, *, jsonl: bool) -> int:
@@ -87,7 +86,7 @@ def _reply_json(reply: Reply) -> str:
         "lines": [storable(line) for line in reply.lines],
         "author": reply.author,
         "model": reply.model,
-        "looks": [look.name for look in reply.looks],
+        "looks": list(reply.looks),
         "refused": list(reply.refused),
     }
     return jsonlib.dumps(fields, indent=2) + "\n"

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from bot.ask.answer import Reply, ask
 from bot.ask.choose import Turn
-from bot.ask.gather import Subject
+from bot.ask.classify import Classifier
+from bot.ask.neighbours import Neighbours
+from bot.ask.subject import Subject
 from bot.cache import FolderCache
 from bot.chat.choose import model_from
 from bot.chat.model import OnText
@@ -33,6 +35,7 @@ from core.job import Job, Manifest
 from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
 from core.parsing.parsed import parse_job
+from faultlib.models import embedder_for
 from sources.jobs import JobSource, open_path, open_source
 
 Progress = Callable[[str, int, int], None]
@@ -141,8 +144,10 @@ def follow_up(
             matches = library.match(parsed)
             diagnosis = diagnose_parsed(parsed, network=_network(request, job)[0])
             found = diagnosis, library.recall(diagnosis, matches)
-    subject = Subject(parsed, *found)
-    return ask(question, subject, model_from(settings), thread=thread)
+    beside = Neighbours(neighbours, cache, links=settings.follow_links)
+    classifier = Classifier(embedder_for(settings.embeddings), FolderCache(settings.cache))
+    subject = Subject(parsed, *found, beside)
+    return ask(question, subject, model_from(settings), thread=thread, classifier=classifier)
 
 
 def list_events(

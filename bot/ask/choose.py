@@ -1,22 +1,22 @@
-"""A model chooses look-ups from the fixed list; whatever else it says does nothing."""
+"""A model says what a question wants to know, from the fixed list; whatever else it says does nothing."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import prompts
-from bot.ask.gather import Subject
-from bot.ask.plan import LOOKS, Look
+from bot.ask.intents import ANSWERS
+from bot.ask.question import Question
+from bot.ask.subject import Subject
 from bot.chat.model import ChatModel, Message, ModelUnavailable, Usage
 from bot.harmless import harmless
 from bot.outgoing.redact import Redactor
 
 MAX_TOKENS = 300
-MAX_CHOSEN = 3
 MAX_WORD = 100  # characters to search for
 MAX_TURNS = 4  # of the thread that the model is told
-_MAX_NAMES = 40  # nodes that the model is told
+_MAX_NAMES = 40  # nodes and jobs that the model is told
 _NOTHING = Usage()
 
 
@@ -30,37 +30,33 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The look-ups that a model chose, what that cost, and why it did not answer, if it did not."""
+    """The intent that a model chose, the question with its parameters, what that cost, and why it did not answer."""
 
-    looks: tuple[Look, ...] = ()
+    intent: str = ""
+    question: Question | None = None
     usage: Usage = _NOTHING
     unavailable: str = ""
-
-
-class _Chosen(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    look: str
-    node: str
-    other: str
-    number: int
-    words: str
 
 
 class _Choice(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    looks: list[_Chosen]
+    intent: str
+    nodes: list[str]
+    ranks: list[int]
+    iterations: list[int]
+    ids: list[str]
+    job: str
+    words: str
 
 
-def choose(question: str, subject: Subject, model: ChatModel, *, thread: Sequence[Turn] = ()) -> Choice:
-    """The look-ups that a model chooses; none when it does not answer, or names what is not there."""
+def choose(asked: Question, subject: Subject, model: ChatModel, *, thread: Sequence[Turn] = ()) -> Choice:
+    """The intent and parameters that a model chooses; none when it does not answer, or names what is not there."""
     clean = Redactor().redact
-    offered = {name: about for name, about in LOOKS.items() if name != "stacks" or subject.diagnosis.stacks}
-    listed = "\n".join(f"{name}: {about}" for name, about in offered.items())
+    listed = "\n".join(f"{name}: {about}" for name, (about, _) in ANSWERS.items())
     before = [f"asked before: {turn.question}\nanswered: {turn.answer}" for turn in thread[-MAX_TURNS:]]
-    asked = clean("\n".join((*before, question)))
-    prompt = prompts.render("choose", looks=listed, job=_about(subject), question=asked)
+    said = clean("\n".join((*before, asked.text)))
+    prompt = prompts.render("choose", intents=listed, job=_about(subject), question=said)
     try:
         reply = model.answer([Message("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)
     except ModelUnavailable as trouble:
@@ -69,39 +65,41 @@ def choose(question: str, subject: Subject, model: ChatModel, *, thread: Sequenc
         choice = _Choice.model_validate_json(reply.text)
     except ValidationError:
         return Choice(usage=reply.usage)
-    return Choice(tuple(dict.fromkeys(_valid(choice, subject)))[:MAX_CHOSEN], reply.usage)
+    if choice.intent not in ANSWERS:
+        return Choice(usage=reply.usage)
+    return Choice(choice.intent, _with(choice, asked, subject), reply.usage)
 
 
-def _valid(choice: _Choice, subject: Subject) -> Iterator[Look]:
-    """What of a choice is on the list and about something that is there."""
-    nodes, ranks = set(subject.parsed.nodes), set(subject.parsed.table.ranks)
-    for one in choice.looks:
-        words = (harmless(one.words.strip(), MAX_WORD),) if one.words.strip() else ()
-        node, other = (name if name in nodes else "" for name in (one.node, one.other))
-        needs = {
-            "of_node": bool(node),
-            "of_rank": one.number in ranks,
-            "of_iteration": one.number >= 0,
-            "compare": bool(node and other and node != other),
-            "search": bool(words),
-            "numbers": bool(words),
-            "evidence": bool(words),
-        }
-        if one.look in LOOKS and needs.get(one.look, True):
-            number = one.number if one.look in ("of_rank", "of_iteration") else None
-            yield Look(one.look, node=node, other=other, number=number, words=words)
+def _with(choice: _Choice, asked: Question, subject: Subject) -> Question:
+    """The question with those parameters of a choice that name what is there; what the question names itself stays."""
+    parsed = subject.parsed
+    ids = {*subject.evidence, *(fault.id for fault in subject.known)}
+    jobs = {one.job_id for one in subject.beside.manifests()} - {parsed.job.id}
+    known_ranks = {*subject.home, *parsed.table.ranks}
+    words = harmless(choice.words.strip(), MAX_WORD)
+    return replace(
+        asked,
+        nodes=asked.nodes or tuple(node for node in dict.fromkeys(choice.nodes) if node in parsed.nodes),
+        ranks=asked.ranks or tuple(rank for rank in dict.fromkeys(choice.ranks) if rank in known_ranks),
+        iterations=asked.iterations or tuple(number for number in choice.iterations if number >= 0),
+        ids=asked.ids or tuple(name for name in dict.fromkeys(choice.ids) if name in ids),
+        jobs=asked.jobs or ((choice.job,) if choice.job in jobs else ()),
+        quoted=asked.quoted or ((words,) if words and choice.intent == "find" else ()),
+    )
 
 
 def _about(subject: Subject) -> str:
     """Names that the model may use."""
-    diagnosis, parsed = subject.diagnosis, subject.parsed
+    diagnosis, parsed, clean = subject.diagnosis, subject.parsed, Redactor().redact
     nodes = [harmless(node, 60) for node in parsed.nodes[:_MAX_NAMES]]
     ranks = parsed.table.ranks
+    jobs = [harmless(one.job_id, 60) for one in subject.beside.manifests()][:_MAX_NAMES]
     events = [f"{event.id}: {harmless(event.template, 120)}" for event in diagnosis.events]
     lines = [
-        Redactor().redact(harmless(diagnosis.headline, 300)),
+        clean(harmless(diagnosis.headline, 300)),
         f"nodes: {', '.join(nodes) or 'not named'}",
         f"ranks: {ranks[0]} to {ranks[-1]}" if ranks else "ranks: not named",
-        *(Redactor().redact(line) for line in events),
+        f"other jobs: {', '.join(jobs) or 'none'}",
+        *(clean(line) for line in events),
     ]
     return "\n".join(lines)

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot.ask.chatter import is_chatter
 from bot.slack.blocks import Message
 from bot.slack.boundary import Tell, answering, attempt, to_person, whispering
 from bot.slack.parts import Parts
 from bot.slack.readers import NotYet
-from bot.slack.talk import is_asked, is_talk, mentions
+from bot.slack.talk import is_asked, mentions
 from bot.slack.words import asks_for_diagnosis, job_in
 from bot.state.inbox import Envelope, Once
 from bot.state.runs import Asking, Trigger
@@ -73,7 +74,7 @@ class Asks:
             if self._may_be_ours(body):
                 raise NotYet
         if body.get("channel_type") == "im":
-            if is_talk(text, self._parts.me):
+            if is_chatter(text, self._parts.me):
                 return
             place = _Place(body["team"], body["channel"], body.get("user", ""), thread)
             tell = answering(self._parts.client, place.channel, thread)

@@ -87,7 +87,10 @@ class Telling:
         run = self._state.runs.get(question.run)
         answer = self._state.runs.answer(question.run)
         if run is not None:
-            message = reply_message(question, cleaned(answer.diagnosis) if answer and answer.diagnosis else None)
+            thread = self._state.threads.conversation(question.team, question.channel, question.thread_ts)
+            several = len({one.user for one in thread}) > 1
+            found = cleaned(answer.diagnosis) if answer and answer.diagnosis else None
+            message = reply_message(question, found, named=several)
             self._posting.once(run, f"reply {question.ts}", message, thread=question.thread_ts)
 
     def not_replied(self, question: Question, failure: Failure) -> None:

@@ -73,15 +73,22 @@ def faults_message(known: Sequence[KnownFault]) -> Message:
     return Message(telling, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
 
 
-def reply_message(question: Question, diagnosis: Diagnosis | None) -> Message:
-    """The reply to a question, with buttons for the raw lines of the evidence that it cites."""
+def reply_message(question: Question, diagnosis: Diagnosis | None, *, named: bool = False) -> Message:
+    """The reply to a question, with buttons for the raw lines of the evidence that it cites.
+
+    Args:
+        named: say whose question it was, for a thread in which several people ask.
+    """
     lines = [line for line in question.reply.splitlines() if line.strip()][:MAX_REPLY_LINES] or ["Not in the logs."]
     every: tuple[Evidence, ...] = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if diagnosis else ()
     cited = set(_CITED.findall(question.reply))
     found = [one for one in every if one.id in cited and one.lines]
     # an action id may stand only once in a row of buttons, so each has a section of its own
     opener = lines_button(found[0], question.run) if len(found) == 1 else None
-    blocks = section(*(prose(line, MAX_REPLY_LINE) for line in lines), accessory=opener, expand=True)
+    shown = [prose(line, MAX_REPLY_LINE) for line in lines]
+    if named and question.user:
+        shown[0] = f"{person(question.user)}: {shown[0]}"
+    blocks = section(*shown, accessory=opener, expand=True)
     if len(found) > 1:
         for one in found[:MAX_CITED]:
             blocks += section(f"*{one.id}* {prose(one.because, 120)}", accessory=lines_button(one, question.run))

@@ -4,30 +4,25 @@ Each look gives one sentence that holds the numbers, and the lines that show it.
 told by ``core.facts``, who is to blame by the diagnosis.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import UnreadableLog
 from core.events.messages import key_rows
 from core.events.table import EventTable, rows_by
 from core.facts import complains, fact_of
-from core.job import LogFile
 from core.logs.lines import NO_TIME
+from core.logs.origins import Program
 from core.model import Line, Role
 from core.parsing.parsed import Parsed
 from core.parsing.templates import Template
 from core.text import cite_rows
 
 MAX_LINES = 12  # of a look: more than anybody reads in a thread
-MAX_SEARCHED = 4 << 30  # bytes that a search for words reads, some seconds; the answer says when there was more
-_BLOCK = 1 << 22
-_WINDOW = 400_000  # matching lines that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +44,13 @@ def of_node(parsed: Parsed, node: str) -> Found:
     table = parsed.table
     if node not in table.nodes:
         return Found(f"No log names {node}.")
-    rows = _rows_of_node(table, node)
+    rows = rows_of_node(table, node)
     return _told(parsed, rows, node, _progress(parsed, rows))
 
 
 def of_rank(parsed: Parsed, rank: int) -> Found:
     """What a rank wrote, as ``of_node``."""
-    rows = parsed.table.rows_of_voices(np.flatnonzero(parsed.table.rank_of_voice == rank).tolist())
+    rows = rows_of_rank(parsed.table, rank)
     if not len(rows):
         return Found(f"No log names rank {rank}.")
     return _told(parsed, rows, f"Rank {rank}", _progress(parsed, rows))
@@ -71,11 +66,11 @@ def of_iteration(parsed: Parsed, iteration: int) -> Found:
     reached = [first + np.flatnonzero(numbers == iteration) for first, numbers in iterations.of_row.parts()]
     after = np.concatenate([np.zeros(0, np.intp), *reached])
     after = after[table.head[after]]
-    bad = _complaints(table, after)
+    bad = complaints(table, after)
     ranks = sorted({int(rank) for rank in table.rank[marks] if rank >= 0})
     who = f" by {len(ranks)} of {len(table.ranks)} ranks" if ranks else ""
-    says = f"Iteration {iteration} was completed{who}, {_span(table, marks)}; {_times(len(bad), 'complaint')} after it."
-    return _found(parsed, says, [*marks[:3].tolist(), *bad.tolist()])
+    says = f"Iteration {iteration} was completed{who}, {span(table, marks)}; {_times(len(bad), 'complaint')} after it."
+    return found_rows(parsed, says, [*marks[:3].tolist(), *bad.tolist()])
 
 
 def of_event(parsed: Parsed, event: str) -> Found:
@@ -87,8 +82,8 @@ def of_event(parsed: Parsed, event: str) -> Found:
         return Found("The job has no such event.")
     counts = Counter(_node(table, row) for row in rows.tolist())
     by_node = ", ".join(f"{node or 'no node'} {count}" for node, count in sorted(counts.items())[:MAX_LINES])
-    return _found(
-        parsed, f"It was said {_times(len(rows), 'time')}, {_span(table, rows)}: {by_node}.", _spread(table, rows)
+    return found_rows(
+        parsed, f"It was said {_times(len(rows), 'time')}, {span(table, rows)}: {by_node}.", spread(table, rows)
     )
 
 
@@ -98,11 +93,11 @@ def compare(parsed: Parsed, one: str, other: str) -> Found:
     missing = [node for node in (one, other) if node not in table.nodes]
     if missing:
         return Found(f"No log names {' or '.join(missing)}.")
-    spoke = [_rows_of_node(table, node) for node in (one, other)]
+    spoke = [rows_of_node(table, node) for node in (one, other)]
     rows = [of[table.head[of]] for of in spoke]
     said = [set(table.event[of].tolist()) for of in rows]
     sentences = [
-        f"{node} wrote {len(of)} messages, {_span(table, of)}{_progress(parsed, of)}."
+        f"{node} wrote {len(of)} messages, {span(table, of)}{_progress(parsed, of)}."
         for node, of in zip((one, other), rows, strict=True)
     ]
     sentences.append(
@@ -113,8 +108,33 @@ def compare(parsed: Parsed, one: str, other: str) -> Found:
         only = of[np.isin(table.event[of], sorted(alone))]
         _, first = np.unique(table.event[only], return_index=True)
         firsts = only[np.sort(first)]
-        chosen += [*_complaints(table, firsts).tolist(), *firsts.tolist()][: MAX_LINES // 2]
-    return _found(parsed, " ".join(sentences), chosen)
+        chosen += [*complaints(table, firsts).tolist(), *firsts.tolist()][: MAX_LINES // 2]
+    return found_rows(parsed, " ".join(sentences), chosen)
+
+
+def last_words(parsed: Parsed, rows: NDArray[np.intp], name: str) -> Found:
+    """The last messages among some rows, the last one first."""
+    rows = rows[parsed.table.head[rows]]
+    if not len(rows):
+        return Found(f"No log names {name}.")
+    found = found_rows(parsed, "", by_time(parsed.table, rows)[::-1][:MAX_LINES].tolist())
+    said = [at for at, line in enumerate(found.lines) if line.text.strip()]
+    columns = (
+        tuple(found.lines[at] for at in said),
+        tuple(found.who[at] for at in said),
+        tuple(found.clock[at] for at in said),
+    )
+    return Found("", *columns, total=len(rows))
+
+
+def rows_of_rank(table: EventTable, rank: int) -> NDArray[np.intp]:
+    """All rows of a rank."""
+    return table.rows_of_voices(np.flatnonzero(table.rank_of_voice == rank).tolist())
+
+
+def rows_of_program(table: EventTable, programs: Collection[Program]) -> NDArray[np.intp]:
+    """All rows of launchers, daemons or the scheduler."""
+    return table.rows_of_voices([at for at, origin in enumerate(table.origins) if origin.program in programs])
 
 
 def ends(parsed: Parsed) -> Found:
@@ -123,14 +143,14 @@ def ends(parsed: Parsed) -> Found:
     speaker = np.where(table.is_rank, table.rank_of_voice, -1) if table.ranks else table.node_of_voice
     spoke = [table.rows_of_voices(voices.tolist()) for _, voices in rows_by(speaker, np.flatnonzero(speaker >= 0))]
     rows = [heads for of in spoke if len(heads := of[table.head[of]])]
-    ordered = sorted((int(_by_time(table, of)[-1]) for of in rows), key=lambda row: (int(table.time[row]), row))
+    ordered = sorted((int(by_time(table, of)[-1]) for of in rows), key=lambda row: (int(table.time[row]), row))
     if not ordered:
         return Found("The logs name no rank and no node.")
     first, last = ordered[0], ordered[-1]
     says = f"{_who(table, first)} wrote its last line first{_at(int(table.time[first]), ', at ')}"
     if len(ordered) > 1:
         says += f"; {_who(table, last)} last{_at(int(table.time[last]), ', at ')}"
-    return _found(parsed, f"{says}.", ordered)
+    return found_rows(parsed, f"{says}.", ordered)
 
 
 def numbers(parsed: Parsed, name: str) -> Found:
@@ -146,48 +166,19 @@ def numbers(parsed: Parsed, name: str) -> Found:
     return Found("; ".join(told) + ".")
 
 
-def search(
-    parsed: Parsed, words: Sequence[str], *, node: str | None = None, rank: int | None = None, most: int = MAX_SEARCHED
-) -> Found:
-    """Lines that hold all of the words (case ignored), of a node or a rank if one is named; the rarest events first.
-
-    Args:
-        most: bytes that are read at most.
-    """
-    table = parsed.table
-    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in words if word]
-    if not patterns:
-        return Found("There is nothing to search for.")
-    rows: list[int] = []
-    left = most
-    for number, name in enumerate(table.files):
-        hits, read = _grep(parsed.files[name], patterns, left)
-        left -= read
-        rows += _rows_of(table, number, hits)
-    kept = [row for row in rows if _is_of(table, row, node, rank)]
-    what = " and ".join(f"“{word}”" for word in words)
-    where = f" of {node}" if node else f" of rank {rank}" if rank is not None else ""
-    more = "" if left > 0 else f" Only the first {most >> 20:,} MiB were searched."
-    if not kept:
-        return Found(f"No line{where} holds {what}.{more}")
-    often = Counter(table.event[kept].tolist())
-    kept.sort(key=lambda row: (often[int(table.event[row])], int(table.time[row]), row))
-    plural = "line holds" if len(kept) == 1 else "lines hold"
-    return _found(parsed, f"{len(kept):,} {plural} {what}{where}, {_span(table, np.array(kept))}.{more}", kept)
-
-
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
 def _told(parsed: Parsed, rows: NDArray[np.intp], name: str, progress: str) -> Found:
     table = parsed.table
-    bad = _complaints(table, rows[table.head[rows]])
-    says = f"{name} wrote {_times(len(rows), 'line')}, {_span(table, rows)}{progress}; {_times(len(bad), 'complaint')}."
-    tail = _by_time(table, rows[table.head[rows]])[-3:]
-    return _found(parsed, says, [*_spread(table, bad)[: MAX_LINES - len(tail)], *tail.tolist()])
+    bad = complaints(table, rows[table.head[rows]])
+    says = f"{name} wrote {_times(len(rows), 'line')}, {span(table, rows)}{progress}; {_times(len(bad), 'complaint')}."
+    tail = by_time(table, rows[table.head[rows]])[-3:]
+    return found_rows(parsed, says, [*spread(table, bad)[: MAX_LINES - len(tail)], *tail.tolist()])
 
 
-def _rows_of_node(table: EventTable, node: str) -> NDArray[np.intp]:
+def rows_of_node(table: EventTable, node: str) -> NDArray[np.intp]:
+    """All rows of a node."""
     return table.rows_of_voices(np.flatnonzero(table.node_of_voice == table.nodes.index(node)).tolist())
 
 
@@ -196,7 +187,8 @@ def _progress(parsed: Parsed, rows: NDArray[np.intp]) -> str:
     return f", last complete iteration {int(reached.max())}" if len(reached) and reached.max() >= 0 else ""
 
 
-def _complaints(table: EventTable, heads: NDArray[np.intp]) -> NDArray[np.intp]:
+def complaints(table: EventTable, heads: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Those of some heads of messages that tell of something that goes wrong."""
     bad = {event for event in set(table.event[heads].tolist()) if _complains(table.templates[event])}
     return heads[np.isin(table.event[heads], sorted(bad))]
 
@@ -207,18 +199,19 @@ def _complains(template: Template) -> bool:
     return fact is not None and fact.role is not Role.BENIGN and (template.block or complains(template.sample))
 
 
-def _by_time(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+def by_time(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows in the order of their clocks."""
     return rows[np.argsort(table.time[rows], kind="stable")]
 
 
-def _spread(table: EventTable, rows: NDArray[np.intp]) -> list[int]:
+def spread(table: EventTable, rows: NDArray[np.intp]) -> list[int]:
     """The first row of each event, then the other rows, by time."""
-    timed = _by_time(table, rows)
+    timed = by_time(table, rows)
     _, first = np.unique(table.event[timed], return_index=True)
     return [*timed[np.sort(first)].tolist(), *np.delete(timed, first).tolist()]
 
 
-def _found(parsed: Parsed, says: str, rows: Iterable[int]) -> Found:
+def found_rows(parsed: Parsed, says: str, rows: Iterable[int]) -> Found:
     """The sentence with the lines of some rows; of a block the lines that say what happened."""
     table = parsed.table
     keys = list(dict.fromkeys(key for row in rows for key in (key_rows(table, row) if table.head[row] else [row])))
@@ -243,12 +236,8 @@ def _who(table: EventTable, row: int) -> str:
     return " ".join(dict.fromkeys(part for part in (origin.node or "", rank) if part))
 
 
-def _is_of(table: EventTable, row: int, node: str | None, rank: int | None) -> bool:
-    origin = table.origins[table.voice[row]]
-    return (node is None or origin.node == node) and (rank is None or origin.rank == rank)
-
-
-def _span(table: EventTable, rows: NDArray[np.intp]) -> str:
+def span(table: EventTable, rows: NDArray[np.intp]) -> str:
+    """The times of some rows: "from 13:45:20 to 13:45:27"."""
     times = table.time[rows]
     times = times[times != NO_TIME]
     if not len(times):
@@ -265,40 +254,3 @@ def _at(micros: int, before: str = "") -> str:
 
 def _times(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-# --- search ---------------------------------------------------------------------------------------------------------
-
-
-def _grep(file: LogFile, patterns: Sequence[re.Pattern[bytes]], most: int) -> tuple[list[int], int]:
-    """Numbers of the lines that hold all patterns, and the bytes that were read."""
-    hits: list[int] = []
-    number, read, rest = 1, 0, b""
-    try:
-        with file.open() as stream:
-            while read < most and len(hits) < _WINDOW and (block := stream.read(_BLOCK)):
-                read += len(block)
-                whole, newline, rest = (rest + block).rpartition(b"\n")
-                if newline:
-                    hits += _hits(whole, patterns, number)
-                    number += whole.count(b"\n") + 1
-    except UnreadableLog:
-        pass  # the diagnosis has told of it
-    return [*hits, *_hits(rest, patterns, number)], read
-
-
-def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int) -> list[int]:
-    """Numbers of the lines of a text that hold all patterns; the first line has the given number."""
-    if not all(pattern.search(text) for pattern in patterns):
-        return []
-    return [
-        number + at for at, line in enumerate(text.split(b"\n")) if all(pattern.search(line) for pattern in patterns)
-    ]
-
-
-def _rows_of(table: EventTable, file: int, lines: Sequence[int]) -> list[int]:
-    """The last row of each of these lines of a file."""
-    rows = table.rows_of_file(file)
-    of_row = table.line[rows.start : rows.stop]
-    places = np.searchsorted(of_row, np.array(lines, dtype=np.uint32), side="right") - 1
-    return [rows.start + place for place, line in zip(places.tolist(), lines, strict=True) if of_row[place] == line]

@@ -3,6 +3,8 @@
 import pytest
 
 from core.answer import look
+from core.answer import search as searching
+from core.answer.search import search
 from core.parsing.parsed import Parsed, parse_job
 from tests.core.jobs import at, example, job, lines, steps
 
@@ -73,19 +75,19 @@ def test_numbers_are_those_of_the_logs(parsed: Parsed) -> None:
 
 def test_a_search_finds_all_words_in_any_case(parsed: Parsed) -> None:
     """All of the words in one line; of one node or rank where that is asked."""
-    found = look.search(parsed, ("LINK", "code 7"))
+    found = search(parsed, ("LINK", "code 7"))
     assert (found.says, found.total) == ("1 line holds “LINK” and “code 7”, at 04:00:03.", 1)
     assert (found.lines[0].file, found.lines[0].line) == ("logs/node-1/rank_1.log", 4)
-    assert look.search(parsed, ("link",), node="node-0").says == "No line of node-0 holds “link”."
-    assert look.search(parsed, ("link",), rank=1).total == 1
-    assert look.search(parsed, ("(unclosed",)).says == "No line holds “(unclosed”."
-    assert look.search(parsed, ("",)).says == "There is nothing to search for."
+    assert search(parsed, ("link",), node="node-0").says == "No line of node-0 holds “link”."
+    assert search(parsed, ("link",), rank=1).total == 1
+    assert search(parsed, ("(unclosed",)).says == "No line holds “(unclosed”."
+    assert search(parsed, ("",)).says == "There is nothing to search for."
 
 
 def test_a_search_shows_the_rarest_events_first() -> None:
     """What was said once is not buried under what was said a hundred times."""
     chatter = [at(n, "heartbeat failed again") for n in range(100)]
-    found = look.search(_parsed({"node-0/a.log": lines(*chatter, at(200, "controller failed for good"))}), ("failed",))
+    found = search(_parsed({"node-0/a.log": lines(*chatter, at(200, "controller failed for good"))}), ("failed",))
     assert found.total == 101
     assert "for good" in found.lines[0].text
 
@@ -93,15 +95,13 @@ def test_a_search_shows_the_rarest_events_first() -> None:
 def test_a_search_that_stopped_early_says_so() -> None:
     """Nobody takes a part of the logs for all of them."""
     parsed = _parsed({"node-0/a.log": lines(*steps(3)), "node-1/b.log": lines("needle")})
-    assert look.search(parsed, ("needle",), most=10).says == (
-        "No line holds “needle”. Only the first 0 MiB were searched."
-    )
+    assert search(parsed, ("needle",), most=10).says == ("No line holds “needle”. Only the first 0 MiB were searched.")
 
 
 def test_a_search_crosses_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that two blocks share is found once, with its number."""
-    monkeypatch.setattr(look, "_BLOCK", 7)
-    found = look.search(_parsed({"node-0/a.log": "one\ntwo three four five needle six\nseven"}), ("needle",))
+    monkeypatch.setattr(searching, "_BLOCK", 7)
+    found = search(_parsed({"node-0/a.log": "one\ntwo three four five needle six\nseven"}), ("needle",))
     assert [(line.line, line.text) for line in found.lines] == [(2, "two three four five needle six")]
 
 
@@ -121,4 +121,4 @@ def test_a_job_without_anything_is_answered_too() -> None:
     parsed = parse_job(job({"a.txt": "hello\n"}), (), cache=None, workers=1, progress=None)
     assert look.ends(parsed).says == "The logs name no rank and no node."
     assert look.of_iteration(parsed, 1).says == "No line says that iteration 1 was completed."
-    assert look.search(parsed, ("hello",)).says == "1 line holds “hello”, at no known time."
+    assert search(parsed, ("hello",)).says == "1 line holds “hello”, at no known time."

@@ -14,8 +14,8 @@ from bot.chat.model import Message, Reply
 from bot.chat.openai_model import OpenAIModel
 from bot.note.write import write_note
 from core.cache import MemoryCache
-from tests.record.asks import QUESTIONS, Overheard, chosen
 from tests.record.diagnosed import diagnosis_of
+from tests.record.heard import Overheard
 
 Call = Callable[[str, str, bool], Reply]
 
@@ -82,19 +82,6 @@ def _note(job: str) -> Call:
     return call
 
 
-def _choose(question: str) -> Call:
-    """Which look-ups the model chooses for a question."""
-
-    def call(url: str, name: str, keep: bool) -> Reply:
-        model = model_at(url, name)
-        try:
-            return chosen(question, model, keep=keep)
-        finally:
-            model.close()
-
-    return call
-
-
 CALLS: dict[str, Call] = {
     **{f"client-{rung.value}": _structured(rung) for rung in Rung},
     "client-words": _words(stream=False),
@@ -102,5 +89,4 @@ CALLS: dict[str, Call] = {
     "note-f02": _note("f02"),  # rank 3 froze
     "note-s01": _note("s01"),  # it did not fail
     "note-f07": _note("f07"),  # a network link went down
-    **{f"choose-{question}": _choose(question) for question in QUESTIONS},
 }

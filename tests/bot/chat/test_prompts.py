@@ -9,7 +9,7 @@ from prompts import BadPrompt, names, render
 
 GOLDEN = Path(__file__).parent / "golden"
 VALUES = {
-    "choose": {"looks": "of_node(node): what one node wrote", "job": "4 nodes, 8 ranks", "question": "Who was first?"},
+    "choose": {"intents": "last: what a node logged last", "job": "4 nodes, 8 ranks", "question": "Who was first?"},
     "json": {"schema": '{"type": "object"}'},
     "note": {
         "headline": "D1.look: Look at node-01: a link went down.",

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from bot.ask.chatter import is_chatter
 from bot.slack.envelopes import Kind, envelope_of
-from bot.slack.talk import is_asked, is_talk
+from bot.slack.talk import is_asked
 from bot.slack.words import names_in
 from tests.bot.slack.samples import AT, run
 
@@ -28,7 +29,7 @@ ME = "U0BOT"
 )
 def test_the_bot_is_silent(text: str) -> None:
     """42: thanks, emoji, somebody else is meant."""
-    assert is_talk(text, ME)
+    assert is_chatter(text, ME)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_the_bot_is_silent(text: str) -> None:
 )
 def test_a_question_is_a_question(text: str) -> None:
     """25: also a polite one."""
-    assert not is_talk(text, ME)
+    assert not is_chatter(text, ME)
 
 
 def test_in_a_thread_of_people_and_after_a_day_only_a_mention_asks() -> None:

@@ -1,0 +1,231 @@
+"""Answers about pieces of evidence: what one means, whether it matters, how often it came, how the job ended."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files as package_files
+from signal import Signals
+
+from bot import wording
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited, joined, lower, quoted, raw
+from bot.known import KnownFault
+from core.answer.search import seek
+from core.facts import fact_of
+from core.model import EventEvidence, Evidence, Role
+from core.naming import natural
+
+_MATTERS = {
+    Role.ROOT: "No, do not ignore {id}: it is a direct trace of the fault.",
+    Role.PROPAGATED: "{id} is a consequence, not the cause: a healthy peer says that somebody died or timed out.",
+    Role.TEARDOWN: "{id} is no cause: the launcher or the scheduler ends the job with it.",
+    Role.BENIGN: "Yes, {id} looks bad and is harmless.",
+}
+
+
+def explain(subject: Subject, question: Question) -> Lines | None:
+    """What a piece of evidence, a message or a term means; the leading event where none is named."""
+    named = [line for name in question.ids[:2] for line in _piece(subject, name)]
+    if named:
+        return named
+    terms = [
+        term for name, term in _terms().items() if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
+    ]
+    if terms:
+        return [cited(term) for term in terms[:2]]
+    for quote in question.quoted:
+        fact = fact_of(quote, block=False)
+        if fact and fact.known:
+            return [
+                cited(f"It means: {fact.says}. {wording.ROLE[fact.role].capitalize()}."),
+                cited(f"Check: {fact.check}."),
+            ]
+    if question.quoted:
+        return None
+    return _piece(subject, subject.leading.id) if subject.leading else None
+
+
+def harmless_(subject: Subject, question: Question) -> Lines | None:
+    """Whether a piece of evidence may be ignored; those that may where none is named."""
+    events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
+    if question.ids and not events:
+        return _piece(subject, question.ids[0])
+    if not events and (found := said_in_evidence(subject, question)):
+        events = [one for one in found if isinstance(one, EventEvidence)][:1]
+    if events:
+        return [line for event in events[:2] for line in _matters(subject, event)]
+    benign = [event.id for event in subject.diagnosis.events if event.role is Role.BENIGN]
+    follow = [event.id for event in subject.diagnosis.events if event.role in (Role.PROPAGATED, Role.TEARDOWN)]
+    lead = subject.leading
+    told = [f"{', '.join(benign)} can be ignored." if benign else "No shown event is called harmless."]
+    if follow:
+        told.append(f"{', '.join(follow)} only follow from the fault.")
+    if lead and lead.role is Role.ROOT:
+        told.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
+    return [cited(joined(*told))]
+
+
+def ended(subject: Subject, question: Question) -> Lines:
+    """How the job and its processes came to their end: who was killed by what, exit codes, status."""
+    diagnosis = subject.diagnosis
+    status = diagnosis.facts.get("status", "")
+    says = f"Its job.json says {status}. " if status else ""
+    whole = cited(f"{says}{wording.sentence(diagnosis.headline).rstrip('.')}.")
+    codes = _exit_codes(subject, question)
+    killed = [event for event in diagnosis.events if _KILLS.search(f"{event.says} {_text(event)}")]
+    if question.says("process", "pid", "signal", "rank", "which", "kill"):
+        killed.sort(key=lambda event: _PROCESS.search(_text(event)) is None)
+    told = [line for event in killed[:2] for line in (cited(subject.told(event), event.id), *raw(event.lines, 1))]
+    if not told:
+        found = seek(subject.parsed, [_KILLED], "a kill or an order to stop", latest=True)
+        told = _by_exit_code(subject)
+        if found.lines:
+            told += [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
+        elif not told:
+            told = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
+        if lead := subject.leading:
+            told.append(cited(f"What ended it: {subject.told(lead)}", lead.id))
+    if question.says("exit", "code"):
+        return [codes or cited("job.json holds no exit codes; what the logs say of ends:"), *told]
+    if question.says("status", "running", "finish", "succe", "clean", "complete", "fail"):
+        return [whole, *([codes] if codes else []), *told]
+    return [*told[:3], *([codes] if codes else []), whole]
+
+
+_KILLS = re.compile(
+    r"kill|signal|sig(?:term|kill|segv|abrt|int)|exit|cancel|time limit|preempt|out of memory|oom|terminat|died|abort",
+    re.IGNORECASE,
+)
+_KILLED = re.compile(
+    rb"sig(?:kill|term|segv|abrt|int)\b|signal [0-9]{1,2}\b|\bkill(?:ed|ing)\b|cancelled|preempt|keyboardinterrupt",
+    re.IGNORECASE,
+)
+_PROCESS = re.compile(r"\bpid\b|process [0-9]{1,9}|killed process", re.IGNORECASE)
+
+
+def _by_exit_code(subject: Subject) -> list[str]:
+    """Who ended by a signal, as job.json has it."""
+    manifest = subject.parsed.job.manifest
+    codes = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
+    ended_by = [f"{name} by {_signal(code)} ({code})" for name, code in codes.items() if _signal(code)]
+    return (
+        [cited(f"By the exit codes of job.json a signal ended {', '.join(sorted(ended_by, key=natural)[:6])}.")]
+        if ended_by
+        else []
+    )
+
+
+def _exit_codes(subject: Subject, question: Question) -> str:
+    """The exit codes of job.json, of who is named or of all; empty where it has none."""
+    manifest = subject.parsed.job.manifest
+    codes = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
+    asked = [f"rank {rank}" for rank in question.ranks] + list(question.nodes)
+    asked += [subject.home[rank] for rank in question.ranks if rank in subject.home]
+    chosen = {name: code for name, code in codes.items() if name in asked} or codes
+    listed = [f"{name} {_code(code)}" for name, code in sorted(chosen.items(), key=lambda one: natural(one[0]))]
+    return cited(f"Exit codes by job.json: {', '.join(listed[:8])}.") if listed else ""
+
+
+def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
+    """Evidence whose sentences or lines hold the telling words of a question, the one that holds most of them first."""
+    words = telling_words(question)
+    if not words:
+        return []
+    scored = []
+    for number, one in enumerate(subject.evidence.values()):
+        text = f"{one.because} {_text(one)} {getattr(one, 'says', '')}".casefold()
+        hits = sum(stem in text for stem in words)
+        scored.append((-hits, number, one))
+    enough = len(words) if len(words) <= 2 else (2 * len(words) + 2) // 3  # one word of several says little
+    return [one for hits, _, one in sorted(scored, key=lambda entry: entry[:2]) if -hits >= enough]
+
+
+def telling_words(question: Question) -> list[str]:
+    """Stems of the words of a question that say what it is about, without function words and words of intents."""
+    words = [word for word in re.findall(r"[^\W\d_][\w-]{2,60}", question.text.casefold()) if word not in _stop()]
+    return list(dict.fromkeys(stem(word) for word in words))
+
+
+def stem(word: str) -> str:
+    """A word without its ending: beginnings are compared."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def piece_lines(subject: Subject, one: Evidence) -> list[str]:
+    """A piece of evidence: its sentence and its lines."""
+    return [cited(subject.told(one), one.id), *raw(one.lines, 2)]
+
+
+def _piece(subject: Subject, name: str) -> list[str]:
+    if one := subject.evidence.get(name):
+        if not isinstance(one, EventEvidence):
+            return piece_lines(subject, one)
+        says = _meaning(one)
+        told = [cited(f"{subject.told(one).rstrip('.')}.{says} {wording.ROLE[one.role].capitalize()}.", one.id)]
+        told += raw(one.lines, 2)
+        return (
+            told
+            + [cited(_fault(fault), fault.id) for fault in subject.known if fault.exact and name in fault.events][:1]
+        )
+    if fault := next((fault for fault in subject.known if fault.id == name), None):
+        return [cited(_fault(fault), fault.id), cited(f"Fix: {fault.fix}", fault.id)]
+    has = [*subject.evidence, *(fault.id for fault in subject.known)]
+    return [cited(f"This diagnosis has no {name}; it has {', '.join(has) if has else 'no evidence at all'}.")]
+
+
+def _fault(fault: KnownFault) -> str:
+    return f"{fault.title} ({wording.likeness(fault)}, {wording.vouched(fault)}). Cause: {fault.cause}"
+
+
+def _matters(subject: Subject, event: EventEvidence) -> list[str]:
+    says = _meaning(event)
+    return [
+        cited(_MATTERS[event.role].format(id=event.id) + says, event.id),
+        cited(subject.told(event)),
+        *raw(event.lines, 1),
+    ]
+
+
+def _meaning(event: EventEvidence) -> str:
+    """What an event means, where its own sentence does not say it."""
+    return f" It means: {event.says}." if event.says and event.says.casefold() not in event.because.casefold() else ""
+
+
+def _code(code: int | None) -> str:
+    name = _signal(code)
+    return "unknown" if code is None else f"{code} ({name})" if name else str(code)
+
+
+def _signal(code: int | None) -> str:
+    """The signal that an exit code stands for: negative, or 128 and more."""
+    number = 0 if code is None else -code if code < 0 else code - 128
+    try:
+        return Signals(number).name if number > 0 else ""
+    except ValueError:
+        return ""
+
+
+def _text(one: Evidence) -> str:
+    return " ".join(line.text for line in one.lines)
+
+
+@cache
+def _said() -> Mapping[str, Mapping[str, str]]:
+    said: Mapping[str, Mapping[str, str]] = tomllib.loads(
+        package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8")
+    )
+    return said
+
+
+def _terms() -> Mapping[str, str]:
+    return _said()["terms"]
+
+
+@cache
+def _stop() -> frozenset[str]:
+    return frozenset(_said()["search"]["stop"].split())

@@ -1,0 +1,198 @@
+"""Answers about other jobs: compare with one, what changed, seen before, which others failed."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bot import wording
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited, joined
+from core.history.attempt import Attempt
+from core.history.changes import changes
+from core.job import Manifest, Status
+from core.live.findings import duration
+from core.model import Diagnosis, Role, Scope
+
+_SHOWN = 40  # characters of a value
+_OWN = ("job_id", "start", "end", "status", "node_ranks", "node_addresses", "exit_codes", "rank_exit_codes", "source")
+
+
+def compare(subject: Subject, question: Question) -> Lines | None:
+    """The other job's fault, settings, code and pace beside this one's; the baseline where none is named."""
+    baseline = subject.diagnosis.coverage.baseline_ids
+    name = next(iter(question.jobs), "") or next(iter(baseline), "")
+    if not name:
+        return [
+            cited("There is no successful job with these settings to compare with; name a job: “compare with JOB”.")
+        ]
+    other = subject.beside.subject(name)
+    if other is None:
+        return [cited(f"There is no job {name} beside this one that could be read.")]
+    mine, theirs = subject.diagnosis, other.diagnosis
+    told = [
+        cited(_same(mine, theirs, name)),
+        cited(f"{name}: {wording.sentence(theirs.headline).rstrip('.')} ({theirs.confidence})."),
+    ]
+    differ = _differences(other.parsed.job.manifest, subject.parsed.job.manifest)
+    told.append(
+        cited(
+            f"Different from {name} by job.json: {'; '.join(differ[:6])}."
+            if differ
+            else f"job.json tells of no difference to {name}."
+        )
+    )
+    paces = [one.parsed.iterations.course.pace() for one in (subject, other)]
+    if paces[0] and paces[1]:
+        told.append(cited(f"An iteration took {duration(paces[0].step)} here and {duration(paces[1].step)} in {name}."))
+    reached = [one.parsed.iterations.last for one in (subject, other)]
+    if None not in reached:
+        told.append(cited(f"This one came to iteration {reached[0]:,}, {name} to {reached[1]:,}."))
+    return told
+
+
+def changed(subject: Subject, question: Question) -> Lines:
+    """What differs from the last successful job with the same settings, or from a job that is named."""
+    own = subject.parsed.job.manifest
+    wanted = [*question.jobs, *reversed(subject.diagnosis.coverage.baseline_ids)]
+    others = {one.job_id: one for one in subject.beside.manifests()}
+    before = next((others[name] for name in wanted if name in others), None)
+    if before is None:
+        return [cited("There is no successful job with these settings, so nothing tells what changed.")]
+    differ = _differences(before, own)
+    told = [
+        cited(f"Since {before.job_id} ({before.status}): {'; '.join(differ[:8])}.")
+        if differ
+        else cited(f"Nothing that job.json tells of differs from {before.job_id} ({before.status}).")
+    ]
+    silent = [
+        what
+        for what, known in (("code", own.code and before.code), ("arguments", own.arguments and before.arguments))
+        if not known
+    ]
+    if silent:
+        told.append(
+            cited(f"job.json does not hold the {' and the '.join(silent)} of both jobs, so these may have changed too.")
+        )
+    unseen = [event for event in subject.diagnosis.events if event.unseen and event.role is Role.ROOT]
+    told += [cited(f"New in the logs: {subject.told(event)}", event.id) for event in unseen[:2]]
+    return told
+
+
+def before(subject: Subject, question: Question) -> Lines:
+    """Whether the library knows this fault, and whether a named node failed in other jobs."""
+    told = [line for node in question.nodes[:1] for line in _jobs_of(subject, node)]
+    exact = [fault for fault in subject.known if fault.exact]
+    for fault in exact[:2]:
+        seen = (
+            f" Seen in {wording.names(fault.jobs, 6, 60)}."
+            if fault.jobs
+            else " No other job of yours is filed under it."
+        )
+        team = "Yes" if not fault.seed else "This kind of fault is known, but not from your team"
+        told.append(cited(f"{team}: “{fault.title}” ({wording.vouched(fault)}).{seen}", fault.id))
+        told.append(cited(f"What helped: {fault.fix}", fault.id))
+    if not exact and subject.known:
+        alike = subject.known[0]
+        told.append(
+            cited(
+                f"Not exactly; most alike is “{alike.title}” ({wording.likeness(alike)}, {wording.vouched(alike)}).",
+                alike.id,
+            )
+        )
+    return told or [cited("The fault library holds nothing that fits or looks like this job.")]
+
+
+def jobs(subject: Subject, question: Question) -> Lines:
+    """The jobs beside this one: which failed, which share a confirmed fault, which used a node."""
+    if question.nodes:
+        return _jobs_of(subject, question.nodes[0])
+    others = [one for one in subject.beside.manifests() if one.job_id != subject.parsed.job.id]
+    shared = [fault for fault in subject.known if fault.exact and fault.jobs]
+    told = [
+        cited(f"With the same confirmed fault, “{one.title}”: {wording.names(one.jobs, 8, 60)}.", one.id)
+        for one in shared
+    ]
+    if not told:
+        told.append(
+            cited("No other job is filed under the same confirmed fault; “compare with JOB” tells if one is alike.")
+        )
+    for status in (Status.FAILED, Status.CANCELLED, Status.RUNNING, Status.COMPLETED):
+        mine = [one.job_id for one in others if one.status is status]
+        if mine:
+            told.append(cited(f"{status.capitalize()} beside it: {len(mine):,}: {wording.names(mine, 10, 60)}."))
+    return told[:5] if others else [*told, cited("No other job is beside this one.")]
+
+
+def _jobs_of(subject: Subject, node: str) -> list[str]:
+    every = [one for one in subject.beside.manifests() if node in one.nodes and one.job_id != subject.parsed.job.id]
+    failed = [one.job_id for one in every if one.status in (Status.FAILED, Status.CANCELLED)]
+    if not every:
+        return [cited(f"No other job beside this one names {node} in its job.json.")]
+    good = [one.job_id for one in every if one.status is Status.COMPLETED]
+    told = f"{node} was in {wording.counted(len(every), 'other job')}: {len(failed):,} failed or were cancelled"
+    told += f" ({wording.names(failed, 8, 60)})" if failed else ""
+    told += f", {len(good):,} completed ({wording.names(good, 5, 60)})" if good else ""
+    return [cited(f"{told}. Whether {node} was at fault there is in their diagnoses.")]
+
+
+def _same(mine: Diagnosis, theirs: Diagnosis, name: str) -> str:
+    """Whether both fail in the same way, by what their diagnoses say broke."""
+    if theirs.scope is Scope.NONE:
+        return f"No: nothing of {name} is at fault."
+    causes = [one.next.cause if one.next else "" for one in (mine, theirs)]
+    if not all(causes):
+        return f"The logs do not tell whether {name} failed the same way: what broke is not known in both."
+    nodes = [{suspect.node for suspect in one.nodes[:1]} for one in (mine, theirs)]
+    if causes[0] != causes[1]:
+        return f"No: here {causes[0]}; in {name}: {causes[1]}."
+    where = (
+        " on the same node"
+        if nodes[0] and nodes[0] == nodes[1]
+        else " on another node"
+        if nodes[0] and nodes[1]
+        else ""
+    )
+    return f"The same kind of fault{where}: {causes[0]}."
+
+
+def _differences(before_: Manifest, after: Manifest) -> list[str]:
+    """What job.json tells differently, code and arguments first."""
+    told = list(changes(_attempt(before_), _attempt(after)) or ())
+    one, other = (
+        _flat({name: value for name, value in job.extra.items() if name not in _OWN}) for job in (before_, after)
+    )
+    told += [
+        f"{name} {one.get(name, '(none)')[:_SHOWN]} to {other.get(name, '(none)')[:_SHOWN]}"
+        for name in sorted(one.keys() | other.keys())
+        if one.get(name) != other.get(name) and not name.startswith(("arguments", "code", "nodes"))
+    ]
+    if set(before_.nodes) != set(after.nodes):
+        new, gone = (sorted(set(a) - set(b)) for a, b in ((after.nodes, before_.nodes), (before_.nodes, after.nodes)))
+        told.append(
+            joined(
+                f"nodes: {wording.names(new, 4, 60)} new" if new else "nodes:",
+                f"{wording.names(gone, 4, 60)} gone" if gone else "",
+            )
+        )
+    return told
+
+
+def _attempt(manifest: Manifest) -> Attempt:
+    return Attempt(manifest.job_id, 0, 0, code=manifest.code, arguments=manifest.arguments)
+
+
+def _flat(fields: Mapping[str, Any], head: str = "") -> dict[str, str]:
+    """The fields of a job.json by dotted names."""
+    found: dict[str, str] = {}
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{head}{name}.")
+        else:
+            found[f"{head}{name}"] = (
+                value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+            )
+    return found
+
+
+flat_fields = _flat

@@ -1,0 +1,211 @@
+"""Answers from the raw lines: last words, lines around an event or with some words, stacks, nodes side by side."""
+
+import re
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot import wording
+from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
+from bot.ask.about_nodes import no_such
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited, quoted
+from core.answer import look
+from core.answer.look import Found
+from core.answer.search import search, seek
+from core.logs.context import lines_around
+from core.logs.origins import Program
+from core.model import Evidence
+
+MAX_PLACES = 4  # of a hang most processes stand in two or three
+MAX_WORDS = 4  # of a search
+RARE = 0.2  # share of the job's lines up to which a word tells something; what stands in every fifth line does not
+_PROGRAMS = {
+    Program.SCHEDULER: ("scheduler", "slurm", "slurmctld", "srun", "kubernetes", "k8s", "controller", "kubelet"),
+    Program.LAUNCHER: ("launcher", "torchrun", "deepspeed", "mpirun", "elastic", "agent", "accelerate"),
+    Program.DAEMON: ("daemon", "noded", "slurmd"),
+}
+_WHO = re.compile(r"\[rank[^\]]{0,200}\]")
+
+
+def last(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of speaker each
+    """The last words of nodes and ranks, of the scheduler or the launcher; of all where nobody is named."""
+    parsed, told = subject.parsed, list[str]()
+    if question.unknown and not question.ranks:
+        return [no_such(subject, question.unknown[0])]
+    for rank in question.ranks[:2]:
+        told += _tail(subject, look.of_rank(parsed, rank), look.rows_of_rank(parsed.table, rank), f"rank {rank}")
+    for node in question.nodes[:2] if not question.ranks else ():
+        found = look.of_node(parsed, node)
+        rows = look.rows_of_node(parsed.table, node) if node in parsed.table.nodes else np.zeros(0, np.intp)
+        told += _tail(subject, found, rows, node)
+    if told:
+        return told[:3] + told[-2:] if len(told) > 5 else told
+    if question.says("kernel", "dmesg"):
+        found = search(parsed, ("kernel",))
+        return [cited(found.says if found.lines else _not_found(subject, found)), *quoted(found, 4)]
+    programs = [one for one, words in _PROGRAMS.items() if question.says(*words)]
+    if programs:
+        rows = look.rows_of_program(parsed.table, programs)
+        named = [word for words in _PROGRAMS.values() for word in words if question.says(word)]
+        if not len(rows):
+            found = search(parsed, (named[0],))
+            return [cited(f"No file is the {named[0]}'s own. {found.says}"), *quoted(found, 3)]
+        return [
+            cited(f"The last {wording.counted(min(4, len(rows)), 'line')} of the {programs[0]}:"),
+            *quoted(look.last_words(parsed, rows, named[0])),
+        ]
+    if not question.text.strip("?! ").isalpha():
+        ends = look.ends(parsed)
+        return [cited(ends.says), *quoted(Found("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1]), 3)]
+    return None
+
+
+def around(subject: Subject, question: Question) -> Lines | None:
+    """Lines around an event as they stand in its file; the lines of a traceback where one is asked for."""
+    chosen = [subject.evidence[name] for name in question.ids if name in subject.evidence]
+    one: Evidence | None = chosen[0] if chosen else subject.leading
+    if one is None or not one.lines:
+        return None
+    if question.says("traceback", "full", "stack", "actual", "exact", "error", "raw"):
+        return [cited(f"The lines of {one.id}: {subject.told(one)}", one.id), *_tellingly(one)]
+    first = one.lines[0]
+    radius = 4 if question.says("before", "after") else 2
+    excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], radius)[first.file, first.line]
+    if excerpt.missing:
+        return [cited(f"{first.file} cannot be read there: {excerpt.missing}", one.id)]
+    lines = list(excerpt.lines)
+    if question.says("before", "after"):
+        lines = [line for line in lines if (line.line < first.line) == question.says("before")][-4:]
+    shown = Found("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
+    return [cited(f"{one.id} is line {first.line:,} of {first.file}; around it:", one.id), *quoted(shown, 4)]
+
+
+def stacks(subject: Subject, question: Question) -> Lines:
+    """Where dumped processes stand; of some ranks only where ranks or nodes are named."""
+    tree = subject.diagnosis.stacks
+    indents = [len(line) - len(line.lstrip()) for line in (*tree, "")]
+    below = zip(tree, pairwise(indents), strict=True)
+    ends = [" ".join(line.split()) for line, (own, following) in below if following <= own]
+    ranks = [*question.ranks, *(rank for node in question.nodes for rank in subject.ranks_on(node))]
+    mine = [end for end in ends if not ranks or any(_stands(end, rank) for rank in ranks)]
+    if mine:
+        more = f"; and {len(mine) - MAX_PLACES} more places" if len(mine) > MAX_PLACES else ""
+        who = wording.ranks(ranks).capitalize() if ranks else "The dumped processes"
+        told = [cited(f"{who} stood in {'; '.join(mine[:MAX_PLACES])}{more}.")]
+        return told + [cited(one.says, *one.cites) for one in subject.claims.every if one.id == "N1.why"]
+    if ends:
+        return [cited(f"The dumps name no stack of {wording.ranks(ranks)}; they hold: {'; '.join(ends[:MAX_PLACES])}.")]
+    found = seek(
+        subject.parsed, [re.compile(rb"Traceback \(most recent|File \"[^\"]{1,200}\", line", re.IGNORECASE)], "a stack"
+    )
+    dumps = subject.diagnosis.coverage.dumps
+    none = "The dumps hold no stack that is understood" if dumps else "No stacks were dumped: dumps/ is empty"
+    if found.lines:
+        mine_lines = _of_ranks(found, ranks) if ranks else found
+        return [cited(f"{none}. Python tracebacks are in the logs:"), *quoted(mine_lines or found, 3)]
+    return [cited(f"{none}, and no line holds one. py-spy dump on a hanging process would make one.")]
+
+
+def pair(subject: Subject, question: Question) -> Lines | None:
+    """Two nodes or ranks beside each other; one beside the first suspect or another."""
+    parsed = subject.parsed
+    if question.unknown and not question.nodes and not question.ranks:
+        return [no_such(subject, question.unknown[0])]
+    if len(question.ranks) > 1:
+        found = [look.of_rank(parsed, rank) for rank in question.ranks[:2]]
+        return [
+            line
+            for one in found
+            for line in (cited(one.says), *quoted(Found("", one.lines[-1:], one.who[-1:], one.clock[-1:]), 1))
+        ]
+    named = list(question.nodes) or [subject.home[rank] for rank in question.ranks if rank in subject.home]
+    suspects = [one.node for one in subject.diagnosis.nodes]
+    rest = [node for node in (*suspects, *parsed.nodes) if node not in named]
+    if not named or not (rest or len(named) > 1):
+        return None
+    one, other = (*named, *rest)[:2]
+    found_pair = look.compare(parsed, one, other)
+    told = [cited(found_pair.says), *quoted(found_pair, 3)]
+    return (
+        told
+        + [cited(line.says, *line.cites) for line in subject.claims.every if line.id == "N1.why" and one in suspects][
+            :1
+        ]
+    )
+
+
+def find(subject: Subject, question: Question) -> Lines | None:
+    """Lines that hold what is quoted, else the telling words of the question; None where there are no such words."""
+    node = question.nodes[0] if question.nodes else None
+    rank = question.ranks[0] if question.ranks else None
+    if question.quoted:
+        found = search(subject.parsed, question.quoted[:2], node=node, rank=rank)
+        return [cited(found.says if found.lines else _not_found(subject, found)), *quoted(found)]
+    words = _names_left_out(question, telling_words(question))
+    found = by_rarity(subject, words, node=node, rank=rank)
+    return [cited(found.says), *quoted(found)] if found.lines else None
+
+
+def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, rank: int | None = None) -> Found:
+    """Lines with as many of the words as any line holds; a word of every fifth line tells nothing in this job."""
+    total = len(subject.parsed.table)
+    alone = {word: search(subject.parsed, (word,), node=node, rank=rank) for word in words[: 2 * MAX_WORDS]}
+    rare = [word for word, found in alone.items() if 0 < found.total <= max(2, RARE * total)]
+    rare.sort(key=lambda word: alone[word].total)
+    for size in range(min(len(rare), MAX_WORDS), 1, -1):
+        for some in combinations(rare[:MAX_WORDS], size):
+            found = search(subject.parsed, some, node=node, rank=rank)
+            if found.lines:
+                return found
+    # one word of several says little: only a word that stands alone in the question, or is as rare as a name, is enough
+    enough = rare[:1] if len(words) <= 2 and rare else []
+    return alone[enough[0]] if enough else Found("")
+
+
+def in_evidence(subject: Subject, question: Question) -> Lines | None:
+    """A piece of evidence that holds the telling words of the question."""
+    found = said_in_evidence(subject, question)
+    return piece_lines(subject, found[0]) if found else None
+
+
+def _tail(subject: Subject, found: Found, rows: NDArray[np.intp], name: str) -> list[str]:
+    told = [cited(found.says)]
+    if found.lines:
+        told += quoted(look.last_words(subject.parsed, rows, name), 3)
+    return told
+
+
+def _not_found(subject: Subject, found: Found) -> str:
+    coverage = subject.diagnosis.coverage
+    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
+    return f"{found.says.rstrip('.')} ({read} were searched)."
+
+
+def _names_left_out(question: Question, words: list[str]) -> list[str]:
+    names = {part for node in question.nodes for part in (stem(node.casefold()), node.casefold())}
+    return [word for word in words if word not in names]
+
+
+def _stands(end: str, rank: int) -> bool:
+    """Whether a line of the tree of stacks names a rank, alone or within a run: "[ranks 0-2, 5]"."""
+    for told in _WHO.findall(end):
+        for low, high in re.findall(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", told):
+            if int(low) <= rank <= int(high or low):
+                return True
+    return False
+
+
+def _of_ranks(found: Found, ranks: list[int]) -> Found | None:
+    """The lines that some ranks wrote; None where they wrote none of them."""
+    kept = [at for at, who in enumerate(found.who) if any(f" {who}".endswith(f" rank {rank}") for rank in ranks)]
+    lines, clock = tuple(found.lines[at] for at in kept), tuple(found.clock[at] for at in kept)
+    return Found("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
+
+
+def _tellingly(one: Evidence) -> list[str]:
+    """The first line and the last ones of a block: where it came from and what it says in the end."""
+    lines = one.lines if len(one.lines) <= 4 else (*one.lines[:1], *one.lines[-3:])
+    return quoted(Found("", tuple(lines), ("",) * len(lines), ("",) * len(lines)), 4)

@@ -1,0 +1,155 @@
+"""Answers about who: why this node and not that one, who else was affected, what to drain."""
+
+from collections.abc import Iterable
+
+from bot import wording
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited, joined, lower, quoted
+from core.answer import look
+from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope
+from core.naming import natural
+
+_NOT_ONE = {
+    Scope.JOB: "No node: what failed concerns the whole job",
+    Scope.NONE: "No node: nothing of the job is at fault",
+    Scope.UNKNOWN: "The logs do not tell which; nothing points to one node",
+}
+
+
+def suspect(subject: Subject, question: Question) -> Lines:
+    """Why a node is suspected, or is not; the first suspect where none is named."""
+    named = named_units(subject, question)
+    if question.unknown and not named:
+        return [no_such(subject, question.unknown[0])]
+    if named:
+        return [line for unit in named[:2] for line in _of_one(subject, unit)]
+    diagnosis = subject.diagnosis
+    if not diagnosis.nodes:
+        lead = subject.leading
+        why = joined(*map(wording.sentence, diagnosis.why[:2]))
+        told = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *([lead.id] if lead else []))]
+        return [*told, *([cited(why)] if why else [])]
+    told = _of_one(subject, diagnosis.nodes[0].node)
+    told += [cited(one.says, *one.cites) for one in subject.claims.every if one.id in ("N2.other", "N.peers")]
+    return told
+
+
+def others(subject: Subject, question: Question) -> Lines:
+    """Who logged errors because of it, who only waited, and who is at fault."""
+    events = [subject.evidence[name] for name in question.ids if name.startswith("E") and name in subject.evidence]
+    if events:
+        return [cited(_logged_by(subject, event), event.id) for event in events if isinstance(event, EventEvidence)]
+    diagnosis = subject.diagnosis
+    if diagnosis.scope is Scope.NONE:
+        return [cited("Nobody: nothing of the job failed.")]
+    blamed = {one.node for one in diagnosis.nodes}
+    loud = [event for event in diagnosis.events if event.role in (Role.ROOT, Role.PROPAGATED)]
+    hit = sorted({node for event in loud for node in event.nodes} - blamed, key=natural)
+    total = wording.node_total(diagnosis.coverage)
+    told = []
+    if diagnosis.scope is Scope.NODE and hit:
+        ids = [event.id for event in loud if set(event.nodes) & set(hit)][:3]
+        who = wording.names(sorted(blamed, key=natural), 3, 80)
+        of = f"{len(hit):,} of {wording.counted(total, 'node')} besides {who}"
+        told.append(cited(f"{of} logged errors because of it: {wording.names(hit, 8, 80)}.", *ids))
+    elif diagnosis.scope is Scope.NODE and blamed:
+        who = wording.names(sorted(blamed, key=natural), 3, 80)
+        told.append(cited(f"Among the evidence only {who}: no other node logged an error that counts.", "N1"))
+    shown = [event for event in loud if event.role is Role.ROOT or not set(event.nodes) <= blamed] or loud
+    told += [cited(_logged_by(subject, event), event.id) for event in shown[:4]]
+    return told or [cited("No event of the evidence names nodes or ranks, so the logs do not tell who was affected.")]
+
+
+def drain(subject: Subject, question: Question) -> Lines:
+    """What to take out, what may stay."""
+    diagnosis, step = subject.diagnosis, subject.diagnosis.next
+    if diagnosis.scope is not Scope.NODE or not diagnosis.nodes:
+        reason = joined(*map(wording.sentence, diagnosis.why[:1]))
+        told = [cited(f"No node has to go: {lower(wording.SCOPE[diagnosis.scope])}."), cited(reason)]
+        if step:
+            told.append(cited(f"Next: {wording.next_line(step)}"))
+        return [line for line in told if line]
+    first = diagnosis.nodes[0].node
+    evict = step is not None and step.action is Action.EVICT
+    out = list(step.nodes) if step and evict and step.nodes else [first]
+    told = []
+    for node in question.nodes[:2]:
+        if node in out:
+            continue
+        alike = any(node == one.node for one in diagnosis.nodes)
+        said = "is suspected too, with less evidence: check it" if alike else "can stay: nothing points to it"
+        told.append(cited(f"{node} {said}.", *(one.id for one in diagnosis.nodes if one.node == node)))
+    who = wording.names(out, 4, 80)
+    if evict and diagnosis.confidence is not Confidence.WEAK:
+        told.append(cited(f"Take out {who}: {lower(step.because if step else '')}.", "N1"))
+    elif step is not None and step.action is Action.FIX:
+        told.append(
+            cited(f"No machine has to go, what broke on {who} has to be put right: {lower(step.because)}.", "N1")
+        )
+    elif diagnosis.confidence is Confidence.WEAK:
+        told.append(cited(f"Nothing yet on this evidence, which is weak; check {who} before it gets work again.", "N1"))
+    else:
+        told.append(cited(f"Not before a check of {who}: {lower(step.because if step else diagnosis.headline)}.", "N1"))
+    told.append(cited("No other node is suspected." if len(diagnosis.nodes) == 1 else _alike(diagnosis.nodes[1:])))
+    checks = [one for one in subject.claims.every if one.id == "C1"]
+    return [*told, *(cited(f"Check: {one.says}") for one in checks)]
+
+
+def named_units(subject: Subject, question: Question) -> list[str]:
+    """The nodes that a question names, and those of the ranks that it names; a rank without a node by itself."""
+    homes = [subject.home.get(rank, f"rank {rank}") for rank in question.ranks]
+    return list(dict.fromkeys((*question.nodes, *homes)))
+
+
+def no_such(subject: Subject, name: str) -> str:
+    """The job has no node of that name, and what it has."""
+    nodes = subject.parsed.nodes
+    has = f"its nodes are {wording.names(nodes, 8, 60)}" if nodes else "its logs name no node"
+    return cited(f"This job has no {name}: {has}.")
+
+
+def _of_one(subject: Subject, unit: str) -> list[str]:
+    diagnosis = subject.diagnosis
+    place = next((at for at, one in enumerate(diagnosis.nodes) if one.node == unit), None)
+    if place is not None:
+        return _suspected(subject, diagnosis.nodes[place], first=not place)
+    if unit.startswith("rank ") and int(unit[5:]) not in subject.parsed.table.ranks:
+        known = wording.ranks(sorted({*subject.home, *subject.parsed.table.ranks}))
+        return [cited(f"No log and no job.json names {unit}; known are {known or 'no ranks'}.")]
+    peers = [event for event in diagnosis.events if unit in event.nodes and event.role is not Role.BENIGN]
+    lead = f"the first suspect is {diagnosis.nodes[0].node}" if diagnosis.nodes else wording.SCOPE[diagnosis.scope]
+    beside = [why for why in diagnosis.why if unit in why]
+    says = f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {lead}."
+    told = [cited(says, *(one.id for one in diagnosis.nodes[:1]))]
+    for event in peers[:1]:
+        alone = len(event.nodes) == 1
+        share = "it alone logged" if alone else f"it is one of {len(event.nodes):,} nodes that logged"
+        told.append(cited(f"Of the evidence {share} {event.id}: {wording.ROLE[event.role]}.", event.id))
+    found = look.of_node(subject.parsed, unit)
+    return [*told, cited(found.says), *quoted(found, 1)]
+
+
+def _suspected(subject: Subject, one: NodeEvidence, *, first: bool) -> list[str]:
+    diagnosis = subject.diagnosis
+    ranks = f" ({wording.ranks(one.ranks)})" if one.ranks and not one.node.startswith("rank") else ""
+    place = "the first suspect" if first else f"suspected too, with less evidence than {diagnosis.nodes[0].node}"
+    hint = "; the evidence is weak, a hint only" if diagnosis.confidence is Confidence.WEAK else ""
+    because = joined(*map(wording.sentence, (one.reasons or (one.because,))[:3]))
+    told = [cited(f"{one.node}{ranks} is {place}{hint}. {because}", one.id, *one.events[:3])]
+    names = (f"{one.id}.ended", f"{one.id}.behind", f"{one.id}.local")
+    told += [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
+    return told
+
+
+def _alike(suspects: Iterable[NodeEvidence]) -> str:
+    return f"Suspected too, with less evidence: {wording.names((one.node for one in suspects), 4, 80)}."
+
+
+def _logged_by(subject: Subject, event: EventEvidence) -> str:
+    """Who logged an event, by ranks and nodes, and what that makes them."""
+    who = subject.about.capital(subject.about.who(event))
+    named = f" ({wording.names(sorted(event.nodes, key=natural), 6, 60)})" if len(event.nodes) > 3 else ""
+    quote = subject.about.quote(event)
+    said = f"“{quote}”" if quote else lower(event.says or event.because)
+    return f"{who}{named} logged {said} {wording.times(event.count)}: {wording.ROLE[event.role]}."

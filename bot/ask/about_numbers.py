@@ -1,0 +1,141 @@
+"""Answers about numbers that the logs carry: loss, gradient norm, pace, memory; at an iteration, or in their course."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+import numpy as np
+
+from bot import wording
+from bot.ask.about_lines import by_rarity
+from bot.ask.about_topics import presence
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited, quoted
+from core.answer.search import search
+from core.live.findings import duration
+from core.model import Series
+
+FEW = 5  # values whose mean stands for the end of a series
+_PACE = ("slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
+_NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
+# how else lines call what no series holds
+_IN_LINES = {
+    "memory": ("allocated", "memory", "mem", "GiB", "MiB"),
+    "learning rate": ("learning rate", "learning_rate", "lr"),
+    "throughput": ("tokens/s", "tok/s", "samples/s", "throughput", "tflops", "it/s"),
+    "accuracy": ("accuracy", "acc"),
+}
+_ASKED = {
+    "memory": ("mem", "vram"),
+    "learning rate": ("learning", "lr"),
+    "throughput": ("token", "throughput", "tflop", "sample"),
+    "accuracy": ("acc",),
+}
+
+
+def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of number each
+    """Values of what is asked for; of lines that speak of it where no series holds it."""
+    named = next((name for name, words in _ASKED.items() if question.says(*words)), "")
+    if named:
+        return _in_lines(subject, question, named)
+    wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
+    if wanted == "time":
+        return _pace(subject, question)
+    found = [one for one in subject.parsed.iterations.series if wanted and wanted in one.name.casefold()]
+    if not found and question.says("nan", "inf"):
+        return presence(subject, question)
+    nan = [event for event in subject.diagnosis.events if "nan" in f"{event.says} {event.template}".casefold()]
+    bad = [cited(subject.told(event), event.id) for event in nan[:1]]
+    if not found and wanted and bad:
+        return [*bad, *(_in_lines(subject, question, wanted) or [])]
+    if not found:
+        return _in_lines(subject, question, wanted) if wanted else None
+    if question.says("nan", "inf"):
+        return _nan(subject, question, found)
+    told = [_told(one, question) for one in found[:2]]
+    signs = [one for one in subject.diagnosis.iterations if wanted in one.because.casefold()]
+    told += [cited(subject.told(one), one.id) for one in signs[:2]]
+    return [*told, *bad]
+
+
+def _told(series: Series, question: Question) -> str:
+    at = dict(zip(series.iterations, series.values, strict=True))
+    for iteration in question.iterations[:1]:
+        if iteration in at:
+            return cited(f"{series.name.capitalize()} at iteration {iteration:,}: {at[iteration]:g}.")
+        near = min(at, key=lambda other: abs(other - iteration))
+        return cited(
+            f"The logs hold no {series.name} of iteration {iteration:,}; the nearest is of {near:,}: {at[near]:g}. "
+            f"They hold it from {series.iterations[0]:,} to {series.iterations[-1]:,}."
+        )
+    first, last = series.iterations[0], series.iterations[-1]
+    low, high = min(at, key=lambda one: at[one]), max(at, key=lambda one: at[one])
+    before = ", ".join(f"{number:,}: {at[number]:g}" for number in series.iterations[-FEW:])
+    return cited(
+        f"{series.name.capitalize()}: {at[first]:g} at iteration {first:,}, {at[last]:g} at the last, {last:,}; lowest "
+        f"{at[low]:g} ({low:,}), highest {at[high]:g} ({high:,}). The last ones: {before}."
+    )
+
+
+def _nan(subject: Subject, question: Question, found: Sequence[Series]) -> Lines:
+    """Whether a number became NaN or infinite: by the evidence, else by its values."""
+    bad = [
+        (one.name, at)
+        for one in found
+        for at, value in zip(one.iterations, one.values, strict=True)
+        if not isfinite(value)
+    ]
+    if bad:
+        return [
+            cited(f"Yes: the {bad[0][0]} is no number from iteration {bad[0][1]:,} on."),
+            *(_told(one, question) for one in found[:1]),
+        ]
+    lines = presence(subject, question) or []
+    if lines and lines[0].startswith("Yes"):
+        return lines
+    values = sum(len(one.values) for one in found)
+    return [
+        cited(f"None of the {values:,} values that the logs hold is NaN or infinite."),
+        _told(found[0], question),
+        *lines[:2],
+    ]
+
+
+def _pace(subject: Subject, question: Question) -> Lines | None:
+    """Seconds an iteration, at one iteration or in the middle, at the end, and whether that is judged slow."""
+    diagnosis, iterations = subject.diagnosis, subject.parsed.iterations
+    signs = [
+        one for one in (*diagnosis.why, *(suspect.because for suspect in diagnosis.nodes)) if "slow" in one.casefold()
+    ]
+    told = [cited(f"{wording.sentence(one)}") for one in signs[:2]]
+    told += [_told(one, question) for one in iterations.series if "time" in one.name][:1]
+    pace, steps = iterations.course.pace(), iterations.course.steps
+    if pace is not None and len(steps) >= FEW:
+        end = float(np.mean(steps[-FEW:]))
+        told.append(
+            cited(
+                f"An iteration took {duration(pace.step)} by the clock (median), the last {FEW} {duration(end)} each; "
+                f"the longest pause between two was {duration(pace.longest)}."
+            )
+        )
+    if not signs and told:
+        told.append(
+            cited("The diagnosis does not call it slow." if "slow" not in diagnosis.headline else diagnosis.headline)
+        )
+    return told or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
+
+
+def _in_lines(subject: Subject, question: Question, name: str) -> Lines | None:
+    """The lines that speak of a number; which numbers there are where none does."""
+    words = _IN_LINES.get(name, (name,))
+    for word in words:
+        if question.iterations:
+            found = search(subject.parsed, (word, str(question.iterations[0])))
+            if found.lines:
+                return [cited(found.says), *quoted(found, 3)]
+        found = by_rarity(subject, [word]) if len(word) < 4 else search(subject.parsed, (word,))
+        if found.lines:
+            return [cited(f"The logs hold no series of it; lines that speak of it: {found.says}"), *quoted(found, 3)]
+    has = ", ".join(one.name for one in subject.parsed.iterations.series) or "none"
+    tried = ", ".join(f"“{word}”" for word in words)
+    return [cited(f"No line holds {tried}; numbers by iteration that the logs carry: {has}.")]

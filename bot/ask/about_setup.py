@@ -1,0 +1,85 @@
+"""Answers about what the job was: nodes and ranks, model, versions, settings, who runs where."""
+
+from bot import wording
+from bot.ask.about_events import telling_words
+from bot.ask.about_jobs import flat_fields
+from bot.ask.about_lines import find
+from bot.ask.about_nodes import no_such
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited
+
+MAX_FIELDS = 4
+_OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")
+_SAME = {
+    "tensor": "tp",
+    "pipeline": "pp",
+    "data": "dp",
+    "version": "software",
+    "parallel": "parallel",
+    "owner": "user",
+    "submit": "user",
+}
+
+
+def setup(subject: Subject, question: Question) -> Lines | None:
+    """Where a rank runs, which ranks a node has, a field of job.json, or the job in a few lines."""
+    if question.unknown and not question.nodes and not question.ranks:
+        return [no_such(subject, question.unknown[0])]
+    told = [_of_rank(subject, rank) for rank in question.ranks[:3]]
+    told += [_of_node(subject, node) for node in question.nodes[:3]]
+    if told and not question.says("ip", "address"):
+        return told
+    fields = _fields(subject, question)
+    if fields:
+        return told + [cited(f"By job.json: {name}: {value}.") for name, value in fields[:MAX_FIELDS]]
+    if question.says(*_OF_JOB) or told:
+        return [*told, *_whole(subject)]
+    return find(subject, question) or [
+        cited("job.json does not tell that, and no line speaks of it by these words."),
+        *_whole(subject),
+    ]
+
+
+def _whole(subject: Subject) -> list[str]:
+    manifest, facts, nodes = subject.parsed.job.manifest, subject.diagnosis.facts, subject.parsed.nodes
+    ranks = manifest.world_size or len(subject.home) or len(subject.parsed.table.ranks)
+    units = [wording.counted(len(nodes), "node")] if subject.parsed.unit == "node" and nodes else []
+    units += [wording.counted(ranks, "rank")] if ranks else []
+    named = f": {wording.names(nodes, 8, 60)}" if nodes else ""
+    told = [cited(f"{', '.join(units) or 'Neither nodes nor ranks are told'}{named}.")]
+    if facts:
+        told.append(cited("; ".join(f"{name} {value}" for name, value in facts.items()) + "."))
+    if manifest.total_iterations:
+        told.append(cited(f"{manifest.total_iterations:,} iterations were planned."))
+    return told
+
+
+def _of_rank(subject: Subject, rank: int) -> str:
+    node = subject.home.get(rank)
+    if node is None:
+        known = wording.ranks(sorted(set(subject.home) | set(subject.parsed.table.ranks)))
+        return cited(f"No log and no job.json tells the node of rank {rank}; known are {known or 'no ranks'}.")
+    own = subject.ranks_on(node)
+    return cited(f"Rank {rank} runs on {node}, as local rank {own.index(rank)} of {wording.ranks(own)}.")
+
+
+def _of_node(subject: Subject, node: str) -> str:
+    own = subject.ranks_on(node)
+    addresses = subject.parsed.job.manifest.node_addresses.get(node, ())
+    told = f"{node} has {wording.ranks(own)}" if own else f"Which ranks {node} has is not told"
+    return cited(f"{told}{f', address {wording.names(addresses, 3, 60)}' if addresses else ''}.")
+
+
+def _fields(subject: Subject, question: Question) -> list[tuple[str, str]]:
+    """Fields of job.json whose names the question's words begin, or mean."""
+    words = [_SAME.get(word, word) for word in telling_words(question)] + [
+        means for word, means in _SAME.items() if question.says(word)
+    ]
+    every = flat_fields(subject.parsed.job.manifest.extra)
+    return [(name, value[:200]) for name, value in every.items() if any(_names(name, word) for word in words)]
+
+
+def _names(name: str, word: str) -> bool:
+    parts = name.casefold().replace("-", "_").replace(".", "_").split("_")
+    return word in parts or (len(word) > 3 and any(part.startswith(word) for part in parts))

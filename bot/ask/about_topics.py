@@ -1,0 +1,200 @@
+"""Answers about what people ask for by name: an OOM, time-outs. A denial follows a search for all its names."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as package_files
+
+from bot import wording
+from bot.ask.about_events import piece_lines, said_in_evidence
+from bot.ask.about_lines import find
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited, lower, quoted, raw
+from core.answer import look
+from core.answer.search import search, seek
+from core.history.of_job import attempts_of
+from core.model import EventEvidence, Role, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Something that people ask for: how they call it, how lines say it, how an answer names it."""
+
+    asked: re.Pattern[str]
+    said: re.Pattern[bytes]
+    name: str
+    special: bool = True  # names one trouble; "error" and "killed" name any
+
+    def in_text(self, text: str) -> bool:
+        """Whether a text of the evidence says it."""
+        return self.said.search(text.encode()) is not None
+
+
+def presence(subject: Subject, question: Question) -> Lines | None:
+    """Whether something is there: in the evidence, else in any line; a denial says what was searched for."""
+    topic = topic_of(question)
+    if topic is None or topic is topics()["error"]:
+        told = _words(subject, question) or (_errors(subject, question) if topic else None)
+        return told or _term_denied(subject, question)
+    told = _together(subject, question)
+    if told:
+        return told
+    return _in_evidence(subject, question, topic) or _in_lines(subject, question, topic)
+
+
+def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
+    hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
+    mine = [event for event in hits if _concerns(event, question)]
+    if mine:
+        first = min(mine, key=lambda event: (event.role is not Role.ROOT, event.id))
+        told = [cited(f"{_YES[first.role]}: {subject.told(first)}", first.id), *raw(first.lines, 2)]
+        return told + [cited(subject.told(event), event.id) for event in mine if event is not first][:2]
+    return []
+
+
+def _together(subject: Subject, question: Question) -> Lines:
+    """Of a library and a trouble, as in "NCCL time-outs": lines that speak of both, else what speaks of each."""
+    other = next(
+        (one for name, one in topics().items() if name not in _LIBRARIES and one.asked.search(question.plain)), None
+    )
+    library = next((topics()[name] for name in _LIBRARIES if topics()[name].asked.search(question.plain)), None)
+    if library is None or other is None:
+        return []
+    both = seek(subject.parsed, [library.said, other.said], f"{library.name} and {other.name}")
+    if both.lines:
+        return [cited(f"Yes: {both.says}"), *quoted(both, 3)]
+    if other is topics()["error"]:
+        other = library
+    alone = _in_evidence(subject, question, other) or _in_lines(subject, question, other)
+    return [cited(f"{both.says.rstrip('.')} together. Of {other.name} alone: {alone[0]}"), *alone[1:]]
+
+
+_YES = {
+    Role.ROOT: "Yes",
+    Role.PROPAGATED: "Yes, but as a consequence",
+    Role.TEARDOWN: "Yes, while the job was being ended",
+    Role.BENIGN: "Yes, and it is harmless",
+}
+_LIBRARIES = ("nccl", "gloo", "cuda")
+
+
+def count(subject: Subject, question: Question) -> Lines | None:
+    """How often: of a piece of evidence, of what a topic or the words of the question name."""
+    events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
+    if events:
+        told = [cited(f"{one.id} was logged {wording.times(one.count)}: {subject.told(one)}", one.id) for one in events]
+        return [*told, *raw(events[0].lines, 2)]
+    if question.says("attempt", "restart"):
+        attempts = attempts_of(subject.parsed, subject.diagnosis)
+        if len(attempts) > 1:
+            ended = "; ".join(f"{one.name}: {one.cause or one.ended}" for one in attempts[:6])
+            return [cited(f"The logs hold {len(attempts):,} attempts. {ended}.")]
+        if question.says("attempt"):
+            return [cited("The logs are read as one attempt: nothing that I know to look for tells of a second start.")]
+    topic = topic_of(question)
+    if topic is topics()["error"]:
+        return _errors(subject, question)
+    if topic is None:
+        return _words(subject, question)
+    found = _sought(subject, question, topic)
+    told = [cited(one) for one in (found.says if found.lines else _denied(subject, question, topic),)]
+    hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
+    told = [cited(f"{event.id}: {subject.told(event)}", event.id) for event in hits[:2]] + told
+    return [*told, *quoted(found, 2)]
+
+
+def topic_of(question: Question) -> Topic | None:
+    """The most special topic that a question names; "error" is the last."""
+    asked = next((topic for topic in topics().values() if topic.asked.search(question.plain)), None)
+    by_name = (topic for topic in topics().values() if topic.special and topic.in_text(question.text))
+    return next(by_name, asked) if asked is None or not asked.special else asked
+
+
+@cache
+def topics() -> dict[str, Topic]:
+    """All topics by name, the special ones before the general ones."""
+    said = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["topics"]
+    return {
+        name: Topic(
+            re.compile(one["asked"]),
+            re.compile(one["said"].encode(), re.IGNORECASE),
+            one["name"],
+            one.get("special", True),
+        )
+        for name, one in said.items()
+    }
+
+
+def _in_lines(subject: Subject, question: Question, topic: Topic) -> Lines:
+    found = _sought(subject, question, topic)
+    elsewhere = seek(subject.parsed, [topic.said], topic.name) if question.nodes or question.ranks else found
+    if not found.lines and elsewhere.lines:  # what a node did is often told by others
+        return [cited(f"{found.says.rstrip('.')}; of others {lower(elsewhere.says)}."), *quoted(elsewhere, 3)]
+    if not found.lines:
+        known = subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
+        says = f"What the diagnosis says: {wording.sentence(subject.diagnosis.headline)}"
+        return [_denied(subject, question, topic), *([cited(says)] if known else [])]
+    return [cited(f"Lines speak of it that are not among the evidence: {found.says}"), *quoted(found, 3)]
+
+
+def _sought(subject: Subject, question: Question, topic: Topic) -> look.Found:
+    node = question.nodes[0] if question.nodes else None
+    rank = question.ranks[0] if question.ranks else None
+    return seek(subject.parsed, [topic.said], topic.name, node=node, rank=rank)
+
+
+def _denied(subject: Subject, question: Question, topic: Topic) -> str:
+    coverage = subject.diagnosis.coverage
+    where = f" of {question.nodes[0]}" if question.nodes else f" of rank {question.ranks[0]}" if question.ranks else ""
+    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
+    gaps = "; ".join(wording.missing(coverage))
+    told = f"No line{where} speaks of {topic.name}; all {read} were searched."
+    return cited(told + (f" Missing: {gaps}." if gaps else ""))
+
+
+def _words(subject: Subject, question: Question) -> Lines | None:
+    """By the question's own telling words: evidence first, then lines."""
+    found = said_in_evidence(subject, question)
+    return piece_lines(subject, found[0]) if found else find(subject, question)
+
+
+def _term_denied(subject: Subject, question: Question) -> Lines | None:
+    """A denial of a name that lines would hold as it is: SIGBUS, ibv_poll_cq, RuntimeError."""
+    terms = [term for term in _TERM.findall(question.text) if term not in (*question.nodes, *question.ids)]
+    found = search(subject.parsed, terms[:1]) if terms else None
+    if found is None or found.lines:
+        return None
+    coverage = subject.diagnosis.coverage
+    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
+    return [cited(f"{found.says.rstrip('.')}; all {read} were searched.")]
+
+
+_TERM = re.compile(r"\b(?:[A-Z]{3,40}[A-Z0-9_]{0,40}|[a-z0-9]{1,40}_[a-z0-9_]{1,60}|[A-Z][a-z]{1,30}[A-Z]\w{1,60})\b")
+
+
+def _errors(subject: Subject, question: Question) -> Lines:
+    """Complaints in general: what a node or rank complained of, or all events of the evidence."""
+    parsed = subject.parsed
+    if question.nodes or question.ranks:
+        found = look.of_node(parsed, question.nodes[0]) if question.nodes else look.of_rank(parsed, question.ranks[0])
+        return [cited(found.says), *quoted(found, 4)]
+    events = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
+    if not events:
+        return _in_lines(subject, question, topics()["error"])
+    listed = [cited(subject.told(event), event.id) for event in events[:4]]
+    return [
+        cited(f"{wording.counted(len(events), 'kind')} of error messages point to the failure or follow from it."),
+        *listed,
+    ]
+
+
+def _concerns(event: EventEvidence, question: Question) -> bool:
+    if question.nodes and event.nodes:
+        return bool(set(question.nodes) & set(event.nodes))
+    return not (question.ranks and event.ranks) or bool(set(question.ranks) & set(event.ranks))
+
+
+def _text(event: EventEvidence) -> str:
+    return " ".join((event.template, event.says, *(line.text for line in event.lines)))

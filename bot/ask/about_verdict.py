@@ -1,0 +1,148 @@
+"""Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
+
+from bot import wording
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.tell import Lines, cited, joined, lower, raw
+from bot.note.by_code import category_of
+from bot.note.claim import Use
+from bot.note.sentence import Category
+from core.model import Confidence, Role, Scope
+
+_HEDGE = {Confidence.ESTABLISHED: "", Confidence.SUPPORTED: "Likely: ", Confidence.WEAK: "A hint, no more: "}
+_SIDE = {
+    "machine": "the machine, not your code",
+    "link": "the network, not your code",
+    "code": "the program, its data or its settings, not the hardware",
+    "means": "neither code nor hardware, but what the job was given (storage, memory, permissions, files or settings)",
+}
+_OF_CATEGORY = {
+    Category.HARDWARE: "hardware",
+    Category.USER: "your code, data or settings",
+    Category.FRAMEWORK: "the framework",
+    Category.PLATFORM: "the platform around the job",
+}
+_NODE_KINDS = ("machine", "link")
+
+
+def verdict(subject: Subject, _question: Question) -> Lines:
+    """What happened, why, and what to do."""
+    diagnosis, claims = subject.diagnosis, subject.claims
+    look = next(iter(claims.of(Use.HEADLINE)), None)
+    sure = f" ({diagnosis.confidence})" if diagnosis.scope in (Scope.NODE, Scope.JOB) else ""
+    first = (look.says if look else diagnosis.headline).rstrip(".")
+    ids = [event.id for event in (subject.leading,) if event] + [one.id for one in diagnosis.nodes[:1]]
+    told = [cited(f"{first}{sure}.", *ids)]
+    cause = next((one for one in claims.of(Use.CAUSE) if not one.id.startswith("D1")), None)
+    if cause and diagnosis.scope in (Scope.NODE, Scope.JOB):
+        told.append(cited(cause.says, *cause.cites[:2]))
+    elif diagnosis.why:
+        told.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
+    if subject.leading:
+        told += raw(subject.leading.lines, 1)
+    if diagnosis.next:
+        told.append(cited(f"Next: {wording.next_line(diagnosis.next)}"))
+    return told
+
+
+def sure(subject: Subject, _question: Question) -> Lines:
+    """How sure, what speaks for it, what does not."""
+    diagnosis, claims = subject.diagnosis, subject.claims
+    if diagnosis.scope is Scope.UNKNOWN:
+        told = [cited("Not sure of anything: the logs do not tell what is at fault.")]
+    else:
+        level = wording.CONFIDENCE[diagnosis.confidence].partition(":")
+        told = [cited(f"{level[0].capitalize()}:{level[2]}. {wording.SCOPE[diagnosis.scope].capitalize()}.")]
+    why = list(claims.about("N1.why"))[:1] or list(claims.about("D1.why"))[:1]
+    ends = (".unseen", ".alone")
+    beside = [one for one in claims.about("E") if one.id.endswith(ends)][:1]
+    grounds = why + beside or [one for one in claims.about("E") if one.id.endswith(".said")][:1]
+    if grounds:
+        told.append(cited(f"For it: {joined(*(one.says for one in grounds))}", *(one.cites[0] for one in grounds)))
+    against = [one.says for one in claims.about("D1.why") if one not in grounds]
+    against += [one.says for one in claims.of(Use.OPEN) if one.id.startswith(("N2.", "J1."))]
+    if against:
+        told.append(cited(f"Open: {joined(*against[:3])}"))
+    return told
+
+
+def blame(subject: Subject, _question: Question) -> Lines:
+    """Code, hardware, network, storage, or nobody knows."""
+    diagnosis = subject.diagnosis
+    lead = subject.leading
+    ids = [lead.id] if lead else []
+    if diagnosis.scope is Scope.NONE:
+        return [cited(f"Neither: {lower(diagnosis.headline)}.", *ids)]
+    step = diagnosis.next
+    kind, cause = (step.kind, step.cause) if step else ("unknown", "")
+    side = _SIDE.get(kind, "")
+    hedge = _HEDGE[diagnosis.confidence]
+    where = f" on {diagnosis.nodes[0].node}" if diagnosis.scope is Scope.NODE and diagnosis.nodes else ""
+    if diagnosis.scope is Scope.UNKNOWN:
+        told = [cited(f"The logs do not tell: {lower(diagnosis.headline)}.", *ids)]
+    elif side:
+        told = [cited(wording.sentence(f"{hedge}{side}: {cause or lower(diagnosis.headline)}{where}."), *ids)]
+    else:
+        reason = "a process crashed, which code and hardware cause alike" if kind == "process" else cause
+        told = [cited(f"The logs do not tell code from hardware{f': {reason}{where}' if reason else ''}.", *ids)]
+    category = category_of(diagnosis, subject.known)
+    if category in _OF_CATEGORY and not side:
+        told.append(cited(f"By what was logged it counts as {_OF_CATEGORY[category]}."))
+    if diagnosis.scope is Scope.JOB:
+        told.append(cited("It concerns the whole job, so no single machine is at fault.", *ids))
+    if lead and lead.lines:
+        told += raw(lead.lines, 2)
+    return told
+
+
+def missing(subject: Subject, _question: Question) -> Lines:
+    """What was not read, not compared, not found, and what would tell."""
+    claims, diagnosis = subject.claims, subject.diagnosis
+    gaps = [one.says for one in claims.about("J1.gap")]
+    if not diagnosis.coverage.baseline_jobs and not any("successful job" in gap for gap in gaps):
+        gaps.append("There is no successful job with these settings to compare with.")
+    if not diagnosis.stacks and not diagnosis.coverage.dumps and any("hung" in one for one in (diagnosis.headline,)):
+        gaps.append("There are no stack dumps, which would tell where the processes stood.")
+    first = f"Missing: {joined(*gaps[:3])}" if gaps else "Nothing that was promised is missing: all logs were read."
+    told = [cited(first)]
+    if diagnosis.scope is Scope.UNKNOWN or not any(event.role is Role.ROOT for event in diagnosis.events):
+        told.append(cited("No line tells why: there is no direct trace of the fault in these logs."))
+    checks = claims.of(Use.CHECK)[:2]
+    if checks:
+        told.append(cited(f"What would tell: {joined(*(one.says for one in checks))}"))
+    return told
+
+
+def approved(subject: Subject, question: Question) -> Lines:
+    """Who confirmed the known faults that this answer cites; the thread tells who decided about this one."""
+    chosen = [fault for fault in subject.known if not question.ids or fault.id in question.ids]
+    team = [fault for fault in chosen if not fault.seed]
+    if team:
+        told = [f"{fault.id}, “{fault.title}”, was {wording.vouched(fault)}." for fault in team[:2]]
+        return [cited(one, fault.id) for one, fault in zip(told, team, strict=False)]
+    if chosen:
+        fault = chosen[0]
+        return [
+            cited(f"Nobody of your team: {fault.id}, “{fault.title}”, is {wording.vouched(fault)}.", fault.id),
+            cited("Whether somebody approves the note on this job is told in its thread."),
+        ]
+    return [cited("Nobody: no confirmed fault of the library fits this job, and the diagnosis is made by code.")]
+
+
+def read(subject: Subject, question: Question) -> Lines:
+    """What was read and compared, of which node or rank."""
+    coverage = subject.diagnosis.coverage
+    gone = "; ".join(wording.missing(coverage))
+    told = [cited(f"Read: {wording.read(coverage)}. Compared {wording.compared(coverage)}.")]
+    for node in question.nodes[:2]:
+        files = sorted(set(_files_of(subject, node)))
+        named = f"{wording.counted(len(files), 'file')}: {wording.names(files, 3, 90)}" if files else "none"
+        told.append(cited(f"Logs of {node}: {named}."))
+    told.append(cited(f"Missing: {gone}." if gone else "Nothing is missing of what job.json promises."))
+    return told
+
+
+def _files_of(subject: Subject, node: str) -> list[str]:
+    table = subject.parsed.table
+    voices = [at for at, origin in enumerate(table.origins) if origin.node == node]
+    return [table.files[int(table.file_of_voice[voice])] for voice in voices]

@@ -1,0 +1,42 @@
+"""What people say in a thread that is no question to the bot: thanks, "on it", words to somebody else."""
+
+import re
+
+MAX_READ = 1_000  # characters of a message
+_MENTION = re.compile(r"<@([A-Z0-9]{2,20})(?:\|[^>]{0,80})?>")
+_EMOJI = re.compile(r":[a-z0-9_+-]{1,60}:")
+_ASKS = re.compile(
+    r"[?\uff1f]|\b(?:what|why|who|whose|when|where|which|how|is|are|was|were|did|does|do|can|could|should|will|would|has|have|any|show|"
+    r"tell|explain|compare|list|find|grep|search|give|print|help|was|wer|wie|wann|wo|warum|wieso|welche[rs]?|zeig\w{0,4}|ist|hat|gab|"
+    r"erklär\w{0,4}|vergleich\w{0,4})\b|什么|为什么|谁|哪|怎么|多少|几|吗|解释|比较|显示|搜索",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(
+    r"(?:thanks?|thank you|thx|ty|cheers|ok(?:ay)?|k|on it|looking|checking|got it|lgtm|nice|great|cool|bad bot|"
+    r"good (?:bot|job|morning|night|catch|find)|hi|hello|hey|morning|brb|done|fixed|restarted|restarting|drained|"
+    r"draining|will do|agreed|same here|sounds good|makes sense|that makes sense|yes|yep|yeah|no|nope|sure|lol|wow|"
+    r"hmm|huh|ah|oh|fyi|np|ack|\+1|i(?:['\u2019](?:ll|m|ve|d))?|we(?:['\u2019](?:ll|re|ve))?|let me|let us|"
+    r"let['\u2019]s|please|ping me|assigning|ticket|danke|alles klar|super|prima|passt|ich|wir|mach ich|schau|"
+    r"谢谢|好的|收到|我来|嗯|辛苦)(?![\w'\u2019])",
+    re.IGNORECASE,
+)
+
+
+def is_chatter(text: str, bot: str = "") -> bool:
+    """Whether a message in a thread of the bot wants nothing from it.
+
+    Args:
+        bot: the bot's own user id; who mentions somebody else and not the bot speaks to that person.
+    """
+    text = text[:MAX_READ]
+    mentioned = set(_MENTION.findall(text))
+    if bot and mentioned and bot not in mentioned:
+        return True
+    said = " ".join(_EMOJI.sub(" ", _MENTION.sub(" ", text)).split())
+    if not any(letter.isalnum() or letter in "?\uff1f" for letter in said):
+        return True
+    opens = _SAYS.match(said.lstrip("¡!.,;:- "))
+    if opens is None:
+        return False
+    rest = said[opens.end() :]
+    return _ASKS.search(rest) is None and _ASKS.match(said) is None

@@ -1,0 +1,107 @@
+"""A question as code reads it: its names, numbers and quotes, and the whole in plain words."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from bot.ask.normal import normal
+from bot.harmless import harmless
+
+MAX_QUESTION = 1_000  # characters that are read
+_QUOTED = re.compile(r"[\"“”„«»`「」]([^\"“”„«»`「」]{2,200})[\"“”„«»`「」]|(?<!\w)'([^']{2,200})'(?!\w)")
+_EVIDENCE = re.compile(r"\b([ENIP][1-9][0-9]?)\b", re.IGNORECASE)
+_RANKS = re.compile(
+    r"\branks?\s{0,3}#?([0-9]{1,6})"
+    r"(?:\s{0,3}(?:,|and|or|und|oder|vs\.?|to|-|和|与)\s{0,3}(?:rank\s{0,3})?#?([0-9]{1,6}))?",
+    re.IGNORECASE,
+)
+_ITERATION = re.compile(r"(?:\b(?:iterations?|iters?|steps?|schritt)|迭代|步)\s{0,3}#?([0-9]{1,9})", re.IGNORECASE)
+_JOB = re.compile(r"\b(?:job|run)\s{1,3}#?([A-Za-z0-9][\w.-]{0,80})\b", re.IGNORECASE)
+_TOKEN = re.compile(r"[A-Za-z0-9][\w.-]{1,80}")
+_MENTION = re.compile(r"<[@!#][^>\s]{1,80}>")
+_SPOKEN = re.compile(r"(?<![A-Za-z])([A-Za-z]{1,40})[ _#-]?([0-9]{1,9})(?![0-9])")
+_LETTERS_NUMBER = re.compile(r"([A-Za-z]{1,40})[-_]?([0-9]{1,9})$")
+_MENTIONS_RANKS = re.compile(r"rank", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody asks.
+
+    nodes, jobs: names of nodes of the job and of other jobs, in their order. unknown: what looks like a node's
+    name, and is none of the job. ids: of evidence. quoted: what stands between quotation marks. plain: the whole in
+    small English words, names by their kind (bot/ask/normal.py).
+    """
+
+    text: str
+    plain: str
+    nodes: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    iterations: tuple[int, ...] = ()
+    ids: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def says(self, *stems: str) -> bool:
+        """Whether a word of the plain question begins with any of these."""
+        return any(word.startswith(stems) for word in self.plain.split())
+
+
+def read_question(text: str, nodes: Sequence[str], jobs: Collection[str] = (), own: str = "") -> Question:
+    """The question with its names.
+
+    Args:
+        nodes: of the job.
+        jobs: ids of the jobs beside it.
+        own: id of the job.
+    """
+    text = harmless(_MENTION.sub(" ", text[: 2 * MAX_QUESTION]).strip(), MAX_QUESTION)
+    found = named_nodes(text, nodes)
+    ranks = [int(number) for match in _RANKS.finditer(text) for number in match.groups() if number]
+    others = _other_jobs(text, jobs, own, [*nodes, *found.values()])
+    ids = [
+        name.upper() for name in _EVIDENCE.findall(text) if name.casefold() not in {job.casefold() for job in others}
+    ]
+    quoted = [(match[1] or match[2]).strip() for match in _QUOTED.finditer(text)]
+    return Question(
+        text=text,
+        plain=normal(text, [*found.values(), *found], others),
+        nodes=tuple(found),
+        ranks=tuple(dict.fromkeys(ranks)),
+        iterations=tuple(dict.fromkeys(int(number) for number in _ITERATION.findall(text))),
+        ids=tuple(dict.fromkeys(ids)),
+        jobs=tuple(others),
+        quoted=tuple(dict.fromkeys(quoted)),
+        unknown=tuple(_strangers(text, nodes)) if not found else (),
+    )
+
+
+def named_nodes(text: str, nodes: Sequence[str]) -> dict[str, str]:
+    """Nodes that a text names, in its order, with their spelling there; "node 1" is node-01 when only that one is."""
+    spoken = {(match[1].casefold(), int(match[2])): match for match in _SPOKEN.finditer(text)}
+    places: dict[str, tuple[int, str]] = {}
+    for node in nodes:
+        exact = re.search(rf"(?<![\w.-]){re.escape(node)}(?![\w-])", text, re.IGNORECASE)
+        short = _LETTERS_NUMBER.search(node.split(".", maxsplit=1)[0])
+        match = exact or (spoken.get((short[1].casefold(), int(short[2]))) if short else None)
+        if match and not (match is not exact and _MENTIONS_RANKS.fullmatch(match[1])):
+            places[node] = match.start(), match[0]
+    return {node: places[node][1] for node in sorted(places, key=lambda node: (places[node][0], node))}
+
+
+def _other_jobs(text: str, jobs: Collection[str], own: str, nodes: Collection[str]) -> list[str]:
+    """Jobs that are beside this one, and what is called one; words as "job died" are none."""
+    by_name = {job.casefold(): job for job in jobs}
+    taken = {node.casefold() for node in nodes} | {own.casefold()}
+    named = [by_name[word.casefold()] for word in _TOKEN.findall(text) if word.casefold() in by_name]
+    called = [word for word in _JOB.findall(text) if any(letter.isdigit() for letter in word)]
+    return [job for job in dict.fromkeys((*named, *called)) if job.casefold() not in taken]
+
+
+def _strangers(text: str, nodes: Sequence[str]) -> list[str]:
+    """Names that look as the job's nodes do, and are none of them."""
+    heads = {match[1].casefold() for node in nodes if (match := _LETTERS_NUMBER.search(node.split(".", maxsplit=1)[0]))}
+    heads |= {"node", "gpu", "host"}
+    named = [match for word in _TOKEN.findall(text) if (match := _LETTERS_NUMBER.fullmatch(word))]
+    return [match[0] for match in named if match[1].casefold() in heads - {"rank", "iteration", "step"}]

@@ -1,0 +1,87 @@
+"""What a question is about: a job that was read, its diagnosis, known faults like it, and the jobs beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from bot.known import KnownFault
+from bot.note.about import About
+from bot.note.claim import Claims
+from bot.note.claims import claims_of
+from core.job import Manifest
+from core.model import Diagnosis, EventEvidence, Evidence, Role
+from core.parsing.parsed import Parsed
+
+
+class Beside(Protocol):
+    """The jobs beside the one that is asked about; reading them takes time, so only answers that need them ask."""
+
+    def manifests(self) -> Sequence[Manifest]:
+        """What is known of every job without its logs."""
+
+    def subject(self, job: str) -> "Subject | None":
+        """Another job, read and diagnosed; None where there is none of that name."""
+
+
+class Alone:
+    """No job is beside it."""
+
+    def manifests(self) -> Sequence[Manifest]:
+        """None."""
+        return ()
+
+    def subject(self, job: str) -> "Subject | None":  # noqa: ARG002 there is none
+        """None."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A job, what the diagnosis says of it, known faults like it, and the jobs beside it."""
+
+    parsed: Parsed
+    diagnosis: Diagnosis
+    known: tuple[KnownFault, ...] = ()
+    beside: Beside = field(default_factory=Alone)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """What is true of the job."""
+        return claims_of(self.diagnosis, self.known)
+
+    @cached_property
+    def about(self) -> About:
+        """The diagnosis, made harmless."""
+        return About(self.diagnosis, self.known)
+
+    @cached_property
+    def evidence(self) -> dict[str, Evidence]:
+        """All evidence by its id."""
+        every: tuple[Evidence, ...] = (*self.diagnosis.events, *self.diagnosis.nodes, *self.diagnosis.iterations)
+        return {one.id: one for one in every}
+
+    def told(self, one: Evidence) -> str:
+        """The sentence of a piece of evidence, with the words of the log where it says "this"."""
+        about = self.about
+        return about.capital(about.because(one) if isinstance(one, EventEvidence) else one.because)
+
+    @property
+    def leading(self) -> EventEvidence | None:
+        """The direct trace that is shown first, else the first event that is not harmless."""
+        events = [event for event in self.diagnosis.events if event.role is not Role.BENIGN]
+        return next((event for event in events if event.role is Role.ROOT), events[0] if events else None)
+
+    @cached_property
+    def home(self) -> dict[int, str]:
+        """The node of each rank, as far as it is known."""
+        told = {rank: node for node, ranks in self.parsed.job.manifest.node_ranks.items() for rank in ranks}
+        table = self.parsed.table
+        heard = {
+            origin.rank: origin.node for origin in table.origins if origin.rank is not None and origin.node is not None
+        }
+        return {**heard, **told}
+
+    def ranks_on(self, node: str) -> tuple[int, ...]:
+        """The ranks of a node."""
+        return tuple(sorted(rank for rank, home in self.home.items() if home == node))

@@ -1,0 +1,105 @@
+"""Searching the lines of a job for words or for a pattern; who finds nothing says how much was searched."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.answer.look import Found, found_rows, span
+from core.errors import UnreadableLog
+from core.events.table import EventTable
+from core.job import LogFile
+from core.parsing.parsed import Parsed
+
+MAX_SEARCHED = 4 << 30  # bytes that a search for words reads, some seconds; the answer says when there was more
+_BLOCK = 1 << 22
+_WINDOW = 400_000  # matching lines that are counted
+
+
+def search(
+    parsed: Parsed, words: Sequence[str], *, node: str | None = None, rank: int | None = None, most: int = MAX_SEARCHED
+) -> Found:
+    """Lines that hold all of the words (case ignored), of a node or a rank if one is named; the rarest events first.
+
+    Args:
+        most: bytes that are read at most.
+    """
+    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in words if word]
+    if not patterns:
+        return Found("There is nothing to search for.")
+    what = " and ".join(f"“{word}”" for word in words)
+    return seek(parsed, patterns, what, node=node, rank=rank, most=most)
+
+
+def seek(
+    parsed: Parsed,
+    patterns: Sequence[re.Pattern[bytes]],
+    what: str,
+    *,
+    node: str | None = None,
+    rank: int | None = None,
+    most: int = MAX_SEARCHED,
+    latest: bool = False,
+) -> Found:
+    """Lines that hold all patterns, the rarest events first, or the latest; ``what``: the patterns in words."""
+    table = parsed.table
+    rows: list[int] = []
+    left = most
+    for number, name in enumerate(table.files):
+        hits, read = _grep(parsed.files[name], patterns, left)
+        left -= read
+        rows += _rows_of(table, number, hits)
+    kept = [row for row in rows if _is_of(table, row, node, rank)]
+    where = f" of {node}" if node else f" of rank {rank}" if rank is not None else ""
+    more = "" if left > 0 else f" Only the first {most >> 20:,} MiB were searched."
+    if not kept:
+        return Found(f"No line{where} holds {what}.{more}")
+    often = Counter(table.event[kept].tolist())
+    if latest:
+        kept.sort(key=lambda row: (-int(table.time[row]), -row))
+    else:
+        kept.sort(key=lambda row: (often[int(table.event[row])], int(table.time[row]), row))
+    plural = "line holds" if len(kept) == 1 else "lines hold"
+    found = found_rows(parsed, f"{len(kept):,} {plural} {what}{where}, {span(table, np.array(kept))}.{more}", kept)
+    return replace(found, total=len(kept))
+
+
+def _is_of(table: EventTable, row: int, node: str | None, rank: int | None) -> bool:
+    origin = table.origins[table.voice[row]]
+    return (node is None or origin.node == node) and (rank is None or origin.rank == rank)
+
+
+def _grep(file: LogFile, patterns: Sequence[re.Pattern[bytes]], most: int) -> tuple[list[int], int]:
+    """Numbers of the lines that hold all patterns, and the bytes that were read."""
+    hits: list[int] = []
+    number, read, rest = 1, 0, b""
+    try:
+        with file.open() as stream:
+            while read < most and len(hits) < _WINDOW and (block := stream.read(_BLOCK)):
+                read += len(block)
+                whole, newline, rest = (rest + block).rpartition(b"\n")
+                if newline:
+                    hits += _hits(whole, patterns, number)
+                    number += whole.count(b"\n") + 1
+    except UnreadableLog:
+        pass  # the diagnosis has told of it
+    return [*hits, *_hits(rest, patterns, number)], read
+
+
+def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int) -> list[int]:
+    """Numbers of the lines of a text that hold all patterns; the first line has the given number."""
+    if not all(pattern.search(text) for pattern in patterns):
+        return []
+    return [
+        number + at for at, line in enumerate(text.split(b"\n")) if all(pattern.search(line) for pattern in patterns)
+    ]
+
+
+def _rows_of(table: EventTable, file: int, lines: Sequence[int]) -> list[int]:
+    """The last row of each of these lines of a file."""
+    rows = table.rows_of_file(file)
+    of_row = table.line[rows.start : rows.stop]
+    places = np.searchsorted(of_row, np.array(lines, dtype=np.uint32), side="right") - 1
+    return [rows.start + place for place, line in zip(places.tolist(), lines, strict=True) if of_row[place] == line]

@@ -1,0 +1,28 @@
+"""A model that is overheard while it answers."""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from bot.chat.model import ChatModel, Message, OnText, Reply
+
+
+class Overheard:
+    """A model whose last words are kept as they were said, before anything is checked."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self.name = model.name
+        self.said = Reply("")
+        self._model = model
+
+    def answer(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: type[BaseModel] | None = None,
+        max_tokens: int = 1024,
+        on_text: OnText | None = None,
+    ) -> Reply:
+        """What the model answers."""
+        self.said = self._model.answer(messages, schema=schema, max_tokens=max_tokens, on_text=on_text)
+        return self.said
