@@ -120,6 +120,7 @@ def at_once(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
             match.entry,
             "",
             fit=fit_of(1.0, cause=tells_a_cause(match.entry.pattern.signature), literal=True),
+            signed=True,
             score=1.0,
             because=f"All events of its signature are in this job{_on(match)}.",
         )
@@ -152,7 +153,9 @@ def _likely_fault(one: Likely, job: str, signed: KnownFault | None = None) -> Kn
     share = f"{odds(one.likelihood)} such matches were right."
     fit = Fit.IS if signed is not None and signed.fit == Fit.IS else one.fit
     said = signed.because if signed is not None else "It has traits of this job: what broke, how, where and when."
-    fault = _fault(one.entry, job, fit=fit, score=round(one.likelihood, 4), because=f"{said} {share}")
+    fault = _fault(
+        one.entry, job, fit=fit, signed=signed is not None, score=round(one.likelihood, 4), because=f"{said} {share}"
+    )
     return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
 
 
@@ -201,7 +204,9 @@ class _Seen:
     def fault(self) -> KnownFault:
         because = _why(self._match, self.events, self._accused)
         fit = fit_of(1.0, cause=self._cause, literal=self._cause)
-        return _fault(self._match.entry, self._job, fit=fit, score=1.0, because=because, events=self.events)
+        return _fault(
+            self._match.entry, self._job, fit=fit, signed=True, score=1.0, because=because, events=self.events
+        )
 
 
 def numbered(faults: Sequence[KnownFault]) -> Iterator[KnownFault]:
@@ -227,7 +232,9 @@ def _on(match: Match, accused: Collection[str] = ()) -> str:
     return f", {'told by' if others else 'on'} {', '.join(sorted(match.nodes, key=natural))}"
 
 
-def _fault(entry: Entry, job: str, *, fit: Fit, score: float, because: str, events: tuple[str, ...] = ()) -> KnownFault:
+def _fault(
+    entry: Entry, job: str, *, fit: Fit, signed: bool, score: float, because: str, events: tuple[str, ...] = ()
+) -> KnownFault:
     pattern, confirmed = entry.pattern, entry.confirmed
     return KnownFault(
         id="",
@@ -239,6 +246,7 @@ def _fault(entry: Entry, job: str, *, fit: Fit, score: float, because: str, even
         cause=pattern.cause,
         fix=pattern.fix,
         fit=fit,
+        signed=signed,
         exact=fit is Fit.IS,
         agrees=bool(events),
         score=score,

@@ -155,7 +155,7 @@ def _more_known(known: Sequence[KnownFault]) -> Iterator[Part]:
 
 def _note(shown: Shown) -> Iterator[Part]:
     if shown.note or shown.form:
-        above = [fault for fault in shown.known if fault.exact][: MOST["known fault"]]
+        above = [fault for fault in shown.known if fault.known][: MOST["known fault"]]
         yield from note_parts(shown.note, shown.diagnosis, form=shown.form, edited_by=shown.edited_by, known=above)
     elif shown.run.status.active:
         yield Part(section("*Note* It is being written from the evidence below."))

@@ -77,15 +77,16 @@ def cites(ids: Sequence[str]) -> str:
 
 def known_faults(known: Sequence[KnownFault]) -> Iterator[Part]:
     """Faults of the library whose whole signature is in the job, with who vouches for them and what helped."""
-    for number, fault in enumerate(fault for fault in known if fault.exact):
+    for number, fault in enumerate(fault for fault in known if fault.known):
         beside = "" if fault.agrees else prose(fault.because, MAX_SENTENCE)
         yield Part(section(*known_fault(fault), beside, expand=True), 88 - number, "known fault")
 
 
 def known_fault(fault: KnownFault) -> list[str]:
     """Title, who vouches for it, the fix."""
+    lead = "Seen with" if fault.fit == "seen with" else "Known fault"
     return [
-        f"*Known fault* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
+        f"*{lead}* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
         f"{vouched(fault, capital=True)}.",
         f"*Fix* {prose(fault.fix, MAX_FIX)}",
     ]
@@ -102,7 +103,7 @@ def similar_faults(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterato
     """What only looks alike, or that nothing does; a library that could not answer in full is not the same as none."""
     if diagnosis.scope is Scope.NONE:
         return
-    alike = [fault for fault in known if not fault.exact]
+    alike = [fault for fault in known if not fault.known]
     for number, fault in enumerate(alike):
         title = f"{prose(fault.title, 120)} ({fault.id})"
         told = f"{wording.likeness(fault)}, {vouched(fault)}"
