@@ -78,12 +78,12 @@ def is_symptom(event: EventEvidence) -> bool:
 
 
 def is_symptom_text(template: str) -> bool:
-    """The same of a template, or of an event of a signature. What no rule knows is none: somebody chose it."""
+    """The same of a template, or of an event of a signature. An error that is known by its level alone is one."""
     fact = fact_of(template, block="\n" in template)
     if fact is None or Kind(fact.kind) not in _GUESSED:
         return fact is not None and Kind(fact.kind) in SYMPTOMS
     raised = _RAISED.search(template)
-    return raised is not None and raised[1] in _MESSENGERS
+    return raised is None or raised[1] in _MESSENGERS
 
 
 def plain(sentence: str) -> str:
