@@ -127,6 +127,8 @@ def test_the_report_counts_both_sets() -> None:
     text = report((*cases(), case("s01", None, diagnosis())), EMBEDDER)
 
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| lab", "| public"))]
+    taught, rows = rows[:2], rows[2:]
+    assert [row[:2] for row in taught] == [["| lab", "1"], ["| public", "0"]]  # one sibling: two jobs of one kind
     assert [row[0] for row in rows] == ["| lab"] * 2 + ["| public"] * 2 + ["| lab"] * 2 + ["| public"] * 2
     assert rows[0][2:7] == ["2", "2", "2", "2", "0"]
     assert "kind was taken out: nobody." in text
