@@ -66,7 +66,7 @@ class Clerk:
         draft = self._draft(run_id, revision)
         if run is None or answer is None or answer.diagnosis is None or draft is None:
             return None
-        matched = frozenset(fault.pattern for fault in answer.known if fault.exact and fault.agrees and not fault.seed)
+        matched = frozenset(fault.pattern for fault in answer.known if fault.known and fault.agrees and not fault.seed)
         edited = draft.by != DRAFTED_BY
         guesses = answer.note.reading if answer.note else ()
         return Case(run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, edited, matched, guesses)

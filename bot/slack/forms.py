@@ -7,7 +7,8 @@ from bot.note.note import Note
 from bot.note.sentence import Category as NoteCategory
 from bot.slack.blocks import MAX_BOXES
 from core.model import Diagnosis, EventEvidence, Role
-from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, Names, pattern_of, roots_of
+from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, pattern_of, roots_of
+from faultlib.names import Names
 from faultlib.pattern import Category
 
 

@@ -27,7 +27,8 @@ from bot.slack.blocks import (
 from bot.slack.forms import Form, choosable
 from bot.slack.text import code, literal, prose
 from core.model import Diagnosis, Evidence
-from faultlib.draft import MAX_TITLE, Names
+from faultlib.draft import MAX_TITLE
+from faultlib.names import Names
 from faultlib.pattern import Category
 
 VALUE = "value"  # the action id of every field

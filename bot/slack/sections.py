@@ -64,8 +64,9 @@ def cites(ids: Sequence[str]) -> str:
 
 def known_fault(fault: KnownFault) -> list[str]:
     """Title, who vouches for it, the fix."""
+    lead = "Seen with" if fault.fit == "seen with" else "Known fault"
     return [
-        f"*Known fault* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
+        f"*{lead}* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
         f"{vouched(fault, capital=True)}.",
         f"*Fix* {prose(fault.fix, MAX_FIX)}",
     ]
