@@ -58,7 +58,7 @@ def assemble(
 ) -> Job:
     """Make a job of the files in its folder, in whatever order they come.
 
-    Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs. Hidden files are nobody's.
+    Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs. Hidden files are none.
     Raises ``NoLogs`` when there are neither logs nor dumps.
     """
     visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]

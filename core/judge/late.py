@@ -25,7 +25,7 @@ from core.outcomes import Outcome, outcome_of
 from core.parsing.parsed import Parsed
 
 MOST = 6  # such messages; a reader looks at few (as in core.answer.present), and programs say little when they end
-_WORDS = re.compile(r"(?:[A-Za-z]{2,}[^A-Za-z]+){2,}[A-Za-z]{2,}")  # three of them: a message, no part of a list
+_WORDS = re.compile(r"(?:[A-Za-z]{2,40}[^A-Za-z]{1,40}){2}[A-Za-z]{2}")  # three of them: a message, no part of a list
 _NO_MESSAGE = re.compile(r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d)|\.(?:cc?|cpp|go|rs):")  # frames, parts of a dump
 LATE = Fact(
     Role.PROPAGATED,
