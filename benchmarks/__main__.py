@@ -5,6 +5,7 @@
 
     quality    half a minute    README.md: what is found on the labelled jobs of this repository
     quality.weights   two minutes   docs/quality.md: weights of the channels that are fitted, beside ours
+    quality.questions two minutes   docs/questions.md: which labelled questions are understood, held out
     quality.dresses   ten minutes   docs/dresses.md: whether an answer changes with what is around the lines
     watching   half a minute    docs/watching.md: how soon a running job's trouble is told
     parsing    two minutes      docs/speed.md: the engines beside drain3
@@ -28,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STEPS = {
     "quality": ("--part", "methods", "--write", "README.md"),
     "quality.weights": ("--write", "docs/quality.md"),
+    "quality.questions": ("--write",),
     "quality.dresses": ("--write", "docs/dresses.md"),
     "watching": ("--write", "docs/watching.md"),
     "parsing": ("--write", "docs/speed.md"),
@@ -40,6 +42,7 @@ STEPS = {
 }
 ELSEWHERE = {
     "grouping": "python -m benchmarks.grouping LOGHUB --write docs/how-it-works.md, with a copy of loghub",
+    "quality.recall_fit": "it writes faultlib/score.toml, by which answers are judged: on purpose only, and then measured",
     "quality.recall": "docs/quality.md is about larger sets of jobs than this repository holds: --jobs, --also",
 }
 

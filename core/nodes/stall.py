@@ -23,6 +23,8 @@ from core.text import read_rows
 FEW = 0.25  # of the ranks; a difference that more share is another part of the program (as in core.dumps.outliers)
 MIN_RANKS = 3  # of two that differ, either may be the odd one
 LACKS = 0.4  # like a rank that is behind by an iteration
+CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to go on when it was ended
+_PROGRESS = -1  # stands for all lines that count iterations
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
 
 
@@ -35,8 +37,32 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     unclear = ending.progressed is None and ending.stopped is not None  # never began, or no clock tells when
     if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or unclear):
         return []
-    lacking = _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
+    late = _came_late(parsed, ending, home)
+    lacking = late or _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
     return [*lacking, *_unanswered(parsed, ending, home)]
+
+
+def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
+    """Ranks that reached the last iteration only when the others had long waited for them.
+
+    A process that was frozen goes on when it is ended, and tells of the step that it was in.
+    """
+    last, usual = parsed.iterations.last, ending.usual if ending.usual is not None else ending.allowed
+    courses = parsed.iterations.courses
+    reached = {rank: int(of.times[-1]) for rank, of in courses.items() if len(of) and of.numbers[-1] == last}
+    if usual is None or len(reached) < max(MIN_RANKS, len(home) * MAJORITY):
+        return []
+    middle = int(np.median(list(reached.values())))
+    late = sorted(rank for rank, time in reached.items() if (time - middle) / SECOND > usual and rank in home)
+    if not late or len(late) > max(1, len(home) * FEW):
+        return []
+    signs = []
+    for node in sorted({home[rank] for rank in late}):
+        own = [rank for rank in late if home[rank] == node]
+        after = (reached[own[0]] - middle) / SECOND
+        because = f"{parsed.table.called(own, node)} completed iteration {last} {after:.0f} s after the others."
+        signs.append(_stuck(node, "lacks", CAME_LATE, because, own))
+    return signs
 
 
 def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
@@ -79,7 +105,8 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     last = _last_rows(parsed, home, ending.stopped)
     if len(last) < MIN_RANKS:
         return []
-    said = {rank: int(table.message[row]) for rank, row in last.items()}
+    counting = set(parsed.iterations.marks.tolist())  # who is behind by an iteration is told, in whatever words
+    said = {rank: _PROGRESS if row in counting else int(table.message[row]) for rank, row in last.items()}
     usual, count = Counter(said.values()).most_common(1)[0]
     odd = sorted(rank for rank, message in said.items() if message != usual)
     if count <= len(home) * MAJORITY or len(odd) > max(1, len(home) * FEW):
