@@ -65,16 +65,20 @@ def left_to_say(sentences: Sequence[str], told: Collection[str]) -> list[str]:
 
 
 def known_best(known: Sequence[KnownFault]) -> KnownFault | None:
-    """The one known fault that the parent message names: what the team has confirmed before public facts."""
-    exact = [fault for fault in known if fault.exact]
-    return min(exact, key=lambda fault: (not fault.agrees, fault.seed), default=None)
+    """The one known fault that the parent message names: what the team has confirmed before public facts.
+
+    Of public facts only what this is; what is merely seen with it is told in the thread.
+    """
+    shown = [fault for fault in known if fault.exact or (fault.known and not fault.seed)]
+    return min(shown, key=lambda fault: (not fault.agrees, fault.seed, not fault.exact), default=None)
 
 
 def known_line(fault: KnownFault) -> str:
     """What it is, and who vouches for it since when."""
     since = "" if fault.seed else day(fault.confirmed_at)
     by = prose(wording.vouched(replace(fault, confirmed_at="") if since else fault), 100)
-    return f"*Known fault* {prose(fault.title, MAX_LINE)} ({fault.id}): _{by}_{', ' if since else ''}{since}"
+    lead = "Seen with" if fault.fit == "seen with" else "Known fault"
+    return f"*{lead}* {prose(fault.title, MAX_LINE)} ({fault.id}): _{by}_{', ' if since else ''}{since}"
 
 
 def next_brief(step: NextStep) -> str:
