@@ -17,7 +17,7 @@ from tests.growth import pumps
 from tests.patterns import FASTER, LINEAR, ROOT, exponent
 
 LIST = Path(__file__).with_name("growth.toml")
-MOST = 75  # expressions of the list; whoever makes one linear takes it from there, and this down
+MOST = 74  # expressions of the list; whoever makes one linear takes it from there, and this down
 Pattern = tuple[str, str]
 
 

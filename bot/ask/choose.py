@@ -94,12 +94,12 @@ def _about(subject: Subject) -> str:
     nodes = [harmless(node, 60) for node in parsed.nodes[:_MAX_NAMES]]
     ranks = parsed.table.ranks
     jobs = [harmless(one.job_id, 60) for one in subject.beside.manifests()][:_MAX_NAMES]
-    events = [f"{event.id}: {harmless(event.template, 120)}" for event in diagnosis.events]
+    events = [f"{event.id}: {harmless(clean(event.template), 120)}" for event in diagnosis.events]
     lines = [
-        clean(harmless(diagnosis.headline, 300)),
+        harmless(clean(diagnosis.headline), 300),
         f"nodes: {', '.join(nodes) or 'not named'}",
         f"ranks: {ranks[0]} to {ranks[-1]}" if ranks else "ranks: not named",
         f"other jobs: {', '.join(jobs) or 'none'}",
-        *(clean(line) for line in events),
+        *events,
     ]
     return "\n".join(lines)

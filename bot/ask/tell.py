@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from bot.harmless import harmless
+from bot.outgoing.redact import redact
 from bot.wording import without_clock
 from core.answer.look import Found
 from core.model import Line
@@ -16,7 +17,7 @@ Lines = Sequence[str]
 
 def cited(text: str, *ids: str) -> str:
     """A sentence with the ids of the evidence that it stands on."""
-    told = harmless(text.strip(), MAX_SENTENCE)
+    told = _cut(text.strip(), MAX_SENTENCE)
     return f"{told} [{', '.join(dict.fromkeys(ids))}]" if ids else told
 
 
@@ -33,7 +34,12 @@ def raw(lines: Iterable[Line], most: int = MAX_ANSWER_LINES - 1) -> list[str]:
 def _quoted(line: Line, who: str, clock: str) -> str:
     lead = " ".join(part for part in (clock, harmless(who, 60)) if part)
     text = without_clock(line.text.strip()) if clock else line.text.strip()
-    return f"{f'{lead}: ' if lead else ''}{harmless(text, MAX_LINE)} ({harmless(line.file, 160)}:{line.line})"
+    return f"{f'{lead}: ' if lead else ''}{_cut(text, MAX_LINE)} ({harmless(line.file, 160)}:{line.line})"
+
+
+def _cut(text: str, most: int) -> str:
+    """A text that fits, without secrets: of one that is cut first the rest is not known any more."""
+    return harmless(redact(text), most)
 
 
 def joined(*parts: str) -> str:

@@ -15,7 +15,7 @@ def ring(last: dict[str, str], status: Status = Status.UNKNOWN, *, clock: bool =
     files = {}
     for node in NODES:
         told = [(n, f"round {n}: objective {20 / n:.2f}") for n in range(1, 13)]
-        told += [(30, last[node])] if node in last else []
+        told += [(14, last[node])] if node in last else []
         files[f"{node}/worker.log"] = lines(*(at(second, text) if clock else text for second, text in told))
     return job(files, nodes=NODES, node_ranks={node: (n,) for n, node in enumerate(NODES)}, status=status)
 

@@ -38,7 +38,7 @@ def test_what_no_log_tells_is_not_in_the_logs(scene: Scene, answer: Message) -> 
     """27: nothing is made up."""
     scene.user("bob").reply(answer, 'did anybody see "quantum flux capacitor"?')
 
-    assert scene.in_thread(answer, "Not in the logs").thread_ts == answer.ts
+    assert scene.in_thread(answer, "No line holds \u201cquantum flux capacitor\u201d").thread_ts == answer.ts
 
 
 def test_a_question_that_slack_delivers_twice_is_answered_once(scene: Scene, answer: Message) -> None:

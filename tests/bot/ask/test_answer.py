@@ -14,7 +14,7 @@ from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
 from bot.ask.normal import labelled
 from bot.ask.question import read_question
 from bot.ask.subject import Subject
-from bot.ask.tell import raw
+from bot.ask.tell import cited, raw
 from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
 from bot.known import KnownFault
 from core.diagnose import diagnose_parsed
@@ -269,3 +269,14 @@ def test_any_question_gives_at_most_five_lines(question: str) -> None:
 
 
 SUBJECT = subject_of("s01")
+
+
+def test_a_secret_of_a_long_line_is_not_cut_in_two() -> None:
+    """What is known by its beginning is taken out before the line is shortened in the middle."""
+    secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYS3cr3tPw10"
+    text = f"RuntimeError: {'cannot connect to the store and ' * 6}AWS_SECRET_ACCESS_KEY={secret} after login"
+    line = Line("logs/rank_1.log", 27, text)
+
+    for told in (*raw([line]), cited(text * 4, "E1")):
+        assert "bPxRfiCYS3cr3tPw10" not in told
+        assert "cannot connect" in told
