@@ -24,7 +24,6 @@ FEW = 0.25  # of the ranks; a difference that more share is another part of the 
 MIN_RANKS = 3  # of two that differ, either may be the odd one
 LACKS = 0.4  # like a rank that is behind by an iteration
 CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to go on when it was ended
-_PROGRESS = -1  # stands for all lines that count iterations
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
 
 
@@ -105,8 +104,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     last = _last_rows(parsed, home, ending.stopped)
     if len(last) < MIN_RANKS:
         return []
-    counting = set(parsed.iterations.marks.tolist())  # who is behind by an iteration is told, in whatever words
-    said = {rank: _PROGRESS if row in counting else int(table.message[row]) for rank, row in last.items()}
+    said = {rank: int(table.message[row]) for rank, row in last.items()}
     usual, count = Counter(said.values()).most_common(1)[0]
     odd = sorted(rank for rank, message in said.items() if message != usual)
     if count <= len(home) * MAJORITY or len(odd) > max(1, len(home) * FEW):
