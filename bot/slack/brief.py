@@ -17,6 +17,7 @@ from core.model import Diagnosis, NextStep, Role, Scope
 MAX_LINES = 8  # of a parent message with headline and buttons: what a phone shows without scrolling
 GROUNDS = 2  # sentences that say why
 MAX_LINE = 200  # characters: five lines of a phone
+MAX_FIX = 120  # of a known fault's fix beside its title; the thread has it whole
 QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that "confidence" and "suspect" would be about
 _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.verdict says it
 
@@ -34,7 +35,7 @@ def brief(
 ) -> list[str]:
     """At most ``room`` lines in reading order; ``form``: what a person has made of the note, in place of grounds."""
     lines = [*_sure(diagnosis), *(_edited(form, edited_by) if form else _grounds(diagnosis))]
-    lines += [*_since(diagnosis), *_gaps(diagnosis), *_next(diagnosis), *_known(diagnosis, known)]
+    lines += [*_since(diagnosis), *_gaps(diagnosis), *_next(diagnosis), *_known(diagnosis, known, edited=bool(form))]
     kept = sorted(range(len(lines)), key=lambda at: (-lines[at].worth, at))[: max(0, room)]
     return [lines[at].text for at in sorted(kept)]
 
@@ -148,8 +149,12 @@ def _next(diagnosis: Diagnosis) -> list[Line]:
     return [Line(f"*Next* {prose(next_brief(diagnosis.next), MAX_LINE)}", 8)]
 
 
-def _known(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> list[Line]:
+def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[Line]:
+    """What it is known as, and of the team's own what helped; ``edited``: a person's fix stands above already."""
     best = known_best(known)
     if best is None or diagnosis.scope is Scope.NONE:
         return []
-    return [Line(known_line(best), 2 if best.seed else 8)]
+    if best.seed or edited or not best.fix:
+        return [Line(known_line(best), 2 if best.seed else 8)]
+    lead = "Fix" if best.exact else "What helped there"
+    return [Line(f"{known_line(best)}. *{lead}* {prose(best.fix, MAX_FIX)}", 8)]

@@ -15,7 +15,7 @@ from bot.wording import sentence
 from core.model import Diagnosis, NodeEvidence
 
 MAX_STORY, MAX_ADVICE = 3, 2  # sentences in the thread; the report has all
-_SAME = 60  # characters by which a fix of a pattern is known again; who vouches for it may stand behind it
+_SAME = 60  # characters by which a fix of a pattern is known again; who vouches for it may stand before or behind it
 MAX_SAID = 700  # characters of a sentence: a pattern's cause is told whole, and the longest has 600
 ALSO = "Check also"
 _CHECKS = (ALSO, TITLES["check_first"])
@@ -35,7 +35,7 @@ def note_parts(note: Note | None, diagnosis: Diagnosis, *, known: Sequence[Known
     checks = {f"C{number}" for number in range(1, len(diagnosis.checks[: MOST["check"]]) + 1)}
     new = [one for one in note.check_first if not set(one.cites) & checks]
     lists = (("What happened", story), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
-    if cause or any(sentences for _, sentences in lists) or note.unavailable:
+    if cause or any(sentences for _, sentences in lists) or note.unavailable or note.reading:
         yield Part(section(label(note), cause, *_trouble(note), expand=True), 96)
     for place, (title, sentences) in enumerate(lists):
         yield Part(_list(title, sentences), 75 - place)
@@ -95,8 +95,8 @@ def _story(note: Note, diagnosis: Diagnosis) -> tuple[Sentence, ...]:
 
 def _fixes(note: Note, known: Sequence[KnownFault]) -> list[Sentence]:
     """What the note advises beyond the fixes of known faults."""
-    told = {fault.id: fault.fix[:_SAME] for fault in known}
-    new = [one for one in note.fix if not any(told.get(name) == one.text[:_SAME] for name in one.cites)]
+    told = {fault.id: fault.fix[:_SAME] for fault in known if fault.fix}
+    new = [one for one in note.fix if not any(told[name] in one.text for name in one.cites if name in told)]
     return new[:MAX_ADVICE]
 
 

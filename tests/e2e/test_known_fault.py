@@ -19,7 +19,7 @@ def test_what_was_taken_back_or_rejected_is_confirmed_no_more(scene: Scene, room
     second = scene.diagnosed("f42", room)
 
     said = [text_of(call) for call in scene.edits(second)]
-    assert "from public facts, not confirmed by your team" in second.all_text
+    assert "from public facts, not confirmed by your team" in scene.details(second).all_text
     assert not [text for text in said if "Confirmed by" in text or "known fault:" in text]
 
 

@@ -73,7 +73,8 @@ class Stage:
         """A job that may be asked for."""
         place = self.jobs / name
         (place / "logs").mkdir(parents=True, exist_ok=True)
-        (place / "logs" / "rank_0.log").write_text("RuntimeError: it failed\n", encoding="ascii")  # else nothing is queued
+        log = place / "logs" / "rank_0.log"
+        log.write_text("RuntimeError: it failed\n", encoding="ascii")  # a job without logs is not queued
         (place / "job.json").write_text(json.dumps({"job_id": name, "status": "FAILED"}), encoding="ascii")
         return name
 
