@@ -53,6 +53,7 @@ class Clicks:
             act.JOIN: self._join,
             act.UNDO: self._undo,
             act.USEFUL: self._useful,
+            act.FITS: self._fits,
         }
         self._windows: Mapping[str, tuple[str, str, Look]] = {
             act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
@@ -153,6 +154,10 @@ class Clicks:
         voice = act.read_voice(value)
         self._parts.state.feedback.give(voice.run, body["user"], useful=voice.useful)
         return replies.thanks_reply()
+
+    def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
+        """Whether a known fault was it; the last word of a person counts, so that twice is once."""
+        return self._parts.deciding.judge(act.read_fits(value), body["user"])
 
     def _edited(self, about: act.About, body: Payload, once: Once) -> Message | None:
         case = self._parts.deciding.case(about.run)

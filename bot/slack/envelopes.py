@@ -28,7 +28,7 @@ class Kind(StrEnum):
 CLICKS = frozenset(
     {
         act.CANCEL, act.AGAIN, act.DIAGNOSE, act.ANYWAY, act.WATCH, act.APPROVE,
-        act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL,
+        act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL, act.FITS,
     }
 )  # fmt: skip
 OPENINGS = frozenset({act.EDIT, act.REJECT, act.LINES, act.MORE_LINES})

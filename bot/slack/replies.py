@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bot import wording
 from bot.discreet import discreet, failure_of
+from bot.known import KnownFault
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
@@ -14,6 +15,8 @@ from bot.state.errors import StaleRevision
 from bot.state.runs import Run
 from bot.state.values import Failure, Status
 from core.errors import FirstfaultError, JobNotFound
+from faultlib.answers import Answers
+from faultlib.answers import Verdict as Fit
 from faultlib.pattern import Entry
 from sources.job_ids import is_job_id
 
@@ -211,6 +214,16 @@ def too_late_reply() -> Message:
 def thanks_reply() -> Message:
     """Somebody pressed a thumb."""
     return _plain("Thank you, noted.", "Thank you, noted.")
+
+
+def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
+    """Somebody said whether a known fault was it."""
+    said = {
+        Fit.RIGHT: f"Noted: {fault.id} was it.",
+        Fit.WRONG: f"Noted: {fault.id} was not it.",
+        Fit.WITHDRAWN: f"Taken back what you said of {fault.id}.",
+    }[verdict]
+    return _plain(f"{said} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", said)
 
 
 def _plain(told: str, telling: str) -> Message:

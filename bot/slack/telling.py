@@ -168,7 +168,7 @@ class Telling:
         details = details_message(run, diagnosis, answer.note, answer.known, self._version)
         self._posting.once(run, DETAILS, details, thread=thread)
         if answer.known:
-            self._posting.once(run, FAULTS, faults_message(answer.known), thread=thread)
+            self._posting.once(run, FAULTS, faults_message(run.id, answer.known), thread=thread)
         plot, report = f"{run.job}: plot", f"{run.job}: report"
         files = [
             {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": words}

@@ -8,7 +8,7 @@ from bot.known import KnownFault
 from bot.note.note import Note
 from bot.slack import actions as act
 from bot.slack.answer import asked
-from bot.slack.blocks import Blocks, Message, context, feedback, section
+from bot.slack.blocks import Blocks, Message, actions, context, feedback, menu, section
 from bot.slack.budget import Part, fit
 from bot.slack.notes import note_parts, told_by
 from bot.slack.sections import (
@@ -35,6 +35,7 @@ MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 600  # lines of a reply (bot.ask), characte
 MAX_WORDS = 1_000  # of a fault's cause or fix
 MAX_TELLING = 200  # characters in a notification
 MAX_CITED = 3  # buttons below a reply
+_SAID = (("This was it", True), ("This was not it", False), ("Take back what I said", None))
 _CITED = re.compile(r"\b([ENI][1-9][0-9]{0,3})\b")
 
 
@@ -63,11 +64,11 @@ def details_message(
     )
 
 
-def faults_message(known: Sequence[KnownFault]) -> Message:
+def faults_message(run: str, known: Sequence[KnownFault]) -> Message:
     """Known faults like this one in full: why they fit, cause, fix, jobs they were seen in."""
     telling = f"{counted(len(known), 'known fault')} like this" if known else "Nothing similar is known."
     parts = [Part(section("*Known faults like this*" if known else telling))]
-    parts += [Part(_fault(fault), 90 - number, "known fault") for number, fault in enumerate(known)]
+    parts += [Part(_fault(run, fault), 90 - number, "known fault") for number, fault in enumerate(known)]
     fitted = fit(parts)
     left = "".join(f"{counted(number, 'more ' + kind)}: the report has all." for kind, number in fitted.dropped.items())
     return Message(telling, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
@@ -145,9 +146,10 @@ def _line(text: str, telling: str, *more: str) -> Message:
     return Message(telling, section(text, *more))
 
 
-def _fault(fault: KnownFault) -> Blocks:
+def _fault(run: str, fault: KnownFault) -> Blocks:
     seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
-    return section(
+    said = [(words, act.fits(run, fault.pattern, right=right)) for words, right in _SAID]
+    told = section(
         f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
         f"{vouched(fault, capital=True)}. {prose(fault.because, 400)}",
         f"*Cause* {prose(fault.cause, MAX_WORDS)}",
@@ -156,6 +158,7 @@ def _fault(fault: KnownFault) -> Blocks:
         f"Pattern {code(fault.pattern, 80)}, version {fault.version:,}{_kind(fault)}",
         expand=True,
     )
+    return told + actions(menu("Was it this?", act.FITS, said))  # beside the text it would halve a phone's line
 
 
 def _kind(fault: KnownFault) -> str:

@@ -42,7 +42,7 @@ def messages_of(shown: Shown) -> Iterator[Message]:
     assert shown.diagnosis is not None
     yield answer_message(shown)
     yield details_message(shown.run, shown.diagnosis, shown.note, shown.known, shown.version)
-    yield faults_message(shown.known)
+    yield faults_message(shown.run.id, shown.known)
 
 
 def faults_of(shown: Shown) -> list[str]:

@@ -47,8 +47,8 @@ def messages() -> Iterator[tuple[str, Message]]:
     fault = diagnoses.node_fault()
     yield "details", thread.details_message(run(), fault, model_note(fault), KNOWN, "0.5.0")
     yield "details-code", thread.details_message(run(), fault, code_note(fault), (), "0.5.0")
-    yield "faults", thread.faults_message(KNOWN)
-    yield "nothing", thread.faults_message(())
+    yield "faults", thread.faults_message("r-7f3k2q", KNOWN)
+    yield "nothing", thread.faults_message("r-7f3k2q", ())
     yield "reply", thread.reply_message(question(REPLY), fault)
     yield "not_in_the_logs", thread.reply_message(question("not in the logs"), fault)
     yield (
@@ -68,7 +68,7 @@ def hostile_messages() -> Iterator[tuple[str, Message]]:
         yield f"reply-{name}", thread.reply_message(question("\n".join([EVIL, "[E1] [N1] [I1]"] * 9)), make())
     unavailable = code_note(diagnoses.node_fault()).model_copy(update={"unavailable": EVIL, "refused": (EVIL,) * 9})
     yield "refused", thread.details_message(run(), diagnoses.node_fault(), unavailable, (), "0.5.0")
-    yield "faults", thread.faults_message((evil_fault(),) * 9)
+    yield "faults", thread.faults_message("r-7f3k2q", (evil_fault(),) * 9)
     yield "reply-empty", thread.reply_message(question(""), None)
     yield "no-reply", thread.no_reply_message(Failure(EVIL * 9, EVIL * 9, EVIL, EVIL))
     yield "decided", thread.decided_message(decision(by=EVIL, pattern=EVIL), EVIL)
@@ -119,7 +119,7 @@ def test_the_thread_holds_what_the_message_has_no_room_for() -> None:
 
 def test_unconfirmed_faults_are_labelled() -> None:
     """Public facts never look like what the team has confirmed."""
-    shown = list(strings(list(thread.faults_message(KNOWN).blocks)))
+    shown = list(strings(list(thread.faults_message("r-7f3k2q", KNOWN).blocks)))
 
     assert any("_Confirmed by ada_, 2026-11-20" in as_read(text) for text in shown)
     assert any("From public facts, not confirmed by your team" in text for text in shown)
