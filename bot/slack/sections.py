@@ -25,14 +25,14 @@ LIBRARY_STEP = "fault library"  # as bot.shelf says what the library could not d
 
 
 def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
-    """More reasons, suspects, what to check first; without what the parent message has said."""
+    """Suspects, what to check first, more reasons; without what the parent message has said."""
     told = told_in_brief(diagnosis)
     suspects = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
     more = [one for one in left_to_say(diagnosis.why, told) if one.rstrip(".").casefold() not in suspects]
-    if diagnosis.scope is not Scope.NONE:
-        yield Part(section(*(prose(sentence(one), MAX_SENTENCE) for one in more[:MAX_WHY])), 97)
     yield from _suspects(diagnosis, told)
     yield from _checks(diagnosis.checks)
+    if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
+        yield Part(section("*Also*", *(prose(sentence(one), MAX_SENTENCE) for one in more[:MAX_WHY])), 97)
 
 
 def _suspects(diagnosis: Diagnosis, told: Collection[str]) -> Iterator[Part]:
