@@ -12,10 +12,10 @@ from core.model import Diagnosis, Role, Scope
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.lexical import Lexicon
-from faultlib.pattern import Entry, Origin, Signature, Status
+from faultlib.pattern import Entry, Origin, Part, Signature, Status
 from faultlib.score import features, fitted, probability, shares_cause
 from faultlib.signature import Match
-from faultlib.traits import is_symptom, is_symptom_text
+from faultlib.traits import is_symptom, is_symptom_text, traits_of
 
 SHOWN = 0.5  # likelihood from which a pattern is worth a look: rather right than wrong
 SURE = 0.7  # from which what shares a cause is called this
@@ -86,6 +86,11 @@ def learned(share: float, answers: Answers) -> float:
 def causes_of(diagnosis: Diagnosis) -> frozenset[str]:
     """Template ids of direct traces that are more than a symptom."""
     return frozenset(event.event for event in diagnosis.events if event.role is Role.ROOT and not is_symptom(event))
+
+
+def shows_a_cause(diagnosis: Diagnosis) -> bool:
+    """Whether a pattern made of it can tell another job's cause; what shows symptoms only is "seen with" one."""
+    return bool(causes_of(diagnosis)) or any(trait.part is Part.CAUSE for trait in traits_of(diagnosis))
 
 
 def tells_a_cause(signature: Signature) -> bool:

@@ -8,15 +8,27 @@ from bot import wording
 from bot.known import KnownFault
 from bot.note.note import Note
 from bot.slack import actions as act
-from bot.slack.blocks import MAX_NOTIFICATION, Block, Blocks, Message, actions, button, context, headline, section
+from bot.slack.blocks import (
+    MAX_NOTIFICATION,
+    Block,
+    Blocks,
+    Message,
+    actions,
+    ask_first,
+    button,
+    context,
+    headline,
+    section,
+)
 from bot.slack.brief import MAX_LINES, brief, gist
-from bot.slack.forms import Form
+from bot.slack.forms import SYMPTOMS_ONLY, Form
 from bot.slack.sections import known_fault
 from bot.slack.text import code, fallback, literal, moment, person, prose
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run, Trigger
 from bot.state.values import Status
 from core.model import Diagnosis, Scope
+from faultlib.told import shows_a_cause
 
 MAX_STEPS = 4  # with headline, button and small print fewer than MAX_LINES
 
@@ -157,7 +169,8 @@ def _buttons(shown: Shown) -> Blocks:
         return actions(again)
     draft = act.about(run.id, shown.revision)
     knows = shown.diagnosis is not None and shown.diagnosis.scope is not Scope.UNKNOWN
-    approve = button("Approve and archive", act.APPROVE, draft, style="primary") if knows else None
+    doubt = None if shown.diagnosis and shows_a_cause(shown.diagnosis) else ask_first(*SYMPTOMS_ONLY)
+    approve = button("Approve and archive", act.APPROVE, draft, style="primary", confirm=doubt) if knows else None
     edit, reject = button("Edit draft", act.EDIT, draft), button("Reject", act.REJECT, draft)
     return actions(approve, edit, reject, again)
 

@@ -11,6 +11,13 @@ from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, pattern_of, roots_of
 from faultlib.names import Names
 from faultlib.pattern import Category
 
+SYMPTOMS_ONLY = (
+    "Symptoms only",
+    "Many causes leave what these logs show: the next such job is told “seen with”, not “is this”.",
+    "Archive it",
+    "Not yet",
+)  # title, text and answers of what an approver is asked; the form shows the text
+
 
 @dataclass(frozen=True, slots=True)
 class Form:

@@ -82,6 +82,7 @@ def test_who_is_no_approver_is_told_so(visitor: Visitor) -> None:
 
     act_as.select_option(label="Bob Brandt, Trains the models")
     answer.get_by_role("button", name=APPROVE).click()
+    visitor.page.get_by_role("button", name="Archive it").click()
 
     expect(visitor.page.get_by_text("Only visible to you")).to_be_visible(timeout=ANSWERED_IN)
     act_as.select_option(label="Alice Adler, On-call SRE")

@@ -184,6 +184,16 @@ def test_what_has_no_known_cause_cannot_be_approved_with_one_click(name: str) ->
     assert (actions.EDIT in offered) == (name in {"inconclusive", "no_logs"})
 
 
+def test_who_approves_symptoms_alone_is_asked_first() -> None:
+    """Many causes kill a process: what was archived of it would be told of any of them."""
+    fault = diagnoses.node_fault()
+    killed = replace(fault.events[0], template="failed (exitcode: -9) local_rank: <num> (pid: <num>)")
+    symptoms = replace(fault, events=(killed,), headline="", next=None)
+
+    assert "Symptoms only" not in json.dumps(answer_message(answered(fault)).blocks)
+    assert "Symptoms only" in json.dumps(answer_message(answered(symptoms)).blocks)
+
+
 def test_buttons_carry_ids_only() -> None:
     """Run and revision, or run and evidence: no text that could be trusted later."""
     shown = states()["done"]
