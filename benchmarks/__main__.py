@@ -42,6 +42,7 @@ STEPS = {
 }
 ELSEWHERE = {
     "grouping": "python -m benchmarks.grouping LOGHUB --write docs/how-it-works.md, with a copy of loghub",
+    "quality.recall_fit": "it writes faultlib/score.toml, by which answers are judged: on purpose only, then measured",
     "quality.recall": "docs/quality.md is about larger sets of jobs than this repository holds: --jobs, --also",
 }
 

@@ -288,11 +288,18 @@ def flows(
 
 
 @app.command()
-def serve() -> None:
+def serve(
+    *,
+    follow: Annotated[
+        str, typer.Option("--follow", metavar="JOBS", help="Diagnose what fails in this folder, unasked.")
+    ] = "",
+    channel: Annotated[str, typer.Option("--channel", metavar="ID", help="Where that is posted.")] = "",
+) -> None:
     """Run the Slack bot until it is told to end.
 
     \b
     firstfault check && firstfault serve
+    firstfault serve --follow /shared/jobs --channel C0123456789
     FIRSTFAULT_SLACK_TRANSPORT=http FIRSTFAULT_LISTEN=0.0.0.0:3000 firstfault serve
 
     docs/slack.md has the set-up with every click. SIGTERM or Ctrl-C ends it: what runs may end, the rest waits for the
@@ -303,6 +310,8 @@ def serve() -> None:
     from bot.serve import serve as run  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
+    told = {"FIRSTFAULT_JOBS": follow, "FIRSTFAULT_FOLLOW_CHANNEL": channel}
+    os.environ.update({name: value for name, value in told.items() if value})  # the worker's processes read them too
     leave(run(load_settings(), version=version()))
 
 

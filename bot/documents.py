@@ -77,7 +77,7 @@ class MetricDocument(_Part):
 
 
 class MatchDocument(_Part):
-    """A fault pattern of the library that fits the job; ``exact``: its whole signature is in the job."""
+    """A fault pattern of the library that fits the job; ``exact``: its cause is in the job, not only symptoms."""
 
     id: str
     pattern: str

@@ -116,6 +116,32 @@ def approve(
     raise typer.Exit(commands.approve(pattern, who=who, why=why))
 
 
+@app.command("answer")
+def answer(
+    pattern: PatternArgument,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the job that it was shown for.")],
+    *,
+    right: Annotated[
+        bool | None, typer.Option("--right/--wrong", help="This was it, or this was not it; neither withdraws it.")
+    ] = None,
+    who: WhoOption = None,
+) -> None:
+    """Say whether a pattern that was shown for a job was right: it changes how likely the pattern is said to be."""
+    from bot import library_commands as commands  # noqa: PLC0415
+
+    raise typer.Exit(commands.answer(pattern, job, right=right, who=who))
+
+
+@app.command("check")
+def check(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders of .toml files.")],
+) -> None:
+    """Check exported patterns without a library, for a team's CI; 1 when something is wrong."""
+    from bot import library_commands as commands  # noqa: PLC0415
+
+    raise typer.Exit(commands.check(paths))
+
+
 @app.command("merge")
 def merge(
     pattern: PatternArgument,

@@ -14,10 +14,12 @@ from bot.output import patient_reader
 from bot.settings import load_settings
 from bot.shelf import open_fault_library
 from core.errors import BadSettings, FirstfaultError
+from faultlib.answers import Answers, Verdict
 from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import StaleRevision, WrongStep
 from faultlib.library import Library
+from faultlib.lint import faults_of
 from faultlib.near import nearly
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.recall import question, rank
@@ -110,6 +112,26 @@ def approve(pattern: str, *, who: str | None, why: str) -> int:
     step = entry.confirmed
     by = f" by {step.who}, {step.at[:10]}" if step and not new else ""
     return _say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{offer}")
+
+
+def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> int:
+    """Keep what somebody says of a pattern that was shown; what it comes to now."""
+    verdict = Verdict.WITHDRAWN if right is None else Verdict.RIGHT if right else Verdict.WRONG
+    with open_fault_library(load_settings()) as library:
+        new = library.answer(pattern, job, verdict, who=_who(who))
+        now = library.answers().get(pattern, Answers())
+    told = f"{pattern}: {verdict} ({harmless(job, 120)}){'' if new else ', as you said before'}."
+    return _say(f"{told} So far {now.right} right, {now.wrong} wrong.\n")
+
+
+def check(paths: Sequence[Path]) -> int:
+    """Read every file of these paths; what is wrong with them, a line each."""
+    entries = _read(paths)
+    faults = list(faults_of(entries))
+    _say(
+        "".join(f"{harmless(fault, 300)}\n" for fault in faults) or f"{len(entries)} {_patterns(entries)}, no fault.\n"
+    )
+    return NOTHING if faults else DONE
 
 
 def merge(draft: str, into: str, *, who: str | None, why: str) -> int:

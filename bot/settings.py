@@ -149,6 +149,13 @@ class Settings(BaseSettings):
     )
     runs: int = Field(1, ge=1, le=64, description="diagnoses that the bot makes at the same time")
     watches: int = Field(10, ge=0, le=256, description="running jobs that the bot watches at the same time; 0: none")
+    follow_channel: str = Field(
+        "", description="id of the channel that is told of jobs that fail in `FIRSTFAULT_JOBS`, unasked; empty: none"
+    )
+    follow_posts: int = Field(6, ge=1, le=60, description="posts an hour there; of more failures one digest tells")
+    follow_quiet: str = Field(
+        "", description="hours without posts there, like `22:00-07:00`, by the clock of the machine; a digest follows"
+    )
     deadline: float = Field(900, gt=0, description="seconds after which a diagnosis answers with what it has")
 
     @field_validator("memory", mode="before")
@@ -160,6 +167,13 @@ class Settings(BaseSettings):
     @classmethod
     def _are_folders(cls, names: object) -> object:
         return _folders(names) if isinstance(names, str) else names
+
+    @field_validator("follow_quiet")
+    @classmethod
+    def _is_span(cls, span: str) -> str:
+        if span and _SPAN.fullmatch(span.strip()) is None:
+            raise ValueError("it is a span like 22:00-07:00")
+        return span
 
     @field_validator("model_url")
     @classmethod
@@ -188,6 +202,7 @@ def in_bytes(size: str) -> int:
     return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))
 
 
+_SPAN = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]-(?:[01][0-9]|2[0-3]):[0-5][0-9]")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE)
 
 

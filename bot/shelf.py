@@ -3,7 +3,7 @@
 A library that does not answer costs its part of the answer, with a sentence, and nothing else.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from bot.cache import FolderCache
 from bot.known import KnownFault
 from bot.settings import Settings
+from bot.wording import odds
 from core.events.occurrences import find_occurrences
 from core.job import Status
 from core.model import Diagnosis, Role, Scope, Skipped
@@ -22,9 +23,9 @@ from faultlib.errors import LibraryUnavailable
 from faultlib.library import Library, open_library
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry
-from faultlib.recall import contenders, query_of, rank
 from faultlib.seeds import read_seeds
 from faultlib.signature import Match, find_matches
+from faultlib.told import Fit, Likely, causes_of, fit_of, likely, tells_a_cause
 
 MAX_EXACT, MAX_SIMILAR = 3, 3  # a reader looks at few
 MAX_NAMED = 3  # nodes that a sentence names
@@ -82,35 +83,14 @@ class Shelf:
         return find_matches(approved, find_occurrences(parsed), parsed.nodes)
 
     def recall(self, diagnosis: Diagnosis, matches: Sequence[Match]) -> tuple[KnownFault, ...]:
-        """What matched, as far as the diagnosis agrees, then what only looks alike; P1, P2, ... in this order."""
+        """What the team knows of such a job, then public facts that it does not cover; P1, P2, ... in this order."""
         if self._library is None or (diagnosis.scope is Scope.NONE and not diagnosis.events):
             return ()
-        exact = exact_faults(diagnosis, matches)
-        known = [*exact, *self._similar(diagnosis, exact)]
-        self._note_sightings(diagnosis.job, [fault for fault in exact if fault.agrees])
+        entries = self._library.entries()
+        found = likely(diagnosis, entries, matches, self._library.answers())
+        known = known_faults(diagnosis, matches, found)
+        self._note_sightings(diagnosis.job, [fault for fault in known if fault.agrees and fault.fit != Fit.LOOKS])
         return tuple(numbered(known))
-
-    def _similar(self, diagnosis: Diagnosis, exact: Sequence[KnownFault]) -> list[KnownFault]:
-        """What looks alike beyond what matched; not the seed whose words a matched pattern of the team has."""
-        library = self._library
-        query = query_of(diagnosis)
-        if library is None or not query.text:
-            return []
-        entries = library.entries()
-        meaning: Mapping[str, float] = {}
-        try:
-            meaning = library.likeness(query.text, contenders(query, entries))
-        except EmbeddingUnavailable as trouble:
-            self.skipped += (Skipped(STEP, f"Compared by words only: {trouble.message}"),)
-        matched = {fault.pattern for fault in exact}
-        own = [entry for entry in entries if entry.id in matched and entry.origin is not patterns.Origin.SEED]
-        found = rank(query, entries, meaning, limit=MAX_SIMILAR + len(matched) + len(own))
-        return [
-            _fault(one.entry, diagnosis.job, exact=False, score=one.score, because=one.because, events=one.shared)
-            for one in found
-            if one.entry.id not in matched
-            and not (one.entry.origin is patterns.Origin.SEED and any(says_the_same(one.entry, ours) for ours in own))
-        ][:MAX_SIMILAR]
 
     def _note_sightings(self, job: str, faults: Sequence[KnownFault]) -> None:
         if self._library is None or self._library.read_only:
@@ -137,11 +117,46 @@ def at_once(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
     """Matched patterns before there is a diagnosis that could agree."""
     faults = [
         _fault(
-            match.entry, "", exact=True, score=1.0, because=f"All events of its signature are in this job{_on(match)}."
+            match.entry,
+            "",
+            fit=fit_of(1.0, cause=tells_a_cause(match.entry.pattern.signature), literal=True),
+            signed=True,
+            score=1.0,
+            because=f"All events of its signature are in this job{_on(match)}.",
         )
         for match in matches[:MAX_EXACT]
     ]
     return tuple(numbered(faults))
+
+
+def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence[Likely]) -> list[KnownFault]:
+    """What is this or looks like it before what is only seen with it; of equals the team's before public facts."""
+    told = {one.entry.id: one for one in found}
+    signed = exact_faults(diagnosis, matches)
+    faults = [
+        _likely_fault(told[fault.pattern], diagnosis.job, fault) if fault.pattern in told else fault for fault in signed
+    ]
+    named = {fault.pattern for fault in signed}
+    own = [one.entry for one in found]
+    covered = {
+        match.entry.id
+        for match in matches
+        if match.entry.origin is patterns.Origin.SEED and any(says_the_same(match.entry, ours) for ours in own)
+    }
+    faults += [_likely_fault(one, diagnosis.job) for one in found if one.entry.id not in named]
+    faults = [fault for fault in faults if fault.pattern not in covered]
+    return sorted(faults, key=lambda fault: (fault.fit == Fit.SEEN, fault.seed))[: MAX_EXACT + MAX_SIMILAR]
+
+
+def _likely_fault(one: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
+    """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
+    share = f"{odds(one.likelihood)} such matches were right."
+    fit = Fit.IS if signed is not None and signed.fit == Fit.IS else one.fit
+    said = signed.because if signed is not None else "It has traits of this job: what broke, how, where and when."
+    fault = _fault(
+        one.entry, job, fit=fit, signed=signed is not None, score=round(one.likelihood, 4), because=f"{said} {share}"
+    )
+    return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
 
 
 def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFault]:
@@ -177,6 +192,7 @@ class _Seen:
         self.seed = match.entry.origin is patterns.Origin.SEED
         self.entry = match.entry
         self._match, self._job = match, diagnosis.job
+        self._cause = bool(causes_of(diagnosis) & set(match.events))
         self._accused = {suspect.node for suspect in diagnosis.nodes}
 
     def is_said_by(self, own: Sequence["_Seen"]) -> bool:
@@ -187,7 +203,10 @@ class _Seen:
 
     def fault(self) -> KnownFault:
         because = _why(self._match, self.events, self._accused)
-        return _fault(self._match.entry, self._job, exact=True, score=1.0, because=because, events=self.events)
+        fit = fit_of(1.0, cause=self._cause, literal=self._cause)
+        return _fault(
+            self._match.entry, self._job, fit=fit, signed=True, score=1.0, because=because, events=self.events
+        )
 
 
 def numbered(faults: Sequence[KnownFault]) -> Iterator[KnownFault]:
@@ -214,7 +233,7 @@ def _on(match: Match, accused: Collection[str] = ()) -> str:
 
 
 def _fault(
-    entry: Entry, job: str, *, exact: bool, score: float, because: str, events: tuple[str, ...] = ()
+    entry: Entry, job: str, *, fit: Fit, signed: bool, score: float, because: str, events: tuple[str, ...] = ()
 ) -> KnownFault:
     pattern, confirmed = entry.pattern, entry.confirmed
     return KnownFault(
@@ -226,7 +245,9 @@ def _fault(
         subtype=pattern.subtype,
         cause=pattern.cause,
         fix=pattern.fix,
-        exact=exact,
+        fit=fit,
+        signed=signed,
+        exact=fit is Fit.IS,
         agrees=bool(events),
         score=score,
         because=because,

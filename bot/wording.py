@@ -184,6 +184,9 @@ def day(moments: Iterable[int | None]) -> str:
     return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}" if dates else ""
 
 
+_ODDS = ((1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (4, 5), (9, 10), (19, 20))
+
+
 def clock_zone(diagnosis: Diagnosis) -> str:
     """What zone the shown times are in, as far as the logs say."""
     zone = harmless(diagnosis.facts.get("clock zone", ""), 60)
@@ -199,8 +202,14 @@ def vouched(fault: KnownFault) -> str:
 
 
 def likeness(fault: KnownFault) -> str:
-    """How a known fault fits: all of its signature, or how alike on a scale to 1."""
-    return "exact" if fault.exact else f"alike {fault.score:.2f}"
+    """How a known fault fits: "is this", "looks like" or "seen with"."""
+    return fault.fit or ("is this" if fault.exact else "looks like")
+
+
+def odds(share: float) -> str:
+    """A share in words that a reader can count: "3 in 4"; the nearest of some plain ones."""
+    right, of = min(_ODDS, key=lambda one: abs(one[0] / one[1] - share))
+    return f"{right} in {of}"
 
 
 def sentence(text: str) -> str:

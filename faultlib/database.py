@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from faultlib.errors import LibraryUnavailable
-from faultlib.schema import APPLICATION_ID, SCHEMA_VERSION, STATEMENTS
+from faultlib.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, STATEMENTS
 
 FILE = "library.db"
 BUSY_SECONDS = 5.0  # a write takes milliseconds; who waits longer meets a program that hangs
@@ -89,6 +89,7 @@ def open_database(folder: Path) -> Database:
         database = Database(_connect(path) if writable else _connect_for_reading(path), path, writable=writable)
         try:
             _check(database)
+            _migrate(database)
         except BaseException:
             database.close()
             raise
@@ -157,7 +158,7 @@ def _connect_for_reading(path: Path) -> sqlite3.Connection:
 def _check(database: Database) -> None:
     path = database.path
     [(application,)] = database.rows("PRAGMA application_id")
-    [(version,)] = database.rows("PRAGMA user_version")
+    version = _version(database)
     if application != APPLICATION_ID or version < 1:
         raise LibraryUnavailable(f"{path} is a database, but no fault library.", "Name another folder.")
     if version > SCHEMA_VERSION:
@@ -168,6 +169,22 @@ def _check(database: Database) -> None:
         )
     if path.stat().st_size <= _QUICK_CHECK_BYTES and database.rows("PRAGMA quick_check(1)") != [("ok",)]:
         raise _damaged(path)
+
+
+def _migrate(database: Database) -> None:
+    """Bring a library of an older version up to this one, in one transaction; what can only be read stays as it is."""
+    if not database.writable or _version(database) == SCHEMA_VERSION:
+        return
+    with database.writing():
+        for version in range(_version(database) + 1, SCHEMA_VERSION + 1):  # asked again: another one may have done it
+            for statement in MIGRATIONS[version]:
+                database.run(statement)
+        database.run(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+
+def _version(database: Database) -> int:
+    [(version,)] = database.rows("PRAGMA user_version")
+    return int(version)
 
 
 def encodable(text: str) -> str:

@@ -7,20 +7,17 @@ empty, and the pattern is found by what it looks like alone.
 
 import re
 import unicodedata
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Self
 
-from core.logs.lines import mask
 from core.model import Diagnosis, EventEvidence, Role, Scope
 from core.parsing.templates import WILDCARD
+from faultlib.names import QUOTE, Names
 from faultlib.pattern import Category, Clause, Examples, Pattern, Signature, Where
 from faultlib.signature import matches_lines
+from faultlib.traits import traits_of
 
 MAX_CLAUSES = 6  # root events of a signature; no labelled job shows more of them
 MAX_TITLE, MAX_ID, MAX_EVIDENCE = 160, 63, 8_000  # characters; pattern.py allows a little more of the first
 MAX_EXAMPLE = 16_000  # characters; pattern.py allows no more
-MIN_DIGITS = 5  # of a number that is a name: schedulers count jobs with as many
 UNKNOWN = "Not known yet."
 HARDWARE = "accelerator|hardware|network link|RDMA|NIC\\b|no route to|storage failed|stopped answering|power|Xid"
 _CATEGORIES = (  # words of core/rules/facts that leave little doubt; a person decides
@@ -32,16 +29,10 @@ _CATEGORIES = (  # words of core/rules/facts that leave little doubt; a person d
     ),
 )
 _LEAD = re.compile(r"^(?:Not a fault|Look at [^:]*(?::\d+)?|No (?:node|rank) is special): ")
-_AFTER = re.compile(r",? (?:after|of|at) iterations? \d+(?:, \d+)*|^iteration \d+")
-_RANKS = re.compile(r"\branks? \d+(?:(?:, |-)\d+)*(?: …)?|\[?\brank\d+\]?", re.IGNORECASE)
-_MANY = re.compile(r"\b(a node|a rank)(?:(?:, | and )\1)+\b")
 _HERE = re.compile(r" on (?:a node|a rank|some nodes|some ranks)(?= during|[.]?$)")
-_QUOTE = re.compile("“([^”]*)”")
 _COUNTED = re.compile(r"^.*? logged this [^.;]*(?:; (?:never|less often) in \d+ successful jobs?)?\.\s*")
-_START = re.compile(r"(^|[.] )(a|some)(?= (?:node|rank))")
 _SLOT = re.compile(r"<(?:\*|[A-Z]+)>")
 _WORD = re.compile(r"[^\W\d_]")
-_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?")
 
 
 def pattern_of(
@@ -86,45 +77,11 @@ def category_of(diagnosis: Diagnosis) -> Category:
     return next((category for category, words in _CATEGORIES if words.search(said)), Category.UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What only this job calls so: its nodes and its id, as they are and as masks leave them."""
-
-    nodes: re.Pattern[str]
-    job: re.Pattern[str]
-    masked: re.Pattern[str]
-
-    @classmethod
-    def of(cls, diagnosis: Diagnosis) -> Self:
-        """The names of a job."""
-        nodes = {node for event in diagnosis.events for node in event.nodes}
-        nodes.update(suspect.node for suspect in diagnosis.nodes)
-        nodes.update(bar.node for bar in diagnosis.pictures.nodes)
-        nodes.update(diagnosis.coverage.nodes_missing)
-        nodes = {node for node in nodes if _is_name(node) and not _RANKS.fullmatch(node)}
-        job = {diagnosis.job} if _is_name(diagnosis.job) else set()
-        masked = {_masked(name) for name in nodes | job}
-        # what a mask has replaced as a whole, an address say, is no name any more
-        return cls(_any_of(nodes), _any_of(job), _any_of({name for name in masked if not name.startswith("<")}))
-
-    def out_of(self, sentence: str) -> str:
-        """A sentence about the job as it could be said of any job."""
-        text = _QUOTE.sub(lambda quote: f"“{self.out_of_log(quote[1])}”", sentence)
-        text = self.job.sub("the job", self.nodes.sub("a node", text))
-        text = _RANKS.sub("a rank", _AFTER.sub("", text))
-        text = _MANY.sub(lambda many: f"some {many[1][2:]}s", _ADDRESS.sub("an address", text))
-        return _START.sub(lambda start: start[1] + start[2].capitalize(), text)
-
-    def out_of_log(self, text: str) -> str:
-        """A log text, masked, in which any text may stand for a name."""
-        return self.masked.sub(WILDCARD, _masked(text)).replace("<ID>", WILDCARD)
-
-
 def _title(diagnosis: Diagnosis, names: Names) -> str:
     """What broke, from the headline; where no fact knows it, the event in the words of the log."""
     said = _LEAD.sub("", diagnosis.headline)
     roots = roots_of(diagnosis)
-    if roots and (quote := _QUOTE.match(said)):
+    if roots and (quote := QUOTE.match(said)):
         template = _SLOT.sub(WILDCARD, names.out_of_log(roots[0].template))
         said = f"{_short(template, MAX_TITLE // 2)}{said[quote.end() :]}"
     said = _HERE.sub("", names.out_of(said)).rstrip(". ")
@@ -149,7 +106,7 @@ def _signature(diagnosis: Diagnosis, names: Names) -> Signature:
         text = names.out_of_log(event.template)
         if _WORD.search(_SLOT.sub("", text)):
             clauses.setdefault(text, Clause(events=(text,), where=_where(event, diagnosis.coverage.nodes)))
-    return Signature(must=tuple(clauses.values())[:MAX_CLAUSES])
+    return Signature(must=tuple(clauses.values())[:MAX_CLAUSES], traits=traits_of(diagnosis))
 
 
 def _where(event: EventEvidence, nodes: int) -> Where:
@@ -164,22 +121,6 @@ def _examples(diagnosis: Diagnosis, signature: Signature) -> Examples:
     cited = [event.lines[0].text for event in roots_of(diagnosis)[:MAX_CLAUSES] if event.lines]
     text = "\n".join(dict.fromkeys(cited))[:MAX_EXAMPLE]
     return Examples(match=(text,)) if signature.must and text and matches_lines(signature, text) else Examples()
-
-
-def _is_name(name: str) -> bool:
-    """Whether it can be told from a count in a sentence."""
-    return len(name) >= MIN_DIGITS if name.isdigit() else len(name) > 1
-
-
-def _any_of(names: Collection[str]) -> re.Pattern[str]:
-    """Any of these names where it is not a part of another word; the longest first, so that none cuts another."""
-    ordered = sorted(names, key=lambda name: (-len(name), name))
-    either = "|".join(map(re.escape, ordered)) or "(?!)"  # no name: nothing
-    return re.compile(rf"(?<![\w.-])(?:{either})(?![\w-]|[.]\w)")
-
-
-def _masked(text: str) -> str:
-    return mask(text.encode("utf-8", "replace")).decode("utf-8", "replace").strip()
 
 
 def slug(title: str) -> str:

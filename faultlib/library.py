@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from faultlib import exchange, life, records
+from faultlib.answers import Answers, Verdict, add_answer, count_answers
 from faultlib.database import Database, encodable, open_database
 from faultlib.embedding import Embedder, EmbeddingUnavailable
 from faultlib.errors import LibraryUnavailable
@@ -58,6 +59,10 @@ class Library:
     def audit(self) -> Iterator[tuple[str, Step]]:
         """Every step of every pattern, with the pattern's id, in order."""
         return records.history(self._database)
+
+    def answers(self) -> Mapping[str, Answers]:
+        """What people said of the patterns that were shown to them, by id."""
+        return count_answers(self._database)
 
     def stats(self) -> Stats:
         """What is in the library, and how its index is."""
@@ -135,6 +140,12 @@ class Library:
             records.save(self._database, draft, again)
             records.save(self._database, target, left)
         return again
+
+    def answer(self, pattern_id: str, job: str, verdict: Verdict, *, who: str) -> bool:
+        """Say of a pattern that was shown for a job whether that was it; False when that person has said so before."""
+        with self._database.writing():
+            self.entry(pattern_id)
+            return add_answer(self._database, pattern_id, encodable(job), verdict, who=encodable(who), at=self._now())
 
     # --- what the program does ---
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from core.model import Scope, Stage
 
 MAX_EVENTS = 16  # of a signature: more than the lab's noisiest fault leaves kinds of direct traces
+MAX_TRAITS = 32  # of a signature: the labelled job with the most has 17
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=16_000)]
@@ -69,11 +70,43 @@ class Clause(_Part):
     where: Where = Where.ANYWHERE
 
 
+class Part(StrEnum):
+    """What a trait is to the fault."""
+
+    CAUSE = "cause"
+    SYMPTOM = "symptom"  # what leads the diagnosis, and many causes look like
+    SUPPORT = "supporting"
+    AFTER = "consequence"  # it only follows: others say the same whatever the cause
+
+
+class Aspect(StrEnum):
+    """What a trait is about."""
+
+    MEANS = "means"  # what a message means, whatever its program's words
+    RAISED = "raised"  # the class of an exception
+    SIGN = "sign"  # how the first suspect stands out
+    ENDING = "ending"  # it hung, it was slow
+    STAGE = "stage"
+    SCOPE = "scope"
+
+
+class Trait(_Part):
+    """A fact about a fault that is no line of a log (``faultlib.traits`` tells how it is worded)."""
+
+    aspect: Aspect
+    text: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+    part: Part
+
+
 class Signature(_Part):
-    """Events that give a fault away: all of ``must`` and none of ``must_not``. Without ``must`` nothing matches."""
+    """What gives a fault away: events, all of ``must`` and none of ``must_not``, and ``traits`` without an order.
+
+    Events match word by word; without ``must`` none does. Traits find the fault on other programs and nodes.
+    """
 
     must: tuple[Clause, ...] = Field(default=(), max_length=MAX_EVENTS)
     must_not: tuple[Clause, ...] = Field(default=(), max_length=MAX_EVENTS)
+    traits: tuple[Trait, ...] = Field(default=(), max_length=MAX_TRAITS)
 
 
 class Examples(_Part):

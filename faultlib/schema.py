@@ -1,7 +1,25 @@
 """The tables of the fault library. What people did is only ever added to: triggers refuse to delete or to change it."""
 
 APPLICATION_ID = 0x46464C42  # "FFLB": a database of somebody else is told from ours
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 2: what people answer of a pattern that was shown
+
+_ANSWERS = (
+    """CREATE TABLE answers (
+        number INTEGER PRIMARY KEY,
+        pattern TEXT NOT NULL REFERENCES patterns (id),
+        job TEXT NOT NULL CHECK (job != ''),
+        verdict TEXT NOT NULL CHECK (verdict IN ('this was it', 'this was not it', 'withdrawn')),
+        who TEXT NOT NULL CHECK (who != ''),
+        at TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX answers_of_pattern ON answers (pattern, job, who, number)",
+    """CREATE TRIGGER answers_are_kept BEFORE DELETE ON answers
+        BEGIN SELECT RAISE(ABORT, 'nothing of answers is deleted'); END""",
+    """CREATE TRIGGER answers_stay_as_they_are BEFORE UPDATE ON answers
+        BEGIN SELECT RAISE(ABORT, 'nothing of answers is changed'); END""",
+)
+# What a library of an older version lacks, by the version that it becomes; a migration only ever adds.
+MIGRATIONS = {2: _ANSWERS}
 
 _KEPT = ("patterns", "versions", "history", "sightings")  # nothing of these is ever deleted
 _UNCHANGED = ("versions", "history", "sightings")  # nor changed
@@ -56,4 +74,5 @@ STATEMENTS = (
         f"BEGIN SELECT RAISE(ABORT, 'nothing of {table} is changed'); END"
         for table in _UNCHANGED
     ),
+    *_ANSWERS,
 )

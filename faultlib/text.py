@@ -1,7 +1,7 @@
 """A fault pattern as a text that people review: one TOML file a pattern, the same bytes for the same pattern.
 
-The fields of ``Pattern`` come first, then what gives it away (``[[must]]``, ``[[must_not]]``), ``[examples]``, and its
-``[life]`` where it has lived in a library. Mistakes are told with the line that they are in.
+The fields of ``Pattern`` come first, then what gives it away (``[[must]]``, ``[[must_not]]``, ``[[traits]]``),
+``[examples]``, and its ``[life]`` where it has lived in a library. Mistakes are told with the line that they are in.
 """
 
 import re
@@ -13,7 +13,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.errors import FirstfaultError
-from faultlib.pattern import Clause, Entry, Origin, Pattern, Sighting, Signature, Status, Step
+from faultlib.pattern import Clause, Entry, Origin, Pattern, Sighting, Signature, Status, Step, Trait
 from faultlib.signature import matches_lines
 
 FORMAT: Final = "firstfault.pattern/1"
@@ -47,6 +47,7 @@ class _File(Pattern):
     signature: Signature = Field(default=Signature(), exclude=True)
     must: tuple[Clause, ...] = ()
     must_not: tuple[Clause, ...] = ()
+    traits: tuple[Trait, ...] = ()
     life: _Life | None = None
 
 
@@ -126,7 +127,7 @@ def _read(text: str, name: str) -> _File:
 
 def _pattern(file: _File) -> Pattern:
     fields = {field: getattr(file, field) for field in (*_PATTERN, "examples")}
-    return Pattern(**fields, signature=Signature(must=file.must, must_not=file.must_not))
+    return Pattern(**fields, signature=Signature(must=file.must, must_not=file.must_not, traits=file.traits))
 
 
 def _check_examples(file: _File, text: str, name: str) -> None:

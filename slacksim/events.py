@@ -12,6 +12,7 @@ SCOPE_OF_EVENT = {
     "message.channels": "channels:history",
     "message.groups": "groups:history",
     "message.im": "im:history",
+    "message.mpim": "mpim:history",
     "reaction_added": "reactions:read",
     "member_joined_channel": "channels:read",
     "file_shared": "files:read",

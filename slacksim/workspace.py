@@ -18,6 +18,7 @@ SCOPES = (
     "im:history",
     "im:read",
     "im:write",
+    "mpim:history",
     "reactions:read",
     "reactions:write",
     "team:read",
@@ -25,7 +26,7 @@ SCOPES = (
     "users:read",
     "users:read.email",
 )
-EVENTS = ("app_home_opened", "app_mention", "message.channels", "message.groups", "message.im")
+EVENTS = ("app_home_opened", "app_mention", "message.channels", "message.groups", "message.im", "message.mpim")
 
 
 @dataclass(frozen=True)

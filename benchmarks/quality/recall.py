@@ -16,6 +16,7 @@ from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_cases import Case, read_cases
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, Tally, cosines_of, cross_chosen
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
+from benchmarks.quality.recall_taught import Answer, calibration_error, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.cache import FolderCache
 from core.errors import FirstfaultError
@@ -33,6 +34,7 @@ from faultlib.recall import (
 )
 from faultlib.seeds import read_seeds
 from faultlib.signature import find_matches
+from faultlib.told import Fit, likely
 from sources.jobs import open_source
 
 CROSSED = ("lab", "public")  # sets of which one chooses a threshold for the other
@@ -75,6 +77,9 @@ def report(cases: Sequence[Case], embedder: Embedder) -> str:
     healthy = [case for case in cases if not case.kind]
     seeds = seed_entries()
     parts = [
+        "A library that was taught the first job of each cause, and the seeds:",
+        _table(_TAUGHT, _taught(cases, seeds)),
+        "By likeness of words and meaning alone, as diagnoses were compared before patterns had traits:",
         f"Model {embedder.name}; {SEMANTIC} meaning + {LEXICAL} words, alike from {SIMILAR}.",
         _table(_AS_SHIPPED, _shipped(failed, healthy, seeds, embedder)),
         _strangers(failed, embedder),
@@ -87,6 +92,30 @@ def report(cases: Sequence[Case], embedder: Embedder) -> str:
     if seeds:
         parts.append(_in_words(seeds, embedder))
     return "\n\n".join(part for part in parts if part)
+
+
+# --- taught ---------------------------------------------------------------------------------------------------------
+
+_TAUGHT = (
+    "set", "siblings", "theirs first", "pairs", "theirs first", "is this", "wrong", "cause taken out",
+    "told something", "successful", "told something", "calibration error",
+)  # fmt: skip
+
+
+def _taught(cases: Sequence[Case], seeds: Sequence[Entry]) -> Iterable[Sequence[object]]:
+    def ask(case: Case, library: Sequence[Entry]) -> list[Answer]:
+        if not case.kind:  # a job that completed matches nothing (bot.shelf), and what it shows is no fault
+            return []
+        found = find_matches(library, case.seen.occurrences, case.seen.nodes)
+        told = likely(case.seen.diagnosis, [*library, *seeds], found, {})
+        return [Answer(one.entry.id, one.fit is Fit.IS, one.likelihood) for one in told]
+
+    for name in SETS:
+        chosen = [case for case in cases if case.set_name == name]
+        if any(case.kind for case in chosen):
+            got = taught(cases, chosen, ask)
+            cells = (got.siblings, got.first, got.pairs, got.pair_first, got.exact, got.wrong, got.strangers, got.told)
+            yield name, *cells, got.good, got.good_told, f"{calibration_error(got.likely):.2f}"
 
 
 # --- as shipped ---------------------------------------------------------------------------------------------------

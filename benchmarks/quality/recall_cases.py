@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,8 @@ def _entry(pattern: Pattern, job_id: str) -> Entry:
 
 def _look(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Seen:
     diagnosis = diagnose(job, baseline, cache=cache)
+    pictures = replace(diagnosis.pictures, series=())  # a loss of NaN, which JSON cannot hold; nothing here draws
+    diagnosis = replace(diagnosis, pictures=pictures)
     parsed = parse_job(job, baseline, cache=cache, workers=1, progress=None)
     return Seen(diagnosis, find_occurrences(parsed), parsed.nodes if parsed.unit == "node" else ())
 

@@ -50,10 +50,10 @@ def _cause(about: About, fault: KnownFault) -> str:
 
 
 def _alike(about: About, fault: KnownFault) -> Iterator[Claim]:
-    slots = {"id": fault.id, "likeness": wording.likeness(fault), "vouched": _vouched(about, fault)}
+    slots, how = {"id": fault.id, "vouched": _vouched(about, fault)}, "seen" if fault.fit == "seen with" else "alike"
     title = about.clean(fault.title, 200)
-    yield from advice(f"{fault.id}.alike", "open", say("library.alike", **slots, title=title), [fault.id])
-    told = say("library.alike_fix", **slots, fix=about.clean(fault.fix, MAX_TEXT))
+    yield from advice(f"{fault.id}.alike", "open", say(f"library.{how}", **slots, title=title), [fault.id])
+    told = say(f"library.{how}_fix", **slots, fix=about.clean(fault.fix, MAX_TEXT))
     yield from advice(f"{fault.id}.fix", "fix", told, [fault.id])
 
 

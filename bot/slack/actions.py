@@ -25,6 +25,9 @@ LINES = "ff_lines"
 MORE_LINES = "ff_more_lines"
 USEFUL = "ff_useful"  # the two thumbs; the values are `voice`
 DIAGNOSE = "ff_diagnose"  # of a job in a list; the value is the job's id, to be checked like a typed one
+FITS = "ff_fits"  # whether a known fault was it; the values are `fits`
+ANYWAY = "ff_anyway"  # diagnose a job that has not failed; the value as that of DIAGNOSE
+WATCH = "ff_watch"  # a job that runs; the value as that of DIAGNOSE
 
 # Forms; private_metadata is `about`, of LINES_FORM it is `lines_of`.
 EDIT_FORM = "ff_edit_form"
@@ -35,6 +38,7 @@ _RUN = r"(?P<run>r-[a-z0-9]{1,32})"
 _ABOUT = re.compile(rf"{_RUN}:(?P<revision>[0-9]{{1,9}})", re.ASCII)
 _LINES = re.compile(rf"{_RUN}:(?P<evidence>[ENI][1-9][0-9]{{0,3}})", re.ASCII)
 _JOINING = re.compile(rf"{_RUN}:(?P<revision>[0-9]{{1,9}}):(?P<pattern>[a-z0-9-]{{1,64}})", re.ASCII)
+_FITS = re.compile(rf"{_RUN}:(?P<pattern>[a-z0-9-]{{1,64}}):(?P<fits>yes|no|back)", re.ASCII)
 _VOICE = re.compile(rf"{_RUN}:(?P<voice>yes|no)", re.ASCII)
 
 
@@ -67,6 +71,15 @@ class LinesOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Fits:
+    """What somebody says of a known fault that was shown; right: None takes back what was said before."""
+
+    run: str
+    pattern: str
+    right: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Voice:
     """Whether somebody found the answer useful."""
 
@@ -87,6 +100,11 @@ def joining(run: str, revision: int, pattern: str) -> str:
 def lines_of(run: str, evidence: str) -> str:
     """The value of a button that opens raw lines."""
     return f"{run}:{evidence}"
+
+
+def fits(run: str, pattern: str, *, right: bool | None) -> str:
+    """The value of a choice beside a known fault."""
+    return f"{run}:{pattern}:{'back' if right is None else 'yes' if right else 'no'}"
 
 
 def voice(run: str, *, useful: bool) -> str:
@@ -110,6 +128,12 @@ def read_lines_of(value: object) -> LinesOf:
     """The evidence of a button; raises BadButton."""
     found = _match(_LINES, value)
     return LinesOf(found["run"], found["evidence"])
+
+
+def read_fits(value: object) -> Fits:
+    """What a choice beside a known fault says; raises BadButton."""
+    found = _match(_FITS, value)
+    return Fits(found["run"], found["pattern"], {"yes": True, "no": False}.get(found["fits"]))
 
 
 def read_voice(value: object) -> Voice:

@@ -8,28 +8,29 @@ from bot import wording
 from bot.known import KnownFault
 from bot.note.note import Note
 from bot.slack import actions as act
-from bot.slack.blocks import MAX_NOTIFICATION, Message, actions, button, context, headline, section
-from bot.slack.budget import Part, fit
-from bot.slack.forms import Form
-from bot.slack.notes import note_parts, told_by
-from bot.slack.sections import (
-    MOST,
-    evidence,
-    known_fault,
-    known_faults,
-    left_out,
-    more_lines,
-    similar_faults,
-    small_print,
-    verdict,
+from bot.slack.blocks import (
+    MAX_NOTIFICATION,
+    Block,
+    Blocks,
+    Message,
+    actions,
+    ask_first,
+    button,
+    context,
+    headline,
+    section,
 )
+from bot.slack.brief import MAX_LINES, brief, gist
+from bot.slack.forms import SYMPTOMS_ONLY, Form
+from bot.slack.sections import known_fault
 from bot.slack.text import code, fallback, literal, moment, person, prose
 from bot.state.drafts import Decision, Verdict
-from bot.state.runs import Run
+from bot.state.runs import Run, Trigger
 from bot.state.values import Status
 from core.model import Diagnosis, Scope
+from faultlib.told import shows_a_cause
 
-MAX_STEPS = 6
+MAX_STEPS = 4  # with headline, button and small print fewer than MAX_LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +65,21 @@ class Shown:
 
 
 def answer_message(shown: Shown) -> Message:
-    """The message as it is now."""
+    """The message as it is now: MAX_LINES lines at most, of which each says what no other does."""
     first = _first_line(shown)
-    parts = [Part(headline(first)), *_outcome(shown), *_body(shown)]
-    tail = [*_buttons(shown), *_footer(shown)]
-    fitted = fit([*parts, *tail], most=MOST)
-    blocks = [block for part in fitted.parts[: len(fitted.parts) - _length(tail)] for block in part.blocks]
-    ending = [block for part in tail for block in part.blocks]
-    rest = context(left_out(dict(fitted.dropped)))
-    return Message(fallback(first, MAX_NOTIFICATION), (*blocks, *rest, *ending))
+    before, after = (*headline(first), *_outcome(shown)), (*_buttons(shown), *_footer(shown))
+    room = MAX_LINES - lines_of((*before, *after))
+    told = gist(shown.diagnosis) if _answered(shown) and shown.diagnosis else first
+    return Message(fallback(told, MAX_NOTIFICATION), (*before, *_body(shown, room), *after))
 
 
-def _length(parts: Sequence[Part]) -> int:
-    return sum(bool(part.blocks) for part in parts)
+def lines_of(blocks: Sequence[Block]) -> int:
+    """How many lines a message has, as a person counts them: a row of buttons is one."""
+    return sum(block["text"]["text"].count("\n") + 1 if block["type"] == "section" else 1 for block in blocks)
+
+
+def _answered(shown: Shown) -> bool:
+    return shown.run.status not in (Status.CANCELLED, Status.FAILED) and shown.diagnosis is not None
 
 
 # --- the first line: it stands alone in a notification ------------------------------------------------------------
@@ -103,20 +106,20 @@ def _first_line(shown: Shown) -> str:
 # --- what became of it, right below -------------------------------------------------------------------------------
 
 
-def _outcome(shown: Shown) -> Iterator[Part]:
+def _outcome(shown: Shown) -> Iterator[Block]:
     run = shown.run
     if run.status is Status.CANCELLED:
-        yield Part(section(f"*Cancelled* by {person(run.cancel_by)}." if run.cancel_by else "*Cancelled*."))
+        yield from section(f"*Cancelled* by {person(run.cancel_by)}." if run.cancel_by else "*Cancelled*.")
     if run.status is Status.FAILED and run.failure:
         found = f"{code(run.failure.reference, 40)} finds it in the bot's log." if run.failure.reference else ""
-        yield Part(section(prose(run.failure.hint, 400), found))
+        yield from section(prose(run.failure.hint, 400), found)
     if run.status is Status.EXPIRED:
-        yield Part(section("*This is a part of the answer*: the deadline came before the rest."))
+        yield from section("*This is a part of the answer*: the deadline came before the rest.")
     if shown.decision:
-        yield Part(_decided(shown, shown.decision))
+        yield from _decided(shown, shown.decision)
 
 
-def _decided(shown: Shown, decision: Decision) -> tuple[dict[str, object], ...]:
+def _decided(shown: Shown, decision: Decision) -> Blocks:
     about = act.about(shown.run.id, decision.revision)
     who = f"by {person(decision.by)}, {moment(decision.at)}"
     if decision.verdict is Verdict.REJECTED:
@@ -132,38 +135,13 @@ def _decided(shown: Shown, decision: Decision) -> tuple[dict[str, object], ...]:
 # --- what was found -----------------------------------------------------------------------------------------------
 
 
-def _body(shown: Shown) -> Iterator[Part]:
-    if shown.diagnosis is None:
-        yield from (Part(section(*known_fault(fault), expand=True)) for fault in shown.known[:1])
-        yield from _more_known(shown.known[1:])
-        yield Part(section(*_steps(shown)))
-        return
-    diagnosis, run = shown.diagnosis, shown.run
-    yield from verdict(diagnosis)
-    if diagnosis.scope is not Scope.NONE:  # what did not fail has no cause, and is like no fault
-        yield from known_faults(shown.known)
-        yield from _note(shown)
-    yield from evidence(diagnosis, run.id, told=told_by(None if shown.form else shown.note, diagnosis))
-    yield from more_lines(diagnosis, run.id, _with_button(diagnosis))
-    yield from similar_faults(diagnosis, shown.known)
-    yield from small_print(diagnosis)
-
-
-def _more_known(known: Sequence[KnownFault]) -> Iterator[Part]:
-    yield from (Part(section(*known_fault(fault)), 80 - at, "known fault") for at, fault in enumerate(known))
-
-
-def _note(shown: Shown) -> Iterator[Part]:
-    if shown.note or shown.form:
-        above = [fault for fault in shown.known if fault.exact][: MOST["known fault"]]
-        yield from note_parts(shown.note, shown.diagnosis, form=shown.form, edited_by=shown.edited_by, known=above)
-    elif shown.run.status.active:
-        yield Part(section("*Note* It is being written from the evidence below."))
-
-
-def _with_button(diagnosis: Diagnosis) -> list[str]:
-    """Ids of the events that the message shows itself."""
-    return [event.id for event in diagnosis.events if event.role != "benign"][: MOST["event"]]
+def _body(shown: Shown, room: int) -> Iterator[Block]:
+    if _answered(shown) and shown.diagnosis:
+        told = brief(shown.diagnosis, shown.known, room=room, form=shown.form, edited_by=shown.edited_by)
+        yield from section(*told, expand=True)
+    elif shown.diagnosis is None:
+        yield from (block for fault in shown.known[:1] for block in section(*known_fault(fault)[1:], expand=True))
+        yield from section(*_steps(shown))
 
 
 def _steps(shown: Shown) -> list[str]:
@@ -173,36 +151,43 @@ def _steps(shown: Shown) -> list[str]:
     told = [prose(wording.step(step.name, step.done, step.total), 160) for step in shown.steps[-MAX_STEPS:]]
     *before, now = told or ["starting"]
     seconds = f", {shown.elapsed.total_seconds():,.0f} s so far" if shown.elapsed else ""
-    waiting = ["The whole signature is in this job; the diagnosis goes on."] if shown.known else []
-    return [*waiting, *(f"✓ {step}" for step in before), f"▸ {now}{seconds}"] if shown.run.status.active else []
+    if shown.known:
+        before = ["The whole signature is in this job; the diagnosis goes on."]
+    return [*(f"✓ {step}" for step in before), f"▸ {now}{seconds}"] if shown.run.status.active else []
 
 
 # --- what can be done, and by whom it was asked -------------------------------------------------------------------
 
 
-def _buttons(shown: Shown) -> Iterator[Part]:
+def _buttons(shown: Shown) -> Blocks:
     run = shown.run
     about = act.about(run.id, run.revision)
     if run.status.active:
-        yield Part(actions(button("Cancel", act.CANCEL, about)))
-        return
+        return actions(button("Cancel", act.CANCEL, about))
     again = button("Run again", act.AGAIN, about)
     if run.status is not Status.DONE or shown.decision or not shown.revision or not _has_fault(shown.diagnosis):
-        yield Part(actions(again))
-        return
+        return actions(again)
     draft = act.about(run.id, shown.revision)
     knows = shown.diagnosis is not None and shown.diagnosis.scope is not Scope.UNKNOWN
-    approve = button("Approve and archive", act.APPROVE, draft, style="primary") if knows else None
+    doubt = None if shown.diagnosis and shows_a_cause(shown.diagnosis) else ask_first(*SYMPTOMS_ONLY)
+    approve = button("Approve and archive", act.APPROVE, draft, style="primary", confirm=doubt) if knows else None
     edit, reject = button("Edit draft", act.EDIT, draft), button("Reject", act.REJECT, draft)
-    yield Part(actions(approve, edit, reject, again))
+    return actions(approve, edit, reject, again)
 
 
 def _has_fault(diagnosis: Diagnosis | None) -> bool:
     return diagnosis is not None and diagnosis.scope is not Scope.NONE
 
 
-def _footer(shown: Shown) -> Iterator[Part]:
-    run = shown.run
-    asked = f"asked by {person(run.asked_by)}, {moment(run.asked_at)}"
-    invitation = " · Ask in the thread" if shown.diagnosis else ""
-    yield Part(context(f"Run {code(run.id, 40)} · {asked} · Firstfault {prose(shown.version, 40)}{invitation}"))
+def _footer(shown: Shown) -> Blocks:
+    """Who asked, as long as that is what there is to know; below an answer it stands in the thread."""
+    if not _answered(shown):
+        return context(asked(shown.run, shown.version))
+    return context("The note is being written; the evidence comes in the thread.") if shown.run.status.active else ()
+
+
+def asked(run: Run, version: str) -> str:
+    """By which run it is known, who asked and when, and what answers."""
+    by = "found in the jobs folder" if run.trigger is Trigger.FOLLOW else f"asked by {person(run.asked_by)}"
+    who = f"{by}, {moment(run.asked_at)}"
+    return f"Run {code(run.id, 40)} · {who} · Firstfault {prose(version, 40)}"

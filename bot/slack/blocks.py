@@ -104,14 +104,23 @@ def feedback(action: str, yes: str, no: str) -> Blocks:
     return ({"type": "context_actions", "elements": [thumbs]},)
 
 
-def button(label: str, action: str, value: str, *, style: str = "", spoken: str = "") -> Block:
-    """A button; ``spoken`` is what a screen reader says instead of the label."""
+def button(
+    label: str, action: str, value: str, *, style: str = "", spoken: str = "", confirm: Block | None = None
+) -> Block:
+    """A button; ``spoken`` is what a screen reader says instead of the label; ``confirm``: what is asked first."""
     shown: Block = {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON)), "value": value}
     if style:
         shown["style"] = style
     if spoken:
         shown["accessibility_label"] = clip(spoken, MAX_BUTTON)
+    if confirm:
+        shown["confirm"] = confirm
     return shown
+
+
+def ask_first(title: str, text: str, yes: str, no: str) -> Block:
+    """What is asked before a click counts; titles of 100 characters, 300 of text, 30 of each answer."""
+    return {"title": plain(title), "text": plain(text), "confirm": plain(yes), "deny": plain(no)}
 
 
 def menu(placeholder: str, action: str, options: Sequence[tuple[str, str]], *, chosen: str = "") -> Block | None:

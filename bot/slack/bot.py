@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 from slack_bolt import App
+from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.errors import SlackClientError
 
 from bot.health import HealthServer, Metrics, split_address
@@ -19,6 +20,7 @@ from bot.slack.clicks import Clicks
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.deciding import Deciding
 from bot.slack.desk import Desk
+from bot.slack.following import Following, Manners, read_quiet
 from bot.slack.listeners import Listeners
 from bot.slack.parts import Parts
 from bot.slack.people import People, read_approvers
@@ -88,6 +90,7 @@ class Bot:
         watching = Watching(self.state, unhurried, telling, people, open_jobs=open_jobs, limit=settings.watches)
         self._keeper = Keeper(self.state, watching, wake=self.worker.wake)
         watching.wake = self._keeper.wake
+        self._following = _following(settings, identity, self.state, telling, posting, self.worker)
         parts = Parts(
             state=self.state,
             desk=Desk(
@@ -103,8 +106,9 @@ class Bot:
             client=self._client,
             open_jobs=open_jobs,
             wake=self.worker.wake,
+            me=str(identity.bot_user_id or ""),
         )
-        asks, clicks = Asks(parts, identity.bot_user_id or ""), Clicks(parts)
+        asks, clicks = Asks(parts), Clicks(parts)
         self._readers = Readers(self.state.inbox, Listeners(asks, clicks).deal)
         reception = Reception(
             self.state.inbox, concerns_us=asks.concerns_us, objection=clicks.objection, wake=self._readers.wake
@@ -136,13 +140,15 @@ class Bot:
         self._transport.start()
         self._vectors.start()
         self._keeper.start()
+        if self._following:
+            self._following.start()
         self._tidy.start()
         self._late.start()
 
     def healthy(self) -> bool:
         """Whether worker, transport, readers of the inbox and the keeper of watches are well."""
-        parts = (self.worker, self._transport, self._readers, self._keeper)
-        return all(part.healthy() for part in parts)
+        parts = (self.worker, self._transport, self._readers, self._keeper, self._following)
+        return all(part.healthy() for part in parts if part is not None)
 
     def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Take nothing new, finish what ends soon, hand back the rest."""
@@ -153,6 +159,8 @@ class Bot:
         leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
         self._vectors.stop()
         self._keeper.stop()
+        if self._following:
+            self._following.stop()
         self.worker.stop(grace_seconds)
         leaving.join(LEAVING_SECONDS)
         reading.join(2 * LEAVING_SECONDS)
@@ -218,6 +226,23 @@ class Bot:
                 self._files.remove(self.state.forget(KEPT))
             except FirstfaultError as trouble:
                 _LOG.warning("nothing was tidied: %s", trouble.message)
+
+
+def _following(
+    settings: Settings, identity: AuthorizeResult, state: State, telling: Telling, posting: Posting, worker: Worker
+) -> Following | None:
+    """What looks for jobs that failed; None where no channel wants to hear of them."""
+    if not settings.follow_channel:
+        return None
+    quiet, team = read_quiet(settings.follow_quiet), identity.team_id or ""
+    return Following(
+        state,
+        telling,
+        posting,
+        Manners(team, settings.follow_channel, settings.follow_posts, quiet),
+        open_jobs=partial(open_source, settings.jobs, links=settings.follow_links),
+        wake=worker.wake,
+    )
 
 
 def _transport(settings: Settings, app: App) -> Transport:

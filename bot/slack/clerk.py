@@ -5,9 +5,10 @@ from typing import Any
 
 from bot.health import Metrics
 from bot.outgoing.clean import cleaned
+from bot.slack.actions import Fits
 from bot.slack.archive import form_of, pattern_from
 from bot.slack.blocks import Message
-from bot.slack.filing import Deed, OpenLibrary, file_note, pattern_to_join, take_back
+from bot.slack.filing import Deed, OpenLibrary, file_note, keep_answer, pattern_to_join, take_back
 from bot.slack.forms import Form
 from bot.slack.people import People
 from bot.slack.posting import Posting
@@ -20,6 +21,8 @@ from bot.state.state import State
 from bot.state.values import moment_of
 from core.errors import FirstfaultError
 from core.model import Diagnosis
+from faultlib.answers import Answers
+from faultlib.answers import Verdict as Fit
 from faultlib.pattern import Entry
 
 
@@ -66,7 +69,7 @@ class Clerk:
         draft = self._draft(run_id, revision)
         if run is None or answer is None or answer.diagnosis is None or draft is None:
             return None
-        matched = frozenset(fault.pattern for fault in answer.known if fault.exact and fault.agrees and not fault.seed)
+        matched = frozenset(fault.pattern for fault in answer.known if fault.known and fault.agrees and not fault.seed)
         edited = draft.by != DRAFTED_BY
         guesses = answer.note.reading if answer.note else ()
         return Case(run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, edited, matched, guesses)
@@ -124,6 +127,15 @@ class Clerk:
         """The team's pattern that the note may belong to; None for a note of a new kind."""
         words = pattern_from(case.form, case.diagnosis)
         return pattern_to_join(self._open_library, words, job=case.run.job, matched=case.matched)
+
+    def judge(self, run: Run, fits: Fits, user: str) -> tuple[Fit, Answers]:
+        """Keep what somebody says of a known fault, and what all have said of it by now."""
+        verdict = Fit.WITHDRAWN if fits.right is None else Fit.RIGHT if fits.right else Fit.WRONG
+        new, now = keep_answer(self._open_library, fits.pattern, self._deed(run, user, "judged"), verdict)
+        if new:
+            details = {"job": run.job, "pattern": fits.pattern, "said": str(verdict)}
+            self._state.audit.add(run.team, user, what="judged", target=run.id, details=details)
+        return verdict, now
 
     def undo(self, run: Run, user: str, once: Once) -> bool:
         """Take a decision back, and out of the library; False when there is none, or somebody was faster."""

@@ -26,6 +26,7 @@ from bot.slack.modals import (
 )
 from bot.slack.parts import Parts
 from bot.slack.raw_lines import find_evidence, read_citations
+from bot.slack.words import Verb, Wish
 from bot.state.inbox import Envelope, Once
 from bot.state.runs import Asking, Trigger
 
@@ -45,11 +46,14 @@ class Clicks:
             act.CANCEL: self._cancel,
             act.AGAIN: self._again,
             act.DIAGNOSE: self._diagnose,
+            act.ANYWAY: self._anyway,
+            act.WATCH: self._watch,
             act.APPROVE: self._approve,
             act.APPROVE_NEW: self._approve_new,
             act.JOIN: self._join,
             act.UNDO: self._undo,
             act.USEFUL: self._useful,
+            act.FITS: self._fits,
         }
         self._windows: Mapping[str, tuple[str, str, Look]] = {
             act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
@@ -121,6 +125,15 @@ class Clicks:
         asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
         return self._parts.desk.diagnose(asking, once)
 
+    def _anyway(self, value: object, body: Payload, once: Once) -> Message | None:
+        """A job that has not failed: somebody wants to see it in the channel."""
+        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._parts.desk.diagnose(asking, once, forced=True)
+
+    def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
+        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._parts.desk.serve(Wish(Verb.WATCH, asking.job), asking, once)
+
     def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
         return self._parts.deciding.approve(act.read_about(value), body["user"], once)
 
@@ -141,6 +154,10 @@ class Clicks:
         voice = act.read_voice(value)
         self._parts.state.feedback.give(voice.run, body["user"], useful=voice.useful)
         return replies.thanks_reply()
+
+    def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
+        """Whether a known fault was it; the last word of a person counts, so that twice is once."""
+        return self._parts.deciding.judge(act.read_fits(value), body["user"])
 
     def _edited(self, about: act.About, body: Payload, once: Once) -> Message | None:
         case = self._parts.deciding.case(about.run)

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from bot.slack import replies
-from bot.slack.actions import About
+from bot.slack.actions import About, Fits
 from bot.slack.blocks import Message
 from bot.slack.clerk import Case, Clerk
 from bot.slack.forms import Form
@@ -97,6 +97,15 @@ class Deciding:
         if run is None or not self._clerk.undo(run, user, once):
             return replies.nothing_to_undo_reply()
         return None
+
+    def judge(self, fits: Fits, user: str) -> Message:
+        """Keep what somebody says of a known fault that was shown; anybody may, for no words are archived."""
+        run, answer = self._state.runs.get(fits.run), self._state.runs.answer(fits.run)
+        shown = {fault.pattern: fault for fault in answer.known} if answer else {}
+        if run is None or fits.pattern not in shown:
+            return replies.gone_reply()
+        verdict, now = self._clerk.judge(run, fits, user)
+        return replies.judged_reply(shown[fits.pattern], verdict, now)
 
     def _approved(self, run_id: str, user: str, seen: int, joins: str) -> bool:
         """Whether it is this approval that stands."""

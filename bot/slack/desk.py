@@ -3,6 +3,8 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -14,17 +16,18 @@ from bot.slack.blocks import Message
 from bot.slack.people import People
 from bot.slack.telling import Telling
 from bot.slack.watching import Watching, with_watched
-from bot.slack.words import Verb, Wish
+from bot.slack.words import Verb, Wish, job_in, names_in, read_command
 from bot.state.inbox import Once
 from bot.state.runs import Asking, Run, Trigger
 from bot.state.state import State
-from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
+from core.errors import BadJobId, FirstfaultError, JobNotFound, NoLogs, UnreadableLog
 from core.job import Status
 from sources.job_ids import check_job_id
 from sources.jobs import JobSource
 
 MAX_OFFERED = 5  # failed jobs to pick from
 MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
+MAX_NEAR, LIKE = 3, 0.5  # ids that somebody may have meant, and how like they are (difflib)
 LOOKING = 2.0  # seconds that may take: somebody waits
 _LOG = logging.getLogger(__name__)
 
@@ -69,14 +72,43 @@ class Desk:
             case Verb.WATCH | Verb.UNWATCH:
                 return self._watch(wish, asking, once)
             case Verb.NOTHING:
-                return replies.usage_reply(self._failed_jobs())
+                return replies.usage_reply(self._failed_jobs(), said=wish.job)
+
+    def meant(self, text: str) -> Wish:
+        """What a person wants; in any sentence without a command, the job that it names."""
+        wish = read_command(text)
+        if wish.verb not in (Verb.DIAGNOSE, Verb.NOTHING):
+            return replace(wish, job=next(iter(names_in(wish.job)), wish.job))
+        if job := self.named_in(text):
+            return Wish(Verb.DIAGNOSE, job)
+        if wish.verb is Verb.NOTHING and (job := job_in(text)):
+            return Wish(Verb.DIAGNOSE, job)
+        return wish
+
+    def named_in(self, text: str) -> str:
+        """The id of the first known job in a text, however it is written; empty where there is none."""
+        names = names_in(text)
+        if not names:
+            return ""
+        try:
+            known = set(self._open_jobs().job_ids())
+        except FirstfaultError:
+            return ""
+        alike = {job.casefold(): job for job in sorted(known)}
+        return next((name for name in names if name in known), "") or next(
+            (alike[name.casefold()] for name in names if name.casefold() in alike), ""
+        )
 
     def diagnose(self, asking: Asking, once: Once, *, forced: bool = False) -> Message | None:
         """Queue a job; a job that is at work or was answered here is shown in place of a second run."""
         try:
-            self._open_jobs().manifest(check_job_id(asking.job))
-        except (BadJobId, JobNotFound) as error:
-            return replies.refused_reply(error, self._failed_jobs())
+            jobs = self._open_jobs()
+            status = jobs.manifest(check_job_id(asking.job)).status
+            if not forced and status in (Status.COMPLETED, Status.RUNNING):
+                return replies.not_failed_reply(asking.job, runs=status is Status.RUNNING)
+            jobs.job(asking.job)
+        except (BadJobId, JobNotFound, NoLogs) as error:
+            return replies.refused_reply(error, self._failed_jobs(), nearest=self._nearest(asking.job))
         run_id, new = once("ask", lambda: self._ask(asking, forced=forced))
         run = self._state.runs.get(run_id)
         if run is None:
@@ -170,6 +202,14 @@ class Desk:
         except FirstfaultError as trouble:
             _LOG.warning("no failed jobs to offer: %s", trouble.message)
             return ()
+
+    def _nearest(self, job: str) -> list[str]:
+        """Known ids like this one, the likest first."""
+        try:
+            known = {one.casefold(): one for one in self._open_jobs().job_ids()}
+        except FirstfaultError:
+            return []
+        return [known[one] for one in get_close_matches(job.casefold(), known, n=MAX_NEAR, cutoff=LIKE) if one != job]
 
     def _audit(self, asking: Asking, what: str, run: Run) -> None:
         details = {"job": run.job, "channel": run.channel, "through": str(asking.trigger)}

@@ -27,7 +27,8 @@ class Kind(StrEnum):
 
 CLICKS = frozenset(
     {
-        act.CANCEL, act.AGAIN, act.DIAGNOSE, act.APPROVE, act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL,
+        act.CANCEL, act.AGAIN, act.DIAGNOSE, act.ANYWAY, act.WATCH, act.APPROVE,
+        act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL, act.FITS,
     }
 )  # fmt: skip
 OPENINGS = frozenset({act.EDIT, act.REJECT, act.LINES, act.MORE_LINES})
@@ -74,6 +75,8 @@ def _event(body: Payload) -> Envelope | None:
     if event.get("type") not in kinds or _by_machine(event) or not str(event.get("text") or "").strip():
         return None
     kind, team = kinds[event["type"]], body["team_id"]
+    if event.get("channel_type") == "mpim" and "<@" in event["text"]:
+        kind = Kind.MENTION  # a group of people has no event for it; should both come, they are one envelope
     kept = _some(event, "channel", "channel_type", "user", "ts", "thread_ts", "text")
     thread = event.get("thread_ts")  # where an answer knows what was said before it
     lane = to_text([team, event["channel"], thread]) if thread else ""

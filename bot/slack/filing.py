@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.errors import FirstfaultError
+from faultlib.answers import Answers, Verdict
 from faultlib.errors import StaleRevision
 from faultlib.library import Library
 from faultlib.life import job_of_draft
@@ -92,6 +93,13 @@ def take_back(open_library: OpenLibrary, pattern: str, deed: Deed, *, shared: bo
                 )
         elif entry.status is Status.APPROVED:
             library.retire(pattern, revision=entry.revision, who=deed.who, why=deed.why)
+
+
+def keep_answer(open_library: OpenLibrary, pattern: str, deed: Deed, verdict: Verdict) -> tuple[bool, Answers]:
+    """Say of a pattern that was shown whether it was that; whether this is news, and what all say of it."""
+    with open_library() as library:
+        new = library.answer(pattern, deed.job, verdict, who=deed.who)
+        return new, library.answers().get(pattern, Answers())
 
 
 def _archive(library: Library, deed: Deed, words: Pattern, *, edited: bool) -> Entry:

@@ -7,8 +7,16 @@ from bot.note.note import Note
 from bot.note.sentence import Category as NoteCategory
 from bot.slack.blocks import MAX_BOXES
 from core.model import Diagnosis, EventEvidence, Role
-from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, Names, pattern_of, roots_of
+from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, pattern_of, roots_of
+from faultlib.names import Names
 from faultlib.pattern import Category
+
+SYMPTOMS_ONLY = (
+    "Symptoms only",
+    "Many causes leave what these logs show: the next such job is told “seen with”, not “is this”.",
+    "Archive it",
+    "Not yet",
+)  # title, text and answers of what an approver is asked; the form shows the text
 
 
 @dataclass(frozen=True, slots=True)

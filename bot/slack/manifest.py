@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.slack.actions import COMMAND, DIAGNOSE_MESSAGE
 
-_HISTORY = ("channels:history", "groups:history", "im:history")
+_HISTORY = ("channels:history", "groups:history", "im:history", "mpim:history")
 # Methods of the Web API that the bot calls, each with the scopes of the bot's token that it needs.
 METHODS: dict[str, tuple[str, ...]] = {
     "auth.test": (),
@@ -31,6 +31,7 @@ EVENTS: dict[str, str] = {
     "message.channels": "channels:history",
     "message.groups": "groups:history",
     "message.im": "im:history",
+    "message.mpim": "mpim:history",
 }
 _COMMANDS = "commands"  # slash commands and shortcuts
 

@@ -24,11 +24,13 @@ from bot.slack.blocks import (
     section,
     writing,
 )
-from bot.slack.forms import Form, choosable
+from bot.slack.forms import SYMPTOMS_ONLY, Form, choosable
 from bot.slack.text import code, literal, prose
 from core.model import Diagnosis, Evidence
-from faultlib.draft import MAX_TITLE, Names
+from faultlib.draft import MAX_TITLE
+from faultlib.names import Names
 from faultlib.pattern import Category
+from faultlib.told import shows_a_cause
 
 VALUE = "value"  # the action id of every field
 TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, GUESSES, REASON = (
@@ -71,6 +73,7 @@ def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form, guesse
     categories = [(label, category.value) for category, label in _WHOSE.items()]
     blocks = (
         *section(f"Job {code(diagnosis.job, 80)}. What you save is shown to others as *confirmed*, with your name."),
+        *context("" if shows_a_cause(diagnosis) else SYMPTOMS_ONLY[1]),
         *field(TITLE, "Title", writing(VALUE, value=_lines(form.title), limit=MAX_TITLE, multiline=False)),
         *field(CATEGORY, "Whose fault it is", menu("Pick one", VALUE, categories, chosen=form.category.value)),
         *field(CAUSE, "Root cause", writing(VALUE, value=_lines(form.cause), limit=MAX_INPUT)),

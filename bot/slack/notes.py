@@ -7,65 +7,46 @@ from bot.known import KnownFault
 from bot.note.note import GUESS, TITLES, Note
 from bot.note.sentence import Sentence
 from bot.slack.blocks import Blocks, context, section
+from bot.slack.brief import left_to_say, told_in_brief
 from bot.slack.budget import Part
-from bot.slack.forms import Form
-from bot.slack.sections import MAX_FIX, MOST, cites, shown_why
-from bot.slack.text import person, prose
+from bot.slack.sections import MOST, cites, with_button
+from bot.slack.text import prose
 from bot.wording import sentence
-from core.model import Diagnosis
+from core.model import Diagnosis, NodeEvidence
 
-MAX_STORY, MAX_ADVICE = 3, 2  # sentences in the parent message; the thread has all
-_SAME = 60  # characters by which a fix of a pattern is known again; who vouches for it may stand behind it
+MAX_STORY, MAX_ADVICE = 3, 2  # sentences in the thread; the report has all
+_SAME = 60  # characters by which a fix of a pattern is known again; who vouches for it may stand before or behind it
 MAX_SAID = 700  # characters of a sentence: a pattern's cause is told whole, and the longest has 600
 ALSO = "Check also"
 _CHECKS = (ALSO, TITLES["check_first"])
-MAX_EDITED = 1_000  # of a field that a person wrote; the form has all of it
 
 
-def note_parts(
-    note: Note | None,
-    diagnosis: Diagnosis | None,
-    *,
-    form: Form | None,
-    edited_by: str,
-    known: Sequence[KnownFault] = (),
-) -> Iterator[Part]:
-    """The note as the parent message shows it: in short, or as a person has edited it.
+def note_parts(note: Note | None, diagnosis: Diagnosis, *, known: Sequence[KnownFault] = ()) -> Iterator[Part]:
+    """The note without what stands above it.
 
     Args:
-        known: what stands above it with its fix, which need not be read twice.
+        known: what stands below it with its fix, which need not be read twice.
     """
-    if form:
-        yield Part(_edited(form, edited_by), 96)
-        return
     if note is None:
         return
-    yield Part(section(label(note), f"*Cause* {said(note.cause)}", expand=True), 96)
-    told = (
-        {f"C{number}" for number in range(1, len(diagnosis.checks[: MOST["check"]]) + 1)} if diagnosis else set[str]()
-    )
-    new = [one for one in note.check_first if not set(one.cites) & told]
-    for place, (title, sentences) in enumerate(
-        (("What happened", _story(note, diagnosis)), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
-    ):
+    story = _story(note, diagnosis)
+    left = _left_of_cause(note, diagnosis)
+    cause = f"*Cause* {said(left)}" if left.text and not _told(left, diagnosis, known) else ""
+    checks = {f"C{number}" for number in range(1, len(diagnosis.checks[: MOST["check"]]) + 1)}
+    new = [one for one in note.check_first if not set(one.cites) & checks]
+    lists = (("What happened", story), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
+    if cause or any(sentences for _, sentences in lists) or note.unavailable or note.reading:
+        yield Part(section(label(note), cause, *_trouble(note), expand=True), 96)
+    for place, (title, sentences) in enumerate(lists):
         yield Part(_list(title, sentences), 75 - place)
     yield Part(guess(note), 45)
 
 
 def told_by(note: Note | None, diagnosis: Diagnosis) -> frozenset[str]:
-    """The sentences of a note that need not be said again below it."""
-    return frozenset(one.text for one in (note.cause, *_story(note, diagnosis))) if note else frozenset()
-
-
-def whole_note(note: Note) -> Blocks:
-    """All of a note, for the thread."""
-    blocks = [
-        *section(label(note), f"*{said(note.headline)}*" if _unmarked(note) else said(note.headline), expand=True)
-    ]
-    blocks += section(f"*Cause* {said(note.cause)}", expand=True)
-    for name, title in TITLES.items():
-        blocks += _list(title, getattr(note, name))
-    return (*blocks, *section(f"*Category* {note.category}", *_trouble(note)), *guess(note))
+    """The sentences that need not be said again below a note, whether it says them or what stands above it."""
+    reasons = {text for suspect in diagnosis.nodes for text in (suspect.because, *suspect.reasons)}
+    said_before = {one.text for one in (note.cause, *_story(note, diagnosis))} if note else set[str]()
+    return frozenset(said_before | reasons | set(diagnosis.why))
 
 
 def guess(note: Note) -> Blocks:
@@ -86,19 +67,36 @@ def said(one: Sentence) -> str:
     return prose(one.text, MAX_SAID) + cites(one.cites)
 
 
-def _story(note: Note, diagnosis: Diagnosis | None) -> tuple[Sentence, ...]:
-    """What happened, without what stands above it: as the cause, about a suspect, behind the verdict."""
-    above = {note.cause.text}
-    if diagnosis:
-        above.update(suspect.because for suspect in diagnosis.nodes)
-        above.update(shown_why(diagnosis))
-    return tuple(one for one in note.happened if one.text not in above)[:MAX_STORY]
+def _left_of_cause(note: Note, diagnosis: Diagnosis) -> Sentence:
+    """The cause without what stands above it about a suspect."""
+    text = note.cause.text
+    for reason in (*diagnosis.why, *(reason for suspect in diagnosis.nodes for reason in suspect.reasons)):
+        text = text.replace(sentence(reason), "").replace(reason, "")
+    return note.cause.model_copy(update={"text": " ".join(text.split())})
+
+
+def _told(one: Sentence, diagnosis: Diagnosis, known: Sequence[KnownFault]) -> bool:
+    """Whether a sentence stands in the parent message, about a suspect, or below it as that of a known fault."""
+    above = told_in_brief(diagnosis) | {told for suspect in diagnosis.nodes for told in _of(suspect)}
+    below = any(fault.cause[:_SAME] == one.text[:_SAME] for fault in known if fault.id in one.cites)
+    return below or not left_to_say([one.text], above)
+
+
+def _of(suspect: NodeEvidence) -> Iterator[str]:
+    yield from (text.rstrip(".").casefold() for text in (suspect.because, *suspect.reasons))
+
+
+def _story(note: Note, diagnosis: Diagnosis) -> tuple[Sentence, ...]:
+    """What happened, without what stands elsewhere: as the cause, above, or below as a piece of evidence."""
+    shown = {*with_button(diagnosis), *(suspect.id for suspect in diagnosis.nodes)}
+    new = [one for one in note.happened if one.text != note.cause.text and not shown.intersection(one.cites)]
+    return tuple(one for one in new if not _told(one, diagnosis, ()))[:MAX_STORY]
 
 
 def _fixes(note: Note, known: Sequence[KnownFault]) -> list[Sentence]:
     """What the note advises beyond the fixes of known faults."""
-    told = {fault.id: fault.fix[:_SAME] for fault in known}
-    new = [one for one in note.fix if not any(told.get(name) == one.text[:_SAME] for name in one.cites)]
+    told = {fault.id: fault.fix[:_SAME] for fault in known if fault.fix}
+    new = [one for one in note.fix if not any(told[name] in one.text for name in one.cites if name in told)]
     return new[:MAX_ADVICE]
 
 
@@ -111,22 +109,6 @@ def _list(title: str, sentences: Sequence[Sentence]) -> Blocks:
     if len(shown) == 1:
         return section(f"*{title}* {shown[0]}", expand=True)
     return section(f"*{title}*", *(f"• {one}" for one in shown), expand=True)
-
-
-def _edited(form: Form, by: str) -> Blocks:
-    fix = f"*Fix* {prose(form.fix, MAX_FIX)}" if form.fix else ""
-    return section(
-        f"*Note* _edited by_ {person(by)}",
-        f"*Title* {prose(form.title, 200)}",
-        f"*Cause* {prose(form.cause, MAX_EDITED)}",
-        fix,
-        f"*How confirmed* {prose(form.confirmation, MAX_FIX)}" if form.confirmation else "",
-        expand=True,
-    )
-
-
-def _unmarked(note: Note) -> bool:
-    return "`" not in said(note.headline)
 
 
 def _trouble(note: Note) -> list[str]:

@@ -13,7 +13,10 @@ from sources.jobs import JobSource
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Built once at the edge. open_jobs: goes where jobs live. wake: a question has been queued."""
+    """Built once at the edge. open_jobs: goes where jobs live. wake: a question has been queued.
+
+    me: the user id of the bot.
+    """
 
     state: State
     desk: Desk
@@ -21,3 +24,4 @@ class Parts:
     client: WebClient
     open_jobs: Callable[[], JobSource]
     wake: Callable[[], None]
+    me: str = ""

@@ -1,9 +1,11 @@
 """What one person is told privately: help, lists, and why something cannot be done and what to do instead."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot import wording
 from bot.discreet import discreet, failure_of
+from bot.known import KnownFault
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
@@ -12,7 +14,9 @@ from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
 from bot.state.values import Failure, Status
-from core.errors import FirstfaultError
+from core.errors import FirstfaultError, JobNotFound
+from faultlib.answers import Answers
+from faultlib.answers import Verdict as Fit
 from faultlib.pattern import Entry
 from sources.job_ids import is_job_id
 
@@ -46,15 +50,38 @@ def help_reply() -> Message:
     return Message("How to ask Firstfault", section("*Ask*", *_HELP) + section(*_MORE))
 
 
-def usage_reply(failed_jobs: Sequence[str] = ()) -> Message:
-    """No job was named: how to, and the latest failed jobs to pick from."""
-    return Message("Which job?", (*section("Which job? " + _ASK), *_pick(failed_jobs)))
+def usage_reply(failed_jobs: Sequence[str] = (), *, said: str = "") -> Message:
+    """No known job was named: why it was not understood, how to, and the latest failed jobs to pick from."""
+    why = f"I found no command and no job that I know in what begins with {code(said, 40)}." if said else ""
+    return Message("Which job?", (*section(why, "Which job? " + _ASK), *_pick(failed_jobs)))
 
 
-def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = ()) -> Message:
-    """A bad id, an unknown job, a job without logs: what happened, and what somebody in Slack can try."""
+def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = (), *, nearest: Sequence[str] = ()) -> Message:
+    """A bad id, an unknown job, a job without logs: what happened, and what somebody in Slack can try.
+
+    Args:
+        nearest: ids that may have been meant, the likest first; a click diagnoses them.
+    """
     told = discreet(failure_of(error))
-    return Message(fallback(told.message, MAX_TELLING), (*section(*failure_lines(told)), *_pick(failed_jobs)))
+    likely = [job for job in nearest if is_job_id(job)] if isinstance(error, JobNotFound) else []
+    offers = [
+        block
+        for job in likely
+        for block in section(f"Did you mean {code(job, 128)}?", accessory=button(f"Diagnose {job}", act.DIAGNOSE, job))
+    ]
+    shown = replace(told, hint="") if likely else told
+    return Message(fallback(told.message, MAX_TELLING), (*section(*failure_lines(shown)), *offers, *_pick(failed_jobs)))
+
+
+def not_failed_reply(job: str, *, runs: bool) -> Message:
+    """A job that succeeded or still runs: nobody else needs to read that."""
+    anyway = button("Diagnose anyway", act.ANYWAY, job)
+    if runs:
+        told = f"{code(job, 128)} is still running. I can tell this channel when it goes silent or fails."
+        watch = button("Watch it", act.WATCH, job, style="primary")
+        return Message(fallback(f"{job} is still running.", MAX_TELLING), section(told) + actions(watch, anyway))
+    told = f"{code(job, 128)} completed: there is nothing to diagnose."
+    return Message(fallback(f"{job} completed: nothing to diagnose.", MAX_TELLING), section(told) + actions(anyway))
 
 
 def failure_reply(failure: Failure) -> Message:
@@ -187,6 +214,16 @@ def too_late_reply() -> Message:
 def thanks_reply() -> Message:
     """Somebody pressed a thumb."""
     return _plain("Thank you, noted.", "Thank you, noted.")
+
+
+def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
+    """Somebody said whether a known fault was it."""
+    said = {
+        Fit.RIGHT: f"Noted: {fault.id} was it.",
+        Fit.WRONG: f"Noted: {fault.id} was not it.",
+        Fit.WITHDRAWN: f"Taken back what you said of {fault.id}.",
+    }[verdict]
+    return _plain(f"{said} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", said)
 
 
 def _plain(told: str, telling: str) -> Message:

@@ -7,6 +7,7 @@ from bot import wording
 from bot.known import KnownFault
 from bot.slack.actions import LINES, MORE_LINES, lines_of
 from bot.slack.blocks import Block, actions, button, context, menu, section
+from bot.slack.brief import left_to_say, told_in_brief
 from bot.slack.budget import Part
 from bot.slack.text import code, day, literal, prose
 from bot.wording import counted, sentence
@@ -16,41 +17,25 @@ MOST = {
     "suspect": 3,
     "check": 3,
     "event": 4,
-    "known fault": 2,
-    "similar fault": 2,
 }  # of a message; core names 3 suspects
 MAX_WHY, MAX_SKIPPED, MAX_MENU = 2, 3, 25
 MAX_SENTENCE, MAX_LINE, MAX_FIX = 400, 140, 400  # characters; a line of a phone has about 45
 MAX_NODE = 40
 LIBRARY_STEP = "fault library"  # as bot.shelf says what the library could not do
-_QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that the words "confidence" and "suspect" would be about
 
 
-def verdict(diagnosis: Diagnosis) -> Iterator[Part]:
-    """What to do next; stage, iteration, first sign; how sure and why; suspects; what to check first."""
-    lines = [f"*Next* {prose(wording.next_line(diagnosis.next), MAX_SENTENCE)}"] if diagnosis.next else []
-    if moments := wording.when(diagnosis):
-        lines.append(f"*When* {prose(moments + _clock(diagnosis), MAX_SENTENCE)}")
-    if diagnosis.scope not in _QUIET:
-        lines.append(f"*Confidence* {wording.CONFIDENCE[diagnosis.confidence]}")
-    why = [prose(one, MAX_SENTENCE) for one in shown_why(diagnosis)]
-    yield Part(section(*lines, *why, expand=True), 99)
-    yield from _suspects(diagnosis)
+def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
+    """Suspects, what to check first, more reasons; without what the parent message has said."""
+    told = told_in_brief(diagnosis)
+    suspects = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
+    more = [one for one in left_to_say(diagnosis.why, told) if one.rstrip(".").casefold() not in suspects]
+    yield from _suspects(diagnosis, told)
     yield from _checks(diagnosis.checks)
+    if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
+        yield Part(section("*Also*", *(prose(sentence(one), MAX_SENTENCE) for one in more[:MAX_WHY])), 97)
 
 
-def shown_why(diagnosis: Diagnosis) -> list[str]:
-    """The sentences behind the verdict that a message shows."""
-    return wording.why(diagnosis)[:MAX_WHY]
-
-
-def _clock(diagnosis: Diagnosis) -> str:
-    """Date and zone of the first sign."""
-    sign = wording.first_sign(diagnosis)
-    return "" if sign is None else f" ({wording.day([sign])}, {wording.clock_zone(diagnosis)})"
-
-
-def _suspects(diagnosis: Diagnosis) -> Iterator[Part]:
+def _suspects(diagnosis: Diagnosis, told: Collection[str]) -> Iterator[Part]:
     total = wording.node_total(diagnosis.coverage)
     of = f" of {counted(total, 'node')}" if total else ""
     for number, suspect in enumerate(diagnosis.nodes):
@@ -58,8 +43,10 @@ def _suspects(diagnosis: Diagnosis) -> Iterator[Part]:
         label = "" if len(diagnosis.nodes) > 1 else f"*Suspect* 1{of}: "
         ranks = f", {wording.ranks(suspect.ranks)}" if suspect.ranks and not suspect.node.startswith("rank") else ""
         head = f"{label}{code(suspect.node, MAX_NODE) or 'unknown'}{ranks}"
-        because = prose(suspect.because, MAX_SENTENCE) + cites(suspect.events)
-        yield Part(section(title, head, because), 90 - number, "suspect")
+        left = left_to_say(suspect.reasons or (suspect.because,), told)
+        because = prose(" ".join(left), MAX_SENTENCE) if left else ""
+        lines = (head, because + cites(suspect.events)) if left else (head + cites(suspect.events),)
+        yield Part(section(title, *lines), 90 - number, "suspect")
 
 
 def _checks(checks: Sequence[str]) -> Iterator[Part]:
@@ -75,17 +62,11 @@ def cites(ids: Sequence[str]) -> str:
     return f" [{', '.join(prose(name, 12) for name in names)}]" if names else ""
 
 
-def known_faults(known: Sequence[KnownFault]) -> Iterator[Part]:
-    """Faults of the library whose whole signature is in the job, with who vouches for them and what helped."""
-    for number, fault in enumerate(fault for fault in known if fault.exact):
-        beside = "" if fault.agrees else prose(fault.because, MAX_SENTENCE)
-        yield Part(section(*known_fault(fault), beside, expand=True), 88 - number, "known fault")
-
-
 def known_fault(fault: KnownFault) -> list[str]:
     """Title, who vouches for it, the fix."""
+    lead = "Seen with" if fault.fit == "seen with" else "Known fault"
     return [
-        f"*Known fault* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
+        f"*{lead}* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
         f"{vouched(fault, capital=True)}.",
         f"*Fix* {prose(fault.fix, MAX_FIX)}",
     ]
@@ -98,16 +79,9 @@ def vouched(fault: KnownFault, *, capital: bool = False) -> str:
     return f"_{sentence(told) if capital else told}_" + (f", {when}" if when else "")
 
 
-def similar_faults(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Part]:
-    """What only looks alike, or that nothing does; a library that could not answer in full is not the same as none."""
-    if diagnosis.scope is Scope.NONE:
-        return
-    alike = [fault for fault in known if not fault.exact]
-    for number, fault in enumerate(alike):
-        title = f"{prose(fault.title, 120)} ({fault.id})"
-        told = f"{wording.likeness(fault)}, {vouched(fault)}"
-        yield Part(section("" if number else "*Similar faults*", f"{title}: {told}"), 40 - number, "similar fault")
-    if known:
+def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Part]:
+    """That no fault like this is known; a library that could not answer in full is not the same as none."""
+    if known or diagnosis.scope is Scope.NONE:
         return
     trouble = [skip.reason for skip in diagnosis.skipped if skip.step == LIBRARY_STEP]
     told = f"Nothing similar was found. {prose(trouble[0], MAX_SENTENCE)}" if trouble else "Nothing similar is known."
@@ -130,11 +104,12 @@ def evidence(diagnosis: Diagnosis, run: str, *, told: Collection[str] = ()) -> I
 
 
 def _event(event: EventEvidence, clock: str, nodes: int, told: Collection[str]) -> list[str]:
-    """Id, role, place, time and number; what it says; of a direct trace also why it counts, unless that was told."""
+    """Id, role, place, time and number; what it says; why it counts or what it means, unless that was told."""
     seen = [str(event.role), prose(wording.where(event, nodes), 90), wording.times(event.count)]
     if event.first_time is not None:
         seen.insert(2, clock)
-    because = prose(event.because, MAX_SENTENCE) if event.role is Role.ROOT and event.because not in told else ""
+    new = event.because if event.role is Role.ROOT else sentence(f"{event.says}.") if event.says else ""
+    because = prose(new, MAX_SENTENCE) if new not in told else ""
     return [f"*{event.id}* {', '.join(seen)}", code(wording.said(event), MAX_LINE), because]
 
 
@@ -151,6 +126,11 @@ def more_lines(diagnosis: Diagnosis, run: str, shown: Sequence[str]) -> Iterator
     yield Part(actions(menu("More raw lines", MORE_LINES, choices)), 30)
 
 
+def with_button(diagnosis: Diagnosis) -> list[str]:
+    """Ids of the events that a message shows with a button of their own."""
+    return [event.id for event in diagnosis.events if event.role is not Role.BENIGN][: MOST["event"]]
+
+
 def _called(one: Evidence) -> str:
     match one:
         case NodeEvidence():
@@ -163,11 +143,10 @@ def _called(one: Evidence) -> str:
 
 
 def small_print(diagnosis: Diagnosis) -> Iterator[Part]:
-    """What was read, what is missing, what it was compared with, what could not run; gaps are no small print."""
+    """What was read, what it was compared with, what could not run."""
     coverage = diagnosis.coverage
-    gaps = [f"*Missing* {prose(phrase, MAX_SENTENCE)}" for phrase in wording.missing(coverage)]
     weak = wording.weak_baseline(coverage)
-    yield Part(section(*gaps, f"*Weak comparison* {weak}" if weak and diagnosis.scope is not Scope.NONE else ""))
+    yield Part(section(f"*Weak comparison* {weak}" if weak and diagnosis.scope is not Scope.NONE else ""))
     skipped = [
         f"Skipped {prose(skip.step, 60)}: {prose(skip.reason, MAX_SENTENCE)}"
         for skip in diagnosis.skipped[:MAX_SKIPPED]

@@ -16,7 +16,7 @@ from bot.slack.answer import Shown, Step, answer_message
 from bot.slack.archive import drafted_form, form_of
 from bot.slack.forms import Form
 from bot.slack.posting import MayNotPost, Posting
-from bot.slack.thread import faults_message, no_reply_message, note_message, reply_message, report_comment
+from bot.slack.thread import details_message, faults_message, no_reply_message, reply_message, report_comment
 from bot.state.answers import SavedAnswer
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
@@ -26,7 +26,7 @@ from bot.state.values import Failure, Status
 from core.errors import FirstfaultError
 
 EDIT_EVERY = 3.0  # seconds; chat.update may come 50 times a minute
-PARENT, NOTE, REPORT, FAULTS = "parent", "note", "report", "faults"
+PARENT, DETAILS, REPORT, FAULTS = "parent", "details", "report", "faults"
 DRAFTED_BY = "firstfault"
 MAX_MOVED = 5  # messages that say their new place when a run is over: each costs an edit, and Slack allows 50 a minute
 _LOG = logging.getLogger(__name__)
@@ -164,15 +164,16 @@ class Telling:
         thread = run.thread_ts or ts
         if answer.diagnosis is None:
             return
-        if answer.note is not None and answer.diagnosis.events:
-            self._posting.once(run, NOTE, note_message(run.id, answer.note), thread=thread)
+        diagnosis = cleaned(answer.diagnosis)
+        details = details_message(run, diagnosis, answer.note, answer.known, self._version)
+        self._posting.once(run, DETAILS, details, thread=thread)
         if answer.known:
-            self._posting.once(run, FAULTS, faults_message(answer.known), thread=thread)
+            self._posting.once(run, FAULTS, faults_message(run.id, answer.known), thread=thread)
         plot, report = f"{run.job}: plot", f"{run.job}: report"
         files = [
             {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": words}
             for path, title, words in ((answer.plot, plot, answer.plot_text or plot), (answer.report, report, report))
-            if path and Path(path).is_file()
+            if path and Path(path).is_file() and (diagnosis.events or diagnosis.nodes)  # a report of nothing is noise
         ]
         if files:
             self._posting.upload(run, REPORT, thread, files, report_comment(answer.diagnosis))

@@ -1,4 +1,4 @@
-"""What the bot says in the thread below a diagnosis: the whole note, similar faults, replies, who decided what."""
+"""What the bot says in the thread below a diagnosis: evidence and note, known faults, replies, who decided what."""
 
 import re
 from collections.abc import Sequence
@@ -7,35 +7,68 @@ from bot import wording
 from bot.known import KnownFault
 from bot.note.note import Note
 from bot.slack import actions as act
-from bot.slack.blocks import Blocks, Message, context, feedback, section
+from bot.slack.answer import asked
+from bot.slack.blocks import Blocks, Message, actions, context, feedback, menu, section
 from bot.slack.budget import Part, fit
-from bot.slack.notes import whole_note
-from bot.slack.sections import lines_button, vouched
+from bot.slack.notes import note_parts, told_by
+from bot.slack.sections import (
+    MOST,
+    beside_the_verdict,
+    evidence,
+    left_out,
+    lines_button,
+    more_lines,
+    nothing_similar,
+    small_print,
+    vouched,
+    with_button,
+)
 from bot.slack.text import code, fallback, literal, person, prose
 from bot.state.drafts import Decision, Verdict
+from bot.state.runs import Run
 from bot.state.threads import Question
 from bot.state.values import Failure
 from bot.wording import counted
-from core.model import Diagnosis, Evidence
+from core.model import Diagnosis, Evidence, Role, Scope
 
 MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 600  # lines of a reply (bot.ask), characters of one
 MAX_WORDS = 1_000  # of a fault's cause or fix
 MAX_TELLING = 200  # characters in a notification
 MAX_CITED = 3  # buttons below a reply
+_SAID = (("This was it", True), ("This was not it", False), ("Take back what I said", None))
 _CITED = re.compile(r"\b([ENI][1-9][0-9]{0,3})\b")
 
 
-def note_message(run: str, note: Note) -> Message:
-    """The whole note, with two thumbs below it."""
-    thumbs = feedback(act.USEFUL, act.voice(run, useful=True), act.voice(run, useful=False))
-    return Message(fallback(f"Note: {note.headline.text}", MAX_TELLING), (*whole_note(note), *thumbs))
+def details_message(
+    run: Run, diagnosis: Diagnosis, note: Note | None, known: Sequence[KnownFault], version: str
+) -> Message:
+    """What the parent message had no room for: suspects, checks, note, evidence, what was read; two thumbs below."""
+    parts = [
+        *beside_the_verdict(diagnosis),
+        *(note_parts(note, diagnosis, known=known) if diagnosis.scope is not Scope.NONE else ()),
+        *evidence(diagnosis, run.id, told=told_by(note, diagnosis)),
+        *more_lines(diagnosis, run.id, with_button(diagnosis)),
+        *nothing_similar(diagnosis, known),
+        *small_print(diagnosis),
+    ]
+    thumbs = feedback(act.USEFUL, act.voice(run.id, useful=True), act.voice(run.id, useful=False))
+    tail = [Part(thumbs), Part(context(f"{asked(run, version)} · Ask here, without a mention"))]
+    fitted = fit([*parts, *tail], most=MOST)
+    *shown, last, least = fitted.parts
+    blocks = [block for part in shown for block in part.blocks]
+    missing = context(left_out(dict(fitted.dropped)))
+    events = counted(sum(event.role is not Role.BENIGN for event in diagnosis.events), "piece") + " of evidence"
+    return Message(
+        fallback(f"{diagnosis.job}: {events}, what was read, what to check.", MAX_TELLING),
+        (*blocks, *missing, *last.blocks, *least.blocks),
+    )
 
 
-def faults_message(known: Sequence[KnownFault]) -> Message:
+def faults_message(run: str, known: Sequence[KnownFault]) -> Message:
     """Known faults like this one in full: why they fit, cause, fix, jobs they were seen in."""
     telling = f"{counted(len(known), 'known fault')} like this" if known else "Nothing similar is known."
     parts = [Part(section("*Known faults like this*" if known else telling))]
-    parts += [Part(_fault(fault), 90 - number, "known fault") for number, fault in enumerate(known)]
+    parts += [Part(_fault(run, fault), 90 - number, "known fault") for number, fault in enumerate(known)]
     fitted = fit(parts)
     left = "".join(f"{counted(number, 'more ' + kind)}: the report has all." for kind, number in fitted.dropped.items())
     return Message(telling, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
@@ -109,23 +142,14 @@ def unfiled_message(decision: Decision) -> Message:
     return _line(told, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why.")
 
 
-def edited_message(by: str, revision: int) -> Message:
-    """Somebody edited the note."""
-    return _line(f"{person(by)} edited the note: revision {revision:,}.", "The note was edited.")
-
-
-def again_message(by: str) -> Message:
-    """Somebody wanted the job diagnosed anew."""
-    return _line(f"{person(by)} runs the diagnosis again.", "The diagnosis runs again.")
-
-
 def _line(text: str, telling: str, *more: str) -> Message:
     return Message(telling, section(text, *more))
 
 
-def _fault(fault: KnownFault) -> Blocks:
+def _fault(run: str, fault: KnownFault) -> Blocks:
     seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
-    return section(
+    said = [(words, act.fits(run, fault.pattern, right=right)) for words, right in _SAID]
+    told = section(
         f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
         f"{vouched(fault, capital=True)}. {prose(fault.because, 400)}",
         f"*Cause* {prose(fault.cause, MAX_WORDS)}",
@@ -134,6 +158,7 @@ def _fault(fault: KnownFault) -> Blocks:
         f"Pattern {code(fault.pattern, 80)}, version {fault.version:,}{_kind(fault)}",
         expand=True,
     )
+    return told + actions(menu("Was it this?", act.FITS, said))  # beside the text it would halve a phone's line
 
 
 def _kind(fault: KnownFault) -> str:

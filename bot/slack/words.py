@@ -10,6 +10,7 @@ _MENTION = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
 _LINK = re.compile(r"<(?:https?://[^|>]+\|)([^>]+)>")
 _NAMED = re.compile(r"(?i)\b(?:job|run|diagnose)\b[\s:#=]*([A-Za-z0-9][A-Za-z0-9._-]{0,127})")
 _NUMBER = re.compile(r"(?<![\w.-])[0-9]{4,}(?![\w.-])")
+_AROUND = "`'\"*_~()[]{}<>,;:!?#\u201c\u201d\u2018\u2019"  # that people put around the name of a job
 _MAX_READ = 4_000  # characters of a message
 
 
@@ -45,6 +46,12 @@ def read_command(text: str) -> Wish:
     if verb in (Verb.CANCEL, Verb.DIAGNOSE, Verb.WATCH, Verb.UNWATCH):
         return Wish(Verb(verb), rest[0] if rest else "")
     return Wish(Verb.DIAGNOSE, words[0]) if len(words) == 1 else Wish(Verb.NOTHING, words[0])
+
+
+def names_in(text: str) -> list[str]:
+    """Every word of a text that may be the id of a job, without the quotes and stops around it, as often as it came."""
+    words = (word.strip(_AROUND).rstrip(".") for word in _MENTION.sub(" ", text[:_MAX_READ]).split())
+    return [word for word in dict.fromkeys(words) if is_job_id(word)]
 
 
 _COMMANDS = (Verb.DIAGNOSE, Verb.CANCEL, Verb.HELP, Verb.WATCH, Verb.UNWATCH)

@@ -35,6 +35,7 @@ class Trigger(StrEnum):
     SHORTCUT = "shortcut"
     MESSAGE = "message"
     WATCH = "watch"
+    FOLLOW = "follow"  # nobody asked: the job failed in the jobs folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.state import audit, drafts, feedback, inbox, leases, posts, runs, seen, threads, watches
+from bot.state import audit, drafts, feedback, followed, inbox, leases, posts, runs, seen, threads, watches
 from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
 from bot.state.values import Clock, utc_now
@@ -22,6 +22,7 @@ MIGRATIONS = (
     drafts.JOINING,
     watches.SCHEMA,
     leases.BEGINNINGS + inbox.SCHEMA,
+    followed.SCHEMA,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 
@@ -42,6 +43,7 @@ class State:
     audit: audit.Audit
     feedback: feedback.Feedback
     watches: watches.Watches
+    followed: followed.FollowedJobs
 
     def together(self) -> AbstractContextManager[None]:
         """All that happens inside is stored as one, or not at all."""
@@ -88,5 +90,6 @@ def open_state(
         audit=audit.Audit(database, clock),
         feedback=feedback.Feedback(database, clock),
         watches=watches.Watches(database, clock),
+        followed=followed.FollowedJobs(database, clock),
         watch_posts=posts.Posts(database, clock, table=watches.POSTS),
     )

@@ -189,7 +189,7 @@ def _is_writing(fact: Fact, said: str) -> bool:
 
 
 _LABELS = re.compile(
-    r"^\s*(?:\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?"
+    r"^\s*(?:\[?[IWEF]\d{4} \d\d:\d\d:\d\d\S{0,16} [^\]]{0,120}\]\s*|\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?"
     r"|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}-\d\d-\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|\s+)+"
 )
 

@@ -179,3 +179,20 @@ def test_a_merge_is_offered_and_makes_one_of_both(run: Run, mine: Path, tmp_path
     assert run("merge", "again", "mine", "--who", "bob") == (0, "again is merged into mine.\n", "")
     rows = json.loads(run("list", "--no-seeds", "--json")[1])
     assert {row["pattern"]: row["status"] for row in rows} == {"again": "superseded", "mine": "approved"}
+
+
+def test_an_answer_is_kept_and_taken_back(run: Run) -> None:
+    """Whoever was shown a pattern says whether it was right; without a word it is withdrawn."""
+    assert (
+        run("answer", "nic", "j1", "--right", "--who", "ada")[1] == "nic: this was it (j1). So far 1 right, 0 wrong.\n"
+    )
+    assert "as you said before" in run("answer", "nic", "j1", "--right", "--who", "ada")[1]
+    assert run("answer", "nic", "j1", "--who", "ada")[1] == "nic: withdrawn (j1). So far 0 right, 0 wrong.\n"
+
+
+def test_a_teams_ci_checks_its_patterns(run: Run, mine: Path) -> None:
+    """What is wrong is told a line each, with exit code 1, and no library is opened."""
+    code, out, _ = run("check", str(mine))
+
+    assert (code, bool(out)) in {(0, True), (1, True)}
+    assert not (mine.parent / "library").exists()

@@ -11,6 +11,7 @@ import slacksim
 from bot.settings import load_settings
 from bot.slack.bot import Bot
 from bot.slack.connect import Socket
+from bot.slack.manifest import EVENTS, scopes
 from core.baseline import choose_baseline
 from core.diagnose import diagnose
 from slacksim import Channel, Limits, Message, Outcome, Slack, Timing, User, Workspace
@@ -32,7 +33,10 @@ def workspace() -> Workspace:
     plain = Workspace()
     everybody = plain.channels[0].members
     rooms = tuple(Channel(f"C0ROOM{number:02}", f"room-{number:02}", everybody) for number in range(_ROOMS))
-    return Workspace(channels=(*plain.channels, *rooms))
+    asked_for = replace(
+        plain.app, scopes=tuple(scopes()), events=tuple(EVENTS)
+    )  # 53: no more than the manifest asks for
+    return Workspace(channels=(*plain.channels, *rooms), app=asked_for)
 
 
 @contextmanager
@@ -147,8 +151,12 @@ class Scene:
     def in_full(self, job: str, room: str = ALERTS) -> Message:
         """The answer, once all that is said of the job is there."""
         answer = self.answer(job, room)
-        self.in_thread(answer, "The full report")
+        self.details(answer)
         return self.shown(answer)
+
+    def details(self, message: Message) -> Message:
+        """What stands below the answer: its evidence, with buttons for raw lines."""
+        return self.in_thread(message, "Ask here, without a mention")
 
     def in_thread(self, message: Message, words: str) -> Message:
         """The newest message of the bot in the thread that holds these words."""

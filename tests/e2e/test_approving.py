@@ -168,9 +168,13 @@ def test_a_rejection_keeps_its_reason_and_archives_nothing(scene: Scene, answers
 def test_a_button_that_somebody_made_up_does_nothing(scene: Scene, answers: dict[str, Message]) -> None:
     """34: ids are looked up, and what is not of this bot is said to be unknown."""
     answer = answers["reject"]
-    *above, buttons, below = answer.blocks
-    forged = [{**one, "value": about("r-000000", 1)} for one in buttons["elements"]]
-    made_up = replace(answer, blocks=(*above, {**buttons, "elements": forged}, below))
+    forged = tuple(
+        {**block, "elements": [{**one, "value": about("r-000000", 1)} for one in block["elements"]]}
+        if block["type"] == "actions"
+        else block
+        for block in answer.blocks
+    )
+    made_up = replace(answer, blocks=forged)
 
     scene.user("alice").click(scene.copied(made_up), "ff_approve")
 

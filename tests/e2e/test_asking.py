@@ -54,7 +54,7 @@ def test_a_mention_asks_as_the_command_does(scene: Scene, room: str) -> None:
 
     answer = scene.answer(QUIET, room)
 
-    assert "<@U0BOB>" in answer.all_text
+    assert "<@U0BOB>" in scene.details(answer).all_text
     assert len([call for call in scene.posts(room) if "thread_ts" not in call.args]) == 1
 
 
@@ -69,7 +69,7 @@ def test_the_shortcut_answers_in_the_thread_of_the_message(scene: Scene, room: s
 
     assert outcome.acknowledged
     assert answer.text.startswith(f"{QUIET}: Nothing conclusive")
-    assert "<@U0CAROL>" in answer.all_text
+    assert "<@U0CAROL>" in scene.details(answer).all_text
 
 
 def test_a_shortcut_on_a_message_without_a_job_says_how_to_ask(scene: Scene, room: str) -> None:
@@ -120,22 +120,34 @@ def test_an_unknown_job_is_told_with_names_that_look_like_it(scene: Scene, room:
 
 
 @pytest.mark.parametrize(
-    ("job", "said"),
+    ("job", "said", "offered"),
     [
-        (NO_LOGS, "no log files"),
-        (RUNNING, "still running"),
-        ("s01", "nothing to diagnose"),
-        (QUIET, "Nothing conclusive"),
+        (NO_LOGS, "has no log files", ()),
+        (RUNNING, "is still running", ("ff_watch", "ff_anyway")),
+        ("s01", "completed", ("ff_anyway",)),
     ],
 )
-def test_a_job_with_nothing_to_diagnose_is_told_as_what_it_is(scene: Scene, room: str, job: str, said: str) -> None:
-    """7, 20: no logs, still running, succeeded, nothing conclusive: each in words of its own, none a node's fault."""
-    scene.ask(job, room)
+def test_a_job_with_nothing_to_diagnose_is_told_to_the_asker_alone(
+    scene: Scene, room: str, job: str, said: str, offered: tuple[str, ...]
+) -> None:
+    """7, 43: no logs, still running, succeeded: each in words of its own, and nobody else reads them."""
+    scene.ask(job, room, by="bob")
 
-    answer = scene.answer(job, room)
+    told = scene.told("bob", said)
+    actions = [one["action_id"] for block in told.blocks for one in block.get("elements", ()) if "action_id" in one]
 
-    assert said in answer.text
-    assert "Suspect" not in answer.all_text
+    assert [action for action in actions if action != "ff_diagnose"] == list(offered)
+    assert scene.posts(room) == ()
+
+
+def test_nothing_conclusive_is_an_answer_for_all(scene: Scene, room: str) -> None:
+    """20: in words of its own, and no node is at fault."""
+    scene.ask(QUIET, room)
+
+    answer = scene.answer(QUIET, room)
+
+    assert "Nothing conclusive" in answer.text
+    assert "Suspect" not in scene.details(answer).all_text
 
 
 def test_a_job_asked_again_is_shown_and_not_done_again(scene: Scene, room: str) -> None:
@@ -148,4 +160,4 @@ def test_a_job_asked_again_is_shown_and_not_done_again(scene: Scene, room: str) 
     again = scene.answer_after(answer, QUIET)
 
     assert f"p{answer.ts.replace('.', '')}" in told.all_text
-    assert "<@U0BOB>" in again.all_text
+    assert "<@U0BOB>" in scene.details(again).all_text

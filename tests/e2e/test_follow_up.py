@@ -110,7 +110,7 @@ def test_after_a_restart_old_threads_are_still_answered(restarted: Scene, answer
     bob = restarted.user("bob")
 
     bob.reply(answer, "what happened at iteration 18?")
-    bob.click(answer, "ff_lines")
+    bob.click(restarted.details(answer), "ff_lines")
 
     assert restarted.in_thread(answer, "Iteration 18").thread_ts == answer.ts
     assert "logs/" in bob.wait_for_modal(restarted.cited_first("f02"), PATIENCE).all_text

@@ -19,7 +19,7 @@ def test_what_was_taken_back_or_rejected_is_confirmed_no_more(scene: Scene, room
     second = scene.diagnosed("f42", room)
 
     said = [text_of(call) for call in scene.edits(second)]
-    assert "From public facts, not confirmed by your team" in second.all_text
+    assert "From public facts, not confirmed by your team" in scene.in_thread(second, "*P1*").all_text
     assert not [text for text in said if "Confirmed by" in text or "known fault:" in text]
 
 
@@ -35,7 +35,13 @@ def test_an_archived_pattern_answers_the_next_job_of_its_kind_at_once(scene: Sce
 
     edits = [text_of(call) for call in scene.edits(second)]
     at_once = next(text for text in edits if text.startswith("f42: known fault: "))
-    similar = scene.in_thread(second, "*P1*").all_text
+    faults = scene.in_thread(second, "*P1*")
+    similar = faults.all_text
+    bob = scene.user("bob")
+    bob.click(faults, "ff_fits", "This was it")
+    heard = scene.told("bob", "P1 was it").all_text
+    bob.click(faults, "ff_fits", "Take back what I said")
+    back = scene.told("bob", "Taken back").all_text
     scene.user("alice").click(approved, "Undo")
     scene.until(first, "Approve and archive")
     assert clicked.acknowledged
@@ -45,8 +51,10 @@ def test_an_archived_pattern_answers_the_next_job_of_its_kind_at_once(scene: Sce
     assert "Look at dgx-a03" not in at_once
     assert not [text for text in edits[: edits.index(at_once)] if "Look at dgx-a03" in text]
     assert edits[-1].startswith("f42: Look at dgx-a03")
-    assert "(P1)\n_Confirmed by alice" in second.all_text
+    assert "(P1): _confirmed by alice" in second.all_text
     assert "Seen in f01" in similar
     assert pattern in similar
     assert "P1 is a seed" not in second.all_text
     assert "P1 is a seed" not in similar
+    assert "So far 1 right, 0 wrong" in heard
+    assert "So far 0 right, 0 wrong" in back

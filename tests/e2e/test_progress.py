@@ -10,7 +10,7 @@ from tests.e2e.model import GUESSED, Gate, gated, plan_of
 from tests.e2e.scene import Folders, Scene, serving, text_of
 
 TEAM = "T0FIRSTFAULT"
-WRITING = "It is being written"  # of the note: the evidence is there, the model thinks
+WRITING = "note is being written"  # of the note: the evidence is there, the model thinks
 
 
 @pytest.fixture
@@ -47,11 +47,12 @@ def test_one_message_is_edited_from_the_first_step_to_the_models_note(
     steps = [text_of(call) for call in scene.edits(answer)]
     assert answer.ts == evidence.ts
     assert any("reading f07, 2 of 2" in step for step in steps)
-    assert "*Evidence*" in evidence.all_text
+    assert "*Confidence*" in evidence.all_text
     assert "Cancel" in evidence.all_text
-    assert "in the order of toy; not confirmed" in answer.all_text.lower()
-    assert "not checked" in answer.all_text
-    assert GUESSED in answer.all_text
+    details = scene.details(answer).all_text
+    assert "in the order of toy; not confirmed" in details.lower()
+    assert "not checked" in details
+    assert GUESSED in details
     assert len([call for call in scene.posts(room) if "thread_ts" not in call.args]) == 1
 
 
@@ -118,7 +119,7 @@ def test_a_deadline_gives_what_is_known_and_says_so(scene: Scene, room: str) -> 
     expired = scene.until(message, "This is a part of the answer")
 
     assert expired.text.startswith("f07: Look at gpu018")
-    assert "*Evidence*" in expired.all_text
+    assert "*Evidence*" in scene.details(expired).all_text
     assert WRITING not in expired.all_text
     assert "Approve and archive" not in expired.all_text
     assert "Run again" in expired.all_text

@@ -29,7 +29,7 @@ def test_no_secret_leaves_the_machine_or_is_kept(scene: Scene, endpoint: Endpoin
     alice = scene.user("alice")
 
     answer = scene.diagnosed(CARELESS)
-    alice.click(answer, "ff_lines")
+    alice.click(scene.details(answer), "ff_lines")
     alice.wait_for_modal("rank_1.log", PATIENCE)
     alice.cancel()
     alice.reply(answer, "show me the errors of rank 1")

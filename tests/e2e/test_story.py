@@ -29,7 +29,7 @@ def test_from_the_command_to_the_archived_pattern(scene: Scene) -> None:
     asked = alice.command("/diagnose f02")
     answer = scene.answer("f02")
     scene.in_thread(answer, "The full report")
-    alice.click(answer, "ff_lines")
+    alice.click(scene.details(answer), "ff_lines")
     lines = alice.wait_for_modal(scene.cited_first("f02"), PATIENCE)
     alice.cancel()
     alice.click(answer, "ff_edit")

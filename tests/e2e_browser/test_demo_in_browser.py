@@ -50,9 +50,9 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     """Command, answer, question, form with an inline error, approval, and the second job answered from the library."""
     answer = visitor.diagnose(FIRST)
     expect(answer).to_contain_text("Look at tr-03: a process was killed (SIGKILL)")
-    expect(answer).to_contain_text("not confirmed by your team")
 
     visitor.open_thread(answer)
+    expect(visitor.replies.get_by_text("not confirmed by your team").first).to_be_visible()
     visitor.write(QUESTION, "Reply")
     expect(visitor.replies.get_by_text("tr-03 wrote 46 lines")).to_be_visible(timeout=ANSWERED_IN)
     expect(visitor.replies.get_by_text(f"{FIRST}: report")).to_be_visible()
@@ -68,7 +68,8 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
 
     second = visitor.diagnose(SECOND)
     expect(second).to_contain_text("Look at dgx-a03")
-    expect(second).to_contain_text("Known fault")
+    expect(second).to_contain_text("confirmed by alice")
+    expect(second).to_contain_text("What helped there")
     visitor.open_thread(second)
     expect(visitor.replies.get_by_text(CAUSE).first).to_be_visible(timeout=ANSWERED_IN)
 
@@ -81,6 +82,7 @@ def test_who_is_no_approver_is_told_so(visitor: Visitor) -> None:
 
     act_as.select_option(label="Bob Brandt, Trains the models")
     answer.get_by_role("button", name=APPROVE).click()
+    visitor.page.get_by_role("button", name="Archive it").click()
 
     expect(visitor.page.get_by_text("Only visible to you")).to_be_visible(timeout=ANSWERED_IN)
     act_as.select_option(label="Alice Adler, On-call SRE")

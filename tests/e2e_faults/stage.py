@@ -33,6 +33,7 @@ PATIENCE = 60.0  # seconds: what the promises allow from a fault to its repair
 FINISHED = "Run again"  # the button of a message that is over
 ROOMS = tuple(f"C0ROOM{number:02}" for number in range(20))  # channels: posts are limited by channel
 _TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own are minutes
+DETAILS = "Ask here, without a mention"  # stands below the evidence
 
 
 def workspace() -> Workspace:
@@ -72,6 +73,8 @@ class Stage:
         """A job that may be asked for."""
         place = self.jobs / name
         (place / "logs").mkdir(parents=True, exist_ok=True)
+        log = place / "logs" / "rank_0.log"
+        log.write_text("RuntimeError: it failed\n", encoding="ascii")  # a job without logs is not queued
         (place / "job.json").write_text(json.dumps({"job_id": name, "status": "FAILED"}), encoding="ascii")
         return name
 
@@ -178,6 +181,14 @@ class Stage:
 
         return self.slack.wait_for(holds, PATIENCE, f"{words!r} about {job}")
 
+    def details(self, job: str) -> Message:
+        """The evidence below the message, with buttons for raw lines."""
+
+        def one(now: Snapshot) -> Message | None:
+            return next((m for m in now.everything if m.is_reply and DETAILS in m.all_text and job in m.text), None)
+
+        return self.slack.wait_for(one, PATIENCE, f"the evidence of {job}")
+
     def thread(self, job: str) -> Counter[str]:
         """What the bot said below it, by kind."""
         (parent,) = self.parents(job)
@@ -185,7 +196,7 @@ class Stage:
         return Counter(kind_of(message) for message in said)
 
 
-WHOLE = Counter({"note": 1, "faults": 1, "report": 1})  # the thread below an answer
+WHOLE = Counter({"details": 1, "faults": 1, "report": 1})  # the thread below an answer
 
 
 def assert_said_once(stage: Stage, *jobs: str) -> None:
@@ -225,6 +236,6 @@ def kind_of(message: Message) -> str:
     if message.files:
         return "report"
     text: Any = message.all_text
-    if text.startswith("Note:"):
-        return "note"
+    if DETAILS in text:
+        return "details"
     return "faults" if "known fault" in text else text

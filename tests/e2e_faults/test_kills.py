@@ -269,7 +269,7 @@ def replied(theatre: Theatre, job: str) -> bool:
 def open_window(theatre: Theatre, job: str) -> bool:
     while theatre.stage.alice.modal() is not None:
         theatre.stage.alice.cancel()
-    return click("ff_lines")(theatre, job)
+    return theatre.stage.alice.click(theatre.stage.details(job), "ff_lines").acknowledged
 
 
 def shown_or_told(theatre: Theatre, job: str) -> bool:

@@ -42,9 +42,9 @@ def test_model_fails(real_jobs: Stage, how: str) -> None:
         stage.alice.command("/diagnose f42")
         stage.wait_told("f42")
     assert time.monotonic() - asked < 45
-    (parent,) = stage.parents("f42")
-    assert "Written by code from the evidence" in parent.all_text
-    assert "The language model gave no answer" in " ".join(stage.thread("f42")) + _note(stage)
+    said = _whole(stage)
+    assert "Written by code from the evidence" in said
+    assert "The language model gave no answer" in said
     edits = [str(call.args["blocks"]) for call in stage.slack.journal.calls("chat.update", "ok")]
     before = [blocks for blocks in edits if FINISHED not in blocks]
     assert any("dgx-a03" in blocks for blocks in before)
@@ -57,11 +57,11 @@ def test_library_fails(real_jobs: Stage, how: str) -> None:
     library = Path(stage.environment["FIRSTFAULT_LIBRARY"])
     with _broken(library, how) as repair, stage.bot(real=True):
         stage.alice.command("/diagnose f42")
-        stage.wait_told("f42")
         parent = stage.wait_for_words("f42", FINISHED)
+        stage.wait_told("f42")
         assert "dgx-a03" in parent.text
         # a reader does not mind that somebody writes; else the answer says what is missing
-        assert ("known fault" if how == "locked" else "fault library") in parent.all_text.lower()
+        assert ("known fault" if how == "locked" else "fault library") in _whole(stage).lower()
         stage.alice.click(parent, "ff_approve")
         stage.alice.wait_for_ephemeral("library", 30)
         assert "Approved" not in stage.parent("f42").all_text
@@ -97,7 +97,7 @@ def test_job_goes_before_a_question(real_jobs: Stage) -> None:
         stage.alice.reply(parent, "which rank went silent first?")
         eventually(lambda: "f42" in _last_reply(stage) and "?" not in _last_reply(stage)[:10], "a reply")
         assert "job" in _last_reply(stage)
-        stage.alice.click(stage.parent("f42"), "ff_lines")
+        stage.alice.click(stage.details("f42"), "ff_lines")
         view = stage.alice.wait_for_modal("exitcode: -9")
     assert "f42" in view.all_text
 
@@ -225,7 +225,8 @@ def fill(place: Path) -> Path:
     return ballast
 
 
-def _note(stage: Stage) -> str:
+def _whole(stage: Stage) -> str:
+    """The message and what stands below it."""
     (parent,) = stage.parents("f42")
     return " ".join(m.all_text for m in (parent, *stage.slack.snapshot().thread(parent)))
 

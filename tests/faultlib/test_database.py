@@ -10,6 +10,7 @@ from threading import Barrier
 import pytest
 
 from faultlib import database
+from faultlib.answers import Answers, Verdict
 from faultlib.database import FILE, open_database
 from faultlib.errors import LibraryUnavailable
 from tests.faultlib.entries import pattern
@@ -21,6 +22,7 @@ def filled(folder: Path, count: int = 3) -> Path:
         for number in range(count):
             library.draft(pattern(f"d-{number}", cause="Dust. " * 500), who="ada", job="j1")
             library.approve(f"d-{number}", who="bob", revision=1)
+            library.answer(f"d-{number}", "j2", Verdict.RIGHT, who="cleo")
     return folder / FILE
 
 
@@ -52,7 +54,7 @@ def test_a_write_is_all_or_nothing(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("table", ["patterns", "versions", "history", "sightings"])
+@pytest.mark.parametrize("table", ["patterns", "versions", "history", "sightings", "answers"])
 def test_nothing_is_deleted(tmp_path: Path, table: str) -> None:
     """Not even by a program of ours with a mistake in it."""
     path = filled(tmp_path)
@@ -207,3 +209,22 @@ def test_many_open_a_new_library_at_once(tmp_path: Path) -> None:
         store = open_database(folder)
         assert len(store.rows("SELECT * FROM meta")) == 6
         store.close()
+
+
+def test_a_library_of_the_first_schema_loses_nothing(tmp_path: Path) -> None:
+    """Opened by this version it keeps every pattern, step and job, and takes answers from then on."""
+    path = filled(tmp_path)
+    with opened(tmp_path) as library:
+        before = library.entries()
+    connection = sqlite3.connect(path)
+    connection.executescript("DROP TABLE answers; PRAGMA user_version = 1;")  # schema 2 only adds this
+    connection.close()
+
+    with opened(tmp_path) as library:
+        after, none = library.entries(), library.answers()
+        library.answer("d-0", "j9", Verdict.WRONG, who="ada")
+        now = library.answers()
+
+    assert after == before
+    assert none == {}
+    assert now == {"d-0": Answers(right=0, wrong=1)}

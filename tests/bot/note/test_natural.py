@@ -52,10 +52,12 @@ def test_there_are_enough_claims_and_not_too_many(job: str, answers: dict[str, A
 def test_no_lie_is_shown_outside_the_block(answers: dict[str, Answer]) -> None:
     """Two hundred lies: ids that are none, claims where they do not belong, false joins, invented free words."""
     told = [(job, lie) for job in JOBS for lie in lies_about(answers[job].diagnosis, answers[job].known)]
+    own = {job: "\n".join(plain(noted(answers[job].diagnosis, "", *answers[job].known))) for job in JOBS}  # by code
     through = []
     for job, lie in told:
         note = noted(answers[job].diagnosis, lie.plan, *answers[job].known)
-        if any(words in "\n".join(plain(note)) for words in lie.forbidden):
+        text = "\n".join(plain(note))
+        if any(text.count(words) > own[job].count(words) for words in lie.forbidden):
             through.append((job, lie.kind, lie.forbidden))
 
     assert len(told) >= 200

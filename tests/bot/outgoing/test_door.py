@@ -30,7 +30,9 @@ MAY_SPEAK = {
     "sources/bucket.py": "reads jobs; writes nothing",
 }
 # Names of slack_sdk and slack_bolt that stand for types and errors; where a WebClient is made is tested by itself.
-HARMLESS = {"WebClient", "App", "SlackResponse", "SlackApiError", "SlackClientError", "SlackRequestError"}
+HARMLESS = {
+    "App", "AuthorizeResult", "SlackApiError", "SlackClientError", "SlackRequestError", "SlackResponse", "WebClient",
+}  # fmt: skip
 PROCESSES = {  # who may start programs: a program could be curl
     "bot/checks/run.py", "bot/local_slack.py", "bot/watching/process.py", "bot/work/process.py", "faultlib/probe.py",
     "sources/flows/nfdump.py",

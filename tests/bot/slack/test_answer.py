@@ -11,9 +11,11 @@ import pytest
 
 from bot.shelf import STEP
 from bot.slack import actions
-from bot.slack.answer import Shown, answer_message
-from bot.slack.blocks import MAX_JSON, MAX_TEXT, json_size, without_blocks
+from bot.slack.answer import Shown, answer_message, lines_of
+from bot.slack.blocks import MAX_JSON, MAX_TEXT, Message, json_size, without_blocks
+from bot.slack.brief import MAX_LINES
 from bot.slack.sections import LIBRARY_STEP
+from bot.slack.thread import details_message
 from bot.state.values import Status
 from core.model import Line, Role, Skipped
 from slacksim.blocks import problems_of_message
@@ -37,6 +39,16 @@ EVERY = dict(every_shown())
 
 def texts(shown: Shown) -> str:
     return "\n".join(strings(answer_message(shown).blocks))
+
+
+def details(shown: Shown) -> Message:
+    """What stands in the thread below the message."""
+    assert shown.diagnosis is not None
+    return details_message(shown.run, shown.diagnosis, shown.note, shown.known, shown.version)
+
+
+def below(shown: Shown) -> str:
+    return "\n".join(strings(details(shown).blocks))
 
 
 def clickable(shown: Shown) -> list[str]:
@@ -91,15 +103,23 @@ def test_answers_look_as_recorded(name: str, golden: Callable[[Path, str], None]
 
 
 def test_the_first_line_stands_alone() -> None:
-    """A phone shows where to look, without markup, from the notification text."""
+    """A phone shows where to look, without markup."""
     message = answer_message(states()["done"])
+    first = "f07: Look at node-01 first: its network link went down during training, at iteration 60"
 
-    assert message.text == "f07: Look at node-01 first: its network link went down during training, at iteration 60"
-    assert message.blocks[0]["elements"][0]["elements"][0] == {
-        "type": "text",
-        "text": message.text,
-        "style": {"bold": True},
-    }
+    assert message.text.startswith(f"{first}. Confidence: established.")
+    assert message.blocks[0]["elements"][0]["elements"][0] == {"type": "text", "text": first, "style": {"bold": True}}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_parent_message_has_eight_lines_at_most(name: str) -> None:
+    """41: whatever was found and whoever decided; each line is short enough for a phone."""
+    message = answer_message(EVERY[name])
+
+    assert lines_of(message.blocks) <= MAX_LINES
+    assert all(
+        len(line) <= 1_300 for block in message.blocks for line in block.get("text", {}).get("text", "").split("\n")
+    )
 
 
 def test_steps_have_real_counts_and_time_only_when_given() -> None:
@@ -150,7 +170,7 @@ def test_a_seed_is_never_called_confirmed() -> None:
 )
 def test_each_state_offers_what_can_be_done(name: str, allowed: set[str]) -> None:
     """Nothing can be approved twice, before it is complete, or after it was decided."""
-    offered = set(clickable(states()[name])) - {actions.LINES, actions.MORE_LINES}
+    offered = set(clickable(states()[name]))
 
     assert offered == allowed
 
@@ -164,12 +184,23 @@ def test_what_has_no_known_cause_cannot_be_approved_with_one_click(name: str) ->
     assert (actions.EDIT in offered) == (name in {"inconclusive", "no_logs"})
 
 
+def test_who_approves_symptoms_alone_is_asked_first() -> None:
+    """Many causes kill a process: what was archived of it would be told of any of them."""
+    fault = diagnoses.node_fault()
+    killed = replace(fault.events[0], template="failed (exitcode: -9) local_rank: <num> (pid: <num>)")
+    symptoms = replace(fault, events=(killed,), headline="", next=None)
+
+    assert "Symptoms only" not in json.dumps(answer_message(answered(fault)).blocks)
+    assert "Symptoms only" in json.dumps(answer_message(answered(symptoms)).blocks)
+
+
 def test_buttons_carry_ids_only() -> None:
     """Run and revision, or run and evidence: no text that could be trusted later."""
-    values = [value for block in answer_message(states()["done"]).blocks for value in _values(block)]
+    shown = states()["done"]
+    values = [value for block in (*answer_message(shown).blocks, *details(shown).blocks) for value in _values(block)]
 
     assert len(values) >= 8
-    assert all(re.fullmatch(r"r-7f3k2q:(?:\d+|[ENI]\d+)", value) for value in values)
+    assert all(re.fullmatch(r"r-7f3k2q:(?:\d+|[ENI]\d+|yes|no)", value) for value in values)
 
 
 def _values(value: Any) -> Iterator[str]:
@@ -185,7 +216,7 @@ def _values(value: Any) -> Iterator[str]:
 def test_every_evidence_with_lines_can_be_opened() -> None:
     """Beside the event or from the menu, each piece of evidence leads to its raw lines."""
     diagnosis = diagnoses.huge()
-    values = [value for block in answer_message(answered(diagnosis)).blocks for value in _values(block)]
+    values = [value for block in details(answered(diagnosis)).blocks for value in _values(block)]
     opened = {value.partition(":")[2] for value in values}
 
     assert {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if one.lines} <= opened
@@ -193,7 +224,7 @@ def test_every_evidence_with_lines_can_be_opened() -> None:
 
 def test_what_is_left_out_is_counted() -> None:
     """A message with no room for all events says how many are missing and where they are."""
-    assert "Not shown here: 9 more events. The report in the thread has all." in texts(answered(diagnoses.huge()))
+    assert "Not shown here: 9 more events. The report in the thread has all." in below(answered(diagnoses.huge()))
 
 
 def test_any_number_of_long_events_fits() -> None:
@@ -204,8 +235,9 @@ def test_any_number_of_long_events_fits() -> None:
     events = tuple(replace(event, id=f"E{number}") for number in range(1, 60))
     wide = replace(fault, events=events, checks=("<" * 900,) * 9, why=("<" * 900,) * 9, headline="<" * 400)
 
-    message = answer_message(answered(wide, note=code_note(fault)))
+    message = details(answered(wide, note=code_note(fault)))
 
+    assert problems_of_message(list(answer_message(answered(wide)).blocks)) == ()
     assert problems_of_message(list(message.blocks)) == ()
     assert json_size(message.blocks) <= MAX_JSON
     assert "Not shown here" in "\n".join(strings(message.blocks))
@@ -220,24 +252,29 @@ def test_any_number_of_long_events_fits() -> None:
 )
 def test_the_note_says_who_wrote_it(note: str, label: str) -> None:
     """Text of a model is never taken for a person's or for evidence."""
-    assert label in texts(states()[note])
+    assert label in below(states()[note])
 
 
 def test_the_guesses_of_a_model_stand_in_a_block_that_says_so() -> None:
-    """Small print below the note, under "not checked"; nowhere else, and not where a person has edited the note."""
-    holding = [block for block in answer_message(states()["done"]).blocks if GUESSED in str(block)]
+    """Small print below the note, under "not checked"; nowhere else."""
+    holding = [block for block in details(states()["done"]).blocks if GUESSED in str(block)]
 
     assert [block["type"] for block in holding] == ["context"]
     assert holding[0]["elements"][0]["text"] == "*The model's guess, not checked*"
-    assert GUESSED not in texts(states()["edited"])
+    assert GUESSED not in texts(states()["done"])
 
 
 def test_each_sentence_of_the_note_cites_what_it_stands_on() -> None:
-    """Cause and story carry ids that the message shows."""
-    shown = texts(states()["done"])
+    """What happened carries ids that the thread opens."""
+    assert re.search(r"\*What happened\* .* \[I1\]", below(states()["done"]))
 
-    assert re.search(r"\*Cause\* .* \[E1\]", shown)
-    assert re.search(r"• Iteration 60 .* \[I1\]", shown)
+
+def test_what_a_person_wrote_takes_the_place_of_the_grounds() -> None:
+    """Cause and fix as they will be archived, and who wrote them."""
+    shown = texts(states()["edited"])
+
+    assert "(_edited by_ <@U0BOB>)" in shown
+    assert "*Fix* Cable reseated. Port swp1 swapped." in shown
 
 
 def test_nothing_similar_is_said_plainly() -> None:
@@ -245,20 +282,20 @@ def test_nothing_similar_is_said_plainly() -> None:
     fault = diagnoses.node_fault()
     silent = replace(fault, skipped=(Skipped(STEP, "The fault library cannot be opened."),))
 
-    assert "Nothing similar is known." in texts(answered(fault, known=()))
-    assert "Nothing similar is known." not in texts(answered(silent, known=()))
-    assert "The fault library cannot be opened." in texts(answered(silent, known=()))
+    assert "Nothing similar is known." in below(answered(fault, known=()))
+    assert "Nothing similar is known." not in below(answered(silent, known=()))
+    assert "The fault library cannot be opened." in below(answered(silent, known=()))
     assert LIBRARY_STEP == STEP
 
 
 def test_gaps_and_a_weak_baseline_are_no_small_print() -> None:
-    """Missing nodes, missing ranks and few successful jobs are warnings."""
-    shown = texts(answered(diagnoses.huge()))
+    """Missing nodes and ranks stand in the message itself, few successful jobs in the thread."""
+    shown = answered(diagnoses.huge())
 
-    assert "*Missing* all logs of gpu-00-12" in shown
-    assert "*Missing* all logs of ranks 96-103" in shown
-    assert "*Weak comparison* only 2 successful jobs" in shown
-    assert "Weak comparison" not in texts(states()["done"])
+    assert "*Missing* all logs of gpu-00-12" in texts(shown)
+    assert "all logs of ranks 96-103" in texts(shown)
+    assert "*Weak comparison* only 2 successful jobs" in below(shown)
+    assert "Weak comparison" not in below(states()["done"])
 
 
 def test_a_partial_answer_says_so() -> None:
@@ -285,7 +322,7 @@ def test_a_failure_gives_message_hint_and_reference() -> None:
 
 def test_a_benign_event_is_no_evidence() -> None:
     """What looks bad and is not is counted, not shown."""
-    shown = texts(states()["done"])
+    shown = below(states()["done"])
 
     assert "1 event looks bad but is benign: E6" in shown
     assert "*E6*" not in shown
@@ -306,9 +343,11 @@ def test_a_run_without_anything_has_a_message() -> None:
 
 
 def test_nothing_is_said_twice() -> None:
-    """A sentence of the evidence that stands in the note is not repeated below it."""
-    shown = texts(states()["done"])
+    """A sentence stands in the message or below it, once."""
+    done = states()["done"]
+    shown = f"{texts(done)}\n{below(done)}".casefold()
     fault = diagnoses.node_fault()
 
-    assert all(shown.count(event.because) <= 1 for event in fault.events)
-    assert all(shown.count(suspect.because) == 1 for suspect in fault.nodes)
+    said = [*fault.why, *(event.because for event in fault.events)]
+    said += [reason for suspect in fault.nodes for reason in suspect.reasons or (suspect.because,)]
+    assert all(shown.count(sentence.rstrip(".").casefold()) <= 1 for sentence in said)

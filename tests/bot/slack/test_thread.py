@@ -16,7 +16,20 @@ from bot.state.threads import Question
 from bot.state.values import Failure, Status
 from slacksim.blocks import problems_of_message
 from tests.bot import diagnoses
-from tests.bot.slack.samples import ALL, AT, EVIL, KNOWN, as_read, code_note, entities, evil_fault, model_note, strings
+from tests.bot.slack.samples import (
+    ALL,
+    AT,
+    EVIL,
+    KNOWN,
+    as_read,
+    code_note,
+    entities,
+    evil_fault,
+    model_note,
+    run,
+    seed_fault,
+    strings,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 REPLY = "node-01 lost its link at 03:59:44 [E1].\nAll other ranks waited for it [E4]."
@@ -32,9 +45,10 @@ def decision(verdict: Verdict = Verdict.APPROVED, **more: Any) -> Decision:
 
 def messages() -> Iterator[tuple[str, Message]]:
     fault = diagnoses.node_fault()
-    yield "note", thread.note_message("r-7f3k2q", model_note(fault))
-    yield "faults", thread.faults_message(KNOWN)
-    yield "nothing", thread.faults_message(())
+    yield "details", thread.details_message(run(), fault, model_note(fault), KNOWN, "0.5.0")
+    yield "details-code", thread.details_message(run(), fault, code_note(fault), (), "0.5.0")
+    yield "faults", thread.faults_message("r-7f3k2q", KNOWN)
+    yield "nothing", thread.faults_message("r-7f3k2q", ())
     yield "reply", thread.reply_message(question(REPLY), fault)
     yield "not_in_the_logs", thread.reply_message(question("not in the logs"), fault)
     yield (
@@ -44,23 +58,22 @@ def messages() -> Iterator[tuple[str, Message]]:
     yield "approved", thread.decided_message(decision(), "A node's network link goes down for good")
     yield "rejected", thread.decided_message(decision(Verdict.REJECTED, pattern="", reason="Maintenance"))
     yield "undone", thread.undone_message(decision(), "U0BOB")
-    yield "edited", thread.edited_message("U0BOB", 2)
-    yield "again", thread.again_message("U0BOB")
 
 
 def hostile_messages() -> Iterator[tuple[str, Message]]:
     for name, make in ALL.items():
-        yield f"note-{name}", thread.note_message("r-7f3k2q", model_note(make(), EVIL))
+        for dress, known in (("evil", (evil_fault(), seed_fault())), ("plain", ())):
+            details = thread.details_message(run(), make(), model_note(make(), EVIL), known, EVIL)
+            yield f"details-{name}-{dress}", details
         yield f"reply-{name}", thread.reply_message(question("\n".join([EVIL, "[E1] [N1] [I1]"] * 9)), make())
     unavailable = code_note(diagnoses.node_fault()).model_copy(update={"unavailable": EVIL, "refused": (EVIL,) * 9})
-    yield "refused", thread.note_message("r-7f3k2q", unavailable)
-    yield "faults", thread.faults_message((evil_fault(),) * 9)
+    yield "refused", thread.details_message(run(), diagnoses.node_fault(), unavailable, (), "0.5.0")
+    yield "faults", thread.faults_message("r-7f3k2q", (evil_fault(),) * 9)
     yield "reply-empty", thread.reply_message(question(""), None)
     yield "no-reply", thread.no_reply_message(Failure(EVIL * 9, EVIL * 9, EVIL, EVIL))
     yield "decided", thread.decided_message(decision(by=EVIL, pattern=EVIL), EVIL)
     yield "rejected", thread.decided_message(decision(Verdict.REJECTED, by=EVIL, reason=EVIL * 9))
     yield "undone", thread.undone_message(decision(by=EVIL), EVIL)
-    yield "edited", thread.edited_message(EVIL, 2)
 
 
 @pytest.mark.parametrize(("name", "message"), [*messages(), *hostile_messages()])
@@ -70,7 +83,7 @@ def test_slack_takes_every_reply(name: str, message: Message) -> None:
     assert json_size(message.blocks) <= MAX_JSON
     assert message.text
     for text in (message.text, *strings(list(message.blocks))):
-        assert entities(text) <= {"<@U0BOB>", "<@U0ADA>"}
+        assert entities(text) <= {"<@U0BOB>", "<@U0ADA>", "<@U0ALICE>"}
 
 
 @pytest.mark.parametrize(("name", "message"), [*messages()])
@@ -89,22 +102,24 @@ def test_a_reply_has_five_lines_and_opens_what_it_cites() -> None:
     assert opened == [actions.lines_of("r-7f3k2q", "E1"), actions.lines_of("r-7f3k2q", "E4")]
 
 
-def test_the_whole_note_is_in_the_thread() -> None:
-    """Every sentence of the note, its author, and the model's guesses; nobody reads how many were dropped."""
-    note = model_note(diagnoses.node_fault()).model_copy(update={"refused": ("headline: it names node-07",)})
-    shown = "\n".join(strings(list(thread.note_message("r-7f3k2q", note).blocks)))
+def test_the_thread_holds_what_the_message_has_no_room_for() -> None:
+    """Evidence, note, checks, guesses, who asked; nobody reads how many sentences of a model were dropped."""
+    fault = diagnoses.node_fault()
+    note = model_note(fault).model_copy(update={"refused": ("headline: it names node-07",)})
+    shown = "\n".join(strings(list(thread.details_message(run(), fault, note, (), "0.5.0").blocks)))
 
-    for sentence in (note.headline, note.cause, *note.happened, *note.check_first, *note.open_questions):
-        assert sentence.text in shown
+    assert all(f"*{event.id}*" in shown for event in fault.events[:4])
+    assert all(check in shown for check in fault.checks[:3])
     assert "in the order of Qwen/Qwen3-32B" in shown
     assert all(guess in shown for guess in (GUESS, *note.reading))
-    assert "refused" not in shown
+    assert "asked by <@U0ALICE>" in shown
+    assert "headline:" not in shown
     assert "node-07" not in shown
 
 
 def test_unconfirmed_faults_are_labelled() -> None:
     """Public facts never look like what the team has confirmed."""
-    shown = list(strings(list(thread.faults_message(KNOWN).blocks)))
+    shown = list(strings(list(thread.faults_message("r-7f3k2q", KNOWN).blocks)))
 
     assert any("_Confirmed by ada_, 2026-11-20" in as_read(text) for text in shown)
     assert any("From public facts, not confirmed by your team" in text for text in shown)

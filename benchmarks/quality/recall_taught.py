@@ -1,0 +1,145 @@
+"""How well a library that was taught a few jobs knows their siblings: the same fault on other nodes and programs.
+
+The first job of each cause teaches; with the seeds that is the library. A sibling is found when the team's pattern of
+its cause is told first. A stranger is a failed job whose cause nobody taught. Causes are the kinds of the labels, with
+the words of several labellers for the same cause put together.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.quality.recall_cases import Case
+from faultlib.pattern import Entry
+
+PAIRS = 3  # teachers of a cause whose pairs are counted: more would let the two largest causes decide
+_SAME: Mapping[str, str] = {
+    kind: kinds[0]
+    for kinds in (
+        ("checkpoint corrupt", "corrupt_checkpoint", "checkpoint_corrupt"),
+        ("loader hang", "data_loader_hang", "dataloader_hang", "dataloader_stall"),
+        ("loader worker killed", "dataloader_worker_killed", "worker_killed"),
+        ("rank hang", "rank_sigstop_hang", "rank_frozen", "rank_hang", "host_stall"),
+        ("deadlock", "deadlock", "deadlock_in_code", "code_deadlock", "deadlock_user_code", "lock_deadlock"),
+        ("lock", "stale_lock", "stuck_lock", "lock_wait", "stale_build_lock"),
+        ("link", "link_down", "link_loss", "network_drop", "link_silent_drop", "network_partition"),
+        ("slow network", "slow_network", "slow_link", "slow_nic", "slow_network_card"),
+        ("slow loader", "slow_loader", "slow_dataloader"),
+        ("slow checkpoint", "slow_checkpoint", "slow_checkpoint_node"),
+        ("storage hang", "storage_hang", "dead_mount_hang", "checkpoint_hang", "hang_in_checkpoint"),
+        ("missing file", "missing_file", "missing_file_on_node", "data_path"),
+        ("permission", "permission_denied", "checkpoint_permission"),
+        ("address", "wrong_address", "wrong_master_addr"),
+        ("settings", "wrong_config", "wrong_config_key", "wrong_config_value", "wrong_argument"),
+        ("settings", "environment_variable"),
+        ("library", "import_error", "missing_library", "wrong_library", "library_version", "version_mismatch"),
+        ("host memory", "oom_kill", "host_oom"),
+        ("bus error", "bus_error", "sigbus"),
+        ("loop left", "rank_leaves_loop", "rank_left_early"),
+        ("numbers", "nan_loss", "numerical_error"),
+    )
+    for kind in kinds[1:]
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a job is told of a library. is_this: in these words, else it only looks alike. likely: 0..1."""
+
+    pattern: str
+    is_this: bool
+    likely: float
+
+
+Ask = Callable[[Case, Sequence[Entry]], Sequence[Answer]]  # the seeds are asked as well
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """Counts over the failed and the good jobs of a set.
+
+    siblings, first: of jobs whose cause was taught, those told their pattern first. pairs, pair_first: the same with
+    one taught job at a time. exact, wrong: patterns of the team that were said to be this, and of another cause.
+    strangers, told: all failed jobs with their cause taken out of the library, and those told any pattern of the team.
+    likely: how likely each told pattern of the team was said to be, and whether it was right.
+    """
+
+    siblings: int
+    first: int
+    pairs: int
+    pair_first: int
+    exact: int
+    wrong: int
+    strangers: int
+    told: int
+    good: int
+    good_told: int
+    likely: tuple[tuple[float, bool], ...]
+
+
+def cause_of(case: Case) -> str:
+    """The kind of its label, in the words that labellers agree in."""
+    return _SAME.get(case.kind, case.kind)
+
+
+def taught(cases: Sequence[Case], chosen: Sequence[Case], ask: Ask) -> Taught:
+    """Teach the first job of each cause among ``cases`` and ask the ``chosen`` ones."""
+    failed = [case for case in cases if case.kind]
+    teachers = {cause_of(case): case for case in reversed(failed)}
+    causes = {teacher.entry.id: cause for cause, teacher in teachers.items()}
+    library = [teacher.entry for teacher in teachers.values()]
+    asking = [case for case in chosen if case.kind]
+    known = [(case, ask(case, [one for one in library if one is not case.entry])) for case in asking]
+    siblings = [(case, told) for case, told in known if teachers[cause_of(case)] is not case]
+    unknown = [_team(ask(case, _without(library, causes, cause_of(case))), causes) for case in asking]
+    good = [case for case in chosen if not case.kind]
+    judged = [(causes[one.pattern] == cause_of(case), one) for case, told in known for one in _team(told, causes)]
+    pairs = list(_pairs(failed, chosen))
+    return Taught(
+        siblings=len(siblings),
+        first=sum(_first(told, teachers[cause_of(case)].entry.id) for case, told in siblings),
+        pairs=len(pairs),
+        pair_first=sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs),
+        exact=sum(one.is_this for _, one in judged),
+        wrong=sum(one.is_this and not right for right, one in judged),
+        strangers=len(asking),
+        told=sum(map(bool, unknown)),
+        good=len(good),
+        good_told=sum(bool(_team(ask(case, library), causes)) for case in good),
+        likely=tuple((one.likely, right) for right, one in judged),
+    )
+
+
+def calibration_error(likely: Iterable[tuple[float, bool]], bins: int = 10) -> float:
+    """Expected calibration error: how far the said likelihood is from the share that was right, on average."""
+    pairs = list(likely)
+    total = 0.0
+    for number in range(bins):
+        held = [(said, right) for said, right in pairs if min(int(said * bins), bins - 1) == number]
+        total += abs(sum(said for said, _ in held) - sum(right for _, right in held))
+    return total / (len(pairs) or 1)
+
+
+def _pairs(failed: Sequence[Case], chosen: Sequence[Case]) -> Iterable[tuple[Case, Case]]:
+    wanted = {case.job_id for case in chosen}
+    seen: dict[str, int] = {}
+    for teacher in failed:
+        cause = cause_of(teacher)
+        seen[cause] = seen.get(cause, 0) + 1
+        if seen[cause] <= PAIRS:
+            yield from (
+                (teacher, case)
+                for case in failed
+                if case is not teacher and cause_of(case) == cause and case.job_id in wanted
+            )
+
+
+def _team(told: Iterable[Answer], causes: Mapping[str, str]) -> list[Answer]:
+    return [one for one in told if one.pattern in causes]
+
+
+def _first(told: Sequence[Answer], pattern: str) -> bool:
+    return bool(told) and told[0].pattern == pattern
+
+
+def _without(library: Iterable[Entry], causes: Mapping[str, str], cause: str) -> list[Entry]:
+    return [entry for entry in library if causes[entry.id] != cause]

@@ -1,0 +1,108 @@
+"""What Slack shows of every labelled job of the tree: short, each fact once, and nothing that Slack refuses."""
+
+import os
+import re
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.investigate import Answer, Request, draft, investigate
+from bot.outgoing.clean import cleaned
+from bot.settings import Settings
+from bot.slack.answer import Shown, answer_message, lines_of
+from bot.slack.blocks import Message, without_blocks
+from bot.slack.brief import MAX_LINES
+from bot.slack.thread import details_message, faults_message
+from slacksim.blocks import problems_of_message
+from tests.bot.slack.payloads import violations
+from tests.bot.slack.samples import every_shown, run
+
+ROOT = Path(__file__).parents[3]
+ARCHIVES = {"lab.tar.xz": 3, "other.tar.xz": 24}  # of so many jobs one: all of them take eight minutes
+MOST = 1_400  # characters of a parent message: two screens of a phone
+_HALF_QUOTED = re.compile(r"`['\"(\[]`|`[,.;:]+`")
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    home = tmp_path_factory.mktemp("home")
+    return Settings(cache=home / "cache", library=home / "library")
+
+
+def shown_of(answer: Answer) -> Shown:
+    found = cleaned(answer.diagnosis)
+    return Shown(
+        run(job=answer.job.manifest.job_id), "0", diagnosis=found, known=answer.known, note=answer.note, revision=1
+    )
+
+
+def messages_of(shown: Shown) -> Iterator[Message]:
+    assert shown.diagnosis is not None
+    yield answer_message(shown)
+    yield details_message(shown.run, shown.diagnosis, shown.note, shown.known, shown.version)
+    yield faults_message(shown.run.id, shown.known)
+
+
+def faults_of(shown: Shown) -> list[str]:
+    """What is wrong with the messages about a job."""
+    parent, details, known = messages_of(shown)
+    said = without_blocks(parent)
+    wrong = [f"{lines_of(parent.blocks)} lines"] if lines_of(parent.blocks) > MAX_LINES else []
+    wrong += [f"{len(said)} characters"] if len(said) > MOST else []
+    wrong += [f"said twice: {one}" for one in _twice(said, without_blocks(details))]
+    wrong += ["no gist"] if "Next: " not in parent.text and "*Next*" in said else []
+    for message in (parent, details, known):
+        wrong += [*violations(message.arguments()), *problems_of_message(list(message.blocks))]
+        wrong += [f"half a quote: {one}" for one in _HALF_QUOTED.findall(without_blocks(message))]
+    return wrong
+
+
+def _twice(parent: str, details: str) -> list[str]:
+    """Lines of the parent message that the thread says again."""
+    lines = [re.sub(r"^(?:\*\w+\*|\d\.) ", "", line) for line in parent.splitlines()[1:]]
+    return [line for line in lines if len(line) > 30 and line in details]
+
+
+def check(jobs: Path, settings: Settings, *, every: int = 1) -> dict[str, list[str]]:
+    """The faults of each job of a folder that has some; ``every``: of so many jobs one is looked at."""
+    found = {}
+    for job in sorted(path.name for path in jobs.iterdir() if path.is_dir())[::every]:
+        answer = draft(investigate(Request(job, jobs=str(jobs)), settings), settings, use_model=False)
+        if wrong := faults_of(shown_of(answer)):
+            found[job] = wrong
+    return found
+
+
+def test_the_example_jobs_are_told_in_short(settings: Settings) -> None:
+    """41, 55: eight lines, each fact once, the gist in the text; no payload that Slack would refuse."""
+    assert check(ROOT / "examples", settings) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_labelled_jobs_are_told_in_short(archive: str, settings: Settings, tmp_path: Path) -> None:
+    """41, 55: the same for labelled jobs; FIRSTFAULT_EVERY=1 looks at all of them."""
+    every = int(os.environ.get("FIRSTFAULT_EVERY", ARCHIVES[archive]))
+    with tarfile.open(ROOT / "benchmarks" / "quality" / archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+
+    assert check(tmp_path / "jobs", settings, every=every) == {}
+
+
+@pytest.mark.parametrize(("name", "shown"), [*every_shown()])
+def test_every_state_is_taken_by_an_independent_schema(name: str, shown: Shown) -> None:
+    """Each state of each kind of answer, hostile ones too."""
+    assert violations(answer_message(shown).arguments()) == [], name
+
+
+def test_the_schema_refuses_what_slack_refuses() -> None:
+    """An empty text, a null, an unknown field, a header that is too long."""
+    for block in (
+        {"type": "section", "text": {"type": "mrkdwn", "text": ""}},
+        {"type": "section", "text": None},
+        {"type": "divider", "colour": "red"},
+        {"type": "header", "text": {"type": "plain_text", "text": "x" * 151}},
+    ):
+        assert violations({"text": "x", "blocks": [block]})

@@ -1,0 +1,94 @@
+"""Jobs that fail in the jobs folder are diagnosed and posted without anybody asking, and nobody is flooded."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from slacksim import Message, Slack
+from tests.e2e.conftest import EXAMPLES
+from tests.e2e.scene import FINISHED, Folders, Scene, serving
+from tests.e2e_faults.stage import eventually
+
+LIKE = EXAMPLES / "f01"  # a process of it was killed
+OLD = "old-1"
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A bot that follows a folder, and the channel that it tells."""
+
+    scene: Scene
+    room: str
+
+    def fails(self, job: str, **more: object) -> None:
+        write(self.scene.folders.jobs / job, status="FAILED", **more)
+
+    def look(self) -> None:
+        following = self.scene.bot._following
+        assert following is not None
+        following.look()
+
+    def said(self) -> list[Message]:
+        now = self.scene.slack.snapshot().messages(self.room)
+        return [message for message in now if message.by_app and not message.is_reply]
+
+
+def write(home: Path, *, status: str, **more: object) -> None:
+    shutil.copytree(LIKE, home)
+    manifest = json.loads((home / "job.json").read_text(encoding="utf-8"))
+    (home / "job.json").write_text(
+        json.dumps({**manifest, "job_id": home.name, "status": status, **more}), encoding="utf-8"
+    )
+
+
+@pytest.fixture
+def followed(slack: Slack, room: str, tmp_path: Path) -> Iterator[Followed]:
+    write(tmp_path / "jobs" / OLD, status="FAILED")
+    folders = Folders(tmp_path, tmp_path / "jobs", tmp_path / "cache")
+    with serving(slack, folders, follow_channel=room, follow_posts=2) as scene:
+        eventually(scene.bot.state.followed.begun, "the first look")
+        yield Followed(scene, room)
+
+
+def test_a_failure_is_told_unasked_and_attempts_of_one_run_stand_in_one_thread(followed: Followed) -> None:
+    """48: what was there before is no news; the second attempt with the same fault asks whether to go on."""
+    write(followed.scene.folders.jobs / "good-1", status="COMPLETED")
+    followed.fails("new-1", run="llama", attempt=1)
+    followed.look()
+    first = followed.scene.answer("new-1", followed.room)
+    details = followed.scene.details(first).all_text
+    followed.fails("new-2", run="llama", attempt=2)
+    followed.look()
+    second = followed.scene.in_thread(first, "new-2: ")
+    followed.scene.until(second, FINISHED)
+    eventually(lambda: not _look(followed), "the attempts compared")
+    again = followed.scene.in_thread(first, "Stop retrying?")
+
+    assert "found in the jobs folder" in details
+    assert "Attempt 2 of llama that failed here; the last 2 with the same fault" in again.all_text
+    assert [message.ts for message in followed.said()] == [first.ts]
+
+
+def _look(followed: Followed) -> bool:
+    """Whether something is left to compare after one more look."""
+    followed.look()
+    return bool(followed.scene.bot.state.followed.not_compared())
+
+
+def test_of_many_failures_at_once_one_digest_tells(followed: Followed) -> None:
+    """48: two posts an hour are an answer and a list; a job of the list is diagnosed by picking it."""
+    for number in range(5):
+        followed.fails(f"many-{number}")
+    followed.look()
+    followed.look()
+    answer = followed.scene.answer("many-4", followed.room)
+    eventually(lambda: len(followed.said()) > 1, "the digest")
+    digest = next(message for message in followed.said() if message.ts != answer.ts)
+
+    assert digest.text == "4 more jobs have failed."
+    assert all(f"many-{number}" in digest.all_text for number in range(4))
+    assert {message.ts for message in followed.said()} == {answer.ts, digest.ts}
