@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from core.answer.confidence import SUPPORTED, Ground, Support, confidence, grounds_of, rivals
 from core.answer.evidence import slowdown
+from core.course.done import says_done
 from core.course.pace import SECOND
 from core.facts import Blame
 from core.job import Status
@@ -137,6 +138,9 @@ def _completed(found: Findings) -> Verdict | None:
         headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
         why = "All planned iterations are complete, and no line speaks of a fault."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, (why,), (), ())
+    if status is Status.UNKNOWN and says_done(found.parsed.table, iterations) and not _troubled(found):
+        headline = f"The run says that it is done, after iteration {iterations.last}; nothing to diagnose."
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line speaks of a fault.",), (), ())
     return None
 
 
@@ -268,7 +272,7 @@ def _steady(ending: Ending) -> str:
 
 def _node(found: Findings) -> Verdict | None:
     roots = found.roots
-    level = HELD_UP if _held_up(found) or _may_have_hung(found) else SUPPORTED
+    level = HELD_UP if _held_up(found) or _may_have_hung(found) or _left_open(found) else SUPPORTED
     accused = _accused(roots, found.suspicions, found.nodes, level)
     if accused and found.crossed and _only_implicit(accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
@@ -315,6 +319,12 @@ def _may_have_hung(found: Findings) -> bool:
     ending = found.ending
     stopped = ending.stopped_first or found.parsed.job.status is Status.CANCELLED
     return (ending.allowed is None or ending.pausing or ending.vague) and stopped and not _broke(found)
+
+
+def _left_open(found: Findings) -> bool:
+    """Whether the logs of a job of which nobody tells how it ended stop while few ranks lack what the others said."""
+    untold = found.parsed.job.status in (Status.RUNNING, Status.UNKNOWN) and not found.ending.ordered
+    return untold and not found.roots and any(sign.channel == "lacks" for one in found.suspicions for sign in one.signs)
 
 
 def _when(found: Findings) -> str:

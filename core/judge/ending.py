@@ -30,8 +30,8 @@ LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stro
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
 FEW = 0.25  # of the nodes (as in core.nodes.stall)
 MIN_RANKS = 3  # of two that differ, either may be the odd one
-# A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it
-_TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
+# A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update
+_TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )

@@ -1,12 +1,12 @@
-"""What takes one rank far longer than the others, in messages that tell how long something took.
+"""What takes one rank far longer than the others: by messages that tell how long something took, or by their clocks.
 
 ``checkpoint shard of step 25: 747 kB in 25.5 s`` on one rank, and ``in 0.0 s`` on all others: the steps between are as
-fast as ever, and yet the job spends its time on waiting for that rank.
+fast as ever, and yet the job spends its time on waiting for that rank. So it does between ``saving`` and ``saved``.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from core.events.table import EventTable
 from core.judge.ranks import MAJORITY
 from core.nodes.sign import Sign, short
 from core.nodes.slow import FEW, MIN_RANKS, OWN_PART, SHARE
+from core.nodes.spans import find_spans, without_head
 from core.parsing.parsed import Parsed
 from core.text import read_rows
 
@@ -41,27 +42,43 @@ def duration_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
     events = [event for event in _timed(table) if event not in marks]
     signs = []
     for event, rows in sorted(table.rows_of(events).items()):
-        took = _took(parsed, rows[np.unique(np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp))], home)
-        if len(took) <= len(home) * MAJORITY or len(took) < MIN_RANKS:
-            continue
-        middle = {rank: float(np.median(values)) for rank, values in took.items()}
-        usual = float(np.median(list(middle.values())))
-        odd = [rank for rank, value in middle.items() if value > LONGER * max(usual, 0.01)]
-        if not odd or len(odd) > max(1, len(took) * FEW):
-            continue
-        lost = max(sum(value - usual for value in took[rank]) for rank in odd)
-        if lost < SHARE * whole:
-            continue
+        told = _took(parsed, rows[np.unique(np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp))], home)
         text = short(table.templates[event].sample, 60)
-        for node in sorted({home[rank] for rank in odd}):
-            own = [rank for rank in odd if home[rank] == node]
-            because = (
-                f"\u201c{text}\u201d took {table.called(own, node)} {middle[own[0]]:.3g} s each time, the others"
-                f" {usual:.3g} s: {lost:.0f} s of {whole:.0f} s that the job ran."
-            )
-            check = f"Compare {node} with a healthy node: storage, network, load."
-            says = "the others waited for it again and again"
-            signs.append(Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(own)))
+        signs += _signs(parsed, f"\u201c{text}\u201d took", told, whole, home)
+    for span in find_spans(parsed):
+        took = {rank: values for rank, values in span.took.items() if rank in home}
+        begins, ends = (short(without_head(text), 60) for text in (span.begins, span.ends))
+        signs += _signs(parsed, f"From \u201c{begins}\u201d to \u201c{ends}\u201d took", took, whole, home)
+    return signs
+
+
+def _signs(
+    parsed: Parsed, what: str, took: Mapping[int, Sequence[float]], whole: float, home: Mapping[int, str]
+) -> list[Sign]:
+    """Signs for the nodes of the few ranks that it took much longer, if that is a good part of what the job ran."""
+    if len(took) <= len(home) * MAJORITY or len(took) < MIN_RANKS:
+        return []
+    middle = {rank: float(np.median(values)) for rank, values in took.items()}
+    usual = float(np.median(list(middle.values())))
+    longer = LONGER * max(usual, 0.01)
+    odd = [rank for rank, value in middle.items() if value > longer]
+    if odd == [min(home)] and min(took[odd[0]]) > longer:
+        return []  # the first rank does more than the others all along: it writes for all of them
+    if not odd or len(odd) > max(1, len(took) * FEW):
+        return []
+    lost = max(sum(value - usual for value in took[rank]) for rank in odd)
+    if lost < SHARE * whole:
+        return []
+    signs = []
+    for node in sorted({home[rank] for rank in odd}):
+        own = [rank for rank in odd if home[rank] == node]
+        because = (
+            f"{what} {parsed.table.called(own, node)} {middle[own[0]]:.3g} s each time, the others"
+            f" {usual:.3g} s: {lost:.0f} s of {whole:.0f} s that the job ran."
+        )
+        check = f"Compare {node} with a healthy node: storage, network, load."
+        says = "the others waited for it again and again"
+        signs.append(Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(own)))
     return signs
 
 

@@ -24,6 +24,7 @@ from core.nodes.exits import exit_signs
 from core.nodes.gauges import gauge_signs
 from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
+from core.nodes.spans import unfinished_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.votes import vote_signs
@@ -62,6 +63,7 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *duration_signs(parsed, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, node_of_rank),
+        *unfinished_signs(parsed, ending, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
