@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
+from core.answer.findings import Findings
 from core.answer.present import as_told, present
-from core.answer.verdict import Findings, decide
+from core.answer.verdict import decide
 from core.cache import ByteCache
 from core.course.stages import STAGES
 from core.course.temporal import find_odd_iterations

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.answer.verdict import MAX_SUSPECTS
+from core.answer.findings import MAX_SUSPECTS
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
