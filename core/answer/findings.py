@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.answer.confidence import SUPPORTED, Support
 from core.answer.evidence import slowdown
+from core.course.broken import Broken
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
@@ -42,7 +43,7 @@ class Findings:
 
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
     dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
-    tell of the whole job.
+    tell of the whole job. broken: what training prints and that is no number any more.
     """
 
     parsed: Parsed
@@ -55,6 +56,7 @@ class Findings:
     dumped: int = 0
     crossed: bool = False
     alarm: Finding | None = None
+    broken: Broken | None = None
 
     @property
     def roots(self) -> list[Candidate]:
@@ -116,9 +118,16 @@ def may_have_hung(found: Findings) -> bool:
     return (ending.allowed is None or ending.pausing or ending.vague) and stopped and not broke(found)
 
 
+def leading_stop(found: Findings) -> Candidate | None:
+    """The stop from outside that leads, or that only other words of the same stop precede."""
+    roots = found.roots
+    return next((one for place, one in enumerate(roots) if one.fact.stop and all(map(is_stop, roots[:place]))), None)
+
+
 def was_well(found: Findings) -> bool:
     """Whether a stop that is never a fault, and that somebody else's machine decided, ended the job."""
-    return found.roots[0].fact.kind == Kind.PREEMPTION
+    stop = leading_stop(found)
+    return stop is not None and stop.fact.kind == Kind.PREEMPTION
 
 
 def lagged(found: Findings) -> bool:

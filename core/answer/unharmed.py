@@ -10,6 +10,7 @@ from core.answer.findings import (
     Verdict,
     is_troubled,
     lagged,
+    leading_stop,
     may_have_hung,
     was_well,
 )
@@ -36,7 +37,8 @@ def completed(found: Findings) -> Verdict | None:
     if lagged(found):
         return None  # it reached its end, and took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(found)):
-        sure = Confidence.ESTABLISHED if at_end or not found.roots else Confidence.SUPPORTED
+        well = found.ending.at_pace and (at_end or not found.roots)
+        sure = Confidence.ESTABLISHED if well else Confidence.SUPPORTED
         return Verdict(
             Scope.NONE, sure, "The job completed; nothing to diagnose.", ("job.json says COMPLETED.",), (), ()
         )
@@ -61,14 +63,13 @@ def _crashed(found: Findings) -> bool:
 
 def stopped(found: Findings) -> Verdict | None:
     """A stop from outside that came before any sign of a failure, of a job that made progress until then."""
-    roots, ending = found.roots, found.ending
-    if not roots or not roots[0].fact.stop or ending.hung or ending.slow or _stood_out(found) or lagged(found):
+    root, ending = leading_stop(found), found.ending
+    if root is None or ending.hung or ending.slow or _stood_out(found) or lagged(found):
         return None
     if (ending.allowed is None or ending.vague) and not was_well(found):
-        return _undated(found)
-    root = roots[0]
+        return _undated(root, found)
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
-    grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.steady and not ending.pausing else set())
+    grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.at_pace and not ending.pausing else set())
     steady = _steady(ending) if ending.steady else "Whether it made progress until then, no line with a clock tells."
     score = root.score if ending.steady else min(root.score, SUPPORTED - 0.01)
     return Verdict(
@@ -89,9 +90,8 @@ def _stood_out(found: Findings) -> bool:
     return undated and first is not None and first.score >= level
 
 
-def _undated(found: Findings) -> Verdict:
+def _undated(root: Candidate, found: Findings) -> Verdict:
     """A stop of a job of which no clock tells whether it made progress until then."""
-    root = found.roots[0]
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
@@ -119,7 +119,8 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
     if not ending.steady or not (cancelled or all_told):
         return None
     troubled = is_troubled(found)
-    grounds = {Ground.PROGRESS} | ({Ground.STATUS} if cancelled and not ending.pausing and not troubled else set())
+    sure = cancelled and ending.at_pace and not ending.pausing and not troubled
+    grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())
     return Verdict(
         Scope.NONE,
         confidence(Support(SUPPORTED, frozenset(grounds), 2)),

@@ -8,17 +8,39 @@ from core.answer.findings import (
     compared,
     course_of,
     held_up,
+    is_stop,
     onset_of,
     second_opinion,
     what_broke,
 )
+from core.judge.ending import Ending
+from core.judge.rank import quote
 from core.judge.ranks import MAJORITY
 from core.kinds import Kind
+from core.live.findings import duration
 from core.model import Confidence, Scope
 from core.nodes.sign import short
+from core.text import read_rows
 
 # Kinds that most report and one node causes
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE})
+
+
+def without_numbers(found: Findings) -> Verdict | None:
+    """A job that went on, or completed, with a loss that is no number; where something else broke, that is told."""
+    broken = found.broken
+    if broken is None or any(not is_stop(one) and one.fact.known for one in found.roots):
+        return None
+    name, iteration = broken.name, broken.iteration
+    text = read_rows(found.parsed.files, found.parsed.table, [broken.row]).get(broken.row, "")
+    return Verdict(
+        Scope.JOB,
+        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
+        f"No {found.unit} is special: {name} is nan from iteration {iteration} on, and nothing was learned since.",
+        (f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",),
+        (),
+        ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    )
 
 
 def stalled(found: Findings) -> Verdict | None:
@@ -30,8 +52,15 @@ def stalled(found: Findings) -> Verdict | None:
     whole = found.voices >= 2 and len(found.parsed.table.ranks) >= (found.parsed.job.manifest.world_size or 2)
     scope = Scope.JOB if whole else Scope.UNKNOWN
     nobody = f"no {found.unit} stands out" if found.voices >= 2 else f"{found.unit}s cannot be told apart in this log"
-    what = f"The job hung{found.place}" if ending.hung else f"The job was slow from iteration {onset_of(ending)} on"
+    what = f"The job hung{found.place}" if ending.hung else _slow(ending)
     return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", (course_of(ending),), (), (COLLECT,))
+
+
+def _slow(ending: Ending) -> str:
+    slow = ending.slow
+    if slow is None or not slow.what:
+        return f"The job was slow from iteration {onset_of(ending)} on"
+    return f"{slow.what[0].upper()}{slow.what[1:]} took longer each time, up to {duration(slow.after)}"
 
 
 def somewhere(found: Findings) -> Verdict | None:

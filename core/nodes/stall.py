@@ -14,6 +14,7 @@ from core.course.patience import HANG_SECONDS
 from core.events.table import EventTable, rows_by
 from core.facts import complains
 from core.judge.ending import Ending
+from core.judge.phrase import phrase, words_of_names
 from core.judge.ranks import MAJORITY, last_words
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
@@ -104,15 +105,15 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     last = _last_rows(parsed, home, ending.stopped)
     if len(last) < MIN_RANKS:
         return []
-    said = {rank: int(table.message[row]) for rank, row in last.items()}
+    texts, names = read_rows(parsed.files, table, sorted(last.values())), words_of_names(table.nodes)
+    said = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
     usual, count = Counter(said.values()).most_common(1)[0]
-    odd = sorted(rank for rank, message in said.items() if message != usual)
+    odd = sorted(rank for rank, words in said.items() if words != usual)
     if count <= len(home) * MAJORITY or len(odd) > max(1, len(home) * FEW):
         return []
     counts = _counts(table)
     saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
     odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
-    texts = read_rows(parsed.files, table, [last[rank] for rank in odd])
     signs = []
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
