@@ -29,7 +29,7 @@ from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.straggler import straggler_signs
-from core.nodes.unfinished import unfinished_signs
+from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsing.parsed import Parsed
@@ -74,6 +74,7 @@ def find_signs(
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, node_of_rank),
+        *speechless_signs(parsed, candidates, node_of_rank),
         *unfinished_signs(parsed, ending, spans, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),

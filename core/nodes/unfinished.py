@@ -4,11 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from core.job import Status
+from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.phrase import without_head
 from core.judge.rank import quote
 from core.judge.ranks import MAJORITY
 from core.judge.spans import Span
+from core.kinds import Kind
+from core.model import Role
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
 from core.text import read_rows
@@ -44,6 +47,29 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
         else:
             continue
         signs += _signs(parsed, span, few, rest, home)
+    return signs
+
+
+def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
+    """Signs for the nodes of the few ranks that fell silent with the last progress, while most spoke on.
+
+    Args:
+        home: node of each rank.
+    """
+    late = [one for one in candidates if one.fact.kind == Kind.LAST_WORDS and one.role is Role.PROPAGATED]
+    speaking = {rank for one in late for rank in one.ranks} & home.keys()
+    few = sorted(home.keys() - speaking)
+    if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not 0 < len(few) <= max(1, len(home) * FEW):
+        return []
+    text = short(quote(late[0].text), 60)
+    most = f"{len(speaking)} of {len(home)} {parsed.table.speaker}s went on to say such as \u201c{text}\u201d"
+    signs = []
+    for node in sorted({home[rank] for rank in few}):
+        own = [rank for rank in few if home[rank] == node]
+        because = f"{parsed.table.called(own, node)} said nothing after the last progress; {most}."
+        check = f"See whether its process on {node} still runs; look at the kernel log and the power of that machine."
+        says = "it fell silent while the others said that they wait"
+        signs.append(Sign(node, "lacks", UNFINISHED, because, says=says, check=check, ranks=tuple(own)))
     return signs
 
 
