@@ -11,26 +11,28 @@ import numpy as np
 
 from core.course.pace import SECOND
 from core.course.timings import LAG, Values, find_timings, is_milliseconds, is_rate
+from core.judge.ending import Ending
 from core.judge.ranks import MAJORITY
 from core.nodes.sign import Sign
 from core.nodes.slow import HALF, OWN_PART, READS, TWICE, UNIT, WAITS
 from core.parsing.parsed import Parsed
 
 MIN_RANKS = 3  # of two that differ, either may be the odd one
+MOST = 0.5  # of its lines; what is longer in most is another part of the work, or told by core.nodes.slow
 MIN_TIMES = 3  # iterations in which it took far longer: one may be a checkpoint that only this rank writes
 SHARE = 0.1  # of the time that the job ran; what costs less is not worth a machine
 APART = 4.0  # times what any other rank cost (as in core.nodes.durations)
 
 
-def straggler_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
+def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
     """A sign for the node of the one rank that cost the job its time, part by part of a step.
 
     Args:
         home: node of each rank.
     """
     pace, course = parsed.iterations.course.pace(), parsed.iterations.course
-    if len(home) < MIN_RANKS or pace is None:
-        return []
+    if len(home) < MIN_RANKS or pace is None or ending.slow is not None:
+        return []  # where steps left their level for good, core.nodes.slow tells whose part rose
     whole = float(course.times[-1] - course.times[0]) / SECOND
     told = find_timings(parsed.table, parsed.files, parsed.iterations)
     signs = []
@@ -46,7 +48,9 @@ def straggler_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
         numbers = sorted(values[first])
         every = (numbers[-1] - numbers[0]) / max(1, len(numbers) - 1)  # iterations from one line to the next
         cost = sum(lost[first].values()) / scale * every
-        if first not in home or len(lost[first]) < MIN_TIMES or cost < SHARE * whole:
+        if first not in home or not MIN_TIMES <= len(lost[first]) <= MOST * len(numbers):
+            continue
+        if not SHARE * whole <= cost <= whole:
             continue
         if any(sum(lost[rank].values()) * APART > sum(lost[first].values()) for rank in others):
             continue

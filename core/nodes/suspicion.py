@@ -70,7 +70,7 @@ def find_signs(
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
-        *straggler_signs(parsed, node_of_rank),
+        *straggler_signs(parsed, ending, node_of_rank),
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, node_of_rank),

@@ -29,7 +29,7 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
     """
     if len(home) < MIN_RANKS or not _is_open_end(parsed, ending):
         return []
-    signs = []
+    signs, alone_signs = [], []
     for span in spans:
         few = sorted(span.open.keys() & home.keys())
         if not few or len(few) > max(1, len(home) * FEW):
@@ -41,13 +41,11 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
         if len(came) <= len(home) * MAJORITY or any(span.begun[rank] != most for rank in few):
             continue
         if len(ended) > len(home) * MAJORITY:
-            rest = f"{len(ended)} of {len(home)} {parsed.table.speaker}s did"
+            signs += _signs(parsed, span, few, f"{len(ended)} of {len(home)} {parsed.table.speaker}s did", home)
         elif alone and ending.hung:
             rest = "all came so far, and only it had something left to do"
-        else:
-            continue
-        signs += _signs(parsed, span, few, rest, home)
-    return signs
+            alone_signs += _signs(parsed, span, few, rest, home)
+    return signs or alone_signs  # what waits for all to end comes after what few have not ended
 
 
 def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
@@ -58,7 +56,8 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
     """
     late = [one for one in candidates if one.fact.kind == Kind.LAST_WORDS and one.role is Role.PROPAGATED]
     speaking = {rank for one in late for rank in one.ranks} & home.keys()
-    few = sorted(home.keys() - speaking)
+    told = {rank for one in candidates if one.role is Role.ROOT for rank in one.ranks}  # who is dead says no more
+    few = sorted(home.keys() - speaking - told)
     if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not 0 < len(few) <= max(1, len(home) * FEW):
         return []
     text = short(quote(late[0].text), 60)
