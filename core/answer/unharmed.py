@@ -31,17 +31,17 @@ _UNDATED = "Lines that count iterations have no time, so a hang before the stop 
 
 
 def completed(found: Findings) -> Verdict | None:
-    """A job that completed, by its status, or where nobody tells one by its logs; a crash in the log is believed."""
+    """A job that completed, by its status, or where nobody tells one by its logs; a crash in the log is believed.
+
+    Never established: that it ended says nothing of what its logs do not tell, such as weights that are wrong.
+    """
     status, iterations = found.parsed.job.status, found.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
     if lagged(found):
         return None  # it reached its end, and took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(found)):
-        well = found.ending.at_pace and (at_end or not found.roots)
-        sure = Confidence.ESTABLISHED if well else Confidence.SUPPORTED
-        return Verdict(
-            Scope.NONE, sure, "The job completed; nothing to diagnose.", ("job.json says COMPLETED.",), (), ()
-        )
+        headline = "The job completed; nothing to diagnose."
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("job.json says COMPLETED.",), (), ())
     if status is Status.UNKNOWN and at_end and not is_troubled(found):
         headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
         why = "All planned iterations are complete, and no line speaks of a fault."

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.course.pace import SECOND
+from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
 from core.events.table import EventTable, rows_by
 from core.facts import complains
@@ -53,7 +53,11 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if usual is None or len(reached) < max(MIN_RANKS, len(home) * MAJORITY):
         return []
     middle = int(np.median(list(reached.values())))
-    late = sorted(rank for rank, time in reached.items() if (time - middle) / SECOND > usual and rank in home)
+    late = sorted(
+        rank
+        for rank, time in reached.items()
+        if rank in home and (time - middle - _lag_before(courses, rank)) / SECOND > usual
+    )
     if not late or len(late) > max(1, len(home) * FEW):
         return []
     signs = []
@@ -63,6 +67,17 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         because = f"{parsed.table.called(own, node)} completed iteration {last} {after:.0f} s after the others."
         signs.append(_stuck(node, "lacks", CAME_LATE, because, own))
     return signs
+
+
+def _lag_before(courses: Mapping[int, Course], rank: int) -> int:
+    """By how many microseconds a rank was later than the middle in its iteration before: clocks of another zone are."""
+    own = courses[rank]
+    if len(own) < 2:  # noqa: PLR2004 - the last one, and one before it
+        return 0
+    number, time = int(own.numbers[-2]), int(own.times[-2])
+    found = [np.flatnonzero(of.numbers == number) for of in courses.values()]
+    times = [int(of.times[at[0]]) for of, at in zip(courses.values(), found, strict=True) if len(at)]
+    return time - int(np.median(times))
 
 
 def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:

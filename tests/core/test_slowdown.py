@@ -168,3 +168,10 @@ def test_a_stop_is_only_sure_where_the_clock_tells_of_steady_progress() -> None:
 
     assert diagnose(steady, []).confidence is Confidence.ESTABLISHED
     assert diagnose(undated, []).confidence is Confidence.SUPPORTED
+
+
+def test_a_clock_of_another_zone_is_no_loop_that_never_ends() -> None:
+    """One host counts nine hours more; all that it says comes after the last progress of the others."""
+    said = {rank: [at(n + 9 * 3600 * (rank == 0), f"step {n} loss 2.5") for n in range(1, 61)] for rank in range(4)}
+
+    assert diagnose(four_nodes(said, status=Status.UNKNOWN), []).nodes == ()
