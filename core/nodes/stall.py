@@ -72,7 +72,7 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
 def _lag_before(courses: Mapping[int, Course], rank: int) -> int:
     """By how many microseconds a rank was later than the middle in its iteration before: clocks of another zone are."""
     own = courses[rank]
-    if len(own) < 2:  # noqa: PLR2004 - the last one, and one before it
+    if len(own) < 2:  # the last one, and one before it
         return 0
     number, time = int(own.numbers[-2]), int(own.times[-2])
     found = [np.flatnonzero(of.numbers == number) for of in courses.values()]

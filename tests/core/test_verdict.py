@@ -70,7 +70,7 @@ def test_a_job_that_completed_did_not_fail() -> None:
     """Whatever its logs hold, once all planned iterations are complete: nothing is accused, shown or advised."""
     found = verdict(four_nodes({1: DISK, 2: timed_out()}, usual=steps(9, total=9), status=Status.COMPLETED))
 
-    assert (found.scope, found.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
+    assert (found.scope, found.confidence) == (Scope.NONE, Confidence.SUPPORTED)
     assert (found.events, found.nodes, found.iterations, found.checks) == ((), (), (), ())
 
 
