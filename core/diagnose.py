@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
+from core.answer.findings import Findings
 from core.answer.present import as_told, present
-from core.answer.verdict import Findings, decide
+from core.answer.verdict import decide
 from core.cache import ByteCache
+from core.course.broken import find_broken
 from core.course.stages import STAGES
 from core.course.temporal import find_odd_iterations
 from core.dumps.signs import find_dump_evidence
@@ -18,11 +20,13 @@ from core.flows.evidence import find_flow_evidence, with_network
 from core.history.attempt import Attempt
 from core.job import Job
 from core.judge.candidates import find_candidates
+from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
 from core.judge.late import find_late
 from core.judge.rank import rank_candidates, stage_of_failure
 from core.judge.roles import assign_roles
+from core.judge.spans import find_spans
 from core.judge.speaker import name_speakers
 from core.judge.stalled import find_stalled
 from core.l4 import diagnose_l4
@@ -85,7 +89,9 @@ def diagnose_parsed(
     exits = find_exits(parsed)  # beyond the paper: how each process ended
     candidates = assign_roles(parsed, candidates, exits)  # beyond the paper: who is at fault, who only tells of it
     candidates = name_speakers(parsed, candidates, exits)  # beyond the paper: whose words a launcher passes on
-    ending = find_ending(parsed, candidates)  # beyond the paper: did it make progress until the end?
+    spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
+    durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
+    ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
     dumps = find_dump_evidence(told)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
     candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
@@ -95,15 +101,27 @@ def diagnose_parsed(
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
     seen = find_flow_evidence(parsed, candidates, network)  # beyond the paper: what the network saw (LLMPrism)
     signs = (
-        *find_signs(parsed, candidates, ending, exits),
+        *find_signs(parsed, candidates, ending, exits, spans, durations),
         *dumps.signs,
         *metrics.signs,
         *seen.signs,
     )  # 4.3 spatial: nodes against each other
-    ending = ending.explained_by({sign.channel for sign in signs})
+    ending = ending.explained_by({sign.channel for sign in signs}, dumps.known)
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
     suspicions, alarm = suspects(signs), metrics.alarm
-    found = Findings(parsed, candidates, suspicions, stage, ending, exits, opinion, dumps.dumped, dumps.crossed, alarm)
+    found = Findings(
+        parsed=parsed,
+        candidates=candidates,
+        suspicions=suspicions,
+        stage=stage,
+        ending=ending,
+        exits=exits,
+        outlier=opinion,
+        dumped=dumps.dumped,
+        crossed=dumps.crossed,
+        alarm=alarm,
+        broken=find_broken(parsed.table, parsed.files, parsed.iterations),
+    )
     verdict = decide(found)  # scope and confidence, in code
     answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
     answer = with_network(answer, seen)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from core.answer.findings import Findings
 from core.answer.present import as_told, present
-from core.answer.verdict import Findings, decide
+from core.answer.verdict import decide
 from core.course.temporal import find_odd_iterations
 from core.dumps.signs import DumpEvidence, find_dump_evidence
 from core.judge.candidates import Candidate, find_candidates

@@ -9,8 +9,9 @@ from core.course.temporal import Odd
 from core.events.messages import key_rows
 from core.events.table import EventTable
 from core.judge.candidates import Candidate
-from core.judge.ending import Ending, Slowdown
+from core.judge.ending import Ending
 from core.judge.rank import first_time
+from core.judge.slowdown import Slowdown
 from core.live.findings import duration
 from core.model import EventEvidence, IterationEvidence, Line, NodeEvidence, Role
 from core.nodes.sign import Suspicion
@@ -95,6 +96,9 @@ def iteration_evidence(
 def slowdown(slow: Slowdown) -> str:
     """A slowdown in words."""
     than = "in good jobs" if slow.than_good_jobs else "before"
+    if slow.what:
+        what = f"{slow.what[0].upper()}{slow.what[1:]}"
+        return f"{what} took longer each time: {duration(slow.before)} at first, {duration(slow.after)} at last."
     return (
         f"A step took {duration(slow.after)} from iteration {slow.iteration} on, until the end; "
         f"{duration(slow.before)} {than}."

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.answer.evidence import event_evidence, iteration_evidence, node_evidence
+from core.answer.findings import Verdict
 from core.answer.pictures import pictures
-from core.answer.verdict import Verdict
 from core.course.temporal import Odd
 from core.dumps.signs import DumpEvidence
 from core.judge.candidates import Candidate

@@ -28,6 +28,7 @@ _ANY = re.compile("")
 _WEIGHTY = 6  # of dialects that count together
 _SECOND = 1_000_000  # microseconds
 _ELAPSED = re.compile(r"\[(?:(\d{1,4}):)?(\d{2}):(\d{2})<")
+_NO_NUMBER = re.compile(r"(?<![A-Za-z])-?(?:nan|inf)(?![A-Za-z])", re.IGNORECASE)
 _MAX_DIGITS = 9  # nobody trains for 10**9 iterations
 
 
@@ -168,7 +169,14 @@ def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Marker
     if len(found.rows) or (counter := find_counter(table, files)) is None:
         return found
     dialect = Dialect("a number that rises", _ANY, counter.read, _LIGHT)
-    return _read_events(table, files, limit, {counter.event: dialect})
+    said = _as_numbers(table.templates[counter.event].sample)
+    same = [place for place, one in enumerate(table.templates) if _as_numbers(one.sample) == said]
+    return _read_events(table, files, limit, dict.fromkeys(same, dialect))
+
+
+def _as_numbers(sample: str) -> str:
+    """A template in which what is no number any more counts as one: a loss of nan makes it another message."""
+    return _NO_NUMBER.sub("<NUM>", sample)
 
 
 def _read_events(

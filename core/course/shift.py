@@ -15,6 +15,8 @@ DEVIATIONS = 3.0  # robust deviations of either side between the levels (three-s
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 BETWEEN = 1.5  # times the old level at most: what is above belongs to the new one, in the middle of one and two
 BLOCKS = (4, 8, 12, 16, 24)  # steps a block: a shard or a prefetch buffer lasts for some, a second for a few
+MIN_GROWING, MOST_BLOCKS = 5, 24  # values of a series that grows; of four in order one in 24 is so by chance
+MIN_TAU = 0.8  # nine in ten pairs are in order: of five values at most one pair is not
 REACH = 4.0  # octaves around the median that count: one long pause must not look like a level
 
 
@@ -81,6 +83,27 @@ def find_uneven_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> 
             first = near[values[near] > min(shift.after, ratio * shift.before)]
             return Shift(int(first[0]) if len(first) else place, shift.before, shift.after), size
     return None
+
+
+def find_growth(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> Shift | None:
+    """A series that rises from value to value until its end; the first may be longer, for it compiles.
+
+    Nearly every later block of values is longer than every earlier one (Kendall's tau), and the last quarter is at
+    least ``ratio`` times the first.
+    """
+    values = values[1:]
+    if len(values) < MIN_GROWING or not (values > 0).all() or not np.isfinite(values).all():
+        return None
+    size = -(-len(values) // MOST_BLOCKS)
+    blocks = len(values) // size
+    means = values[len(values) - blocks * size :].reshape(blocks, size).mean(axis=1)
+    signs = np.sign(means[None, :] - means[:, None])[np.triu_indices(blocks, 1)]
+    quarter = max(1, blocks // 4)
+    before, after = float(means[:quarter].mean()), float(means[-quarter:].mean())
+    if signs.mean() < MIN_TAU or after < ratio * before:
+        return None
+    grown = np.flatnonzero(means > BETWEEN * before)
+    return Shift(1 + len(values) - (blocks - int(grown[0])) * size, before, after)
 
 
 def _spread(octaves: NDArray[np.float64]) -> float:

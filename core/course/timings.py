@@ -24,6 +24,8 @@ _PAIR = re.compile(
     r"([A-Za-z][A-Za-z_./-]*(?: [A-Za-z_./-]+){0,3}?)[\"']?(?: ?\(\w+\))?[\"']?\s*[:= ]\s*[\"']?"
     r"(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d%])(?P<unit> ?m?s\b)?"
 )
+# A number and what it is of, as loggers write rates: 1312 ms/update, 1.3 s/it, 24.5 ex/s
+_OF_EACH = re.compile(r"(?<![\w.:=/])(\d+(?:\.\d+)?) ?(m?s(?:ec)?/[a-z]{2,12}|[a-z]{2,12}/s(?:ec)?)\b")
 # What training prints beside times: measures of learning, sizes, loads. All else that has no unit may be seconds.
 _NO_DURATION = re.compile(
     r"loss|\blr\b|learning|acc(?:uracy)?\b|norm|ppl|perplexity|grad(?!ient_)|nll|\berr|\bobj|entropy|score|reward|scale|mem"
@@ -31,7 +33,9 @@ _NO_DURATION = re.compile(
     re.IGNORECASE,
 )
 _RATE = re.compile(r"tps\b|it/s|per.?sec|/s$|/sec|throughput|tflops?|mfu|tokens_per", re.IGNORECASE)
-_MILLISECONDS = re.compile(r"\bms\b|_ms\b|millis|-compute$|-comm", re.IGNORECASE)  # Megatron's timers are, unnamed
+_MILLISECONDS = re.compile(
+    r"^ms(?:ec)?/|\bms\b|_ms\b|millis|-compute$|-comm", re.IGNORECASE
+)  # Megatron's timers are, unnamed
 _COUNTS = re.compile(r"^(?:global.?)?(?:step|steps|iter|iteration|epoch|batch)$", re.IGNORECASE)
 
 Values = Mapping[int, Mapping[int, float]]  # rank -> iteration -> value
@@ -83,6 +87,11 @@ def _pairs(text: str) -> list[tuple[str, float]]:
             pairs += [(name, 1.0 / value)] if value > 0 else []
         elif unit or not _NO_DURATION.search(name):
             pairs.append((f"{name} ms" if unit == "ms" and not is_milliseconds(name) else name, value))
+    for value, each in _OF_EACH.findall(text):
+        if not is_rate(each):
+            pairs.append((each, float(value)))
+        elif float(value) > 0:
+            pairs.append((each, 1.0 / float(value)))
     return pairs
 
 

@@ -38,7 +38,8 @@ class DumpEvidence:
     """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read.
 
     stacks: the merged stacks as text, a frame a line. traces: stacks in the logs that stand apart, as events. dumped:
-    how many processes were dumped on purpose, into files of their own. crossed: all of them wait, in different calls.
+    how many processes were dumped on purpose, into files of their own. known: processes whose stacks were read,
+    of files and logs. crossed: all of them wait, in different calls.
     """
 
     signs: tuple[Sign, ...] = ()
@@ -48,6 +49,7 @@ class DumpEvidence:
     traces: tuple[Candidate, ...] = ()
     dumped: int = 0
     crossed: bool = False
+    known: int = 0
 
 
 def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
@@ -60,7 +62,13 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
     printed = find_printed(parsed, home)
     if not parsed.job.dumps:
         signs = outlier_signs(printed.outliers, (), home)
-        return DumpEvidence(signs=tuple(signs), traces=traces(parsed, printed), stacks=_drawn(printed.processes))
+        return DumpEvidence(
+            signs=tuple(signs),
+            traces=traces(parsed, printed),
+            stacks=_drawn(printed.processes),
+            crossed=wait_for_each_other(printed.processes),
+            known=len(printed.processes),
+        )
     dumps = read_dumps(parsed.job.dumps, parsed.job.manifest)
     groups = _groups(parsed, dumps)
     return DumpEvidence(
@@ -75,7 +83,8 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
         problems=dumps.problems,
         traces=traces(parsed, printed),
         dumped=len(dumps.processes),
-        crossed=wait_for_each_other(dumps.processes),
+        crossed=wait_for_each_other(dumps.processes or printed.processes),
+        known=len(dumps.processes or printed.processes),
     )
 
 

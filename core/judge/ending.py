@@ -4,54 +4,46 @@ A stop from outside says who pulled the plug, not that the job was well. Whether
 the order came, against its own past and against good jobs (``core.course.patience``, as in ``firstfault watch``).
 """
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.course.pace import SECOND, Course, Pace
 from core.course.patience import END_STEPS, patience, patience_in_pause
-from core.course.shift import DRIFT, MIN_RATIO, find_shift, find_uneven_shift
+from core.course.shift import DRIFT
 from core.course.stages import STAGES
-from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.course.wall import end_by_logs
 from core.events.table import EventTable, rows_by
 from core.judge.candidates import Candidate
+from core.judge.durations import Durations
+from core.judge.ranks import MAJORITY
+from core.judge.slowdown import (
+    Slowdown,
+    clocked_slowdown,
+    growing_slowdown,
+    growing_work,
+    part_slowdown,
+    told_slowdown,
+    uneven_slowdown,
+)
+from core.judge.spans import Span
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import Role, Stage
 from core.parsing.parsed import Parsed
 
-SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
 TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles)
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
 FEW = 0.25  # of the nodes (as in core.nodes.stall)
 MIN_RANKS = 3  # of two that differ, either may be the odd one
-# A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it
-_TOTAL = re.compile(r"step|iter|elapsed|/it\b|^time$", re.IGNORECASE)
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )
 _NUMBERS = frozenset({"own part", "network"})  # those that measure what a part of a step takes
 _FROZEN = frozenset({"exit", "stubborn", "no answer"})  # channels of core.nodes that tell of a process that stood still
-_KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
-
-
-@dataclass(frozen=True, slots=True)
-class Slowdown:
-    """Steps became slower for good: from which iteration on, and seconds a step before (or in good jobs) and after.
-
-    uneven: single steps say little, only what they come to; before and after are means.
-    """
-
-    iteration: int
-    before: float
-    after: float
-    than_good_jobs: bool = False
-    uneven: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +75,18 @@ class Ending:
     vague: bool = False
     usual: float | None = None
 
-    def explained_by(self, channels: Collection[str]) -> "Ending":
+    def explained_by(self, channels: Collection[str], dumped: int = 0) -> "Ending":
         """The same, with a small slowdown as one where the numbers of few ranks explain it, or the network.
 
         And with a pause as a hang that is long for this job, though it came through a longer one, perhaps when it
-        started, where one process had to be killed or did not answer: that one had not stood still by chance.
+        started, where one process had to be killed or did not answer: that one had not stood still by chance. So it is
+        where somebody had stacks dumped, which is done with jobs that hang.
+
+        Args:
+            channels: of all signs. dumped: processes whose stacks are known.
         """
-        hung = self.usual is not None and self.quiet > self.usual and not _FROZEN.isdisjoint(channels)
+        looked_at = dumped >= MIN_RANKS or not _FROZEN.isdisjoint(channels)
+        hung = self.usual is not None and self.quiet > self.usual and looked_at
         slow = self.slow if _NUMBERS.isdisjoint(channels) else self.slow or self.drift
         return replace(self, slow=slow, allowed=self.usual if hung else self.allowed)
 
@@ -109,8 +106,15 @@ class Ending:
         unsteady = self.hung or self.vague or self.flagging or self.slow is not None
         return self.allowed is not None and not unsteady
 
+    @property
+    def at_pace(self) -> bool:
+        """Whether nothing at all speaks against steady progress: no pause that only another one excuses, no drift."""
+        return self.steady and self.drift is None and (self.usual is None or self.quiet <= self.usual)
 
-def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
+
+def find_ending(
+    parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence[Span] = (), durations: Sequence[Durations] = ()
+) -> Ending:
     """How the progress of a job ended, until it was told to stop, something failed, or its logs end."""
     orders = [one for one in candidates if is_order(parsed.table, one)]
     order, failure = _first(parsed, orders), _first(parsed, _failures(parsed, candidates))
@@ -119,8 +123,18 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
     course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
     if pace is None or until is None:
-        told, part = _told_slowdown(parsed), None if failure is not None else _part_slowdown(parsed)
-        return Ending(stopped=stopped, ordered=order is not None, failed=failure, slow=told, drift=told or part)
+        told, part = told_slowdown(parsed), None if failure is not None else part_slowdown(parsed)
+        slow = told or growing_work(durations, course)
+        quiet, allowed = _standing(parsed, spans, until)
+        return Ending(
+            stopped=stopped,
+            ordered=order is not None,
+            failed=failure,
+            quiet=quiet,
+            allowed=allowed,
+            slow=slow,
+            drift=slow or part,
+        )
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
@@ -137,8 +151,11 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate]) -> Ending:
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=_slowdown(course, pace, good) or _uneven_slowdown(parsed, course),
-        drift=_slowdown(course, pace, good, DRIFT) or (_part_slowdown(parsed) if failure is None else None),
+        slow=clocked_slowdown(course, pace, good)
+        or uneven_slowdown(parsed, course)
+        or growing_slowdown(course)
+        or growing_work(durations, course),
+        drift=clocked_slowdown(course, pace, good, DRIFT) or (part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
         vague=vague,
@@ -207,6 +224,20 @@ def _allowed(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, stag
     return training, patience_in_pause(training, _longest_pause(parsed, course, stage) or None)
 
 
+def _standing(parsed: Parsed, spans: Sequence[Span], until: int | None) -> tuple[float, float | None]:
+    """Seconds since most ranks began what they did not end, and how many are no hang; none where they ended all."""
+    for span in spans:
+        began = [parsed.table.time[row] for row in span.open.values()]
+        took = [seconds for of in span.took.values() for seconds in of]
+        if until is None or not took or len(began) < MIN_RANKS or len(began) <= len(span.begun) * MAJORITY:
+            continue
+        quiet = (until - max(int(time) for time in began)) / SECOND - LATE_END
+        allowed = patience(max(took), max(took), max(took), steps=END_STEPS)
+        if min(began) != NO_TIME and quiet > allowed:
+            return quiet, allowed
+    return 0.0, None
+
+
 def _stage_after(parsed: Parsed, progressed: int) -> Stage:
     """The stage that any speaker opened after the last progress; a pause that was announced before any other."""
     table = parsed.table
@@ -220,53 +251,3 @@ def _longest_pause(parsed: Parsed, course: Course, stage: Stage) -> float:
     before = np.maximum(course.rows[1:] - 1, 0)
     here = parsed.stages[before] == STAGES.index(stage)
     return float(course.pauses[here].max(initial=0.0))
-
-
-def _told_slowdown(parsed: Parsed) -> Slowdown | None:
-    """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
-    told = find_timings(parsed.table, parsed.files, parsed.iterations)
-    totals = {name: values for name, values in told.items() if _TOTAL.search(name)}
-    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values)) is not None]
-    return max(found, key=lambda slow: slow.after, default=None)
-
-
-def _part_slowdown(parsed: Parsed) -> Slowdown | None:
-    """The slowdown that one rank alone tells of, by a part of a step that it prints."""
-    found = []
-    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
-        if name == LAG or is_rate(name) or len(values) < MIN_RANKS:
-            continue
-        shifts = [slow for of in values.values() if (slow := _shift_of({0: of})) is not None]
-        if len(shifts) == 1:
-            scale = 1000 if is_milliseconds(name) else 1
-            found.append(Slowdown(shifts[0].iteration, shifts[0].before / scale, shifts[0].after / scale))
-    return max(found, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)
-
-
-def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
-    """Where the median over the ranks of a printed time left its level."""
-    numbers = sorted({number for of_rank in values.values() for number in of_rank})
-    each = [float(np.median([of[number] for of in values.values() if number in of])) for number in numbers]
-    shift = find_shift(np.array(each, np.float64))
-    return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
-
-
-def _uneven_slowdown(parsed: Parsed, course: Course) -> Slowdown | None:
-    """A slowdown that single steps do not show; what a pause for an evaluation or a checkpoint takes is left out."""
-    before = np.maximum(course.rows[1:] - 1, 0)
-    stages = np.isin(parsed.stages[before], [STAGES.index(stage) for stage in _KNOWN_PAUSES])
-    steps = np.where(np.repeat(stages, course.counts[1:]), np.median(course.steps), course.steps)
-    found = find_uneven_shift(steps)
-    if found is None:
-        return None
-    shift, _ = found
-    return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after, uneven=True)
-
-
-def _slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
-    shift = find_shift(course.steps, ratio, coarse=course.is_coarse)
-    if shift is not None:
-        return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
-    if good is not None and good.step > 0 and pace.step >= SLOWER_THAN_GOOD * good.step:
-        return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
-    return None

@@ -56,7 +56,9 @@ def find_stalled(
 
 def _since(table: EventTable, ending: Ending) -> NDArray[np.intp]:
     """Head rows of ranks after the last progress, before the stop."""
-    voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0) & (table.spoke.last > (ending.progressed or 0)))
+    progressed = ending.progressed or 0
+    went_on = (table.spoke.last > progressed) & (table.spoke.first <= progressed)  # else its clock has another zone
+    voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0) & went_on)
     rows = table.rows_of_voices(voices.tolist())
     time = table.time[rows]
     until = ending.stopped if ending.stopped is not None else np.iinfo(np.int64).max

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.answer.verdict import Findings, Verdict
+from core.answer.findings import Findings, Verdict
 from core.history.attempt import Attempt
 from core.history.of_job import attempts_of
 from core.history.past import past_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.answer.verdict import Findings, Verdict
+from core.answer.findings import Findings, Verdict
 from core.course.checkpoints import saved_times
 from core.course.pace import SECOND
 from core.events.table import EventTable

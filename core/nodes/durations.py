@@ -1,85 +1,62 @@
-"""What takes one rank far longer than the others, in messages that tell how long something took.
+"""What takes one rank far longer than the others, again and again.
 
 ``checkpoint shard of step 25: 747 kB in 25.5 s`` on one rank, and ``in 0.0 s`` on all others: the steps between are as
 fast as ever, and yet the job spends its time on waiting for that rank.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.events.table import EventTable
+from core.course.pace import SECOND
+from core.judge.durations import Durations
 from core.judge.ranks import MAJORITY
-from core.nodes.sign import Sign, short
+from core.nodes.sign import Sign
 from core.nodes.slow import FEW, MIN_RANKS, OWN_PART, SHARE
 from core.parsing.parsed import Parsed
-from core.text import read_rows
 
 LONGER = (
     4.0  # times as long as on the others: disks and caches of healthy nodes differ by less than three (docs/LOG.md)
 )
-MAX_EVENTS = 64  # messages that are looked at, those said least often first: steps are compared by core.nodes.slow
-MAX_ROWS = 256  # of each message, evenly spread
-SECOND = 1_000_000  # microseconds
-_TIMED = re.compile(r"<NUM> ?(?:ms|s|sec|secs|seconds)\b")
-_TOOK = re.compile(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|s|sec|secs|seconds)\b")
 
 
-def duration_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
+def duration_signs(parsed: Parsed, durations: Sequence[Durations], home: Mapping[int, str]) -> list[Sign]:
     """Signs for the nodes of the few ranks that most of the job's time was spent on waiting for.
 
     Args:
         home: node of each rank.
     """
-    table, course = parsed.table, parsed.iterations.course
+    course = parsed.iterations.course
     if len(home) < MIN_RANKS or len(course) < MIN_RANKS:
         return []
     whole = float(course.times[-1] - course.times[0]) / SECOND
-    marks = set(np.unique(table.event[parsed.iterations.marks]).tolist())
-    events = [event for event in _timed(table) if event not in marks]
+    return [sign for one in durations for sign in _signs(parsed, one, whole, home)]
+
+
+def _signs(parsed: Parsed, one: Durations, whole: float, home: Mapping[int, str]) -> list[Sign]:
+    """Signs for the nodes of the few ranks that it took much longer, if that is a good part of what the job ran."""
+    took = {rank: values for rank, values in one.took.items() if rank in home}
+    if len(took) <= len(home) * MAJORITY or len(took) < MIN_RANKS:
+        return []
+    middle = {rank: float(np.median(values)) for rank, values in took.items()}
+    usual = float(np.median(list(middle.values())))
+    longer = LONGER * max(usual, 0.01)
+    odd = [rank for rank, value in middle.items() if value > longer]
+    if not odd or len(odd) > max(1, len(took) * FEW):
+        return []
+    if odd == [min(home)] and min(took[odd[0]]) > longer:
+        return []  # the first rank does more than the others all along: it writes for all of them
+    lost = max(sum(value - usual for value in took[rank]) for rank in odd)
+    if lost < SHARE * whole:
+        return []
     signs = []
-    for event, rows in sorted(table.rows_of(events).items()):
-        took = _took(parsed, rows[np.unique(np.linspace(0, len(rows) - 1, MAX_ROWS).astype(np.intp))], home)
-        if len(took) <= len(home) * MAJORITY or len(took) < MIN_RANKS:
-            continue
-        middle = {rank: float(np.median(values)) for rank, values in took.items()}
-        usual = float(np.median(list(middle.values())))
-        odd = [rank for rank, value in middle.items() if value > LONGER * max(usual, 0.01)]
-        if not odd or len(odd) > max(1, len(took) * FEW):
-            continue
-        lost = max(sum(value - usual for value in took[rank]) for rank in odd)
-        if lost < SHARE * whole:
-            continue
-        text = short(table.templates[event].sample, 60)
-        for node in sorted({home[rank] for rank in odd}):
-            own = [rank for rank in odd if home[rank] == node]
-            because = (
-                f"\u201c{text}\u201d took {table.called(own, node)} {middle[own[0]]:.3g} s each time, the others"
-                f" {usual:.3g} s: {lost:.0f} s of {whole:.0f} s that the job ran."
-            )
-            check = f"Compare {node} with a healthy node: storage, network, load."
-            says = "the others waited for it again and again"
-            signs.append(Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(own)))
+    for node in sorted({home[rank] for rank in odd}):
+        own = [rank for rank in odd if home[rank] == node]
+        because = (
+            f"{one.what[0].upper()}{one.what[1:]} took {parsed.table.called(own, node)} {middle[own[0]]:.3g} s each"
+            f" time, the others {usual:.3g} s: {lost:.0f} s of {whole:.0f} s that the job ran."
+        )
+        check = f"Compare {node} with a healthy node: storage, network, load."
+        says = "the others waited for it again and again"
+        signs.append(Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(own)))
     return signs
-
-
-def _timed(table: EventTable) -> list[int]:
-    """Messages of ranks that tell how long something took, those said least often first."""
-    found = [event for event, template in enumerate(table.templates) if _TIMED.search(template.sample)]
-    return sorted(found, key=lambda event: (int(table.heads[event]), event))[:MAX_EVENTS]
-
-
-def _took(
-    parsed: Parsed, rows: np.ndarray[tuple[int], np.dtype[np.intp]], home: Mapping[int, str]
-) -> dict[int, list[float]]:
-    """Seconds that each rank tells, message by message: the last duration of each."""
-    found: dict[int, list[float]] = defaultdict(list)
-    ranks = dict(zip(rows.tolist(), parsed.table.rank[rows].tolist(), strict=True))
-    for row, text in sorted(read_rows(parsed.files, parsed.table, rows).items()):
-        told = list(_TOOK.finditer(text))
-        if told and ranks[row] in home:
-            scale = 1000 if told[-1]["unit"] == "ms" else 1
-            found[ranks[row]].append(float(told[-1]["number"]) / scale)
-    return dict(found)

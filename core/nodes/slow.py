@@ -12,8 +12,9 @@ import numpy as np
 
 from core.course.spent import find_spent
 from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
-from core.judge.ending import Ending, Slowdown
+from core.judge.ending import Ending
 from core.judge.ranks import MAJORITY
+from core.judge.slowdown import Slowdown
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
 
@@ -37,12 +38,12 @@ WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
 APART = 0.5  # of how far the odd ones are from the middle; the others are nearer to it
 
 # Names of what ranks do together, as MPI, NCCL and torch.distributed have them: who takes longer there waits for others
-_WAITS = re.compile(
+WAITS = re.compile(
     r"send|recv|receive|wait|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync", re.IGNORECASE
 )
 
 # What all ranks do alike, each for its own share of the data
-_READS = re.compile(r"data|input|load|read|fetch|batch|io\b|storage", re.IGNORECASE)
+READS = re.compile(r"data|input|load|read|fetch|batch|io\b|storage", re.IGNORECASE)
 _HEAD = re.compile(r"^(?:<TS>|\W|DEBUG|INFO)+")  # of a template: its clock and level tell nothing of where time goes
 
 Change = tuple[float, float]  # medians before and after the onset
@@ -90,11 +91,11 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
     for name, own in parts.items():
         usual = float(np.median(list(own.values())))
         odd = sorted(rank for rank, value in own.items() if value > TWICE * usual and value - usual > SHARE * pace.step)
-        if not odd or len(odd) > max(1, len(own) * FEW) or _WAITS.search(name):
+        if not odd or len(odd) > max(1, len(own) * FEW) or WAITS.search(name):
             continue
         more = min(own[rank] for rank in odd) - usual
         waited_for = any(_less(other, odd) > APART * more for key, other in parts.items() if key != name)
-        if not waited_for and not (_READS.search(name) and min(own[rank] for rank in odd) > HALF * pace.step):
+        if not waited_for and not (READS.search(name) and min(own[rank] for rank in odd) > HALF * pace.step):
             continue  # nobody waits for it: it does another part of the work, which reading is for nobody
         for node in sorted({home[rank] for rank in odd if rank in home}):
             mine = [rank for rank in odd if home.get(rank) == node]
@@ -130,7 +131,7 @@ def _add_up(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[s
     """The only rank of which several parts rose that stood still elsewhere, if together they explain the slowdown."""
     rose: dict[int, dict[str, float]] = {}
     for name, changes in parts.items():
-        if name == LAG or is_rate(name) or _WAITS.search(name):
+        if name == LAG or is_rate(name) or WAITS.search(name):
             continue
         scale = _scale(name, changes, slow)
         apart = {rank: (after - before) / scale for rank, (before, after) in changes.items()}
@@ -212,7 +213,7 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
         few_only = middle <= APART * min(
             rose[rank] for rank in odd
         )  # else it takes longer for all, for some still more
-        weight = HINT if _WAITS.search(name) else OWN_PART
+        weight = HINT if WAITS.search(name) else OWN_PART
         return _Odd(frozenset(odd), does, weight=weight) if few_only else None
     if less_tells and middle >= need and all(apart[rank] < 0 for rank in odd):
         return _Odd(frozenset(odd), f"its {name} rose by less than that of the others: they wait for it", waits=True)

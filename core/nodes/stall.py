@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.course.pace import SECOND
+from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
 from core.events.table import EventTable, rows_by
 from core.facts import complains
 from core.judge.ending import Ending
+from core.judge.phrase import phrase, words_of_names
 from core.judge.ranks import MAJORITY, last_words
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
@@ -52,7 +53,11 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if usual is None or len(reached) < max(MIN_RANKS, len(home) * MAJORITY):
         return []
     middle = int(np.median(list(reached.values())))
-    late = sorted(rank for rank, time in reached.items() if (time - middle) / SECOND > usual and rank in home)
+    late = sorted(
+        rank
+        for rank, time in reached.items()
+        if rank in home and (time - middle - _lag_before(courses, rank)) / SECOND > usual
+    )
     if not late or len(late) > max(1, len(home) * FEW):
         return []
     signs = []
@@ -62,6 +67,17 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         because = f"{parsed.table.called(own, node)} completed iteration {last} {after:.0f} s after the others."
         signs.append(_stuck(node, "lacks", CAME_LATE, because, own))
     return signs
+
+
+def _lag_before(courses: Mapping[int, Course], rank: int) -> int:
+    """By how many microseconds a rank was later than the middle in its iteration before: clocks of another zone are."""
+    own = courses[rank]
+    if len(own) < 2:  # the last one, and one before it
+        return 0
+    number, time = int(own.numbers[-2]), int(own.times[-2])
+    found = [np.flatnonzero(of.numbers == number) for of in courses.values()]
+    times = [int(of.times[at[0]]) for of, at in zip(courses.values(), found, strict=True) if len(at)]
+    return time - int(np.median(times))
 
 
 def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
@@ -104,15 +120,15 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     last = _last_rows(parsed, home, ending.stopped)
     if len(last) < MIN_RANKS:
         return []
-    said = {rank: int(table.message[row]) for rank, row in last.items()}
+    texts, names = read_rows(parsed.files, table, sorted(last.values())), words_of_names(table.nodes)
+    said = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
     usual, count = Counter(said.values()).most_common(1)[0]
-    odd = sorted(rank for rank, message in said.items() if message != usual)
+    odd = sorted(rank for rank, words in said.items() if words != usual)
     if count <= len(home) * MAJORITY or len(odd) > max(1, len(home) * FEW):
         return []
     counts = _counts(table)
     saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
     odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
-    texts = read_rows(parsed.files, table, [last[rank] for rank in odd])
     signs = []
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]

@@ -10,10 +10,12 @@ from core.facts import Blame
 from core.identities import own_address, own_rank
 from core.job import LogFile
 from core.judge.candidates import Candidate
+from core.judge.durations import Durations
 from core.judge.ending import Ending
 from core.judge.exits import Exits
 from core.judge.rank import telling_roots
 from core.judge.ranks import ranks_of_nodes
+from core.judge.spans import Span
 from core.model import Role
 from core.nodes.addresses import address_signs
 from core.nodes.blame import Names, blame_edges
@@ -26,6 +28,8 @@ from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
+from core.nodes.straggler import straggler_signs
+from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsing.parsed import Parsed
@@ -35,7 +39,14 @@ _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
 
 
-def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, exits: Exits) -> tuple[Sign, ...]:
+def find_signs(
+    parsed: Parsed,
+    candidates: Sequence[Candidate],
+    ending: Ending,
+    exits: Exits,
+    spans: Sequence[Span] = (),
+    durations: Sequence[Durations] = (),
+) -> tuple[Sign, ...]:
     """Signs of every channel for every node."""
     table, manifest, files, nodes = parsed.table, parsed.job.manifest, parsed.files, parsed.nodes
     by_event = {candidate.event: candidate for candidate in candidates}
@@ -59,9 +70,12 @@ def find_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, 
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
-        *duration_signs(parsed, node_of_rank),
+        *straggler_signs(parsed, ending, node_of_rank),
+        *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, node_of_rank),
+        *speechless_signs(parsed, candidates, node_of_rank),
+        *unfinished_signs(parsed, ending, spans, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),

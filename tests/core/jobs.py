@@ -13,10 +13,12 @@ from typing import Any
 
 from core.job import Job, LogFile, Manifest, Status
 from core.judge.candidates import Candidate, find_candidates
+from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
 from core.judge.rank import rank_candidates
 from core.judge.roles import assign_roles
+from core.judge.spans import find_spans
 from core.nodes.sign import Sign
 from core.nodes.suspicion import find_signs
 from core.parsing.parsed import Parsed, parse_job
@@ -111,7 +113,10 @@ def judged(one: Job, *baseline: Job) -> tuple[Candidate, ...]:
 def signs_of(one: Job, *baseline: Job) -> tuple[Sign, ...]:
     """Everything that points to nodes of the job."""
     parsed, candidates = parse(one, *baseline), judged(one, *baseline)
-    return find_signs(parsed, candidates, find_ending(parsed, candidates), find_exits(parsed))
+    spans = find_spans(parsed)
+    durations = find_durations(parsed, spans)
+    ending = find_ending(parsed, candidates, spans, durations)
+    return find_signs(parsed, candidates, ending, find_exits(parsed), spans, durations)
 
 
 TRACEBACK = (

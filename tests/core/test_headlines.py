@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.answer.verdict import BEFORE_TRAINING
+from core.answer.findings import BEFORE_TRAINING
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Confidence, Diagnosis, Scope

@@ -6,7 +6,7 @@ import pytest
 from core.course.shift import find_shift, find_uneven_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
-from core.model import Scope
+from core.model import Confidence, Scope
 from tests.core.jobs import at, four_nodes, job, lines, log_file, lost, raised, slurm, timed_out
 
 PYSPY = "Process {pid}: python train.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
@@ -75,6 +75,74 @@ def test_what_takes_one_rank_far_longer_each_time_held_the_job_up() -> None:
 def test_durations_that_differ_little_or_cost_little_name_nobody(seconds: dict[int, float]) -> None:
     """Alike, three times as long, long on all."""
     assert diagnose(checkpoints(seconds), []).nodes == ()
+
+
+def saves(
+    ends: dict[int, int], took: dict[int, float] | None = None, speaks: tuple[int, ...] = (0, 1, 2, 3)
+) -> dict[int, list[str]]:
+    """Steps of .2 s on all ranks; every tenth saves, which ends on each rank as often as is told, of four times."""
+    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
+    clock = 0.0
+    for n in range(1, 41):
+        clock += 0.2
+        for rank in range(4):
+            said[rank].append(at(clock, f"INFO step {n} loss 2.5"))
+        if n % 10 == 0:
+            for rank in range(4):
+                said[rank].append(at(clock, f"INFO dumping tensors of step {n}"))
+                lasts = (took or {}).get(rank, 0.1)
+                if n // 10 <= ends.get(rank, 4) and rank in speaks:
+                    said[rank].append(at(clock + lasts, f"INFO dumped tensors of step {n}"))
+            clock += max((took or {0: 0.1}).values())
+    return said
+
+
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.UNKNOWN])
+def test_a_rank_that_does_not_end_what_the_others_ended_is_named_though_nobody_tells_how_the_job_ended(
+    status: Status,
+) -> None:
+    """In words of no known program; the logs end with the job, so no clock tells for how long it stood still."""
+    found = diagnose(four_nodes(saves({2: 3}), status=status), [])
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
+    assert found.confidence is Confidence.WEAK
+    assert (
+        "said \u201cdumping tensors of step 40\u201d and never came to \u201cdumped tensors of step <NUM>\u201d"
+        in found.nodes[0].because
+    )
+    assert "; 3 of 4 ranks did." in found.nodes[0].because
+
+
+def test_the_only_rank_with_work_of_its_own_is_named_when_all_wait_for_it() -> None:
+    """Rank 0 alone tells that the tensors are dumped; the last time it does not, and the job hangs."""
+    said = saves({0: 3}, speaks=(0,))
+    order = [slurm(60, "error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:00 ***")]
+
+    found = diagnose(four_nodes(said, others={"slurm.out": order}, status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == ["node-0"]
+    assert "all came so far, and only it had something left to do" in found.nodes[0].because
+
+
+@pytest.mark.parametrize("ends", [{}, {1: 3, 2: 3}, {0: 3, 1: 3, 2: 3, 3: 3}])
+def test_work_that_most_left_open_names_nobody(ends: dict[int, int]) -> None:
+    """The logs may have been copied in the middle of it."""
+    assert diagnose(four_nodes(saves(ends), status=Status.RUNNING), []).nodes == ()
+
+
+def test_who_takes_far_longer_between_two_messages_held_the_job_up() -> None:
+    """No line tells how long it took; the clocks do. The job completed, and lost most of its time."""
+    found = diagnose(four_nodes(saves({}, {0: 0.1, 1: 0.1, 2: 9.0, 3: 0.1}), status=Status.COMPLETED), [])
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
+    assert "took rank 2 on node-2 9 s each time, the others 0.1 s: 36 s of" in found.nodes[0].because
+
+
+def test_the_first_rank_may_do_more_than_the_others_all_along() -> None:
+    """It writes for all of them, as in every good job."""
+    found = diagnose(four_nodes(saves({}, {0: 9.0, 1: 0.1, 2: 0.1, 3: 0.1}), status=Status.COMPLETED), [])
+
+    assert (found.scope, found.nodes) == (Scope.NONE, ())
 
 
 def straggler(compute: dict[int, float], wait: dict[int, float]) -> Job:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.answer.verdict import MAX_SUSPECTS
+from core.answer.findings import MAX_SUSPECTS
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
@@ -70,7 +70,7 @@ def test_a_job_that_completed_did_not_fail() -> None:
     """Whatever its logs hold, once all planned iterations are complete: nothing is accused, shown or advised."""
     found = verdict(four_nodes({1: DISK, 2: timed_out()}, usual=steps(9, total=9), status=Status.COMPLETED))
 
-    assert (found.scope, found.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
+    assert (found.scope, found.confidence) == (Scope.NONE, Confidence.SUPPORTED)
     assert (found.events, found.nodes, found.iterations, found.checks) == ((), (), (), ())
 
 

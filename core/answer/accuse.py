@@ -1,0 +1,111 @@
+"""The judge that names nodes: those that the most telling evidence points to, unless it concerns most of the job."""
+
+from collections.abc import Sequence
+
+from core.answer.confidence import SUPPORTED, Support, confidence, grounds_of, rivals
+from core.answer.findings import (
+    HELD_UP,
+    MAX_SUSPECTS,
+    MIN_VOICES,
+    Findings,
+    Verdict,
+    compared,
+    course_of,
+    held_up,
+    is_stop,
+    may_have_hung,
+    second_opinion,
+    what_broke,
+)
+from core.facts import Blame
+from core.job import Status
+from core.judge.candidates import Candidate
+from core.model import Scope
+from core.naming import together
+from core.nodes.sign import Suspicion
+from core.nodes.spatial import is_local
+
+RIVAL = 0.8  # a second suspect counts when it has this share of the first one's score
+_IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
+
+
+def of_nodes(found: Findings) -> Verdict | None:
+    """Few nodes to which the most telling evidence points, or which held up a job that hung or was slow."""
+    roots = found.roots
+    level = HELD_UP if held_up(found) or may_have_hung(found) or _left_open(found) else SUPPORTED
+    accused = _accused(roots, found.suspicions, found.nodes, level)
+    if accused and found.crossed and _only_implicit(accused[0]):
+        return None  # who waits elsewhere than the others is not stuck: the program let them part
+    if not accused or MIN_VOICES <= len(found.nodes) <= len(accused):
+        return None  # all of them: nobody is special
+    names, first = together([suspicion.node for suspicion in accused]), accused[0]
+    root = next(
+        (root for root in roots if not root.fact.stop and _is_of(root, first)),
+        None,
+    )
+    said = what_broke(root) if root else "it went silent while the others waited for it"
+    if root is None or root.fact.blame is Blame.NOBODY:  # it tells what the others suffer
+        said = first.signs[0].says or said
+    support = Support(first.score, grounds_of(first.signs), found.voices, rivals(accused, found.suspicions))
+    support = compared(found, support, {one.node for one in accused})
+    look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
+    check = root.fact.check if root else first.signs[0].check or look
+    course = (course_of(found.ending),) if held_up(found) else ()
+    headline = f"Look at {names}: {said}{_when(found)}."
+    why = (*(sign.because for sign in first.signs), *course, *second_opinion(support))
+    return Verdict(Scope.NODE, confidence(support), headline, why, tuple(accused), (check,))
+
+
+def _is_of(root: Candidate, suspicion: Suspicion) -> bool:
+    return suspicion.node in root.nodes or any(sign.event == root.event for sign in suspicion.signs)
+
+
+def _left_open(found: Findings) -> bool:
+    """Whether the logs of a job of which nobody tells how it ended stop while few ranks lack what the others said."""
+    untold = found.parsed.job.status in (Status.RUNNING, Status.UNKNOWN) and not found.ending.ordered
+    return untold and not found.roots and any(sign.channel == "lacks" for one in found.suspicions for sign in one.signs)
+
+
+def _when(found: Findings) -> str:
+    """Where in its course the job failed, and that it hung or was slow, if it did."""
+    ending = found.ending
+    if not held_up(found):
+        return found.place
+    if ending.slow is not None and not ending.hung:
+        return f"; the job was slow from iteration {ending.slow.iteration} on"
+    return f"; the job hung{found.place}"
+
+
+def _accused(
+    roots: Sequence[Candidate], suspicions: Sequence[Suspicion], nodes: Sequence[str], level: float
+) -> tuple[Suspicion, ...]:
+    """Suspects worth naming: none when the leading root concerns more than a part of the nodes."""
+    if not suspicions or suspicions[0].score < level:
+        return ()
+    roots = [root for root in roots if not is_stop(root)]
+    if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
+        return ()
+    if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
+        return ()  # what the job itself raised is told; who stood still then waited for it
+    waits = bool(roots) and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes
+    if waits and not _named_by(roots[0], suspicions[0]):
+        return ()  # who reports that somebody is missing is not the one who is
+    top = suspicions[0]
+    rest = [
+        other for other in suspicions[1:MAX_SUSPECTS] if other.score >= RIVAL * top.score and _same_ground(top, other)
+    ]
+    return (top, *rest)
+
+
+def _only_implicit(suspicion: Suspicion) -> bool:
+    """Whether nothing but what a rank did not say points to it."""
+    return all(sign.channel in _IMPLICIT for sign in suspicion.signs)
+
+
+def _named_by(root: Candidate, suspicion: Suspicion) -> bool:
+    return any(sign.event == root.event for sign in suspicion.signs)
+
+
+def _same_ground(one: Suspicion, other: Suspicion) -> bool:
+    """Two nodes are accused together only for the same kind of evidence."""
+    return one.signs[0].channel == other.signs[0].channel and one.signs[0].event == other.signs[0].event

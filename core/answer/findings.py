@@ -1,0 +1,170 @@
+"""What a verdict is made of, what it says, and what several judges ask of the evidence."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from core.answer.confidence import SUPPORTED, Support
+from core.answer.evidence import slowdown
+from core.course.broken import Broken
+from core.job import Status
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
+from core.judge.exits import Exits
+from core.kinds import Kind
+from core.live.findings import duration
+from core.metrics.found import Finding
+from core.model import Confidence, Role, Scope, Stage
+from core.nodes.sign import Suspicion, short
+from core.parsing.parsed import Parsed
+
+HELD_UP = 0.4  # score of a suspicion that is told when a job hung: whoever looks has to begin somewhere
+MAX_SUSPECTS = 3  # that a headline names
+QUOTE = 70  # characters of a log line in a headline; a phone shows about as many
+MIN_VOICES = 2  # one that ends alone tells nothing about the others
+BEFORE_TRAINING = frozenset({Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING, Stage.CHECKPOINT_LOADING})
+COLLECT = "Collect stacks of all ranks before the next one is ended (py-spy dump), and see which rank stands elsewhere."
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the evidence comes to."""
+
+    scope: Scope
+    confidence: Confidence
+    headline: str
+    why: tuple[str, ...]
+    suspects: tuple[Suspicion, ...]
+    checks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that a verdict is made of.
+
+    candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
+    dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
+    tell of the whole job. broken: what training prints and that is no number any more.
+    """
+
+    parsed: Parsed
+    candidates: Sequence[Candidate]
+    suspicions: Sequence[Suspicion]
+    stage: Stage
+    ending: Ending
+    exits: Exits
+    outlier: Callable[[], str | None] = lambda: None
+    dumped: int = 0
+    crossed: bool = False
+    alarm: Finding | None = None
+    broken: Broken | None = None
+
+    @property
+    def roots(self) -> list[Candidate]:
+        """Direct traces, the most telling first."""
+        return [one for one in self.candidates if one.role is Role.ROOT]
+
+    @property
+    def nodes(self) -> Sequence[str]:
+        """Nodes of the job, or its ranks where nobody names a node."""
+        return self.parsed.nodes
+
+    @property
+    def unit(self) -> str:
+        """What is compared."""
+        return self.parsed.unit
+
+    @property
+    def voices(self) -> int:
+        """How many nodes or ranks were told apart."""
+        return max(len(self.parsed.table.nodes), len(self.parsed.table.ranks))
+
+    @property
+    def place(self) -> str:
+        """Where in its course the job failed, for a headline."""
+        if self.stage is Stage.UNKNOWN:
+            return ""
+        last = self.parsed.iterations.last
+        after = f", after iteration {last}" if last is not None and self.stage not in BEFORE_TRAINING else ""
+        return f" during {self.stage.value}{after}"
+
+
+def is_troubled(found: Findings) -> bool:
+    """Whether anything but guesses and clearing up speaks of a failure."""
+    return any(
+        one.role in (Role.ROOT, Role.PROPAGATED) and (one.fact.known or one.score >= SUPPORTED)
+        for one in found.candidates
+    )
+
+
+def broke(found: Findings) -> bool:
+    """Whether anything but a stop from outside left a direct trace."""
+    return any(not is_stop(one) for one in found.roots)
+
+
+def is_stop(one: Candidate) -> bool:
+    """Whether it is a stop from outside, or what a launcher says when it is told to stop."""
+    return one.fact.stop or one.fact.told_to_stop or one.fact.asks_to_stop
+
+
+def held_up(found: Findings) -> bool:
+    """Whether the job hung or was slow, and nothing else broke."""
+    return (found.ending.hung or found.ending.slow is not None) and not broke(found)
+
+
+def may_have_hung(found: Findings) -> bool:
+    """Whether no clock tells if a job that was stopped had made progress until then."""
+    ending = found.ending
+    stopped = ending.stopped_first or found.parsed.job.status is Status.CANCELLED
+    return (ending.allowed is None or ending.pausing or ending.vague) and stopped and not broke(found)
+
+
+def leading_stop(found: Findings) -> Candidate | None:
+    """The stop from outside that leads, or that only other words of the same stop precede."""
+    roots = found.roots
+    return next((one for place, one in enumerate(roots) if one.fact.stop and all(map(is_stop, roots[:place]))), None)
+
+
+def was_well(found: Findings) -> bool:
+    """Whether a stop that is never a fault, and that somebody else's machine decided, ended the job."""
+    stop = leading_stop(found)
+    return stop is not None and stop.fact.kind == Kind.PREEMPTION
+
+
+def lagged(found: Findings) -> bool:
+    """Whether the numbers of one node tell that the others waited for it all along, at whatever pace."""
+    first = next(iter(found.suspicions), None)
+    return first is not None and first.score >= SUPPORTED and any(sign.channel == "own part" for sign in first.signs)
+
+
+def course_of(ending: Ending) -> str:
+    """For how long a job stood still, or from where on it was slow, in a sentence."""
+    if ending.hung:
+        return (
+            f"It made no progress for {duration(ending.quiet)} before it ended; "
+            f"by its pace {duration(ending.allowed or 0.0)} are no hang."
+        )
+    return slowdown(ending.slow) if ending.slow else ""
+
+
+def onset_of(ending: Ending) -> int:
+    """The first slow iteration; 0 where none is."""
+    return ending.slow.iteration if ending.slow else 0
+
+
+def compared(found: Findings, support: Support, ours: Collection[str]) -> Support:
+    """The support of an answer that names these nodes, after the paper's comparison was asked for its opinion."""
+    outlier = found.outlier()
+    return replace(support, outlier=outlier) if outlier not in ours else support
+
+
+def second_opinion(support: Support) -> tuple[str, ...]:
+    """What speaks against an answer: rivals, and the node that the paper's comparison points to."""
+    told = [f"{one} is nearly as suspicious." for one in support.rivals]
+    if support.outlier is not None:
+        told.append(f"By what the nodes log how often, {support.outlier} differs most (Isolation Forest).")
+    return tuple(told)
+
+
+def what_broke(root: Candidate) -> str:
+    """What broke, in words; where no fact knows it, in the words of the log."""
+    return root.fact.says if root.fact.known and root.fact.says else f"\u201c{short(root.quote, QUOTE)}\u201d"

@@ -1,0 +1,152 @@
+"""Judges of jobs that did not fail: they completed, or somebody outside stopped them while they were well."""
+
+from core.answer.confidence import SUPPORTED, Ground, Support, confidence
+from core.answer.findings import (
+    COLLECT,
+    HELD_UP,
+    MAX_SUSPECTS,
+    MIN_VOICES,
+    Findings,
+    Verdict,
+    is_troubled,
+    lagged,
+    leading_stop,
+    may_have_hung,
+    was_well,
+)
+from core.course.done import says_done
+from core.course.pace import SECOND
+from core.job import Status
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
+from core.judge.ranks import MAJORITY, last_words
+from core.kinds import Kind
+from core.live.findings import duration
+from core.model import Confidence, Scope
+from core.nodes.sign import Suspicion, short
+from core.nodes.spatial import is_local
+
+AT_ONCE = 2.0  # seconds; a rank that waits for a dead one says so after a time-out of its own, the shortest are 5 s
+_UNDATED = "Lines that count iterations have no time, so a hang before the stop would not show."
+
+
+def completed(found: Findings) -> Verdict | None:
+    """A job that completed, by its status, or where nobody tells one by its logs; a crash in the log is believed.
+
+    Never established: that it ended says nothing of what its logs do not tell, such as weights that are wrong.
+    """
+    status, iterations = found.parsed.job.status, found.parsed.iterations
+    at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
+    if lagged(found):
+        return None  # it reached its end, and took far longer than it needed
+    if status is Status.COMPLETED and (at_end or not _crashed(found)):
+        headline = "The job completed; nothing to diagnose."
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("job.json says COMPLETED.",), (), ())
+    if status is Status.UNKNOWN and at_end and not is_troubled(found):
+        headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
+        why = "All planned iterations are complete, and no line speaks of a fault."
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, (why,), (), ())
+    if status is Status.UNKNOWN and says_done(found.parsed.table, iterations) and not is_troubled(found):
+        headline = f"The run says that it is done, after iteration {iterations.last}; nothing to diagnose."
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line speaks of a fault.",), (), ())
+    return None
+
+
+def _crashed(found: Findings) -> bool:
+    """Whether a rank raised what nothing followed, and its launcher reports that it failed."""
+    templates = found.parsed.table.templates
+    raised = [one for one in found.roots if templates[one.event].block and one.ranks and one.score >= SUPPORTED]
+    reported = any(one.code not in (None, 0) for one in found.exits.of_rank.values())
+    planned = found.parsed.iterations.total is not None
+    return bool(raised) and (reported or planned)
+
+
+def stopped(found: Findings) -> Verdict | None:
+    """A stop from outside that came before any sign of a failure, of a job that made progress until then."""
+    root, ending = leading_stop(found), found.ending
+    if root is None or ending.hung or ending.slow or _stood_out(found) or lagged(found):
+        return None
+    if (ending.allowed is None or ending.vague) and not was_well(found):
+        return _undated(root, found)
+    where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
+    grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.at_pace and not ending.pausing else set())
+    steady = _steady(ending) if ending.steady else "Whether it made progress until then, no line with a clock tells."
+    score = root.score if ending.steady else min(root.score, SUPPORTED - 0.01)
+    return Verdict(
+        Scope.NONE,
+        confidence(Support(score, frozenset(grounds), 2)),
+        f"Not a fault: {root.fact.says}{where}{found.place}.",
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", steady),
+        _taken_away(root, found),
+        (root.fact.check,),
+    )
+
+
+def _stood_out(found: Findings) -> bool:
+    """Whether one node is suspicious, of a job of which no clock tells if it made progress."""
+    first = next(iter(found.suspicions), None)
+    level = HELD_UP if may_have_hung(found) and not was_well(found) else SUPPORTED
+    undated = found.ending.allowed is None or found.ending.vague
+    return undated and first is not None and first.score >= level
+
+
+def _undated(root: Candidate, found: Findings) -> Verdict:
+    """A stop of a job of which no clock tells whether it made progress until then."""
+    return Verdict(
+        Scope.JOB,
+        Confidence.WEAK,
+        f"{root.fact.says[0].upper()}{root.fact.says[1:]}{found.place}; no clock tells whether it still made progress.",
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _UNDATED),
+        (),
+        (root.fact.check, COLLECT),
+    )
+
+
+def _taken_away(root: Candidate, found: Findings) -> tuple[Suspicion, ...]:
+    """The nodes that the platform took away while the others went on: where to look, though nothing is broken there."""
+    if root.fact.kind != Kind.PREEMPTION or not is_local(root, found.nodes):
+        return ()
+    missed = [one for one in found.suspicions if any(sign.channel in ("peers", "silence") for sign in one.signs)]
+    return tuple(one for one in missed if one.node in root.nodes)[:MAX_SUSPECTS]
+
+
+def stopped_unsaid(found: Findings) -> Verdict | None:
+    """A job that was cancelled, or whose processes were all told to end, at its pace: stopped, whoever did it."""
+    ending = found.ending
+    cancelled = found.parsed.job.status is Status.CANCELLED
+    told = {node for one in found.candidates if one.fact.told_to_stop for node in one.nodes}
+    all_told = len(told) > len(found.nodes) * MAJORITY
+    if not ending.steady or not (cancelled or all_told):
+        return None
+    troubled = is_troubled(found)
+    sure = cancelled and ending.at_pace and not ending.pausing and not troubled
+    grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())
+    return Verdict(
+        Scope.NONE,
+        confidence(Support(SUPPORTED, frozenset(grounds), 2)),
+        f"Not a fault: the job was stopped from outside{found.place}; it made progress at its pace until then.",
+        (_steady(ending), *(("job.json says CANCELLED.",) if cancelled else ())),
+        (),
+        ("Ask who stopped it and why; the logs show no fault before that.",),
+    )
+
+
+def ended_at_once(found: Findings) -> Verdict | None:
+    """A job of which nobody tells how it ended, whose ranks were all at work until one moment."""
+    if found.parsed.job.status is not Status.UNKNOWN or not found.ending.steady or is_troubled(found):
+        return None
+    last = last_words(found.parsed.table).values()
+    if len(last) < MIN_VOICES or (max(last) - min(last)) / SECOND > AT_ONCE:
+        return None
+    return Verdict(
+        Scope.NONE,
+        Confidence.WEAK,
+        f"Probably not a fault: all {len(last)} {found.parsed.table.speaker}s ended at once{found.place}.",
+        (_steady(found.ending), "No log says who ended them, and none speaks of a fault."),
+        (),
+        ("Ask who stopped it: the scheduler's accounting tells, and the kernel's log if it was out of memory.",),
+    )
+
+
+def _steady(ending: Ending) -> str:
+    return f"It made progress at its pace until {duration(ending.quiet)} before the end."

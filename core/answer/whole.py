@@ -1,0 +1,103 @@
+"""Judges of what concerns the whole job, or a part of it that nobody names."""
+
+from core.answer.confidence import SUPPORTED, Ground, Support, confidence, rivals
+from core.answer.findings import (
+    COLLECT,
+    Findings,
+    Verdict,
+    compared,
+    course_of,
+    held_up,
+    is_stop,
+    onset_of,
+    second_opinion,
+    what_broke,
+)
+from core.judge.ending import Ending
+from core.judge.rank import quote
+from core.judge.ranks import MAJORITY
+from core.kinds import Kind
+from core.live.findings import duration
+from core.model import Confidence, Scope
+from core.nodes.sign import short
+from core.text import read_rows
+
+# Kinds that most report and one node causes
+_VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE})
+
+
+def without_numbers(found: Findings) -> Verdict | None:
+    """A job that went on, or completed, with a loss that is no number; where something else broke, that is told."""
+    broken = found.broken
+    if broken is None or any(not is_stop(one) and one.fact.known for one in found.roots):
+        return None
+    name, iteration = broken.name, broken.iteration
+    text = read_rows(found.parsed.files, found.parsed.table, [broken.row]).get(broken.row, "")
+    return Verdict(
+        Scope.JOB,
+        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
+        f"No {found.unit} is special: {name} is nan from iteration {iteration} on, and nothing was learned since.",
+        (f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",),
+        (),
+        ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    )
+
+
+def stalled(found: Findings) -> Verdict | None:
+    """A job that hung or was slow until it was ended, and nobody stands out: never "nothing is broken"."""
+    if not held_up(found):
+        return None
+    ending, roots = found.ending, found.roots
+    stop = f" ({roots[0].fact.says})" if roots and roots[0].fact.stop else ""
+    whole = found.voices >= 2 and len(found.parsed.table.ranks) >= (found.parsed.job.manifest.world_size or 2)
+    scope = Scope.JOB if whole else Scope.UNKNOWN
+    nobody = f"no {found.unit} stands out" if found.voices >= 2 else f"{found.unit}s cannot be told apart in this log"
+    what = f"The job hung{found.place}" if ending.hung else _slow(ending)
+    return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", (course_of(ending),), (), (COLLECT,))
+
+
+def _slow(ending: Ending) -> str:
+    slow = ending.slow
+    if slow is None or not slow.what:
+        return f"The job was slow from iteration {onset_of(ending)} on"
+    return f"{slow.what[0].upper()}{slow.what[1:]} took longer each time, up to {duration(slow.after)}"
+
+
+def somewhere(found: Findings) -> Verdict | None:
+    """A part of one machine broke, and nobody says of which."""
+    root = next(iter(found.roots), None)
+    if root is None or not root.fact.hardware or root.nodes or len(found.nodes) <= 1:
+        return None
+    return Verdict(
+        Scope.UNKNOWN,
+        Confidence.SUPPORTED if root.score >= SUPPORTED else Confidence.WEAK,
+        f"No log says on which {found.unit}: {what_broke(root)}{found.place}.",
+        (f"\u201c{short(root.quote)}\u201d names no {found.unit} that is known.",),
+        (),
+        (root.fact.check,),
+    )
+
+
+def of_all(found: Findings) -> Verdict | None:
+    """A direct trace that most of the job shares, or that nobody can place."""
+    root = next(iter(found.roots), None)
+    if root is None:
+        return None
+    nodes, unit = found.nodes, found.unit
+    spread = f"{len(root.nodes)} of {len(nodes)} {unit}s" if root.nodes else "the whole job"
+    if len(nodes) == 1:
+        spread = f"the only {unit}"
+    grounds = {Ground.WORDS} if root.fact.known and root.fact.kind not in _VICTIMS else set()
+    grounds |= {Ground.SPREAD} if len(root.nodes) > len(nodes) * MAJORITY and len(root.nodes) > 1 else set()
+    support = Support(root.score, frozenset(grounds), found.voices, rivals((), found.suspicions))
+    support = compared(found, support, root.nodes)
+    apart = found.voices >= 2 or len(nodes) == 1
+    lead = f"No {unit} is special" if apart else f"The {unit}s cannot be told apart in this log"
+    return Verdict(
+        Scope.JOB,
+        confidence(support),
+        f"{lead}: {what_broke(root)}{found.place}.",
+        (f"\u201c{short(root.quote)}\u201d concerns {spread}.", *second_opinion(support)),
+        (),
+        (root.fact.check,),
+    )

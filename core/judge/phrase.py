@@ -1,0 +1,24 @@
+"""What a message says without what differs from one speaker to the other: numbers, clocks, names of machines."""
+
+import re
+from collections.abc import Collection
+
+from core.logs.lines import mask
+
+_WORD = re.compile(r"(?<![<A-Za-z])[A-Za-z]{2,40}(?![>A-Za-z])")  # not of the names of masks
+_HEAD = re.compile(r"^(?:<TS>|DEBUG|INFO|\W){1,20}")
+
+
+def words_of_names(names: Collection[str]) -> frozenset[str]:
+    """The words that names of machines are made of."""
+    return frozenset(word for name in names for word in _WORD.findall(name))
+
+
+def phrase(text: str, names: Collection[str]) -> str:
+    """The words of a text in their order, without those of ``names``; the same for the same message of any speaker."""
+    return " ".join(word for word in _WORD.findall(mask(text.encode()).decode()) if word not in names)
+
+
+def without_head(text: str) -> str:
+    """A text, masked or not, without its clock and level, which tell nothing of what is done."""
+    return _HEAD.sub("", text)

@@ -1,0 +1,118 @@
+"""Slowdowns of a job: steps that became longer for good, by its clock or by the times that it prints.
+
+Suddenly, by a level that was left (``core.course.shift``), or little by little; for all work or for one part of it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.course.pace import SECOND, Course, Pace
+from core.course.shift import MIN_RATIO, find_growth, find_shift, find_uneven_shift
+from core.course.stages import STAGES
+from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
+from core.judge.durations import Durations
+from core.model import Stage
+from core.parsing.parsed import Parsed
+
+SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
+MIN_RANKS = 3  # of two that differ, either may be the odd one
+SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
+MAJORITY = 0.5  # of the ranks that tell it
+# A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update
+_TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
+_KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
+
+
+@dataclass(frozen=True, slots=True)
+class Slowdown:
+    """Steps became slower for good: from which iteration on, and seconds a step before (or in good jobs) and after.
+
+    uneven: single steps say little, only what they come to; before and after are means. what: the work that took so
+    long, where it is no whole step.
+    """
+
+    iteration: int
+    before: float
+    after: float
+    than_good_jobs: bool = False
+    uneven: bool = False
+    what: str = ""
+
+
+def told_slowdown(parsed: Parsed) -> Slowdown | None:
+    """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
+    told = find_timings(parsed.table, parsed.files, parsed.iterations)
+    totals = {name: values for name, values in told.items() if _TOTAL.search(name)}
+    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values)) is not None]
+    return max(found, key=lambda slow: slow.after, default=None)
+
+
+def part_slowdown(parsed: Parsed) -> Slowdown | None:
+    """The slowdown that one rank alone tells of, by a part of a step that it prints."""
+    found = []
+    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
+        if name == LAG or is_rate(name) or len(values) < MIN_RANKS:
+            continue
+        shifts = [slow for of in values.values() if (slow := _shift_of({0: of})) is not None]
+        if len(shifts) == 1:
+            scale = 1000 if is_milliseconds(name) else 1
+            found.append(Slowdown(shifts[0].iteration, shifts[0].before / scale, shifts[0].after / scale))
+    return max(found, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)
+
+
+def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
+    """Where the median over the ranks of a printed time left its level."""
+    numbers = sorted({number for of_rank in values.values() for number in of_rank})
+    each = [float(np.median([of[number] for of in values.values() if number in of])) for number in numbers]
+    shift = find_shift(np.array(each, np.float64))
+    return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
+
+
+def uneven_slowdown(parsed: Parsed, course: Course) -> Slowdown | None:
+    """A slowdown that single steps do not show; what a pause for an evaluation or a checkpoint takes is left out."""
+    before = np.maximum(course.rows[1:] - 1, 0)
+    stages = np.isin(parsed.stages[before], [STAGES.index(stage) for stage in _KNOWN_PAUSES])
+    steps = np.where(np.repeat(stages, course.counts[1:]), np.median(course.steps), course.steps)
+    found = find_uneven_shift(steps)
+    if found is None:
+        return None
+    shift, _ = found
+    return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after, uneven=True)
+
+
+def clocked_slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
+    """Steps that left their level for good by the clock, or that were longer than those of good jobs from the start."""
+    shift = find_shift(course.steps, ratio, coarse=course.is_coarse)
+    if shift is not None:
+        return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
+    if good is not None and good.step > 0 and pace.step >= SLOWER_THAN_GOOD * good.step:
+        return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
+    return None
+
+
+def growing_slowdown(course: Course) -> Slowdown | None:
+    """Steps that take longer little by little until the end: memory that is never given back, or a list that grows."""
+    growth = find_growth(course.steps)
+    if growth is None:
+        return None
+    return Slowdown(course.iteration_of_step(growth.place), growth.before, growth.after, uneven=True)
+
+
+def growing_work(durations: Sequence[Durations], course: Course) -> Slowdown | None:
+    """Work that takes longer each time, on most ranks that tell it, and came to a good part of the time the job ran."""
+    if len(course) < MIN_RANKS:
+        return None
+    whole, found = float(course.times[-1] - course.times[0]) / SECOND, []
+    for one in durations:
+        growths = {rank: growth for rank, of in one.took.items() if (growth := find_growth(np.array(of))) is not None}
+        if not growths or len(growths) <= len(one.took) * MAJORITY:
+            continue
+        rank = min(growths)
+        growth, lost = growths[rank], sum(one.took[rank]) - len(one.took[rank]) * min(one.took[rank])
+        if lost >= SHARE * whole:
+            onset = max(0, one.iterations[rank][growth.place])
+            found.append(Slowdown(onset, growth.before, growth.after, uneven=True, what=one.what))
+    return max(found, key=lambda slow: (slow.after - slow.before, slow.what), default=None)

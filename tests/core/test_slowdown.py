@@ -1,0 +1,177 @@
+"""What grows little by little, slows down now and then, stands still in words of its own, or is no number any more."""
+
+import numpy as np
+import pytest
+
+from core.course.shift import find_growth
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Confidence, Scope
+from tests.core.jobs import at, four_nodes, steps
+
+STOP = [at(100, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***")]
+
+
+@pytest.mark.parametrize(
+    ("values", "grows"),
+    [
+        ([1.8, 0.92, 0.98, 1.05, 1.23, 1.8, 2.1], True),
+        ([0.3 + 0.01 * n for n in range(200)], True),
+        ([0.3] * 100, False),
+        ([0.3, 0.31, 0.3, 0.4, 0.3, 0.31, 0.9], False),
+        ([0.92, 0.98, 1.05, 1.1, 1.2, 1.3], False),
+        ([0.3, 0.6, 1.2], False),
+        ([0.0] * 20, False),
+    ],
+    ids=["memory", "a list", "steady", "noise", "too little", "too few", "no clock"],
+)
+def test_what_grows_until_the_end_is_told_from_noise(values: list[float], grows: bool) -> None:
+    """By order and by size; the first value, which compiles, is left out."""
+    assert (find_growth(np.array(values)) is not None) is grows
+
+
+def growing(each: float) -> Job:
+    """Steps that all ranks take a bit longer for each time, until the job is cancelled."""
+    clock, said = 0.0, []
+    for n in range(1, 21):
+        clock += 1 + each * n
+        said.append(at(clock, f"step {n} loss 2.5"))
+    order = at(clock + 1, STOP[0].split(" ", 2)[2])
+    return four_nodes({}, usual=said, others={"slurm.out": [order]}, status=Status.CANCELLED)
+
+
+def test_steps_that_grow_are_no_harmless_stop() -> None:
+    """Nobody is special, and yet whoever cancelled it had a reason."""
+    found = diagnose(growing(0.2), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "The job was slow from iteration" in found.headline
+    assert diagnose(growing(0.0), []).scope is Scope.NONE
+
+
+def archiving(each: float) -> Job:
+    """Steps that are as fast as ever; every fifth all ranks archive, and that takes a bit longer each time."""
+    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
+    clock = 0.0
+    for n in range(1, 41):
+        clock += 0.2
+        said[0].append(at(clock, f"step {n} loss 2.5"))
+        if n % 5 == 0:
+            clock += 0.5 + each * n
+            for rank in range(4):
+                said[rank].append(at(clock, f"archived update {n}, {0.5 + each * n:.1f} s"))
+    order = at(clock + 1, STOP[0].split(" ", 2)[2])
+    return four_nodes(said, others={"slurm.out": [order]}, status=Status.CANCELLED)
+
+
+def test_work_that_takes_longer_each_time_is_told() -> None:
+    """On all ranks alike: a store that fills up, an index that is searched."""
+    found = diagnose(archiving(0.15), [])
+
+    assert found.scope is Scope.JOB
+    assert "archived update <NUM>, <NUM> s” took longer each time, up to" in found.headline
+    assert diagnose(archiving(0.0), []).scope is Scope.NONE
+
+
+def hot(ranks: tuple[int, ...], episodes: tuple[range, ...]) -> Job:
+    """A job that completed; while a processor is hot, its compute takes ten times as long, and the others wait."""
+    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
+    clock = 0.0
+    for n in range(1, 121):
+        slow = any(n in episode for episode in episodes)
+        clock += 3.0 if slow else 0.4
+        for rank in range(4):
+            compute, sync = (3.0, 0.0) if slow and rank in ranks else (0.3, 2.7) if slow else (0.3, 0.1)
+            said[rank].append(at(clock, f"step {n} loss 2.5 compute={compute:.2f} sync={sync:.2f}"))
+    return four_nodes(said, status=Status.COMPLETED)
+
+
+EPISODES = (range(30, 35), range(60, 66), range(90, 95))
+
+
+def test_a_rank_that_is_slow_now_and_then_is_named_though_the_job_completed() -> None:
+    """Most of its steps are like those of the others, so that no middle tells."""
+    found = diagnose(hot((2,), EPISODES), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "its compute was far longer than that of the others in 16 of 120 lines" in found.nodes[0].because
+
+
+@pytest.mark.parametrize(("ranks", "episodes"), [((0, 1, 2, 3), EPISODES), ((2,), (range(30, 32),)), ((), EPISODES)])
+def test_what_all_share_or_came_twice_names_nobody(ranks: tuple[int, ...], episodes: tuple[range, ...]) -> None:
+    """A pause of all, and a checkpoint that one rank writes."""
+    assert diagnose(hot(ranks, episodes), []).nodes == ()
+
+
+def losses(values: list[str], status: Status) -> Job:
+    """Iterations with a loss under a name that no program is known for."""
+    said = [at(n, f"update {n}/400 silog={value} skipped=0") for n, value in enumerate(values, start=1)]
+    return four_nodes({0: said}, status=status)
+
+
+@pytest.mark.parametrize("status", [Status.CANCELLED, Status.COMPLETED, Status.RUNNING])
+def test_a_loss_that_is_no_number_until_the_end_is_told(status: Status) -> None:
+    """Nothing failed, and nothing was learned."""
+    found = diagnose(losses(["2.5"] * 10 + ["nan"] + ["2.4"] * 2 + ["nan"] * 9, status), [])
+
+    assert found.scope is Scope.JOB
+    assert "silog is nan from iteration 14 on" in found.headline
+    assert found.confidence is not Confidence.ESTABLISHED
+
+
+@pytest.mark.parametrize("values", [["2.5"] * 10 + ["nan"] * 2 + ["2.4"] * 3, ["nan"] * 12], ids=["went on", "always"])
+def test_single_steps_without_a_loss_are_not(values: list[str]) -> None:
+    """Gradients overflow now and then, and some numbers are never computed."""
+    assert "nan" not in diagnose(losses(values, Status.CANCELLED), []).headline
+
+
+def test_a_request_that_nobody_gets_an_answer_to_is_a_hang_of_all() -> None:
+    """Too few iterations for a pace; what always came within the second does not come in twenty."""
+    said = {
+        rank: [
+            text
+            for n in range(1, 4)
+            for text in (
+                at(n, f"GET train/{rank:02d}/{n:05d}.tar"),
+                at(n + 0.01, f"got train/{rank:02d}/{n:05d}.tar, 4096 bytes"),
+            )
+        ]
+        + [at(4, f"GET train/{rank:02d}/00004.tar")]
+        for rank in range(4)
+    }
+    said[0] = sorted([*said[0], *(at(n + 0.5, f"step {n} loss 2.5") for n in range(1, 4))])
+
+    found = diagnose(four_nodes(said, others={"slurm.out": STOP}, status=Status.CANCELLED), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "The job hung" in found.headline
+
+
+def test_who_falls_silent_while_the_others_say_that_they_wait_is_named() -> None:
+    """In no known words, and nobody tells how the job ended."""
+    said = {
+        rank: [at(n, f"round {n} pushed") for n in range(1, 31)]
+        + [at(30 + 5 * n, f"still no model of round 31 after {5 * n} s") for n in range(1, 5) if rank != 3]
+        for rank in range(4)
+    }
+
+    found = diagnose(four_nodes(said, status=Status.UNKNOWN), [])
+
+    assert [node.node for node in found.nodes] == ["node-3"]
+    assert found.confidence is not Confidence.ESTABLISHED
+
+
+def test_a_stop_is_only_sure_where_the_clock_tells_of_steady_progress() -> None:
+    """Who cancelled it says nothing of how it was."""
+    steady = four_nodes({}, usual=steps(98, total=900), others={"slurm.out": STOP}, status=Status.CANCELLED)
+    undated = four_nodes({}, usual=[f"step {n} loss 2.5" for n in range(1, 50)], status=Status.COMPLETED)
+
+    assert diagnose(steady, []).confidence is Confidence.ESTABLISHED
+    assert diagnose(undated, []).confidence is Confidence.SUPPORTED
+
+
+def test_a_clock_of_another_zone_is_no_loop_that_never_ends() -> None:
+    """One host counts nine hours more; all that it says comes after the last progress of the others."""
+    said = {rank: [at(n + 9 * 3600 * (rank == 0), f"step {n} loss 2.5") for n in range(1, 61)] for rank in range(4)}
+
+    assert diagnose(four_nodes(said, status=Status.UNKNOWN), []).nodes == ()
