@@ -7,8 +7,9 @@ INSTALLED := $(VENV)/.installed
 DEVELOPED := $(VENV)/.developed
 TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchmarks)
 
-# Packages of a lock file, by uv or else by pip. Both refuse a file whose hash is not in the lock.
-install = { test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python --require-hashes -r $(1); } \
+# Packages of a lock file, by uv or else by pip. Both refuse a file whose hash is not in the lock. Compiled at once: who may
+# not write there, or is told not to by PYTHONDONTWRITEBYTECODE, would compile them anew in each process.
+install = { test -x $(BIN)/uv && $(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); } \
   || $(BIN)/python -m pip install --require-hashes -r $(1)
 
 .PHONY: help setup setup-dev demo test check test-pythons format audit bench bench-speed lock clean
