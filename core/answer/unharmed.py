@@ -37,7 +37,7 @@ def completed(found: Findings) -> Verdict | None:
     """
     status, iterations = found.parsed.job.status, found.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
-    if lagged(found):
+    if lagged(found) or found.ending.slow is not None:
         return None  # it reached its end, and took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(found)):
         headline = "The job completed; nothing to diagnose."

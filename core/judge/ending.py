@@ -15,6 +15,7 @@ from core.course.shift import DRIFT
 from core.course.stages import STAGES
 from core.course.wall import end_by_logs
 from core.events.table import EventTable, rows_by
+from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.durations import Durations
 from core.judge.ranks import MAJORITY
@@ -138,6 +139,8 @@ def find_ending(
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
+    if parsed.job.status is Status.COMPLETED and failure is None:
+        quiet = 0.0  # what it did after its last step was its end
     stage = _stage_after(parsed, progressed)
     training, allowed = _allowed(parsed, course, pace, good, stage)
     by_bar = not parsed.table.timed[int(course.rows[-1])]

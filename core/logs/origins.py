@@ -175,7 +175,8 @@ def _with_what_trains(
     if any(origin.program in (Program.RANK, Program.LAUNCHER) for origin in seen):
         return seen
     daemons = [
-        label.is_daemon or is_daemon(_stem(voice.file).encode()) for voice, label in zip(voices, labels, strict=True)
+        label.is_daemon or (_stem(voice.file) not in manifest.nodes and is_daemon(_stem(voice.file).encode()))
+        for voice, label in zip(voices, labels, strict=True)
     ]
     homes = {origin.node for origin, daemon in zip(seen, daemons, strict=True) if origin.node and not daemon}
     if len(homes) < 2:

@@ -12,7 +12,7 @@ _DAEMONS = re.compile(
     rb"|lustre[\w-]*|mmfsd?|mmsysmon[\w.]*|weka[\w-]*|beegfs[\w-]*|node_exporter|telegraf|fluent-?bit|fluentd|promtail|vector"
     rb"|filebeat|istio-proxy|linkerd-proxy|cloud-init|amazon-ssm-agent|google_[\w-]+|waagent|snapd|multipathd|iscsid|rpcbind"
     rb"|rpc\.[\w-]+|nfs[\w-]*|autofs|automount|sssd[\w]*"
-    rb"|(?!.*(?:train|distributed|head|pod|cloud))[a-z][a-z0-9_-]*d"  # daemons are called so: noded, sshd
+    rb"|(?!.*(?:train|distributed|head|pod|cloud))[a-z][a-z0-9_-]*[a-z]{2}d"  # as daemons are called; node-d is none
     rb")(?:\.service|\.scope)?"
 )
 

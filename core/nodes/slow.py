@@ -5,7 +5,7 @@ its own work rises there alone, and what the others measure of waiting rises eve
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +63,7 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     enough = max(MIN_RANKS, len(home) * MAJORITY)
     parts = {name: changes for name, changes in _parts(parsed, slow).items() if len(changes) >= enough}
     everywhere = {name for name, changes in parts.items() if _rose_everywhere(name, changes, slow)}
-    found = {name: odd for name, changes in parts.items() if (odd := _odd(name, changes, slow)) is not None}
+    found = {name: odd for name, changes in parts.items() if (odd := _odd(name, changes, slow, home)) is not None}
     if len({odd.ranks for odd in found.values() if odd.weight == HINT}) > 1:
         found = {name: odd for name, odd in found.items() if odd.weight != HINT}  # they point to several: to nobody
     found = {name: odd for name, odd in found.items() if not (odd.waits and everywhere - {name})}
@@ -72,6 +72,12 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if not any(odd.weight == OWN_PART for name, odd in found.items() if name != LAG):
         found |= _add_up(parts, slow)
     return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
+
+
+def are_few(odd: Collection[int], everyone: Collection[int], home: Mapping[int, str]) -> bool:
+    """Whether these ranks are few of all, or all of one node of several."""
+    nodes, odd_nodes = {home.get(rank) for rank in everyone}, {home.get(rank) for rank in odd}
+    return len(odd) <= max(1, len(everyone) * FEW) or (len(odd_nodes) == 1 and len(nodes) >= MIN_RANKS)
 
 
 def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
@@ -186,7 +192,7 @@ class _Odd:
     weight: float = OWN_PART
 
 
-def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | None:
+def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping[int, str]) -> _Odd | None:
     """The few ranks whose numbers changed by another amount than those of most, if that explains the slowdown."""
     more = slow.after - slow.before
     if name == LAG:
@@ -204,7 +210,7 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown) -> _Odd | Non
     odd = {rank for rank, value in apart.items() if abs(value) >= need}
     if not odd and name != LAG:
         return _hint(name, changes, rose, apart)
-    if not odd or len(odd) > max(1, len(changes) * FEW):
+    if not odd or not are_few(odd, changes, home):
         return None
     least = min(abs(apart[rank]) for rank in odd)
     if any(abs(value) > APART * least for rank, value in apart.items() if rank not in odd):

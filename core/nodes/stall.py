@@ -82,15 +82,20 @@ def _lag_before(courses: Mapping[int, Course], rank: int) -> int:
 
 def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
     """Ranks that lack what most of the others said once more, since the last progress and before the stop."""
-    marks = set(
-        np.unique(parsed.table.event[parsed.iterations.marks]).tolist()
-    )  # who is behind by an iteration is told
-    templates = parsed.table.templates
-    counts = {
-        event: of_rank
-        for event, of_rank in _counts(parsed.table).items()
-        if event not in marks and not complains(templates[event].sample)  # who never complained is told elsewhere
-    }
+    table = parsed.table
+    marks = set(np.unique(table.event[parsed.iterations.marks]).tolist())  # who is behind by an iteration is told
+    names = words_of_names(table.nodes)
+    counts: dict[int, dict[int, int]] = {}
+    same: dict[str, list[int]] = {}
+    for event, said in sorted(_counts(table).items()):
+        sample = table.templates[event].sample
+        if event in marks or complains(sample):  # who never complained is told elsewhere
+            continue
+        alike = same.setdefault(phrase(sample, names) or sample, [])  # names of speakers make several events of it
+        alike.append(event)
+        merged = counts.setdefault(alike[0], {})
+        for rank, heads in said.items():
+            merged[rank] = merged.get(rank, 0) + heads
     lacking: dict[int, list[int]] = {}
     for event, of_rank in counts.items():
         if len(of_rank) <= len(home) * MAJORITY:
@@ -100,13 +105,14 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         few = [rank for rank in home if of_rank.get(rank, 0) < usual]
         if few and usual and len(few) <= max(1, len(home) * FEW) and times.count(usual) > len(home) * MAJORITY:
             lacking[event] = few
-    late = _said_late(parsed, sorted(lacking), ending)
+    told = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
+    late = sorted({told[event] for event in _said_late(parsed, sorted(told), ending)})
     signs = []
     for event in late:
-        text = short(parsed.table.templates[event].sample)
+        text = short(table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
-            because = f"{parsed.table.called(own, node)} never came to \u201c{text}\u201d, which the others said last."
+            because = f"{table.called(own, node)} never came to \u201c{text}\u201d, which the others said last."
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
 

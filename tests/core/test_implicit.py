@@ -398,3 +398,13 @@ def test_who_comes_late_to_the_last_iteration_stood_still() -> None:
 
     assert [one.node for one in found.nodes] == ["n2"]
     assert "completed iteration 12 21 s after the others." in found.nodes[0].because
+
+
+def test_a_machine_whose_name_ends_like_that_of_a_daemon_trains() -> None:
+    """flow-a to flow-d, a file each: the last one is no daemon, and the one that stands still is another."""
+    said = saves({1: 3})
+    files = {f"flow-{'abcd'[rank]}.err": lines(*texts) for rank, texts in said.items()}
+
+    for known in ({"nodes": ("flow-a", "flow-b", "flow-c", "flow-d")}, {}):
+        found = diagnose(job(files, status=Status.UNKNOWN, **known), [])
+        assert [node.node for node in found.nodes] == ["flow-b"]
