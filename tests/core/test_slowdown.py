@@ -7,7 +7,7 @@ from core.course.shift import find_growth
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
-from tests.core.jobs import at, four_nodes, steps
+from tests.core.jobs import at, four_nodes, job, steps
 
 STOP = [at(100, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***")]
 
@@ -175,3 +175,31 @@ def test_a_clock_of_another_zone_is_no_loop_that_never_ends() -> None:
     said = {rank: [at(n + 9 * 3600 * (rank == 0), f"step {n} loss 2.5") for n in range(1, 61)] for rank in range(4)}
 
     assert diagnose(four_nodes(said, status=Status.UNKNOWN), []).nodes == ()
+
+
+def throttled(ranks: tuple[int, ...], status: Status) -> Job:
+    """Six ranks on three nodes; from step 30 on some compute ten times as long, and the others wait for them."""
+    files, clock = {f"node-{rank // 2}/rank_{rank}.log": "" for rank in range(6)}, 0.0
+    for n in range(1, 71):
+        slow = n >= 30 and bool(ranks)
+        clock += 2.2 if slow else 0.4
+        for name, rank in zip(files, range(6), strict=True):
+            compute, sync = (2.0, 0.1) if slow and rank in ranks else (0.2, 1.9) if slow else (0.2, 0.1)
+            files[name] += at(clock, f"upd={n} mel=0.5 fwd={compute:.1f} sync={sync:.1f}") + "\n"
+    nodes = {f"node-{n}": (2 * n, 2 * n + 1) for n in range(3)}
+    return job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=6, status=status)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scope", "accused"),
+    [((2, 3), Scope.NODE, ["node-1"]), ((0, 1, 2, 3, 4, 5), Scope.JOB, []), ((), Scope.NONE, [])],
+    ids=["both ranks of a node", "all", "none"],
+)
+def test_a_job_that_completed_slowly_is_told_and_all_ranks_of_one_node_are_few(
+    ranks: tuple[int, ...], scope: Scope, accused: list[str]
+) -> None:
+    """Its status says that it ended, not how it went."""
+    found = diagnose(throttled(ranks, Status.COMPLETED), [])
+
+    assert (found.scope, [node.node for node in found.nodes]) == (scope, accused)
+    assert found.confidence is not Confidence.ESTABLISHED
