@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.pace import SECOND
+from core.events.table import rows_by
 from core.facts import complains
 from core.judge.phrase import phrase, words_of_names
 from core.logs.lines import mask
@@ -52,25 +53,25 @@ def find_spans(parsed: Parsed) -> tuple[Span, ...]:
     follower = _followers(parsed, rows, said)
     time, timed, iteration = table.time[rows], table.timed[rows], parsed.iterations.of_row[rows]
     spans = []
-    for begins, text in enumerate(texts):
-        here = said == begins
-        told = Counter(follower[here].tolist())
+    for begins, here in rows_by(said, np.arange(len(said))):
+        after, by = follower[here], rank[here]
+        told = Counter(after.tolist())
         best = max((one for one in told if one >= 0 and one != begins), key=lambda one: (told[one], -one), default=None)
         if best is None or told[best] < MIN_TIMES:
             continue
-        ours = here & np.isin(rank, np.unique(rank[here & (follower == best)]))  # others may do another part of it
-        if told[best] < MOSTLY * np.count_nonzero(ours & (follower != _NOTHING)):
+        ours = np.isin(by, np.unique(by[after == best]))  # others may do another part of the work
+        if told[best] < MOSTLY * np.count_nonzero(ours & (after != _NOTHING)):
             continue
-        closed = np.flatnonzero(ours & (follower == best))
+        closed = here[ours & (after == best)]
         took: dict[int, list[float]] = defaultdict(list)
         reached: dict[int, list[int]] = defaultdict(list)
         for at in closed[timed[closed] & timed[closed + 1]].tolist():
             took[int(rank[at])].append(float(time[at + 1] - time[at]) / SECOND)
             reached[int(rank[at])].append(int(iteration[at]))
-        left = np.flatnonzero(ours & (follower == _NOTHING))
+        left = here[ours & (after == _NOTHING)]
         began = dict(zip(rank[left].tolist(), rows[left].tolist(), strict=True))
-        ended, begun = Counter(rank[closed].tolist()), Counter(rank[here].tolist())
-        spans.append(Span(text, texts[best], dict(took), dict(reached), ended, began, begun))
+        ended, begun = Counter(rank[closed].tolist()), Counter(by.tolist())
+        spans.append(Span(texts[begins], texts[best], dict(took), dict(reached), ended, began, begun))
     return tuple(spans)
 
 
