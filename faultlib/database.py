@@ -90,7 +90,7 @@ def open_database(folder: Path) -> Database:
         try:
             _check(database)
             _migrate(database)
-        except BaseException:
+        except BaseException:  # whatever ends this, also Ctrl-C: the file must not stay open
             database.close()
             raise
     return database
@@ -138,7 +138,7 @@ def _connect(path: Path, mode: str = "mode=rw") -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute("SELECT count(*) FROM sqlite_master")  # the first look at the file
-    except BaseException:
+    except BaseException:  # as above
         connection.close()
         raise
     return connection

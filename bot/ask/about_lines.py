@@ -23,9 +23,9 @@ MAX_PLACES = 4  # of a hang most processes stand in two or three
 MAX_WORDS = 4  # of a search
 RARE = 0.2  # share of the job's lines up to which a word tells something; what stands in every fifth line does not
 _PROGRAMS = {
-    Program.SCHEDULER: ("scheduler", "slurm", "slurmctld", "srun", "kubernetes", "k8s", "controller", "kubelet"),
+    Program.SCHEDULER: ("scheduler", "slurm", "slurmctld", "srun", "kubernetes", "k8s", "controller"),
     Program.LAUNCHER: ("launcher", "torchrun", "deepspeed", "mpirun", "elastic", "agent", "accelerate"),
-    Program.DAEMON: ("daemon", "noded", "slurmd"),
+    Program.DAEMON: ("daemon", "slurmd", "kubelet"),
 }
 _WHO = re.compile(r"\[rank[^\]]{0,200}\]")
 

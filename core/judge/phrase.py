@@ -6,6 +6,7 @@ from collections.abc import Collection
 from core.logs.lines import mask
 
 _WORD = re.compile(r"(?<![<A-Za-z])[A-Za-z]{2,40}(?![>A-Za-z])")  # not of the names of masks
+_MASK = re.compile(r"<[A-Z]{2,8}>")
 _HEAD = re.compile(r"^(?:<TS>|DEBUG|INFO|\W){1,20}")
 
 
@@ -20,5 +21,5 @@ def phrase(text: str, names: Collection[str]) -> str:
 
 
 def without_head(text: str) -> str:
-    """A text, masked or not, without its clock and level, which tell nothing of what is done."""
-    return _HEAD.sub("", text)
+    """A text for a sentence: without its clock and level, which tell nothing, and with dots for its masks."""
+    return _MASK.sub("\u2026", _HEAD.sub("", text))

@@ -95,7 +95,7 @@ def main() -> None:
     log = configure()
     try:
         train(args, log)
-    except Exception:
+    except Exception:  # as such programs do: whatever it is, it goes to the log with its traceback
         log.exception("training failed")
         sys.exit(1)
 

@@ -69,7 +69,7 @@ def test_work_that_takes_longer_each_time_is_told() -> None:
     found = diagnose(archiving(0.15), [])
 
     assert found.scope is Scope.JOB
-    assert "archived update <NUM>, <NUM> s” took longer each time, up to" in found.headline
+    assert "archived update …, … s” took longer each time, up to" in found.headline
     assert diagnose(archiving(0.0), []).scope is Scope.NONE
 
 
