@@ -8,7 +8,7 @@ says it (docs/how-it-works.md, "Cross-job"). Failed attempts of restarted jobs a
 import json
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import astuple, dataclass
 
@@ -54,13 +54,16 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """What is normal, over all profiles, by event: the most that a speaker of a cohort said it in a good job."""
+    """What is normal, over all profiles, by event: the most that a speaker of a cohort said it in a good job.
+
+    What a good job never leaves out, and how fast it trains, counts only of those that run the same program.
+    """
 
     most: Mapping[tuple[str, str], int]  # (cohort, template id)
     anywhere: Mapping[str, int]  # template id: the most that any speaker said it
     always: Mapping[str, frozenset[str]]  # cohort: template ids that every speaker said in every good job
     jobs: int
-    pace: Pace | None = None  # of the slowest
+    pace: Pace | None = None  # of the slowest, if any
 
 
 def choose_baseline(manifest: Manifest, others: Iterable[Manifest]) -> tuple[str, ...]:
@@ -96,12 +99,20 @@ def profile_job(
     return profile
 
 
-def normal(profiles: Sequence[Profile], templates: Mapping[str, Template]) -> Normal:
-    """Join profiles into what is normal."""
+def normal(profiles: Sequence[Profile], templates: Mapping[str, Template], marks: Collection[str] = ()) -> Normal:
+    """Join profiles into what is normal.
+
+    Args:
+        templates: of every text of the profiles.
+        marks: ids of the templates with which the job in question counts its iterations. A good job that prints none
+            of them runs another program, whatever model and framework its manifest names. None when there are none.
+    """
     most: dict[tuple[str, str], int] = defaultdict(int)
     anywhere: dict[str, int] = defaultdict(int)
     always: dict[str, list[frozenset[str]]] = defaultdict(list)
+    paces: list[Pace | None] = []
     for profile in profiles:
+        same_program = not marks or any(templates[text].id in marks for _, text in profile.counts)
         per_cohort: dict[str, Counter[str]] = defaultdict(Counter)
         here: Counter[tuple[str, str]] = Counter()
         for (cohort, text), count in profile.counts.items():
@@ -111,12 +122,13 @@ def normal(profiles: Sequence[Profile], templates: Mapping[str, Template]) -> No
         for (cohort, event), times in here.items():
             most[cohort, event] = max(most[cohort, event], times)
             anywhere[event] = max(anywhere[event], times)
-        for cohort, events in per_cohort.items():
+        paces.append(profile.pace if same_program else None)
+        for cohort, events in per_cohort.items() if same_program else ():
             always[cohort].append(
                 frozenset(event for event, speakers in events.items() if speakers >= profile.speakers[cohort])
             )
     common = {cohort: frozenset.intersection(*sets) for cohort, sets in always.items()}
-    pace = slowest([profile.pace for profile in profiles if profile.pace is not None])
+    pace = slowest([pace for pace in paces if pace is not None])
     return Normal(most=dict(most), anywhere=dict(anywhere), always=common, jobs=len(profiles), pace=pace)
 
 

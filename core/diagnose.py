@@ -92,6 +92,7 @@ def diagnose_parsed(
     spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
+    broken = find_broken(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: a loss that is no number
     dumps = find_dump_evidence(told)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
     candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
@@ -101,7 +102,7 @@ def diagnose_parsed(
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
     seen = find_flow_evidence(parsed, candidates, network)  # beyond the paper: what the network saw (LLMPrism)
     signs = (
-        *find_signs(parsed, candidates, ending, exits, spans, durations),
+        *find_signs(parsed, candidates, ending, exits, spans, durations, broken),
         *dumps.signs,
         *metrics.signs,
         *seen.signs,
@@ -120,7 +121,7 @@ def diagnose_parsed(
         dumped=dumps.dumped,
         crossed=dumps.crossed,
         alarm=alarm,
-        broken=find_broken(parsed.table, parsed.files, parsed.iterations),
+        broken=broken,
     )
     verdict = decide(found)  # scope and confidence, in code
     answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)

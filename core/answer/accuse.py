@@ -51,7 +51,9 @@ def of_nodes(found: Findings) -> Verdict | None:
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
     check = root.fact.check if root else first.signs[0].check or look
     course = (course_of(found.ending),) if held_up(found) else ()
-    headline = f"Look at {names}: {said}{_when(found)}."
+    since = first.signs[0].iteration
+    when = f", from iteration {since} on" if root is None and since is not None else _when(found)
+    headline = f"Look at {names}: {said}{when}."
     why = (*(sign.because for sign in first.signs), *course, *second_opinion(support))
     return Verdict(Scope.NODE, confidence(support), headline, why, tuple(accused), (check,))
 

@@ -48,6 +48,7 @@ GROUND_OF = {
     "recorder": Ground.PLACE,
     "collective": Ground.PLACE,
     "votes": Ground.NUMBERS,
+    "agreement": Ground.NUMBERS,
     "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,
     "gauge": Ground.NUMBERS,

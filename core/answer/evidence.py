@@ -67,9 +67,14 @@ def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, s
 
 
 def iteration_evidence(
-    parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str], odd: Sequence[Odd], ending: Ending
+    parsed: Parsed,
+    telling: Sequence[Candidate],
+    ids: Mapping[int, str],
+    odd: Sequence[Odd],
+    ending: Ending,
+    suspects: Sequence[Suspicion],
 ) -> tuple[IterationEvidence, ...]:
-    """The last complete iteration, the onset of a slowdown, and those that differ from the ten before."""
+    """The last complete iteration, since when the job was slow or a suspect apart, and those unlike the ten before."""
     iterations = parsed.iterations
     if iterations.last is None:
         return ()
@@ -86,6 +91,8 @@ def iteration_evidence(
     others = [(one.score, one.iteration, _sentence(one.because), ()) for one in odd[:MAX_ODD]]
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
         others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
+    since = {sign.iteration: sign.because for one in suspects for sign in one.signs if sign.iteration is not None}
+    others += [(ONSET, iteration, _sentence(because), ()) for iteration, because in since.items()]
     ordered = sorted((last, *others), key=lambda entry: -entry[0])
     return tuple(
         IterationEvidence(id=f"I{n}", score=score, because=because, iteration=number, events=events)

@@ -22,6 +22,7 @@ MAX_SUSPECTS = 3  # that a headline names
 QUOTE = 70  # characters of a log line in a headline; a phone shows about as many
 MIN_VOICES = 2  # one that ends alone tells nothing about the others
 BEFORE_TRAINING = frozenset({Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING, Stage.CHECKPOINT_LOADING})
+_TOLD_APART = frozenset({"own part", "agreement"})
 COLLECT = "Collect stacks of all ranks before the next one is ended (py-spy dump), and see which rank stands elsewhere."
 
 
@@ -130,10 +131,10 @@ def was_well(found: Findings) -> bool:
     return stop is not None and stop.fact.kind == Kind.PREEMPTION
 
 
-def lagged(found: Findings) -> bool:
-    """Whether the numbers of one node tell that the others waited for it all along, at whatever pace."""
+def apart_by_numbers(found: Findings) -> bool:
+    """Whether its numbers tell one node from all others, at whatever pace: they waited for it, or it left them."""
     first = next(iter(found.suspicions), None)
-    return first is not None and first.score >= SUPPORTED and any(sign.channel == "own part" for sign in first.signs)
+    return first is not None and first.score >= SUPPORTED and any(sign.channel in _TOLD_APART for sign in first.signs)
 
 
 def course_of(ending: Ending) -> str:

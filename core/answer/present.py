@@ -55,7 +55,7 @@ def present(
         events=events,
         nodes=nodes,
         stage=stage,
-        iterations=iteration_evidence(parsed, telling, ids, odd, ending) if ended else (),
+        iterations=iteration_evidence(parsed, telling, ids, odd, ending, verdict.suspects) if ended else (),
         skipped=(
             *skipped(parsed),
             *(Skipped("dumps", problem) for problem in dumps.problems),

@@ -8,8 +8,8 @@ from core.answer.findings import (
     MIN_VOICES,
     Findings,
     Verdict,
+    apart_by_numbers,
     is_troubled,
-    lagged,
     leading_stop,
     may_have_hung,
     was_well,
@@ -37,7 +37,7 @@ def completed(found: Findings) -> Verdict | None:
     """
     status, iterations = found.parsed.job.status, found.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
-    if lagged(found) or found.ending.slow is not None:
+    if apart_by_numbers(found) or found.ending.slow is not None:
         return None  # it reached its end, and took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(found)):
         headline = "The job completed; nothing to diagnose."
@@ -64,7 +64,7 @@ def _crashed(found: Findings) -> bool:
 def stopped(found: Findings) -> Verdict | None:
     """A stop from outside that came before any sign of a failure, of a job that made progress until then."""
     root, ending = leading_stop(found), found.ending
-    if root is None or ending.hung or ending.slow or _stood_out(found) or lagged(found):
+    if root is None or ending.hung or ending.slow or _stood_out(found) or apart_by_numbers(found):
         return None
     if (ending.allowed is None or ending.vague) and not was_well(found):
         return _undated(root, found)

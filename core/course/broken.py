@@ -14,16 +14,23 @@ from core.text import read_rows
 MIN_TIMES = 3  # lines in a row, the last ones: a step whose gradients overflow is skipped, and the next is well
 MOST_LINES = 2_000  # the last ones of each speaker: where it began, if that is not longer ago
 MOST_VOICES = 4  # those that tell most; all compute the same loss
+BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
+FEW, MIN_WELL = 0.25, 2  # of the ranks (as in core.nodes.slow); of two that differ, either may be the odd one
 _BROKEN = re.compile(r"([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?nan\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A number by its name, the first iteration from which on it is nan, and the row that says so."""
+    """A number by its name, the first iteration from which on it is nan, and the row that says so.
+
+    first: the ranks that printed it as nan in an iteration in which all others still printed a number; of all ranks
+    that print it none, and of ranks that nobody tells apart none.
+    """
 
     name: str
     iteration: int
     row: int
+    first: tuple[int, ...] = ()
 
 
 def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> Broken | None:
@@ -41,4 +48,25 @@ def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Ite
             last_well = max((place for place, names in enumerate(named) if name not in names), default=-1)
             if last_well >= 0:
                 found.append(Broken(name, numbers[last_well + 1], rows[last_well + 1]))
-    return min(found, key=lambda one: (one.iteration, one.name), default=None)
+    broken = min(found, key=lambda one: (one.iteration, one.name), default=None)
+    return broken and _with_the_first(broken, table, files, iterations)
+
+
+def _with_the_first(broken: Broken, table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> Broken:
+    """The same with the ranks in which it broke first: a gradient carries it to all others one iteration later."""
+    ranks = table.rank_of_voice[iterations.voices]
+    told = np.unique(iterations.numbers[ranks >= 0])
+    near = told[told <= broken.iteration][-BEFORE:]
+    at = np.flatnonzero(np.isin(iterations.numbers, near) & (ranks >= 0))[:MOST_LINES]
+    texts = read_rows(files, table, iterations.marks[at].tolist())
+    names = [{match[1] for match in _BROKEN.finditer(texts.get(row, ""))} for row in iterations.marks[at].tolist()]
+    nan = np.array([broken.name in own for own in names], np.bool_)
+    if not nan.any():
+        return broken
+    first = int(iterations.numbers[at][nan].min())
+    then = iterations.numbers[at] == first
+    odd, well = set(ranks[at][then & nan].tolist()), set(ranks[at][then & ~nan].tolist())
+    if len(well) < MIN_WELL or len(odd) > max(1, (len(odd) + len(well)) * FEW) or odd & well:
+        return broken
+    row = int(iterations.marks[at][then & nan][0])
+    return Broken(broken.name, first, row, tuple(sorted(int(rank) for rank in odd)))

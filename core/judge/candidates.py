@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.baseline import Normal, speaker
-from core.course.iterations import Iterations
+from core.course.iterations import NO_ITERATION, Iterations
 from core.events.table import EventTable, rows_by
 from core.facts import Fact, fact_of
 from core.job import Manifest
 from core.judge.calm import Calm, count_calm
 from core.kinds import Kind
+from core.logs.lines import NO_TIME
 from core.logs.telling import level
 from core.model import Role, Stage
 from core.parsing.parsed import Parsed
@@ -78,9 +79,8 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     }
     # A guess that was survived once is none, also where good jobs explain the times that this job survived.
     judged = {event: one.rows if telling[event].known else said[event] for event, one in unexplained.items()}
-    calm = None
-    if iterations.last is None and unexplained:
-        rows = np.sort(np.concatenate([*judged.values()]))
+    calm, rows = None, np.sort(np.concatenate([np.zeros(0, np.intp), *judged.values()]))
+    if len(rows) and (iterations.last is None or _undated(table, rows, iterations).any()):
         calm = count_calm(table, rows, np.array([fact is None for fact in facts], np.bool_), parsed.memory)
     return tuple(
         _candidate(
@@ -189,13 +189,16 @@ def survived(
     a stop takes hold, or the others notice that one has died.
 
     Args:
-        calm: what was said around the rows that points to no failure, where no iteration is counted.
+        calm: what was said around the rows that points to no failure, where no iteration is counted or they have no
+            clock.
         crowd: ranks that share a voice without rank; after the failure of one the others go on for a while.
     """
     if iterations.last is not None:
         later = (iterations.of_row[rows] + RECOVERY <= iterations.last) & ~_soon(table, rows, iterations, facts)
         if iterations.began is not None:
             later = later | (table.time[rows] < iterations.began)
+        if calm is not None:
+            later = np.where(_undated(table, rows, iterations), _went_on(table, rows, calm, crowd), later)
     elif calm is not None:
         later = _went_on(table, rows, calm, crowd)
     else:
@@ -207,6 +210,14 @@ def survived(
     if (template.block or given_up) and not later[latest]:
         return np.zeros(len(rows), np.bool_)
     return np.asarray(later, np.bool_)
+
+
+def _undated(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
+    """Which rows no iteration was counted beside, and no clock: nobody knows how far the job was."""
+    untimed = np.flatnonzero(table.time[rows] == NO_TIME)
+    found = np.zeros(len(rows), np.bool_)
+    found[untimed] = iterations.of_row[rows[untimed]] == NO_ITERATION
+    return found
 
 
 def _soon(

@@ -43,7 +43,7 @@ def situation(
     return Situation(
         scope=verdict.scope,
         confidence=verdict.confidence,
-        broken=broken(leading.fact, leading.quote) if leading else _by_numbers(found),
+        broken=broken(leading.fact, leading.quote) if leading else _by_numbers(found, verdict),
         says=_says(found, verdict, leading),
         accused=tuple(one.node for one in verdict.suspects),
         unit=parsed.unit,
@@ -74,8 +74,10 @@ def _says_alarm(found: Findings, kind: Says) -> bool:
     return found.alarm is not None and found.alarm.kind is kind
 
 
-def _by_numbers(found: Findings) -> Broken:
-    return Broken.NUMBERS if _says_alarm(found, Says.NUMBERS) else Broken.UNKNOWN
+def _by_numbers(found: Findings, verdict: Verdict) -> Broken:
+    agreed = any(sign.channel == "agreement" for one in verdict.suspects for sign in one.signs[:1])
+    told = found.broken is not None or agreed or _says_alarm(found, Says.NUMBERS)
+    return Broken.NUMBERS if told else Broken.UNKNOWN
 
 
 def startup(parsed: Parsed) -> float | None:
@@ -122,10 +124,16 @@ def _says(found: Findings, verdict: Verdict, leading: Candidate | None) -> str:
         return leading.fact.says
     if verdict.scope is Scope.NODE:
         return verdict.suspects[0].signs[0].says or "it went silent while the others waited for it"
+    return _says_of_all(found)
+
+
+def _says_of_all(found: Findings) -> str:
     if found.ending.hung:
         return "it hung"
     if found.alarm is not None:
         return found.alarm.says
+    if found.broken is not None:
+        return f"{found.broken.name} is nan"
     return "it was slow" if found.ending.slow else ""
 
 

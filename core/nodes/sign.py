@@ -15,6 +15,7 @@ class Sign:
     """One thing that points to a node. weight: 0..1, chance that a node with this sign is the faulty one.
 
     says, check: what broke and what to look at, for the answer, where no event says it; ranks, lines: as in evidence.
+    iteration: since when, where it tells.
     """
 
     node: str
@@ -26,6 +27,7 @@ class Sign:
     check: str = ""
     ranks: tuple[int, ...] = ()
     lines: tuple[Line, ...] = ()
+    iteration: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

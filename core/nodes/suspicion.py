@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from core.course.broken import Broken
 from core.events.messages import keys_of
 from core.events.table import EventTable
 from core.facts import Blame
@@ -18,6 +19,7 @@ from core.judge.ranks import ranks_of_nodes
 from core.judge.spans import Span
 from core.model import Role
 from core.nodes.addresses import address_signs
+from core.nodes.agreement import agreement_signs
 from core.nodes.blame import Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
@@ -46,6 +48,7 @@ def find_signs(
     exits: Exits,
     spans: Sequence[Span] = (),
     durations: Sequence[Durations] = (),
+    broken: Broken | None = None,
 ) -> tuple[Sign, ...]:
     """Signs of every channel for every node."""
     table, manifest, files, nodes = parsed.table, parsed.job.manifest, parsed.files, parsed.nodes
@@ -77,6 +80,7 @@ def find_signs(
         *speechless_signs(parsed, candidates, node_of_rank),
         *unfinished_signs(parsed, ending, spans, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
+        *agreement_signs(parsed, broken, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
     )

@@ -123,11 +123,16 @@ def parse_job(
         stages=find_stages(table, iterations.marks, remember),
         profiles=profiles,
         templates=templates,
-        usual=normal(profiles, templates) if profiles else None,
+        usual=normal(profiles, templates, _marking(table, iterations)) if profiles else None,
         files=files,
         unit="rank" if nameless else "actor" if table.nodes and all(map(is_actor, table.nodes)) else "node",
         memory=remember,
     )
+
+
+def _marking(table: EventTable, iterations: Iterations) -> frozenset[str]:
+    """Ids of the templates with which a job counts its iterations."""
+    return frozenset(table.templates[event].id for event in np.unique(table.event[iterations.marks]).tolist())
 
 
 def _telling(templates: Sequence[Template], memory: Memory | None) -> list[int]:

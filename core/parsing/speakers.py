@@ -2,16 +2,16 @@
 
 A rank says so in brackets on each line (``INFO [rank 1] ...``), or once when it begins (``rank 1 of 4 on gpu-7``).
 Files whose names differ in one word, that begin together and say the same, are of one machine each: ``h-a.err``,
-``h-b.err``.
+``h-b.err``. Where job.json names the machines, such files tell theirs by naming it, and ranks by their numbers.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from core.errors import UnreadableLog
-from core.job import LogFile
+from core.job import LogFile, Manifest
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip
 from core.logs.voices import Speaker
@@ -37,7 +37,7 @@ _INTRODUCES = re.compile(
 
 
 def find_speakers(
-    files: Mapping[str, LogFile], no_rank: Collection[str], no_node: Collection[str]
+    files: Mapping[str, LogFile], no_rank: Collection[str], no_node: Collection[str], manifest: Manifest
 ) -> dict[str, Speaker]:
     """The speakers of files.
 
@@ -47,7 +47,13 @@ def find_speakers(
     heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
     ranks = _labelled({name: heads[name] for name in no_rank if name in heads})
     ranks = ranks or _introduced({name: heads[name] for name in no_rank if name in heads})
-    nodes = _siblings({name: heads[name] for name in no_node if name in heads})
+    groups = list(_siblings({name: heads[name] for name in no_node if name in heads}))
+    nodes: dict[str, str] = {}
+    for group in groups:
+        beside = {name: heads[name] for name in group}
+        nodes |= _mentioned(beside, manifest.nodes) if manifest.nodes else _called(group, beside)
+    if manifest.nodes and not ranks:
+        ranks = next((found for group in groups if (found := _numbered(group, manifest))), {})
     return {name: Speaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
 
 
@@ -78,8 +84,8 @@ def _introduced(heads: Mapping[str, bytes]) -> dict[str, int]:
 # --- files beside each other ------------------------------------------------------------------------------------------
 
 
-def _siblings(heads: Mapping[str, bytes]) -> dict[str, str]:
-    """The machine of each file, by the word in which its name differs from those of the files beside it."""
+def _siblings(heads: Mapping[str, bytes]) -> Iterator[dict[str, str]]:
+    """Files beside each other that say the same, each with the word in which its name differs from the others'."""
     groups: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for name in heads:
         parts = PurePosixPath(strip(name)).parts
@@ -88,13 +94,41 @@ def _siblings(heads: Mapping[str, bytes]) -> dict[str, str]:
             groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
             if stem and _HOSTLIKE.fullmatch(ending):
                 groups[(*parts[:place], f"{stem}.*")][name] = ending
-    found: dict[str, str] = {}
+    found: set[str] = set()
     for group in map(_alike, groups.values()):
-        is_new = len(group) > 1 and not set(group) & set(found) and not any(map(_is_process, group.values()))
+        is_new = len(group) > 1 and not found & set(group) and not any(map(_is_process, group.values()))
         if is_new and _say_the_same([heads[name] for name in group]):
-            hosts = behind_numbers(group.values())
-            found |= {name: hosts.get(word) or _shortest(word, heads[name]) for name, word in group.items()}
-    return found
+            found |= set(group)
+            yield group
+
+
+def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
+    """The machine of each file, by the word that is its own."""
+    hosts = behind_numbers(group.values())
+    return {name: hosts.get(word) or _shortest(word, heads[name]) for name, word in group.items()}
+
+
+def _mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str]:
+    """The machine of each file: the one that it names and that not all of them do, if each names another one."""
+    named = {name: {node for node in nodes if _names(head, node)} for name, head in heads.items()}
+    common = set.intersection(*named.values())  # where all of them meet
+    own = {name: of_file - common for name, of_file in named.items()}
+    found = {name: next(iter(of_file)) for name, of_file in own.items() if len(of_file) == 1}
+    left, homes = set(heads) - set(found), set(nodes) - set(found.values())
+    if len(left) == len(homes) == 1 and not own[next(iter(left))]:
+        found[next(iter(left))] = next(iter(homes))
+    return found if len(found) == len(heads) == len(set(found.values())) else {}
+
+
+def _names(head: bytes, node: str) -> bool:
+    return re.search(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])", head) is not None
+
+
+def _numbered(group: Mapping[str, str], manifest: Manifest) -> dict[str, int]:
+    """The rank of each file of as many as there are ranks, or machines where nobody tells ranks, by its number."""
+    numbers = {name: int(found[0]) for name, word in group.items() if len(found := re.findall(r"\d{1,6}", word)) == 1}
+    ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values())) or len(manifest.nodes)
+    return numbers if len(group) == ranks and sorted(numbers.values()) == list(range(ranks)) else {}
 
 
 def _alike(group: Mapping[str, str]) -> dict[str, str]:
@@ -130,5 +164,5 @@ def _start(lines: Iterable[bytes]) -> int:
 def _shortest(word: str, head: bytes) -> str:
     """The end of a file's name by which its lines call the machine, else all of it: ``gpu-7`` of ``train-gpu-7``."""
     ends = [word[match.end() :] for match in re.finditer(r"[-_.]", word)]
-    said = (end for end in reversed(ends) if re.search(rb"(?<![\w.-])" + re.escape(end.encode()) + rb"(?![\w-])", head))
+    said = (end for end in reversed(ends) if _names(head, end))
     return next((end for end in said if re.search(r"[A-Za-z]", end)), word)

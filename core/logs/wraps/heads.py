@@ -39,6 +39,7 @@ _MEASURED = re.compile(rb"[0-9]+(?:[.][0-9]+)?(?:%|[A-Za-z]?i?[Bb]|[munk]?s|secs
 _RANK_KEY = re.compile(rb"(?:global_?)?rank|worker|proc(?:ess)?|task|r|w|p", re.IGNORECASE)
 _NAME_AND_RANK = re.compile(rb"(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)[/@:](?:r|rank)?(?P<rank>[0-9]{1,6})")
 _RANK_AT_NODE = re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
+_AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")  # stage3@gpu-7
 _RANK = re.compile(rb"(?:r|rank|w|worker|p|proc|task)?[-_]?(?P<rank>[0-9]{1,6})", re.IGNORECASE)
 
 
@@ -54,11 +55,16 @@ class Column:
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The column of speakers, if there is one."""
-    heads = [line for line in lines if has_clock(line)] or list(lines)
-    found = _by_column(heads)
-    for column, said in sorted(found.items(), key=_place):
-        is_read_anyway = column.place == 0 and column.close == b":"  # by core.logs.lines: hosts, as pdsh puts them
-        if not is_read_anyway and len(said) >= _LEAST * len(heads) and _are_speakers(column, said):
+    heads = [line for line in lines if has_clock(line)]
+    return (_fit(heads) if heads else None) or _fit(lines)
+
+
+def _fit(heads: Sequence[bytes]) -> Wrap | None:
+    for column, said in sorted(_by_column(heads).items(), key=_place):
+        is_read_anyway = column.place == 0 and column.close == b":" and not any(b"@" in one.name for one in said)
+        if is_read_anyway:
+            continue  # by core.logs.lines: hosts, as pdsh puts them
+        if len(said) >= _LEAST * len(heads) and _are_speakers(column, said):
             return _wrap(column, said)
     return None
 
@@ -171,9 +177,10 @@ def _read_both(name: bytes) -> re.Match[bytes] | None:
 
 
 def _read(name: bytes, *, is_rank: bool) -> tuple[bytes, int | None]:
-    match = _read_both(name)
-    if match is not None:
+    if (match := _read_both(name)) is not None:
         return match["node"], int(match["rank"])
+    if (match := _AT_NODE.fullmatch(name)) is not None:
+        return match["node"], None
     if is_rank and (alone := _RANK.fullmatch(name)) is not None:
         return b"", int(alone["rank"])
     return name, None
