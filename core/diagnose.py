@@ -25,7 +25,7 @@ from core.judge.ending import find_ending
 from core.judge.exits import find_exits
 from core.judge.late import find_late
 from core.judge.rank import rank_candidates, stage_of_failure
-from core.judge.roles import assign_roles
+from core.judge.roles.assign import assign_roles
 from core.judge.spans import find_spans
 from core.judge.speaker import name_speakers
 from core.judge.stalled import find_stalled

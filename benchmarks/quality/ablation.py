@@ -17,7 +17,7 @@ from core.judge.candidates import Candidate, find_candidates
 from core.judge.ending import Ending, find_ending
 from core.judge.exits import Exits, find_exits
 from core.judge.rank import first_time, rank_candidates, stage_of_failure
-from core.judge.roles import assign_roles
+from core.judge.roles.assign import assign_roles
 from core.judge.stalled import find_stalled
 from core.metrics.evidence import MetricFindings, find_metric_evidence
 from core.model import Diagnosis, Role

@@ -33,7 +33,7 @@ STEPS = (
     ("what is normal", "core/baseline.py", "normal"),
     ("candidates (4.2)", "core/judge/candidates.py", "find_candidates"),
     ("how processes ended", "core/judge/exits.py", "find_exits"),
-    ("roles", "core/judge/roles.py", "assign_roles"),
+    ("roles", "core/judge/roles/assign.py", "assign_roles"),
     ("whose words are unnamed", "core/judge/speaker.py", "name_speakers"),
     ("spans of work", "core/judge/spans.py", "find_spans"),
     ("how long work took", "core/judge/durations.py", "find_durations"),

@@ -23,6 +23,7 @@ MAX_NAMES = 3  # nodes that a sentence names; of more it says how many
 MAX_ITERATIONS = 20
 MAX_ODD = 3
 ONSET = 0.97  # score of where a slowdown began: what made the job slow happened there, not where it was ended
+SINCE = 1.0  # of where a suspect left the others: what broke by then follows from that
 LAST = 0.95  # score of the last complete iteration: certain, but a number that broke before it says more
 
 
@@ -88,11 +89,12 @@ def iteration_evidence(
         f"Iteration {iterations.last} is the last that any rank completed{planned}.",
         tuple(roots),
     )
-    others = [(one.score, one.iteration, _sentence(one.because), ()) for one in odd[:MAX_ODD]]
+    since = {sign.iteration: sign.because for one in suspects for sign in one.signs if sign.iteration is not None}
+    others: list[tuple[float, int, str, tuple[str, ...]]] = []
+    others += [(SINCE, iteration, _sentence(because), ()) for iteration, because in since.items()]
+    others += [(one.score, one.iteration, _sentence(one.because), ()) for one in odd[:MAX_ODD]]
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
         others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
-    since = {sign.iteration: sign.because for one in suspects for sign in one.signs if sign.iteration is not None}
-    others += [(ONSET, iteration, _sentence(because), ()) for iteration, because in since.items()]
     ordered = sorted((last, *others), key=lambda entry: -entry[0])
     return tuple(
         IterationEvidence(id=f"I{n}", score=score, because=because, iteration=number, events=events)

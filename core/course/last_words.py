@@ -18,7 +18,7 @@ from core.logs.lines import NO_TIME
 from core.memory import Memory
 from core.model import Role
 
-MIN_STRENGTH = 0.4  # of a complaint that may end a process: core.judge.roles looks at none that is weaker
+MIN_STRENGTH = 0.4  # of a complaint that may end a process: core.judge.roles.survived looks at none that is weaker
 _SPAN = 1 << 18  # rows: complaints this near to each other are looked at together
 _REACH, _FURTHER, _FURTHEST = 1 << 10, 16, 1 << 22  # rows around them that are looked at, more and more of them
 

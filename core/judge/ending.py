@@ -34,7 +34,7 @@ from core.logs.origins import Program
 from core.model import Role, Stage
 from core.parsing.parsed import Parsed
 
-TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles)
+TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles.rows)
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace

@@ -17,7 +17,7 @@ from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
 from core.judge.rank import rank_candidates
-from core.judge.roles import assign_roles
+from core.judge.roles.assign import assign_roles
 from core.judge.spans import find_spans
 from core.nodes.sign import Sign
 from core.nodes.suspicion import find_signs

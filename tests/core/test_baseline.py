@@ -11,7 +11,7 @@ from core.baseline import MAX_BASELINE, choose_baseline, normal, profile_job
 from core.cache import ByteCache, MemoryCache
 from core.job import Job, Manifest, Status
 from core.parsing.templates import find_templates
-from tests.core.jobs import at, example, job, lines, log_file, steps
+from tests.core.jobs import at, example, job, lines, log_file, parse, steps
 
 SOFTWARE = {"torch": "2.13.0", "python": "3.11.7"}
 
@@ -136,6 +136,21 @@ def test_what_everybody_always_says_is_known() -> None:
     usual = normal(profiles, templates)
 
     assert set(usual.always.values()) == {frozenset({templates["up"].id})}
+
+
+def test_another_program_sets_no_pace() -> None:
+    """Model and framework are the same; what counts its iterations is not, so its pauses are no habit of this job."""
+    good = parse(job({"rank_0.log": lines(*(at(9 * n, f"tick {n} done") for n in range(20)))})).job
+    ours = job({"rank_0.log": lines(*(at(n, f"step {n} loss 2.5") for n in range(20)))})
+    same = job({"rank_0.log": lines(*(at(2 * n, f"step {n} loss 2.5") for n in range(20)))})
+
+    beside_another, beside_the_same = parse(ours, good).usual, parse(ours, same).usual
+
+    assert beside_another is not None
+    assert beside_another.pace is None
+    assert beside_the_same is not None
+    assert beside_the_same.pace is not None
+    assert beside_the_same.pace.progress == 2.0
 
 
 class CountingCache:

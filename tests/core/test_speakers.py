@@ -46,6 +46,24 @@ def test_ranks_introduce_themselves() -> None:
     assert nodes(others)[1] == ()
 
 
+def test_numbered_files_of_as_many_ranks_are_theirs() -> None:
+    """Where job.json names machines but no ranks; each file names its own, and perhaps the one where all meet."""
+    names = ("kd07", "kd08", "kd09")
+    says = {f"kd.{n}.log": [at(0, f"meet at kd07, phase 1 on {name}"), *STEPS] for n, name in enumerate(names)}
+    silent = {f"kd.{n}.log": STEPS for n in range(3)}
+
+    assert nodes(says, nodes=names) == (names, (0, 1, 2))
+    assert nodes(silent, nodes=names)[1] == (0, 1, 2)
+    assert nodes({**silent, "kd.3.log": STEPS}, nodes=names)[1] == ()
+
+
+def test_a_log_that_names_one_machine_is_not_its_own() -> None:
+    """A scheduler names the machine that failed; what speaks there says other things, and stands in no row of files."""
+    said = {"sched.log": [at(n, f"node kd08 does not respond, try {n}") for n in range(9)], "kd07.log": STEPS}
+
+    assert nodes(said, nodes=("kd07", "kd08"))[0] == ("kd07",)
+
+
 def test_srun_tells_where_ranks_are_at_home() -> None:
     """Of ranks that name no machine, if each is a task of one."""
     ranks = {f"rank_{n}.log": STEPS for n in range(3)}

@@ -30,6 +30,7 @@ def labels(content: bytes) -> set[bytes]:
         ("{name} INFO", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
         ("INFO train [w{rank}]", {b"node=w0", b"node=w1", b"node=w2"}),
         ("<{rank}/3 {name}>", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
+        ("stage{rank}@{name}:", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
         ("worker={rank} INFO", {b"rank=0", b"rank=1", b"rank=2"}),
     ],
 )
@@ -37,6 +38,14 @@ def test_a_column_of_names_that_come_again_is_the_speaker(head: str, expected: s
     """A machine, a rank, or both, in any brackets."""
     assert layers(lines(head)) == ["heads"]
     assert labels(lines(head)) == expected
+
+
+def test_a_column_without_a_clock_stands_below_lines_that_have_one() -> None:
+    """What a library prints with a clock, before a program without one begins."""
+    warning = b"[W1123 02:35:31.363 socket.cpp:207] [c10d] The hostname of the client socket cannot be retrieved.\n"
+    said = [b"stage%d@gpu-%d: iteration %d: busy 162 ms\n" % (r, r, n) for n in range(12) for r in range(3)]
+
+    assert layers(b"".join((*[warning] * 4, *said))) == ["heads"]
 
 
 def test_a_file_of_one_rank_is_that_ranks() -> None:

@@ -1,0 +1,32 @@
+"""The roles of all candidates, one rule after the other.
+
+A fact says what a message means by itself (``core.facts``); whether it is the fault, its echo or the clearing up
+depends on what else the job said, and when (docs/how-it-works.md, "Roles").
+"""
+
+from collections.abc import Sequence
+
+from core.judge.candidates import Candidate
+from core.judge.exits import Exits
+from core.judge.roles.echoes import clear_echoes
+from core.judge.roles.endings import clear_endings
+from core.judge.roles.kills import clear_kills
+from core.judge.roles.last_words import weigh_last_words, weigh_silence
+from core.judge.roles.silent_exits import promote_silent_exits
+from core.judge.roles.stops import promote_first_stop, weigh_stops
+from core.judge.roles.survived import demote_survived
+from core.parsing.parsed import Parsed
+
+
+def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:
+    """Candidates with the roles that they have in this job."""
+    table = parsed.table
+    candidates = demote_survived(table, candidates)
+    candidates = clear_kills(parsed, candidates)
+    candidates = clear_endings(table, candidates)
+    candidates = clear_echoes(parsed, candidates)
+    candidates = weigh_silence(table, candidates)
+    candidates = weigh_last_words(parsed, candidates)
+    candidates = weigh_stops(parsed, candidates, exits)
+    candidates = promote_first_stop(table, candidates)
+    return tuple(promote_silent_exits(parsed, candidates, exits))

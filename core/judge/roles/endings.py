@@ -1,0 +1,37 @@
+"""Who ends because its node, its store or its peer had ended before is not at fault."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.events.table import EventTable
+from core.judge.candidates import Candidate
+from core.judge.ending import is_order
+from core.judge.roles.rows import after, first_times, has_waited, is_trouble, without
+from core.kinds import Kind
+from core.model import Role
+
+
+def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """What peers tell after their own node was told to end, or an agent of a store after its node had failed.
+
+    And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node. An
+    order to end comes from outside of a node; its own launcher asks the others because one of them failed.
+    """
+    asked = first_times(table, [one for one in candidates if is_order(table, one)])
+    troubled = first_times(table, [one for one in candidates if is_trouble(one)])
+    waited = first_times(table, [one for one in candidates if has_waited(one)])
+    why = "its node was ending already"
+
+    def clear(one: Candidate) -> Candidate:
+        if one.fact.kind == Kind.ABORTED and one.role is Role.ROOT:
+            in_vain = "it had waited for a peer in vain"
+            return without(table, one, lambda rows: waited[table.node[rows]] <= table.time[rows], in_vain)
+        if one.fact.kind == Kind.TERMINATED and one.role is Role.ROOT:
+            return without(table, one, lambda rows: after(table, rows, np.minimum(asked, troubled)), why)
+        if one.role is Role.PROPAGATED:
+            since = troubled if one.fact.kind == Kind.STORE_LOST else asked
+            return without(table, one, lambda rows: after(table, rows, since), why)
+        return one
+
+    return [clear(one) for one in candidates]

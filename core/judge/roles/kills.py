@@ -1,0 +1,158 @@
+"""Kills that clear up: a process that is killed after the job has begun to fail is no suspect for that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events.messages import keys_of, unlabelled
+from core.events.table import EventTable
+from core.judge.candidates import GRACE, KILLED, Candidate
+from core.judge.exits import ranks_by_place, ranks_of
+from core.judge.roles.rows import (
+    LATE,
+    NEVER,
+    Rows,
+    above,
+    after,
+    are_schedulers,
+    first_of_ranks,
+    first_times,
+    is_trouble,
+    requests,
+    rows_of,
+    without,
+)
+from core.model import Role
+from core.parsing.parsed import Parsed
+from core.processes import Process, process_of
+from core.text import read_rows
+
+MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
+
+
+def clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """A process that is killed after the job has begun to fail is no suspect for that, whoever words it how.
+
+    After a request to end on its node; by the scheduler after any request; when its rank had complained of others
+    before; when others had failed some seconds before, which is when launchers and schedulers begin to kill.
+    """
+    kills = [one for one in candidates if one.fact.kind == KILLED and one.role is Role.ROOT]
+    if not kills:
+        return candidates
+    clearing = _ClearingUp(parsed, candidates, _processes(parsed, [one.rows for one in kills]))
+    why = "killed after the job had begun to fail"
+    return [without(parsed.table, one, clearing.holds, why) if one in kills else one for one in candidates]
+
+
+@dataclass(frozen=True, eq=False)
+class _ClearingUp:
+    """Which reports of kills only tell of the clearing up. about: the processes that the reports name, by row."""
+
+    parsed: Parsed
+    candidates: Sequence[Candidate]
+    about: Mapping[int, Process]
+
+    def holds(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which of these rows do."""
+        return np.asarray(self._was_asked(rows) | self._had_complained(rows) | self._after_others(rows), np.bool_)
+
+    @property
+    def _table(self) -> EventTable:
+        return self.parsed.table
+
+    @cached_property
+    def _asked(self) -> NDArray[np.int64]:
+        """When each node was first asked to stop."""
+        return first_times(self._table, requests(self.candidates))
+
+    @cached_property
+    def _told(self) -> NDArray[np.int64]:
+        """When each node was first told so by its own launcher or daemon."""
+        return first_times(self._table, [one for one in self.candidates if one.fact.told_to_stop])
+
+    @cached_property
+    def _asked_processes(self) -> dict[tuple[int, int | None], int]:
+        """When each process that a request names was first asked."""
+        asking = [one.rows for one in self.candidates if one.fact.asks_to_stop]
+        return _first_of_processes(self._table, _processes(self.parsed, asking))
+
+    @cached_property
+    def _trouble(self) -> list[Candidate]:
+        return [one for one in self.candidates if is_trouble(one)]
+
+    @cached_property
+    def _complained(self) -> dict[int, int]:
+        """When each rank first complained of anything but kills."""
+        return first_of_ranks(self._table, [one for one in self._trouble if one.fact.kind != KILLED])
+
+    @cached_property
+    def _ranks_by_place(self) -> Mapping[tuple[str | None, int], int]:
+        return ranks_by_place(self.parsed)
+
+    def _was_asked(self, rows: Rows) -> NDArray[np.bool_]:
+        """A launcher that reports which process died asks the others of its node to stop: only those were asked."""
+        table, asked = self._table, self._asked
+        pids = [self.about[row].pid if row in self.about else None for row in rows.tolist()]
+        named = np.array([pid is not None for pid in pids], np.bool_)
+        places = zip(table.node[rows].tolist(), pids, strict=True)  # containers of all nodes count their own processes
+        of_process = self._asked_processes
+        since = [min(of_process.get((node, pid), NEVER), of_process.get((-1, pid), NEVER)) for node, pid in places]
+        by_process = table.time[rows] >= np.array(since, np.int64)
+        late: NDArray[np.bool_] = table.time[rows] >= asked.min()
+        same_moment = table.time[rows] == asked.min()  # there the place in the file tells
+        late &= ~(same_moment & above(table, rows, rows_of(requests(self.candidates))))
+        by_node = np.where(named, after(table, rows, self._told), after(table, rows, asked))
+        return np.asarray(by_process | by_node | (are_schedulers(table)[table.voice[rows]] & late), np.bool_)
+
+    def _had_complained(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether all ranks that a report is about had complained before."""
+
+        def had(row: int, time: int) -> bool:
+            ranks = self._ranks_of_row(row)
+            return bool(ranks) and all(self._complained.get(rank, NEVER) <= time for rank in ranks)
+
+        times = self._table.time[rows].tolist()
+        return np.array([had(row, time) for row, time in zip(rows.tolist(), times, strict=True)], np.bool_)
+
+    def _ranks_of_row(self, row: int) -> tuple[int, ...]:
+        """The ranks that a report is about, else the one that speaks."""
+        origin = self._table.origins[self._table.voice[row]]
+        named = tuple(ranks_of(self.about[row], origin.node, self._ranks_by_place)) if row in self.about else ()
+        return named or (() if origin.rank is None else (origin.rank,))
+
+    def _after_others(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether other nodes had failed some seconds before a report that names no process."""
+        table, trouble = self._table, first_times(self._table, self._trouble)
+        others = np.array([_first_elsewhere(trouble, node) for node in table.node[rows].tolist()], np.int64)
+        named = np.array([row in self.about and self.about[row].pid is not None for row in rows.tolist()], np.bool_)
+        late = table.time[rows] >= np.minimum(others, NEVER - GRACE) + LATE
+        return np.asarray(~named & (others < NEVER) & late, np.bool_)
+
+
+def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, Process]:
+    """The processes that some rows are about."""
+    chosen = np.concatenate([np.zeros(0, np.intp), *rows])[:MAX_EXITS].tolist()
+    keys = keys_of(parsed.table, chosen)  # of a report the lines that say what happened
+    texts = read_rows(parsed.files, parsed.table, [key for row in chosen for key in keys[row]])
+    said = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
+    told = {row: [process_of(said.get(key, "")) for key in keys[row]] for row in chosen}
+    return {row: known[0] for row, processes in told.items() if (known := [one for one in processes if one])}
+
+
+def _first_of_processes(table: EventTable, about: Mapping[int, Process]) -> dict[tuple[int, int | None], int]:
+    """When each process of each node (its place in the table, -1 for none) was first told of."""
+    found: dict[tuple[int, int | None], int] = {}
+    for row, process in about.items():
+        if process.pid is not None:
+            key = int(table.node[row]), process.pid
+            found[key] = min(found.get(key, NEVER), int(table.time[row]))
+    return found
+
+
+def _first_elsewhere(trouble: NDArray[np.int64], node: int) -> int:
+    """When another node first had trouble; node: its place in the table, -1 for none."""
+    others = np.delete(trouble[:-1], node) if node >= 0 else trouble[:-1]
+    return int(others.min(initial=NEVER))

@@ -1,0 +1,82 @@
+"""Jobs of which nobody says in known words what broke: who fell silent, and who ended first."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.events.table import EventTable
+from core.facts import Blame, Fact
+from core.judge.candidates import Candidate
+from core.judge.ranks import MAJORITY, last_rows, last_words
+from core.judge.roles.rows import LATE, LEAD, TROUBLE, first_of_ranks, without
+from core.kinds import Kind
+from core.model import Role
+from core.parsing.parsed import Parsed
+
+FEW = 0.25  # of the ranks (as in core.nodes.stall)
+MIN_SPEAKERS = 2  # of one alone nothing was lost
+FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
+_LOST = Fact(
+    Role.PROPAGATED,
+    Blame.NOBODY,
+    Kind.PEER_LOST,
+    0.5,
+    "ended when another one had fallen silent",
+    "See who said nothing.",
+)
+
+
+def weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Where most end together in errors that nobody knows, after few had fallen silent, they say that they lost them.
+
+    In whatever words.
+    """
+    roots = [one for one in candidates if one.role is Role.ROOT]
+    last = last_words(table)
+    said = first_of_ranks(table, [*roots, *(one for one in candidates if one.role is Role.PROPAGATED)])
+    mute = set(last) - set(first_of_ranks(table, [one for one in candidates if one.role is not Role.BENIGN]))
+    if any(one.fact.kind != Kind.ERROR for one in roots) or not mute or len(said) <= len(last) * MAJORITY:
+        return candidates
+    first, latest = min(said.values()), max(said.values())
+    together = first >= 0 and latest - first <= LATE and all(last[rank] < first - LEAD for rank in mute)
+    if not together or len(mute) > max(1, len(last) * FEW):
+        return candidates
+    why = "said when another one had fallen silent"
+    return [replace(one, fact=_LOST, role=Role.PROPAGATED, why=why) if one in roots else one for one in candidates]
+
+
+def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Who ended first with a complaint broke, and the others followed.
+
+    A process that complains and says nothing more has ended with that; who ends after it had lost it.
+    """
+    table, reached = parsed.table, parsed.iterations
+    at_end = reached.last is not None and reached.total is not None and reached.last >= reached.total
+    if at_end or any(one.role is Role.ROOT and (one.fact.known or one.fact.strength >= TROUBLE) for one in candidates):
+        return candidates
+    last = last_rows(table)
+    told = [one for one in candidates if one.role is not Role.TEARDOWN and one.fact.kind != Kind.WARNING]
+    dying = [one for one in told if not one.fact.known or _tells_of_peers(one)]
+    ended = {int(row) for one in dying for row in np.intersect1d(one.rows, list(last.values())).tolist()}
+    if len(last) < MIN_SPEAKERS or not ended:
+        return candidates
+    lost = {int(row) for one in dying if _tells_of_peers(one) for row in one.rows.tolist()}
+    first = min(int(table.time[row]) for row in ended)
+    led = np.array(sorted(row for row in ended if int(table.time[row]) <= first + LEAD), np.intp)
+    if lost & set(led.tolist()):
+        return candidates  # who lost a peer ended no later
+
+    def weigh(one: Candidate) -> Candidate:
+        own = np.intersect1d(one.rows, led)
+        if one not in dying or one.fact.known or not len(own):
+            return one
+        why = "said last, and first of all"
+        root = without(table, one, lambda rows: ~np.isin(rows, own), "").with_role(Role.ROOT, why)
+        return replace(root, fact=replace(one.fact, strength=max(one.fact.strength, FIRST_TO_END)))
+
+    return [weigh(one) for one in candidates]
+
+
+def _tells_of_peers(one: Candidate) -> bool:
+    return one.role is Role.PROPAGATED

@@ -1,0 +1,70 @@
+"""Processes that ended by themselves without a word: their launcher's report is the only trace there is."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.facts import Blame, Fact
+from core.judge.candidates import Candidate
+from core.judge.exits import Exits
+from core.judge.ranks import ranks_of_nodes
+from core.judge.roles.rows import Rows, after, are_schedulers, first_times, requests, rows_of, without
+from core.kinds import Kind
+from core.model import Role
+from core.parsing.parsed import Parsed
+
+# Signals by which processes die: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV
+CRASHES = frozenset({4, 6, 7, 8, 9, 11})
+_SILENT_EXIT = Fact(
+    Role.TEARDOWN,
+    Blame.SELF,
+    Kind.SILENT_EXIT,
+    0.2,
+    "a process there ended with an error and without a word",
+    "Look for its standard error elsewhere, for a core file, and into the kernel log of that node.",
+)
+
+
+def promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
+    """A launcher's report of a process that ended by itself without a word is a direct trace of that process.
+
+    Of the rank that it names, where the launcher is of no node.
+    """
+    table = parsed.table
+    homes = ranks_of_nodes(table, parsed.job.manifest.node_ranks)
+    silent = _reports(parsed, candidates, exits)
+    if not len(silent):
+        return candidates
+    asked, orders = first_times(table, requests(candidates)), rows_of(requests(candidates))
+    scheduler = are_schedulers(table)
+
+    def explained(rows: Rows) -> NDArray[np.bool_]:
+        """What a scheduler reports below its own order, and a launcher after it was told, is clearing up."""
+        above = np.searchsorted(orders, rows) - 1
+        ordered = (above >= 0) & (table.file[orders[above]] == table.file[rows]) if len(orders) else rows < 0
+        ordered &= scheduler[table.voice[rows]]
+        return np.asarray(~np.isin(rows, silent) | after(table, rows, asked) | ordered, np.bool_)
+
+    def promote(one: Candidate) -> Candidate:
+        if one.role is not Role.TEARDOWN or explained(one.rows).all():
+            return one
+        alone = without(table, one, explained, "").with_role(Role.ROOT, "the process ended without a word")
+        ranks = tuple(sorted(rank for rank, end in exits.of_rank.items() if end.row in alone.rows))
+        nodes = tuple(node for node in homes if set(homes[node]) & set(ranks))
+        return replace(alone, fact=_SILENT_EXIT, nodes=alone.nodes or nodes, ranks=alone.ranks or ranks)
+
+    return [promote(one) for one in candidates]
+
+
+def _reports(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Rows:
+    """Rows, sorted, that report how a rank ended that had said nothing of a failure."""
+    spoke = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
+    spoke = set() if parsed.table.ranks_are_nodes else spoke
+    found = [
+        one.row
+        for rank, one in exits.of_rank.items()
+        if rank not in spoke and one.row is not None and (one.code or one.signal in CRASHES)
+    ]
+    return np.array(sorted(found), np.intp)

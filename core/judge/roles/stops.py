@@ -1,0 +1,90 @@
+"""Stops from outside: what they explain, and what they do not because something had failed before."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.pace import SECOND
+from core.course.patience import END_STEPS, patience
+from core.events.table import EventTable
+from core.judge.candidates import GRACE, Candidate
+from core.judge.exits import Exits
+from core.judge.roles.rows import TROUBLE, Rows, has_waited, onset, requests, without
+from core.kinds import Kind
+from core.model import Role
+from core.parsing.parsed import Parsed
+
+
+def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
+    """A stop from outside explains what comes after it, and explains nothing when something had failed before.
+
+    Who timed out before the stop had waited for long: what kept them waiting is older still. And what has no clock came
+    when progress ended, if that was long before the stop. A launcher that tells above the stop of a process that ended
+    with an error is stopped because of it.
+    """
+    table = parsed.table
+    stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT]
+    roots = [one for one in candidates if one.role is Role.ROOT and not one.fact.stop and one.fact.strength >= TROUBLE]
+    if not stops:
+        return candidates
+    stopped = min(onset(table, one) for one in stops)
+    waited = [one for one in candidates if has_waited(one)]
+    reach = 0 if _had_stalled(parsed, stopped[0]) else GRACE
+    above = any(table.file[row] == table.file[stopped[1]] and row < stopped[1] for row in exits.failed)
+    if above or any(_came_before(table, one, stopped, reach) for one in (*roots, *waited)):
+        why, cleared = "something had failed before", stops
+    else:
+        why, cleared = "came after the stop", roots
+    return [one.with_role(Role.TEARDOWN, why) if one in cleared else one for one in candidates]
+
+
+def promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """A launcher that is told to stop where the stop began is not clearing up: it is how the stop began."""
+    stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT and one.nodes]
+    if not stops:
+        return candidates
+    began, _ = min(onset(table, one) for one in stops)
+    nodes = {node for one in stops for node in one.nodes}
+    places = [place for place, node in enumerate(table.nodes) if node in nodes]
+
+    def elsewhere(rows: Rows) -> NDArray[np.bool_]:
+        soon = (table.time[rows] >= began) & (table.time[rows] <= began + GRACE)
+        return np.asarray(~(soon & np.isin(table.node[rows], places)), np.bool_)
+
+    told = requests(candidates)
+
+    def promote(one: Candidate) -> Candidate:
+        if one.role is not Role.TEARDOWN or one not in told or elsewhere(one.rows).all():
+            return one
+        return without(table, one, elsewhere, "").with_role(Role.ROOT, "the launcher that was stopped first")
+
+    return [promote(one) for one in candidates]
+
+
+def _had_stalled(parsed: Parsed, stopped: int) -> bool:
+    """Whether the job had made no progress for long when it was stopped."""
+    course = parsed.iterations.course.until(stopped)
+    pace = course.pace()
+    if pace is None:
+        return False
+    quiet = (stopped - int(course.times[-1])) / SECOND
+    return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
+
+
+def _came_before(table: EventTable, one: Candidate, stopped: tuple[int, int], reach: int) -> bool:
+    """Whether a candidate came before a stop; one without a clock came after the words above it, perhaps long after.
+
+    In the file of the stop the place tells.
+
+    Args:
+        stopped: time and row of the stop.
+        reach: microseconds by which those words must be older than the stop.
+    """
+    beside = one.rows[table.file[one.rows] == table.file[stopped[1]]]
+    if len(beside):
+        return int(beside[0]) < stopped[1]
+    time, row = onset(table, one)
+    if one.fact.kind == Kind.CRASH and not table.timed[row]:
+        return True  # who stops a job sends no SIGSEGV
+    return time < stopped[0] if table.timed[row] else 0 <= time < stopped[0] - reach
