@@ -19,12 +19,13 @@ from core.course.pace import SECOND
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
-from core.judge.ranks import MAJORITY, last_words
+from core.judge.ranks import last_words
 from core.kinds import Kind
 from core.live.findings import duration
 from core.model import Confidence, Scope
 from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
+from core.shares import MAJORITY
 
 AT_ONCE = 2.0  # seconds; a rank that waits for a dead one says so after a time-out of its own, the shortest are 5 s
 _UNDATED = "Lines that count iterations have no time, so a hang before the stop would not show."

@@ -16,11 +16,11 @@ from core.answer.findings import (
 )
 from core.judge.ending import Ending
 from core.judge.rank import quote
-from core.judge.ranks import MAJORITY
 from core.kinds import Kind
 from core.live.findings import duration
 from core.model import Confidence, Scope
 from core.nodes.sign import short
+from core.shares import MAJORITY
 from core.text import read_rows
 
 # Kinds that most report and one node causes

@@ -9,13 +9,14 @@ import numpy as np
 from core.course.iterations import Iterations
 from core.events.table import EventTable
 from core.job import LogFile
+from core.shares import few_of
 from core.text import read_rows
 
 MIN_TIMES = 3  # lines in a row, the last ones: a step whose gradients overflow is skipped, and the next is well
 MOST_LINES = 2_000  # the last ones of each speaker: where it began, if that is not longer ago
 MOST_VOICES = 4  # those that tell most; all compute the same loss
 BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
-FEW, MIN_WELL = 0.25, 2  # of the ranks (as in core.nodes.slow); of two that differ, either may be the odd one
+MIN_WELL = 2  # ranks that are well; of two that differ, either may be the odd one
 _BROKEN = re.compile(r"([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?nan\b", re.IGNORECASE)
 
 
@@ -66,7 +67,7 @@ def _with_the_first(broken: Broken, table: EventTable, files: Mapping[str, LogFi
     first = int(iterations.numbers[at][nan].min())
     then = iterations.numbers[at] == first
     odd, well = set(ranks[at][then & nan].tolist()), set(ranks[at][then & ~nan].tolist())
-    if len(well) < MIN_WELL or len(odd) > max(1, (len(odd) + len(well)) * FEW) or odd & well:
+    if len(well) < MIN_WELL or len(odd) > few_of(len(odd) + len(well)) or odd & well:
         return broken
     row = int(iterations.marks[at][then & nan][0])
     return Broken(broken.name, first, row, tuple(sorted(int(rank) for rank in odd)))

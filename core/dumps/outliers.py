@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from core.dumps.stacks import Frame, Process, Thread
 from core.naming import folded
+from core.shares import FEW, MAJORITY
 
 MIN_PROCESSES = 3  # of two that differ, either may be the odd one
-MAJORITY = 0.5  # of the processes; without more than half in one place nobody is special
-FEW = 0.25  # of the processes; a place that more share is another part of the program, such as a pipeline stage
 NEAR = 8  # innermost frames that tell what a thread does: a call into communication goes through five wrappers
 PATH_PARTS = 3  # parts of a file's path that tell it; what is before them is where Python was installed
 

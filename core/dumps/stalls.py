@@ -14,9 +14,9 @@ from enum import StrEnum
 
 from core.dumps.recorder import Operation, Progress, Recording
 from core.naming import called
+from core.shares import MAJORITY
 
 MIN_DUMPS = 2  # of one rank alone nothing follows about the others
-MAJORITY = 0.5  # of the dumps that are there; fewer ranks may be missing, and an odd shape must be rarer
 
 
 class Kind(StrEnum):

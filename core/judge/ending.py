@@ -18,7 +18,6 @@ from core.events.table import EventTable, rows_by
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.durations import Durations
-from core.judge.ranks import MAJORITY
 from core.judge.slowdown import (
     Slowdown,
     clocked_slowdown,
@@ -33,13 +32,12 @@ from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import Role, Stage
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
 TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles.rows)
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
-FEW = 0.25  # of the nodes (as in core.nodes.stall)
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )
@@ -185,7 +183,7 @@ def _failures(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Candidate
     """What tells that the job failed: complaints of few about a peer leave it hanging until somebody ends it."""
     found = [one for one in candidates if _is_failure(one)]
     told = {node for one in found for node in one.nodes}
-    few = len(parsed.nodes) >= MIN_RANKS and len(told) <= max(1, len(parsed.nodes) * FEW)
+    few = len(parsed.nodes) >= MIN_RANKS and len(told) <= few_of(len(parsed.nodes))
     only_peers = all(one.role is Role.PROPAGATED for one in found)
     ordered = any(is_order(parsed.table, one) or one.fact.stop for one in candidates)
     return [] if few and only_peers and ordered else found

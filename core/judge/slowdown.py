@@ -16,11 +16,10 @@ from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.judge.durations import Durations
 from core.model import Stage
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS
 
 SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
-MAJORITY = 0.5  # of the ranks that tell it
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update
 _TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
 _KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)

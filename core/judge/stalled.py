@@ -13,10 +13,9 @@ from core.judge.ending import Ending
 from core.kinds import Kind
 from core.model import Role
 from core.parsing.parsed import Parsed
+from core.shares import MIN_RANKS, few_of
 
 MIN_TIMES = 5  # a line is repeated when it comes so often; a few belong to what was under way
-FEW = 0.25  # of the ranks (as in core.nodes.stall)
-MIN_RANKS = 3  # of two, either may be the odd one
 AFTER = 2 * SECOND  # the last lines of a step come within seconds of its marker
 _REPEATS = Fact(
     Role.ROOT,
@@ -42,7 +41,7 @@ def find_stalled(
         return candidates
     rows = _since(table, ending)
     talking = sorted({int(rank) for rank in table.rank[rows]})
-    if not talking or len(talking) > max(1, len(table.ranks) * FEW):
+    if not talking or len(talking) > few_of(len(table.ranks)):
         return candidates
     known = {one.event for one in candidates}
     found = [

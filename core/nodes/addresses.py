@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from core.events.messages import keys_of
 from core.judge.candidates import Candidate
-from core.judge.ranks import MAJORITY
 from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign
-from core.nodes.votes import FEW, MAX_READ, MIN_RANKS, ODD
+from core.nodes.votes import MAX_READ, ODD
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 from core.text import read_rows
 
 ELSEWHERE = 0.7  # more than a vote on any parameter: that one went elsewhere is why they never met
@@ -84,7 +84,7 @@ def _meetings(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int
 def _minority(asked: Mapping[int, str], home: Mapping[int, str], event: int, parsed: Parsed) -> list[Sign]:
     usual, count = Counter(asked.values()).most_common(1)[0] if asked else ("", 0)
     odd = sorted(rank for rank, address in asked.items() if address != usual)
-    if not odd or usual.startswith(_LOCAL) or count <= len(asked) * MAJORITY or len(odd) > max(1, len(asked) * FEW):
+    if not odd or usual.startswith(_LOCAL) or count <= len(asked) * MAJORITY or len(odd) > few_of(len(asked)):
         return []
     signs = []
     for node in sorted({home[rank] for rank in odd}):

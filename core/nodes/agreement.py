@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from core.course.broken import Broken
 from core.facts import complains
-from core.judge.ranks import MAJORITY
 from core.nodes.sign import Sign
-from core.nodes.slow import FEW, MIN_RANKS
 from core.nodes.votes import of_each
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 from core.text import each_row
 
 ODD_ONE = 0.75  # surer than a vote: it agreed before, by itself and on all ranks
@@ -83,7 +82,7 @@ def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, st
                     iteration=apart.iteration if apart.iteration > 0 else None,
                 )
                 signs.setdefault(node, sign)
-    return list(signs.values()) if len(signs) <= max(1, len(set(home.values())) * FEW) else []
+    return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
 
 
 def _broke_first(parsed: Parsed, broken: Broken, rank: int, node: str) -> Sign:
@@ -177,7 +176,7 @@ def _apart(name: str, common: Sequence[tuple[Key, Mapping[int, str]]]) -> Apart 
         return None
     usual, _ = Counter(since[0][1].values()).most_common(1)[0]
     odd = {rank for rank, value in since[0][1].items() if value != usual}
-    if len(odd) > max(1, len(since[0][1]) * FEW):
+    if len(odd) > few_of(len(since[0][1])):
         return None
     for _, of in since:
         others = {value for rank, value in of.items() if rank not in odd}

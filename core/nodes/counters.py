@@ -13,13 +13,13 @@ from core.events.table import rows_by
 from core.nodes.sign import Sign
 from core.parsing.parsed import Parsed
 from core.readings import completed_of, counters_of, may_complete, may_count
+from core.shares import MIN_RANKS
 from core.text import read_rows
 
 COUNTER = 0.35  # a hint: counters rise on victims too, less
 BEHIND_GROUP = 0.5
 MIN_RATIO = 3.0  # times the most of any other node; healthy lab nodes differ by less than two
 MIN_RISE = 50  # events; below, a node's start-up noise decides
-MIN_RANKS = 3
 MAX_ROWS = 400  # readings of one node and event: counters only grow, so the last ones do
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from core.course.pace import SECOND
 from core.judge.durations import Durations
-from core.judge.ranks import MAJORITY
 from core.nodes.sign import Sign
-from core.nodes.slow import FEW, MIN_RANKS, OWN_PART, SHARE
+from core.nodes.slow import OWN_PART, SHARE
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
 LONGER = (
     4.0  # times as long as on the others: disks and caches of healthy nodes differ by less than three (docs/LOG.md)
@@ -42,7 +42,7 @@ def _signs(parsed: Parsed, one: Durations, whole: float, home: Mapping[int, str]
     usual = float(np.median(list(middle.values())))
     longer = LONGER * max(usual, 0.01)
     odd = [rank for rank, value in middle.items() if value > longer]
-    if not odd or len(odd) > max(1, len(took) * FEW):
+    if not odd or len(odd) > few_of(len(took)):
         return []
     if odd == [min(home)] and min(took[odd[0]]) > longer:
         return []  # the first rank does more than the others all along: it writes for all of them

@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.exits import Exit, Exits
-from core.judge.ranks import MAJORITY
 from core.model import Role
 from core.naming import called
 from core.nodes.sign import Sign
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
-FEW = 0.25  # of the ranks (as in core.nodes.stall)
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 ODD = 0.4  # clean-up is a race: who is killed first is not always who failed
 FORCED = 0.5  # it did not stop when it was told to, while the others did: frozen, or stuck in the kernel
 NO_CODE = 0.45  # its node never told how it ended
@@ -70,7 +68,7 @@ def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, st
     never = sorted(set(home) - set(of_rank)) if ending.ordered else []
     signs = []
     for ranks, does in ((forced, "had to be killed"), (never, "had no end reported")):
-        if ranks and len(ranks) <= max(1, len(home) * FEW):
+        if ranks and len(ranks) <= few_of(len(home)):
             signs += _signs(ranks, home, FORCED, f"{does}; {len(told)} of {len(home)} ranks stopped when told to.")
     return signs
 
@@ -83,7 +81,7 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[
     kinds = {node: _kind(one) for node, one in known.items()}
     usual, count = Counter(kinds.values()).most_common(1)[0]
     odd = [node for node, kind in kinds.items() if kind != usual]
-    if count <= len(known) * MAJORITY or len(odd) > max(1, len(known) * FEW):
+    if count <= len(known) * MAJORITY or len(odd) > few_of(len(known)):
         return []
     return [
         Sign(

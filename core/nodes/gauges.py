@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from core.events.table import rows_by
 from core.facts import complains
 from core.judge.ending import Ending
-from core.judge.ranks import MAJORITY
 from core.nodes.sign import Sign
-from core.nodes.slow import FEW, MIN_RANKS
 from core.nodes.votes import of_each
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 from core.text import read_rows
 
 CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
@@ -48,7 +47,7 @@ def gauge_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
                 check = f"Compare {node} with a healthy node in what {name} measures."
                 says = f"its {name} changed when the job slowed down" if not ending.hung else f"its {name} changed"
                 signs.setdefault(node, Sign(node, "gauge", CHANGED, because, event, says=says, check=check))
-    return list(signs.values()) if len(signs) <= max(1, len(nodes) * FEW) else []
+    return list(signs.values()) if len(signs) <= few_of(len(nodes)) else []
 
 
 def _onset(parsed: Parsed, ending: Ending) -> int | None:
@@ -119,7 +118,7 @@ def _odd(levels: Mapping[str, Level], nodes: int) -> list[tuple[str, Level]]:
     middle = float(np.median(list(rose.values())))
     apart = {node: abs(value - middle) for node, value in rose.items()}
     odd = sorted(node for node, far in apart.items() if far >= np.log(TIMES))
-    if not odd or len(odd) > max(1, len(levels) * FEW):
+    if not odd or len(odd) > few_of(len(levels)):
         return []
     near = max(NEAR * min(apart[node] for node in odd), np.log(STEADY))
     return (

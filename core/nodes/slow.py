@@ -13,13 +13,11 @@ import numpy as np
 from core.course.spent import find_spent
 from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.judge.ending import Ending
-from core.judge.ranks import MAJORITY
 from core.judge.slowdown import Slowdown
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
-FEW = 0.25  # of the ranks; a difference that more share is another part of the program (as in core.dumps.outliers)
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 OWN_PART = 0.7  # as sure as a stack dump: it tells where the time goes
 HINT, HINT_ROSE = 0.4, 2.0  # a part that doubled on one rank,
 HINT_APART = 0.25  # and moved by no more than a quarter of that elsewhere
@@ -77,7 +75,7 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
 def are_few(odd: Collection[int], everyone: Collection[int], home: Mapping[int, str]) -> bool:
     """Whether these ranks are few of all, or all of one node of several."""
     nodes, odd_nodes = {home.get(rank) for rank in everyone}, {home.get(rank) for rank in odd}
-    return len(odd) <= max(1, len(everyone) * FEW) or (len(odd_nodes) == 1 and len(nodes) >= MIN_RANKS)
+    return len(odd) <= few_of(len(everyone)) or (len(odd_nodes) == 1 and len(nodes) >= MIN_RANKS)
 
 
 def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
@@ -97,7 +95,7 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
     for name, own in parts.items():
         usual = float(np.median(list(own.values())))
         odd = sorted(rank for rank, value in own.items() if value > TWICE * usual and value - usual > SHARE * pace.step)
-        if not odd or len(odd) > max(1, len(own) * FEW) or WAITS.search(name):
+        if not odd or len(odd) > few_of(len(own)) or WAITS.search(name):
             continue
         more = min(own[rank] for rank in odd) - usual
         waited_for = any(_less(other, odd) > APART * more for key, other in parts.items() if key != name)

@@ -16,11 +16,12 @@ from core.course.iterations import Iterations
 from core.events.table import EventTable
 from core.facts import Blame
 from core.judge.candidates import Candidate
-from core.judge.ranks import MAJORITY, last_words
+from core.judge.ranks import last_words
 from core.kinds import Kind
 from core.model import Role
 from core.nodes.blame import Edge, end_of_chains, sinks
 from core.nodes.sign import Sign, short
+from core.shares import MAJORITY
 
 NAMED_BY_PEERS = 0.45  # peers blame somebody every time: less than a direct trace
 NAMED_BY_MOST = (

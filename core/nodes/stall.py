@@ -15,14 +15,13 @@ from core.events.table import EventTable, rows_by
 from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
-from core.judge.ranks import MAJORITY, last_words
+from core.judge.ranks import last_words
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 from core.text import read_rows
 
-FEW = 0.25  # of the ranks; a difference that more share is another part of the program (as in core.dumps.outliers)
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 LACKS = 0.4  # like a rank that is behind by an iteration
 CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to go on when it was ended
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
@@ -58,7 +57,7 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         for rank, time in reached.items()
         if rank in home and (time - middle - _lag_before(courses, rank)) / SECOND > usual
     )
-    if not late or len(late) > max(1, len(home) * FEW):
+    if not late or len(late) > few_of(len(home)):
         return []
     signs = []
     for node in sorted({home[rank] for rank in late}):
@@ -103,7 +102,7 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         times = [of_rank.get(rank, 0) for rank in home]
         usual = int(np.bincount(times).argmax())
         few = [rank for rank in home if of_rank.get(rank, 0) < usual]
-        if few and usual and len(few) <= max(1, len(home) * FEW) and times.count(usual) > len(home) * MAJORITY:
+        if few and usual and len(few) <= few_of(len(home)) and times.count(usual) > len(home) * MAJORITY:
             lacking[event] = few
     told = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
     late = sorted({told[event] for event in _said_late(parsed, sorted(told), ending)})
@@ -130,7 +129,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     said = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
     usual, count = Counter(said.values()).most_common(1)[0]
     odd = sorted(rank for rank, words in said.items() if words != usual)
-    if count <= len(home) * MAJORITY or len(odd) > max(1, len(home) * FEW):
+    if count <= len(home) * MAJORITY or len(odd) > few_of(len(home)):
         return []
     counts = _counts(table)
     saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
@@ -193,7 +192,7 @@ def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     last = last_words(parsed.table)
     answered = {rank for rank in home if last.get(rank, 0) >= ending.stopped - SECOND}
     silent = sorted(set(home) & set(last) - answered)
-    if not silent or len(answered) <= len(home) * MAJORITY or len(silent) > max(1, len(home) * FEW):
+    if not silent or len(answered) <= len(home) * MAJORITY or len(silent) > few_of(len(home)):
         return []
     signs = []
     for node in sorted({home[rank] for rank in silent}):

@@ -12,12 +12,11 @@ import numpy as np
 from core.course.pace import SECOND
 from core.course.timings import LAG, Values, find_timings, is_milliseconds, is_rate
 from core.judge.ending import Ending
-from core.judge.ranks import MAJORITY
 from core.nodes.sign import Sign
 from core.nodes.slow import HALF, OWN_PART, READS, TWICE, UNIT, WAITS
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS
 
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 MOST = 0.5  # of its lines; what is longer in most is another part of the work, or told by core.nodes.slow
 MIN_TIMES = 3  # iterations in which it took far longer: one may be a checkpoint that only this rank writes
 SHARE = 0.1  # of the time that the job ran; what costs less is not worth a machine

@@ -8,16 +8,14 @@ from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.phrase import without_head
 from core.judge.rank import quote
-from core.judge.ranks import MAJORITY
 from core.judge.spans import Span
 from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 from core.text import read_rows
 
-FEW = 0.25  # of the ranks; what more of them share is another part of the program (as in core.nodes.stall)
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 UNFINISHED = 0.4  # like what it lacks of its peers' last words (core.nodes.stall.LACKS), which is the same
 
 
@@ -32,12 +30,12 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
     signs, alone_signs = [], []
     for span in spans:
         few = sorted(span.open.keys() & home.keys())
-        if not few or len(few) > max(1, len(home) * FEW):
+        if not few or len(few) > few_of(len(home)):
             continue
         most = Counter(span.begun.values()).most_common(1)[0][0]
         came = [rank for rank in home if span.begun.get(rank, 0) == most]
         ended = [rank for rank in home if span.ended.get(rank, 0) == most]
-        alone = len(span.ended) <= max(1, len(home) * FEW)  # the end is told by few: it is their own work
+        alone = len(span.ended) <= few_of(len(home))  # the end is told by few: it is their own work
         if len(came) <= len(home) * MAJORITY or any(span.begun[rank] != most for rank in few):
             continue
         if len(ended) > len(home) * MAJORITY:
@@ -58,7 +56,7 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
     speaking = {rank for one in late for rank in one.ranks} & home.keys()
     told = {rank for one in candidates if one.role is Role.ROOT for rank in one.ranks}  # who is dead says no more
     few = sorted(home.keys() - speaking - told)
-    if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not 0 < len(few) <= max(1, len(home) * FEW):
+    if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not 0 < len(few) <= few_of(len(home)):
         return []
     text = short(quote(late[0].text), 60)
     most = f"{len(speaking)} of {len(home)} {parsed.table.speaker}s went on to say such as \u201c{text}\u201d"

@@ -13,16 +13,14 @@ from collections.abc import Mapping, Sequence
 from core.events.messages import keys_of
 from core.events.table import EventTable
 from core.judge.candidates import Candidate
-from core.judge.ranks import MAJORITY
 from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
 from core.text import read_rows
 
 ODD = 0.6  # as sure as silence: it tells who differs, not why
-FEW = 0.25  # of the ranks; a value that more share is another part of the program (as in core.nodes.waits)
-MIN_RANKS = 3  # of two that differ, either may be the odd one
 MAX_READ = 4096  # messages: one a rank of the largest jobs
 _SLOT = re.compile(r"\b([A-Za-z_]\w{1,40})\s?[=:]\s?(\[[^\]]{0,80}\]|[\w.+-]{1,60})")
 _OF_EACH = re.compile(
@@ -77,7 +75,7 @@ def _minority(
         return []
     usual, count = Counter(of_rank.values()).most_common(1)[0]
     odd = sorted(rank for rank, value in of_rank.items() if value != usual)
-    if not odd or count <= len(of_rank) * MAJORITY or len(odd) > max(1, len(of_rank) * FEW):
+    if not odd or count <= len(of_rank) * MAJORITY or len(odd) > few_of(len(of_rank)):
         return []
     signs = []
     for node in sorted({home[rank] for rank in odd if rank in home}):

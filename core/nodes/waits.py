@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 
 from core.events.messages import message_rows
 from core.judge.candidates import Candidate
-from core.judge.ranks import MAJORITY
 from core.logs.blocks.frames import read_frames
 from core.model import Role
 from core.nodes.sign import Sign
 from core.parsing.parsed import Parsed
+from core.shares import FEW, MAJORITY
 from core.text import read_rows
 
 STOOD_ELSEWHERE = 0.6  # as sure as silence, which tells the same of a rank that prints nothing
-FEW = 0.25  # of the ranks; a place that more share is another part of the program (as in core.dumps.outliers)
 MIN_RANKS = 4  # of fewer, one is not few
 MAX_READ = 4096  # tracebacks: one a rank of the largest jobs
 MAX_ROWS = 1_000  # rows of a traceback that are read; loguru and rich print ten and more for each frame

@@ -8,13 +8,13 @@ import numpy as np
 from core.events.table import EventTable
 from core.facts import Blame, Fact
 from core.judge.candidates import Candidate
-from core.judge.ranks import MAJORITY, last_rows, last_words
+from core.judge.ranks import last_rows, last_words
 from core.judge.roles.rows import LATE, LEAD, TROUBLE, first_of_ranks, without
 from core.kinds import Kind
 from core.model import Role
 from core.parsing.parsed import Parsed
+from core.shares import MAJORITY, few_of
 
-FEW = 0.25  # of the ranks (as in core.nodes.stall)
 MIN_SPEAKERS = 2  # of one alone nothing was lost
 FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
 _LOST = Fact(
@@ -40,7 +40,7 @@ def weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
         return candidates
     first, latest = min(said.values()), max(said.values())
     together = first >= 0 and latest - first <= LATE and all(last[rank] < first - LEAD for rank in mute)
-    if not together or len(mute) > max(1, len(last) * FEW):
+    if not together or len(mute) > few_of(len(last)):
         return candidates
     why = "said when another one had fallen silent"
     return [replace(one, fact=_LOST, role=Role.PROPAGATED, why=why) if one in roots else one for one in candidates]
