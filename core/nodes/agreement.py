@@ -175,6 +175,9 @@ def _apart(name: str, common: Sequence[tuple[Key, Mapping[int, str]]]) -> Apart 
     if agreed < MIN_AGREED or len(since) < MIN_ODD:
         return None
     usual, _ = Counter(since[0][1].values()).most_common(1)[0]
+    before = {value for _, of in common[:agreed] for value in of.values()}
+    if len(before) == 1 and (before != {usual} or not usual.isdigit()):
+        return None  # of what had never changed, who changed is apart; and what is measured may stand for a while
     odd = {rank for rank, value in since[0][1].items() if value != usual}
     if len(odd) > few_of(len(since[0][1])):
         return None
