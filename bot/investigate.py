@@ -34,7 +34,7 @@ from core.flows.answer import FlowsAnswer
 from core.job import Job, Manifest
 from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
-from core.parsing.parsed import parse_job
+from core.parsed import parse_job
 from faultlib.models import embedder_for
 from sources.jobs import JobSource, open_path, open_source
 

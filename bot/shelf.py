@@ -12,11 +12,11 @@ from bot.cache import FolderCache
 from bot.known import KnownFault
 from bot.settings import Settings
 from bot.wording import odds
-from core.events.occurrences import find_occurrences
 from core.job import Status
 from core.model import Diagnosis, Role, Scope, Skipped
 from core.naming import natural
-from core.parsing.parsed import Parsed
+from core.occurrences import find_occurrences
+from core.parsed import Parsed
 from faultlib import pattern as patterns
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
 from faultlib.errors import LibraryUnavailable

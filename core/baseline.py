@@ -15,10 +15,10 @@ from dataclasses import astuple, dataclass
 from core.cache import ByteCache
 from core.course.markers import find_markers
 from core.course.pace import Pace, course_of, slowest
+from core.events.template import Template, template
 from core.job import Job, Manifest, Status
 from core.logs.origins import Origin
 from core.parsing.parse import Progress, Reading, read_job, reading_key
-from core.parsing.templates import Template, template
 
 MAX_MARKERS = 20_000  # lines of a good job that are read for its pace: half a second
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time

@@ -12,7 +12,6 @@ from core.answer.verdict import decide
 from core.cache import ByteCache
 from core.course.broken import find_broken
 from core.course.stages import STAGES
-from core.course.temporal import find_odd_iterations
 from core.dumps.signs import find_dump_evidence
 from core.events.table import EventTable
 from core.flows.answer import FlowsAnswer
@@ -29,15 +28,16 @@ from core.judge.roles.assign import assign_roles
 from core.judge.spans import find_spans
 from core.judge.speaker import name_speakers
 from core.judge.stalled import find_stalled
-from core.l4 import diagnose_l4
+from core.judge.temporal import find_odd_iterations
+from core.l4.method import diagnose_l4
+from core.l4.opinion import find_outlier
 from core.metrics.evidence import find_metric_evidence
 from core.model import Diagnosis
 from core.next.advise import with_next_step
-from core.nodes.comparison import find_outlier
 from core.nodes.sign import suspects
 from core.nodes.suspicion import find_signs
+from core.parsed import Parsed, parse_job
 from core.parsing.parse import Progress
-from core.parsing.parsed import Parsed, parse_job
 
 
 def diagnose(

@@ -83,3 +83,8 @@ class Ending(StrEnum):
     TOLD = "told"  # the speaker itself got the order to stop, mostly SIGTERM
     ASKS = "asks"  # the speaker asks processes to stop, as launchers and schedulers do when another one has failed
     FORCES = "forces"  # the speaker kills a process that did not stop when it was asked to
+
+
+# Errors by number (Xid) that mean a broken device in the catalogue of NVIDIA: double bit errors, NVLink,
+# a GPU that is gone, uncontained memory errors. Others, 13, 31 and 43 above all, come from programs too.
+BROKEN_XIDS = frozenset({48, 64, 74, 79, 95})

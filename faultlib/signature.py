@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.events.occurrences import Occurrence, messages_of
 from core.logs.lines import Format, take_apart, variables
+from core.occurrences import Occurrence, messages_of
 from core.parsing.templates import WILDCARD
 from faultlib.pattern import Category, Clause, Entry, Origin, Signature, Status, Where
 

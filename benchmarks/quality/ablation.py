@@ -11,7 +11,6 @@ from functools import partial
 from core.answer.findings import Findings
 from core.answer.present import as_told, present
 from core.answer.verdict import decide
-from core.course.temporal import find_odd_iterations
 from core.dumps.signs import DumpEvidence, find_dump_evidence
 from core.judge.candidates import Candidate, find_candidates
 from core.judge.ending import Ending, find_ending
@@ -19,13 +18,14 @@ from core.judge.exits import Exits, find_exits
 from core.judge.rank import first_time, rank_candidates, stage_of_failure
 from core.judge.roles.assign import assign_roles
 from core.judge.stalled import find_stalled
+from core.judge.temporal import find_odd_iterations
+from core.l4.opinion import find_outlier
 from core.metrics.evidence import MetricFindings, find_metric_evidence
 from core.model import Diagnosis, Role
 from core.next.advise import with_next_step
-from core.nodes.comparison import find_outlier
 from core.nodes.sign import Sign, suspects
 from core.nodes.suspicion import find_signs
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 STEPS: Mapping[str, str] = {
     "cross-job": "good jobs explain nothing",

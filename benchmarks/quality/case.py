@@ -11,7 +11,7 @@ from core.baseline import choose_baseline, profile_job
 from core.cache import ByteCache
 from core.job import Job
 from core.model import Diagnosis
-from core.parsing.parsed import Parsed, parse_job
+from core.parsed import Parsed, parse_job
 from sources.jobs import JobSource
 
 

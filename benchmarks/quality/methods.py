@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from benchmarks.quality.rivals import error_count, error_time, silence
 from core.diagnose import diagnose_parsed
 from core.model import Diagnosis
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 Method = Callable[[Parsed], Diagnosis]
 OURS, PAPER = "firstfault", "l4"

@@ -15,11 +15,11 @@ from core.baseline import choose_baseline
 from core.cache import ByteCache
 from core.diagnose import diagnose
 from core.errors import FirstfaultError
-from core.events.occurrences import Occurrence, find_occurrences
 from core.job import Job
 from core.model import Diagnosis
+from core.occurrences import Occurrence, find_occurrences
+from core.parsed import parse_job
 from core.parsing.parse import Progress
-from core.parsing.parsed import parse_job
 from faultlib.draft import pattern_of
 from faultlib.pattern import Category, Entry, Origin, Pattern, Status
 from faultlib.recall import Query, query_of

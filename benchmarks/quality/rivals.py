@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.events.table import rows_by
 from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 MAX_SUSPECTS = 8  # as many as L4 shows (section 4.3)
 MAX_LINES = 3  # cited lines an event

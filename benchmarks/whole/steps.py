@@ -44,7 +44,7 @@ STEPS = (
     ("what is only said at last", "core/judge/late.py", "find_late"),
     ("rank", "core/judge/rank.py", "rank_candidates"),
     ("stage of the failure (4.4)", "core/judge/rank.py", "stage_of_failure"),
-    ("odd iterations (4.4)", "core/course/temporal.py", "find_odd_iterations"),
+    ("odd iterations (4.4)", "core/judge/temporal.py", "find_odd_iterations"),
     ("what the network saw", "core/flows/evidence.py", "find_flow_evidence"),
     ("signs of nodes (4.3)", "core/nodes/suspicion.py", "find_signs"),
     ("what is no number any more", "core/course/broken.py", "find_broken"),

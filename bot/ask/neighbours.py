@@ -11,7 +11,7 @@ from core.cache import ByteCache
 from core.diagnose import diagnose_parsed
 from core.errors import FirstfaultError
 from core.job import Manifest
-from core.parsing.parsed import parse_job
+from core.parsed import parse_job
 from sources.jobs import JobSource, open_source
 
 

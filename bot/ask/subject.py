@@ -11,7 +11,7 @@ from bot.note.claim import Claims
 from bot.note.claims import claims_of
 from core.job import Manifest
 from core.model import Diagnosis, EventEvidence, Evidence, Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 
 class Beside(Protocol):

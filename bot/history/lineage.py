@@ -12,8 +12,8 @@ from core.history.attempt import Attempt
 from core.history.kept import decode, encode
 from core.history.of_job import attempts_of
 from core.job import Job, Manifest
+from core.parsed import parse_job
 from core.parsing.parse import reading_key
-from core.parsing.parsed import parse_job
 from core.version import core_version
 from sources.jobs import JobSource, open_source
 

@@ -5,18 +5,18 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.temporal import Odd
 from core.events.messages import key_rows
 from core.events.table import EventTable
+from core.events.text import cite_rows
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.rank import first_time
 from core.judge.slowdown import Slowdown
+from core.judge.temporal import Odd
 from core.live.findings import duration
 from core.model import EventEvidence, IterationEvidence, Line, NodeEvidence, Role
 from core.nodes.sign import Suspicion
-from core.parsing.parsed import Parsed
-from core.text import cite_rows
+from core.parsed import Parsed
 
 MAX_LINES = 8  # cited lines an event
 MAX_NAMES = 3  # nodes that a sentence names; of more it says how many

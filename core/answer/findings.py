@@ -15,7 +15,7 @@ from core.live.findings import duration
 from core.metrics.found import Finding
 from core.model import Confidence, Role, Scope, Stage
 from core.nodes.sign import Suspicion, short
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 HELD_UP = 0.4  # score of a suspicion that is told when a job hung: whoever looks has to begin somewhere
 MAX_SUSPECTS = 3  # that a headline names

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from core.events.messages import key_rows
 from core.events.table import EventTable, rows_by
+from core.events.template import Template
+from core.events.text import cite_rows
 from core.facts import complains, fact_of
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import Line, Role
-from core.parsing.parsed import Parsed
-from core.parsing.templates import Template
-from core.text import cite_rows
+from core.parsed import Parsed
 
 MAX_LINES = 12  # of a look: more than anybody reads in a thread
 

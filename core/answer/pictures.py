@@ -9,7 +9,7 @@ from core.judge.candidates import Candidate
 from core.judge.ranks import last_words
 from core.model import Mark, NodeBar, Pictures
 from core.nodes.sign import Suspicion
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 MAX_MARKS = 4000  # points; more cannot be told apart
 NO_NODE = "scheduler"  # lane of events that belong to no node

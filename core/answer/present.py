@@ -6,14 +6,14 @@ from dataclasses import replace
 from core.answer.evidence import event_evidence, iteration_evidence, node_evidence
 from core.answer.findings import Verdict
 from core.answer.pictures import pictures
-from core.course.temporal import Odd
 from core.dumps.signs import DumpEvidence
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.rank import telling_roots
+from core.judge.temporal import Odd
 from core.metrics.evidence import MetricFindings
 from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 MAX_TOLD = 6  # a reader looks at few
 

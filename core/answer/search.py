@@ -11,7 +11,7 @@ from core.answer.look import Found, found_rows, span
 from core.errors import UnreadableLog
 from core.events.table import EventTable
 from core.job import LogFile
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 MAX_SEARCHED = 4 << 30  # bytes that a search for words reads, some seconds; the answer says when there was more
 _BLOCK = 1 << 22

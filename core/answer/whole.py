@@ -14,6 +14,7 @@ from core.answer.findings import (
     second_opinion,
     what_broke,
 )
+from core.events.text import read_rows
 from core.judge.ending import Ending
 from core.judge.rank import quote
 from core.kinds import Kind
@@ -21,7 +22,6 @@ from core.live.findings import duration
 from core.model import Confidence, Scope
 from core.nodes.sign import short
 from core.shares import MAJORITY
-from core.text import read_rows
 
 # Kinds that most report and one node causes
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE})

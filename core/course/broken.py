@@ -8,9 +8,9 @@ import numpy as np
 
 from core.course.iterations import Iterations
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.job import LogFile
 from core.shares import few_of
-from core.text import read_rows
 
 MIN_TIMES = 3  # lines in a row, the last ones: a step whose gradients overflow is skipped, and the next is well
 MOST_LINES = 2_000  # the last ones of each speaker: where it began, if that is not longer ago

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.facts import complains
 from core.job import LogFile
-from core.text import read_rows
 
 MIN_TIMES = 6  # of one speaker; fewer numbers rise by chance,
 FEW_TIMES, MIN_SPEAKERS = 3, 3  # but not where a word names them as a count, and so many speakers say them

@@ -13,11 +13,11 @@ from core.course.markers import Markers, find_markers, measures
 from core.course.pace import Course, course_of
 from core.events.column import Column
 from core.events.table import EventTable, rows_by
+from core.events.text import each_row
 from core.job import LogFile
 from core.logs.lines import NO_TIME
 from core.memory import Memory
 from core.model import Series
-from core.text import each_row
 
 NO_ITERATION = -1
 

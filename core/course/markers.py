@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from core.course.counters import find_counter
 from core.events.table import EventTable, rows_by
+from core.events.text import each_row
 from core.job import LogFile
 from core.logs.lines import NO_TIME
 from core.memory import Memory
-from core.text import each_row
 
 _MAX_MARKERS = 400_000  # lines read again for their numbers; of more, the last ones of each voice, where jobs end
 _BAR = 3  # weight of progress bars in rules/iterations.toml

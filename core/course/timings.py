@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from core.course.iterations import Iterations
 from core.course.pace import SECOND
 from core.events.table import EventTable, rows_by
+from core.events.text import each_row
 from core.job import LogFile
-from core.text import each_row
 
 MOST_ROWS = 40_000  # lines that are read again, evenly spread over the run of each rank: a third of a second
 LAG = "time behind the others"

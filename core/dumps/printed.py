@@ -12,12 +12,12 @@ import numpy as np
 from core.dumps.outliers import Outlier, outliers
 from core.dumps.stacks import Process, read_text
 from core.events.messages import message_rows, unlabelled
+from core.events.text import read_rows
 from core.facts import Blame, Fact
 from core.judge.candidates import Candidate
 from core.kinds import Kind
 from core.model import Role
-from core.parsing.parsed import Parsed
-from core.text import read_rows
+from core.parsed import Parsed
 
 DUMP = "Stack dump of all threads"  # text of such a block (core.logs.blocks.dumps)
 MAX_DUMPS = 4096  # one a rank of the largest jobs

@@ -20,7 +20,7 @@ from core.naming import called
 from core.nodes.blame import Names
 from core.nodes.sign import Sign
 from core.nodes.spatial import SILENT
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 RECORDER = 0.8  # numbers of all ranks against each other: surer than most peers' word (0.65), not a trace of the cause
 STACK = 0.7  # one look at one moment: less sure than numbers that stand still

@@ -9,7 +9,7 @@ from typing import Any
 MAX_FRAMES = 200  # frames of a thread, innermost first; a training loop is 30 deep, and recursion repeats itself
 
 MAX_NAME = 200  # characters of a function, a path or a command that a sentence may quote
-MAX_TEXT = 4000  # of a cited line, as in core.text
+MAX_TEXT = 4000  # of a cited line, as in core.events.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from core.events.column import Column, Computed, Known, Places
 from core.events.held import Held, Part, Settled
 from core.events.tallies import Said, Spoke, said_by, spoken_by
+from core.events.template import Template
 from core.logs.lines import NO_TIME
 from core.logs.origins import Origin, Program
 from core.logs.rows import HEAD, KEY, TIMED, FileRows
 from core.naming import called
-from core.parsing.templates import Template
 
 
 @dataclass(frozen=True, eq=False)

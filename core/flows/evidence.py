@@ -9,7 +9,7 @@ from core.judge.ranks import last_words
 from core.model import Diagnosis, Role, Skipped
 from core.nodes.blame import Names
 from core.nodes.sign import Sign
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 # Chance that the named one is at fault: of ten that were named by these kinds in 30 sets of real jobs ten were; less is
 # taken, for all were one kind of network, and most had been looked at while the rules were written (docs/LOG.md)

@@ -21,7 +21,7 @@ from core.history.attempt import Attempt, End, Suspect
 from core.job import Status
 from core.logs.lines import NO_TIME
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 MILLISECOND = 1_000  # microseconds
 SKEW = 3  # ranks that share a file are this many iterations apart at most

@@ -21,7 +21,7 @@ from core.kinds import Kind
 from core.logs.lines import NO_TIME
 from core.logs.telling import level
 from core.model import Role, Stage
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance

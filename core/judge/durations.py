@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.judge.phrase import without_head
 from core.judge.spans import Span
-from core.parsing.parsed import Parsed
-from core.text import read_rows
+from core.parsed import Parsed
 
 MAX_EVENTS = 64  # messages that are looked at, those said least often first: steps are compared by core.nodes.slow
 MAX_ROWS = 256  # of each message, evenly spread

@@ -31,7 +31,7 @@ from core.judge.spans import Span
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import Role, Stage
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles.rows)

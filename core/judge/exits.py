@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.events.messages import unlabelled
+from core.events.text import read_rows
 from core.judge.ranks import ranks_of_nodes
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.processes import MAX_REPORTS, SHELL_SIGNAL, Process, listed, process_of
-from core.text import read_rows
 
 ALONE = -1  # stands for the local rank of a node that has one rank
 REPORT = 3  # rows from the line of a report that names the rank to that which tells how it ended (torchrun, mpirun)

@@ -22,7 +22,7 @@ from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import Role
 from core.outcomes import Outcome, outcome_of
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 MOST = 6  # such messages; a reader looks at few (as in core.answer.present), and programs say little when they end
 _WORDS = re.compile(r"(?:[A-Za-z]{2,40}[^A-Za-z]{1,40}){2}[A-Za-z]{2}")  # three of them: a message, no part of a list

@@ -11,13 +11,13 @@ from dataclasses import replace
 from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
 from core.events.messages import key_rows, message_rows
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.facts import Fact, in_frames
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.kinds import Kind
 from core.model import Role, Stage
-from core.parsing.parsed import Parsed
-from core.text import read_rows
+from core.parsed import Parsed
 
 EXCESS_SHARE = 0.3  # of the score hangs on never being said in good jobs
 LATE_SHARE = 0.1  # of the score is lost by a root that comes after the first one

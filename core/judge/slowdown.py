@@ -15,7 +15,7 @@ from core.course.stages import STAGES
 from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.judge.durations import Durations
 from core.model import Stage
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
 
 SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from core.course.pace import SECOND
 from core.events.table import rows_by
+from core.events.text import read_rows
 from core.facts import complains
 from core.judge.phrase import phrase, words_of_names
 from core.logs.lines import mask
-from core.parsing.parsed import Parsed
-from core.text import read_rows
+from core.parsed import Parsed
 
 MIN_TIMES = 1  # that the end of a span was told; checkpoints are rare, and jobs hang in their second one as well
 MOSTLY = 0.8  # of its beginnings were followed by the end; between the others something else was said

@@ -9,7 +9,7 @@ from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.judge.ranks import ranks_of_nodes
 from core.model import Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 
 def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:

@@ -12,7 +12,7 @@ from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.kinds import Kind
 from core.model import Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
 
 MIN_TIMES = 5  # a line is repeated when it comes so often; a few belong to what was under way

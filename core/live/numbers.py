@@ -1,6 +1,6 @@
 """Numbers that the iterations of a running job carry: a loss that is none any more, a level that at least doubled.
 
-Level shifts are those of ``core.course.temporal``; while a job runs they count only once they have lasted for a while,
+Level shifts are those of ``core.judge.temporal``; while a job runs they count only once they have lasted for a while,
 because what is still rising may be a step of evaluation or a slow disk.
 """
 
@@ -8,7 +8,7 @@ from collections import deque
 from math import isfinite
 
 from core.course.markers import measures
-from core.course.temporal import level_shifts
+from core.judge.temporal import level_shifts
 from core.live.findings import JOB, Finding, Kind
 from core.model import Series
 

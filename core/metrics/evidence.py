@@ -20,7 +20,7 @@ from core.metrics.traffic import devices, standing
 from core.model import MetricEvidence, Role
 from core.nodes.blame import Names
 from core.nodes.sign import Sign
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 MAX_SHOWN = 8
 BESIDE_A_FAULT = 0.35  # of a metric that is apart when the logs tell what broke: it may be what that fault did

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.kinds import BROKEN_XIDS
 from core.live.findings import duration
 from core.metrics.found import Finding, Says, clock
 from core.metrics.kinds import Measure, measure_of
 from core.metrics.peers import as_rate
 from core.metrics.series import SECOND, Metric
-from core.next.situation import BROKEN_XIDS
 
 STILL = 600.0  # seconds without traffic (ByteRobust, section 4.1: ten minutes)
 NOTHING = 0.01  # of the usual rate: monitoring and shells go on

@@ -6,8 +6,8 @@ from dataclasses import replace
 from core.answer.findings import Findings, Verdict
 from core.history.attempt import Attempt
 from core.history.of_job import attempts_of
-from core.history.past import past_of
 from core.model import Diagnosis
+from core.next.past import past_of
 from core.next.read import situation
 from core.next.table import next_step
 

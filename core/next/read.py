@@ -12,12 +12,12 @@ from core.events.table import EventTable
 from core.facts import Fact
 from core.job import Status
 from core.judge.candidates import Candidate
-from core.kinds import Kind
+from core.kinds import BROKEN_XIDS, Kind
 from core.logs.lines import NO_TIME
 from core.metrics.found import Says
 from core.model import EventEvidence, Role, Scope
-from core.next.situation import BROKEN_XIDS, OF_KIND, Broken, Past, Situation
-from core.parsing.parsed import Parsed
+from core.next.situation import OF_KIND, Broken, Past, Situation
+from core.parsed import Parsed
 
 OWN_REPORT = 0.95  # strength of what a device or its driver reports itself; programs tell of a failed kernel with less
 WINDOW = 300 * SECOND  # of flaps that count together (ByteRobust, section 4.1: twice within five minutes)

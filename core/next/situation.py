@@ -38,10 +38,6 @@ _KINDS = {
 }
 OF_KIND = {kind: broken for broken, kinds in _KINDS.items() for kind in kinds}
 
-# Double bit errors, NVLink, a GPU that is gone, uncontained memory errors: the device is broken (NVIDIA's catalogue).
-# Others, 13, 31 and 43 above all, come from programs too.
-BROKEN_XIDS = frozenset({48, 64, 74, 79, 95})
-
 
 @dataclass(frozen=True, slots=True)
 class Past:

@@ -9,14 +9,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from core.events.messages import keys_of
+from core.events.text import read_rows
 from core.judge.candidates import Candidate
 from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign
 from core.nodes.votes import MAX_READ, ODD
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
-from core.text import read_rows
 
 ELSEWHERE = 0.7  # more than a vote on any parameter: that one went elsewhere is why they never met
 _MASKED = "<IP>"

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.broken import Broken
+from core.events.text import each_row
 from core.facts import complains
 from core.nodes.sign import Sign
 from core.nodes.votes import of_each
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
-from core.text import each_row
 
 ODD_ONE = 0.75  # surer than a vote: it agreed before, by itself and on all ranks
 MIN_AGREED, MIN_ODD = 4, 3  # times that all print the same first, and that one prints something else then

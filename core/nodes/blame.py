@@ -13,6 +13,7 @@ from core.judge.candidates import Candidate
 from core.kinds import Kind
 from core.logs.voices import is_actor
 from core.model import Role
+from core.processes import process_of
 
 _WORD = re.compile(r"[\w.-]+")
 _RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
@@ -57,15 +58,19 @@ class Names:
         """The node that goes by a name or address."""
         return self._nodes.get(name) or self._nodes.get(name.split(".", 1)[0] if not _is_address(name) else name)
 
-    def unheard(self, name: str) -> str | None:
+    def unheard(self, name: str, *, reported: bool = False) -> str | None:
         """A node that wrote no log, by its own name.
 
         Only where no manifest tells which nodes there are, and a name like those of the others, if any was heard: what
         schedulers say may be about another job.
+
+        Args:
+            reported: a launcher reports how a process there ended, so that it is a node, however it is called.
         """
         name = name.rstrip(".-")
         may_belong = not self._all_are_known and (not self._shapes or _shape(name) in self._shapes)
-        return name if may_belong and _HOSTLIKE.fullmatch(name) else None
+        is_node = (reported and not self._nodes) or _HOSTLIKE.fullmatch(name)
+        return name if name and may_belong and is_node else None
 
     def of_rank(self, rank: int) -> str | None:
         """The node of a global rank."""
@@ -112,7 +117,7 @@ def blame_edges(
 def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
     match = candidate.fact.named.search(text) if candidate.fact.named else None
     if match is None:
-        return names.mentioned(text) if candidate.fact.role is Role.ROOT else None
+        return (names.mentioned(text) or _reported(text, names)) if candidate.fact.role is Role.ROOT else None
     group, value = next(((group, value) for group, value in match.groupdict().items() if value is not None), ("", ""))
     if group.startswith("rank"):
         return names.of_rank(int(value))
@@ -123,8 +128,16 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
     return (
         names.node(value)
         or names.unheard(value)
+        or _reported(text, names)
         or (names.mentioned(text) if candidate.fact.blame is Blame.SELF else None)
     )
+
+
+def _reported(text: str, names: Names) -> str | None:
+    """The node on which a process ended, as a launcher reports it."""
+    process = process_of(text)
+    told = process is not None and process.ended and process.node
+    return names.unheard(told, reported=True) if told else None
 
 
 def sinks(edges: Sequence[Edge]) -> dict[str, int]:

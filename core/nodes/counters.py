@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from core.events.table import rows_by
+from core.events.text import read_rows
 from core.nodes.sign import Sign
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.readings import completed_of, counters_of, may_complete, may_count
 from core.shares import MIN_RANKS
-from core.text import read_rows
 
 COUNTER = 0.35  # a hint: counters rise on victims too, less
 BEHIND_GROUP = 0.5

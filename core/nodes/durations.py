@@ -12,7 +12,7 @@ from core.course.pace import SECOND
 from core.judge.durations import Durations
 from core.nodes.sign import Sign
 from core.nodes.slow import OWN_PART, SHARE
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 LONGER = (

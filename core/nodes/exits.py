@@ -81,6 +81,9 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[
     kinds = {node: _kind(one) for node, one in known.items()}
     usual, count = Counter(kinds.values()).most_common(1)[0]
     odd = [node for node, kind in kinds.items() if kind != usual]
+    killed = [node for node, kind in kinds.items() if kind == "killed"]
+    if len(killed) == 1 and set(kinds.values()) == {"killed", "error", "told"}:  # some failed, the others were ended
+        odd, usual, count = killed, "error", len(known) - 1
     if count <= len(known) * MAJORITY or len(odd) > few_of(len(known)):
         return []
     return [
@@ -88,7 +91,7 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[
             node,
             "exit",
             _WEIGHTS.get(kinds[node], HINT),
-            f"{node} ended with {_words(known[node])}; {count} others with {_words_of(usual)}.",
+            f"{node} ended with {_words(known[node])}; {count} others with {_others(kinds, usual)}.",
         )
         for node in odd
     ]
@@ -111,6 +114,12 @@ def _words(one: Exit | None) -> str:
     if one is None:
         return "no exit code"
     return f"signal {one.signal}" if one.signal is not None else f"exit code {one.code}"
+
+
+def _others(kinds: Mapping[str, str], usual: str) -> str:
+    """How most ended, in words."""
+    mixed = {kind for kind in kinds.values() if kind != "killed"} == {"error", "told"}
+    return "an error or SIGTERM" if mixed else _words_of(usual)
 
 
 def _words_of(kind: str) -> str:

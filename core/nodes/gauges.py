@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.table import rows_by
+from core.events.text import read_rows
 from core.facts import complains
 from core.judge.ending import Ending
 from core.nodes.sign import Sign
 from core.nodes.votes import of_each
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
-from core.text import read_rows
 
 CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
 MIN_VALUES = 3  # on either side of the onset (as in core.course.shift)

@@ -15,7 +15,7 @@ from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
 from core.judge.ending import Ending
 from core.judge.slowdown import Slowdown
 from core.nodes.sign import Sign, short
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 OWN_PART = 0.7  # as sure as a stack dump: it tells where the time goes

@@ -12,15 +12,15 @@ import numpy as np
 from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
 from core.events.table import EventTable, rows_by
+from core.events.text import read_rows
 from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
 from core.judge.ranks import last_words
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
-from core.text import read_rows
 
 LACKS = 0.4  # like a rank that is behind by an iteration
 CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to go on when it was ended

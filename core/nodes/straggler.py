@@ -14,7 +14,7 @@ from core.course.timings import LAG, Values, find_timings, is_milliseconds, is_r
 from core.judge.ending import Ending
 from core.nodes.sign import Sign
 from core.nodes.slow import HALF, OWN_PART, READS, TWICE, UNIT, WAITS
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
 
 MOST = 0.5  # of its lines; what is longer in most is another part of the work, or told by core.nodes.slow

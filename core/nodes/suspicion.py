@@ -7,6 +7,7 @@ import numpy as np
 from core.course.broken import Broken
 from core.events.messages import keys_of
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.facts import Blame
 from core.identities import own_address, own_rank
 from core.job import LogFile
@@ -34,8 +35,7 @@ from core.nodes.straggler import straggler_signs
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
-from core.parsing.parsed import Parsed
-from core.text import read_rows
+from core.parsed import Parsed
 
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from core.events.text import read_rows
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
@@ -12,9 +13,8 @@ from core.judge.spans import Span
 from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
-from core.text import read_rows
 
 UNFINISHED = 0.4  # like what it lacks of its peers' last words (core.nodes.stall.LACKS), which is the same
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 
 from core.events.messages import keys_of
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.judge.candidates import Candidate
 from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
-from core.text import read_rows
 
 ODD = 0.6  # as sure as silence: it tells who differs, not why
 MAX_READ = 4096  # messages: one a rank of the largest jobs

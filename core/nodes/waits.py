@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from core.events.messages import message_rows
+from core.events.text import read_rows
 from core.judge.candidates import Candidate
 from core.logs.blocks.frames import read_frames
 from core.model import Role
 from core.nodes.sign import Sign
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import FEW, MAJORITY
-from core.text import read_rows
 
 STOOD_ELSEWHERE = 0.6  # as sure as silence, which tells the same of a rank that prints nothing
 MIN_RANKS = 4  # of fewer, one is not few

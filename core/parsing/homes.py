@@ -6,10 +6,10 @@ import numpy as np
 
 from core.events.messages import unlabelled
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.job import LogFile
 from core.logs.voices import rank_called, task_called
 from core.processes import MAX_REPORTS, listed, process_of
-from core.text import read_rows
 
 
 def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str]:

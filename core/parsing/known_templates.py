@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import astuple
 
+from core.events.template import Template
 from core.memory import Memory
-from core.parsing.templates import Template, find_templates
+from core.parsing.templates import find_templates
 
 
 def recall_templates(counts: Mapping[str, int], memory: Memory | None) -> dict[str, Template]:

@@ -12,6 +12,7 @@ from core.errors import NoLogs, UnreadableLog
 from core.events.build import build
 from core.events.table import EventTable
 from core.events.tallies import Texts, count_texts, number_texts
+from core.events.template import Template
 from core.job import Job
 from core.logs.fold import fold_texts
 from core.logs.heap import Heap, NoSpace
@@ -22,7 +23,6 @@ from core.logs.read import read_files
 from core.logs.rows import FileRows
 from core.logs.scan import KERNEL_BYTES, choose_engine
 from core.parsing.speakers import find_speakers
-from core.parsing.templates import Template
 from core.version import reader_version
 
 Progress = Callable[[str, int, int], None]

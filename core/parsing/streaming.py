@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.table import EventTable
+from core.events.template import Template, template
 from core.logs.messages import plain
 from core.logs.narrow import Put, narrow
 from core.logs.rows import HEAD, FileRows, Rows, Tally
 from core.parsing.drain import NO_CLUSTER, Stream
-from core.parsing.templates import Template, template
 
 
 @dataclass(frozen=True, slots=True, eq=False)

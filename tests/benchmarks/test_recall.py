@@ -17,9 +17,9 @@ from benchmarks.quality.recall_likeness import Tally, best_threshold, grid_of, t
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from benchmarks.unpack import unpack
 from core.cache import MemoryCache
-from core.events.occurrences import Occurrence
 from core.job import Job
 from core.model import Diagnosis
+from core.occurrences import Occurrence
 from faultlib.embedding import WordHash
 from faultlib.seeds import read_seeds
 from sources.fake import FakeJobs

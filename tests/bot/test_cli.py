@@ -14,7 +14,7 @@ from bot.cli import main
 from bot.investigate import Request, investigate
 from bot.settings import Settings
 from core.errors import BadJobId
-from core.parsing.templates import template_id
+from core.events.template import template_id
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]

@@ -21,7 +21,7 @@ from core.judge.roles.assign import assign_roles
 from core.judge.spans import find_spans
 from core.nodes.sign import Sign
 from core.nodes.suspicion import find_signs
-from core.parsing.parsed import Parsed, parse_job
+from core.parsed import Parsed, parse_job
 from sources.jobs import open_source
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -1,7 +1,7 @@
 """Numbers that name a node."""
 
 from core.nodes.counters import collective_signs, counter_signs
-from core.parsing.parsed import Parsed, parse_job
+from core.parsed import Parsed, parse_job
 from tests.core.jobs import job
 
 

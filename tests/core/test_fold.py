@@ -36,7 +36,7 @@ from core.logs.scan import scan_blocks
 from core.logs.stream import blocks
 from core.logs.telling import guard
 from core.model import Scope
-from core.parsing.parsed import parse_job
+from core.parsed import parse_job
 from core.parsing.templates import find_templates
 from tests.core.jobs import job, lines, raised
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import l4
 from core.diagnose import diagnose
 from core.job import Job, Status
-from core.l4 import (
+from core.l4 import method as l4
+from core.l4.method import (
     MIN_DISTANCES,
     WINDOW,
     Vectors,

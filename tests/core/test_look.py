@@ -5,7 +5,7 @@ import pytest
 from core.answer import look
 from core.answer import search as searching
 from core.answer.search import search
-from core.parsing.parsed import Parsed, parse_job
+from core.parsed import Parsed, parse_job
 from tests.core.jobs import at, example, job, lines, steps
 
 

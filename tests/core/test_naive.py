@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.baseline import normal, profile_job
-from core.course import iterations, temporal
+from core.course import iterations
 from core.job import Status
 from core.judge import candidates as crossjob
+from core.judge import temporal
 from core.judge.candidates import beyond_normal
 from core.logs.lines import NO_TIME
 from core.logs.rows import carry_time

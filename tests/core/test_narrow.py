@@ -29,8 +29,8 @@ from core.logs.read import in_memory, read_files
 from core.logs.rows import COLUMNS, FileRows
 from core.logs.scan import scan_blocks
 from core.memory import Memory
+from core.parsed import parse_job
 from core.parsing.parse import read_job
-from core.parsing.parsed import parse_job
 from tests.core.jobs import example, job, lines, raised, steps
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What a job says before it is judged."""
 
-from core.events.occurrences import find_occurrences, messages_of
-from core.parsing.parsed import parse_job
+from core.occurrences import find_occurrences, messages_of
+from core.parsed import parse_job
 from tests.core.jobs import at, job, lines
 
 

@@ -8,8 +8,8 @@ from core.baseline import profile_job
 from core.job import Job
 from core.logs.messages import plain
 from core.logs.rows import HEAD
+from core.parsed import Parsed, parse_job
 from core.parsing.parse import read_job
-from core.parsing.parsed import Parsed, parse_job
 from tests.core.jobs import at, example, job, lines, raised
 
 

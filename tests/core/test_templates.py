@@ -9,9 +9,10 @@ from drain3.drain import Drain
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.events.template import template_id
 from core.logs.blocks import BLOCK_MARK
 from core.logs.telling import guard
-from core.parsing.templates import SIMILARITY, WILDCARD, find_templates, template_id
+from core.parsing.templates import SIMILARITY, WILDCARD, find_templates
 from tests.core.jobs import job, lines, parse, raised
 
 

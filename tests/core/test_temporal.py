@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.course.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences, sequences_of
 from core.diagnose import diagnose
+from core.judge.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences, sequences_of
 from core.model import Series
 from tests.core.jobs import at, four_nodes, job, lines, parse
 

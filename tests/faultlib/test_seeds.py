@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.events.occurrences import Occurrence, find_occurrences, messages_of
-from core.parsing.parsed import parse_job
+from core.occurrences import Occurrence, find_occurrences, messages_of
+from core.parsed import parse_job
 from core.parsing.templates import WILDCARD
 from faultlib.pattern import Entry, Origin, Pattern, Signature, Status
 from faultlib.signature import find_matches, matches_lines

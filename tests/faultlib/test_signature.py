@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.events.occurrences import Occurrence
+from core.occurrences import Occurrence
 from faultlib.pattern import Clause, Signature, Status, Where
 from faultlib.signature import find_matches, matches_lines
 from tests.faultlib.entries import entry, pattern

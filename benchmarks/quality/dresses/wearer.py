@@ -14,7 +14,7 @@ from benchmarks.quality.dresses.outfit import Folder
 from benchmarks.quality.labels import Place
 from core.job import Manifest
 from core.logs.voices import Origin, Program
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 COLLECTOR = "login1"  # a machine that is no node of any job: who collects what a launcher wrote for all of them
 _ENVELOPE = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (?:std(?:out|err) F )?")  # CRI, kubectl --timestamps

@@ -15,7 +15,7 @@ from core.judge.roles.last_words import weigh_last_words, weigh_silence
 from core.judge.roles.silent_exits import promote_silent_exits
 from core.judge.roles.stops import promote_first_stop, weigh_stops
 from core.judge.roles.survived import demote_survived
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 
 def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:

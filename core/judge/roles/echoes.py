@@ -11,7 +11,7 @@ from core.judge.roles.rows import LATE, NEVER, TROUBLE, first_of_ranks, is_troub
 from core.kinds import Kind
 from core.logs.origins import Program
 from core.model import Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 _OF_OTHERS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.STORE_LOST})  # of who is gone this is said again
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})  # they wait in vain for one that has failed

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.events.messages import keys_of, unlabelled
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.judge.candidates import GRACE, KILLED, Candidate
 from core.judge.exits import ranks_by_place, ranks_of
 from core.judge.roles.rows import (
@@ -26,9 +27,8 @@ from core.judge.roles.rows import (
     without,
 )
 from core.model import Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.processes import Process, process_of
-from core.text import read_rows
 
 MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
 

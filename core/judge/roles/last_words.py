@@ -12,7 +12,7 @@ from core.judge.ranks import last_rows, last_words
 from core.judge.roles.rows import LATE, LEAD, TROUBLE, first_of_ranks, without
 from core.kinds import Kind
 from core.model import Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 from core.shares import MAJORITY, few_of
 
 MIN_SPEAKERS = 2  # of one alone nothing was lost

@@ -13,7 +13,7 @@ from core.judge.ranks import ranks_of_nodes
 from core.judge.roles.rows import Rows, after, are_schedulers, first_times, requests, rows_of, without
 from core.kinds import Kind
 from core.model import Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 # Signals by which processes die: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV
 CRASHES = frozenset({4, 6, 7, 8, 9, 11})

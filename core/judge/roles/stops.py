@@ -13,7 +13,7 @@ from core.judge.exits import Exits
 from core.judge.roles.rows import TROUBLE, Rows, has_waited, onset, requests, without
 from core.kinds import Kind
 from core.model import Role
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 
 def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:

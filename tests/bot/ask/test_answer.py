@@ -20,7 +20,7 @@ from bot.known import KnownFault
 from core.diagnose import diagnose_parsed
 from core.job import Manifest
 from core.model import Line
-from core.parsing.parsed import parse_job
+from core.parsed import parse_job
 from faultlib.models import DEFAULT, embedder_for
 from tests.core.jobs import example
 

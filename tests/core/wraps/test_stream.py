@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableLog
 from core.events.messages import unlabelled
+from core.events.text import read_rows
 from core.job import Job, Manifest
 from core.logs.heap import Heap
 from core.logs.lines import LABEL_MARK, NO_TIME
@@ -18,8 +19,7 @@ from core.logs.rows import HEAD, join, refine_seconds
 from core.logs.scan import scan_blocks, scan_file, spans
 from core.logs.stream import WHOLE
 from core.logs.wraps.stream import OpenUnwrapped
-from core.parsing.parsed import parse_job
-from core.text import read_rows
+from core.parsed import parse_job
 from tests.core.wraps.reading import sample, unwrapped, wrapped
 
 CRI = b"2026-11-22T04:49:38.177137210Z stdout F step %d loss 2.5\n"

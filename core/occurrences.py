@@ -8,7 +8,7 @@ import numpy as np
 from core.events.table import rows_by
 from core.logs.lines import Format, take_apart
 from core.logs.messages import group, plain
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 
 @dataclass(frozen=True, slots=True)

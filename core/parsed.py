@@ -18,6 +18,7 @@ from core.events.build import with_homes, with_nodes_as_ranks, with_ranks_as_nod
 from core.events.column import Column
 from core.events.hold import hold
 from core.events.table import EventTable
+from core.events.template import Template
 from core.facts import fact_of
 from core.job import Job, LogFile
 from core.logs.heap import Heap
@@ -27,7 +28,6 @@ from core.parsing.homes import find_homes, names_only_tasks
 from core.parsing.known_templates import recall_templates
 from core.parsing.parse import Progress, Reading, read_job
 from core.parsing.streaming import stream_templates
-from core.parsing.templates import Template
 from core.version import core_version
 
 

@@ -1,4 +1,4 @@
-"""What ``core.l4`` found, as a diagnosis; none of our own weighing (``core.answer.verdict``) is in it."""
+"""What ``core.l4.method`` found, as a diagnosis; none of our own weighing (``core.answer.verdict``) is in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from core.answer.present import coverage, facts, skipped
 from core.course.stages import STAGES
 from core.events.table import EventTable
+from core.events.text import cite_rows
 from core.model import (
     Confidence,
     Diagnosis,
@@ -22,8 +23,7 @@ from core.model import (
     Skipped,
     Stage,
 )
-from core.parsing.parsed import Parsed
-from core.text import cite_rows
+from core.parsed import Parsed
 
 MAX_LINES = 3  # cited lines an event
 _OWN_STEPS = ("spatial", "temporal")  # L4 says itself whether these could run

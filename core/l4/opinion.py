@@ -10,8 +10,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from core.l4 import SUSPICIOUS, comparable, count_vectors, cross_job, forest
-from core.parsing.parsed import Parsed
+from core.l4.method import SUSPICIOUS, comparable, count_vectors, cross_job, forest
+from core.parsed import Parsed
 
 LEAD = 0.08  # of anomaly between the first and the second node; identical nodes differ by none (docs/LOG.md)
 

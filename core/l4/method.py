@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from core.course.iterations import NO_ITERATION, Iterations
 from core.events.table import EventTable
-from core.l4_answer import Named, Suspect, answer
+from core.l4.answer import Named, Suspect, answer
 from core.model import Diagnosis, IterationEvidence, Scope, Skipped
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 FREQUENT = 0.5  # 4.2 "frequently present", no number given: in at least half of the successful jobs
 MAX_SUSPECTS = 8  # 4.3

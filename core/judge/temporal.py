@@ -19,7 +19,7 @@ from core.baseline import Normal
 from core.course.iterations import Iterations
 from core.events.table import EventTable
 from core.model import Series
-from core.parsing.parsed import Parsed
+from core.parsed import Parsed
 
 WINDOW = 10  # iterations before the tested one (L4, section 4.4)
 MIN_HISTORY = 4  # of fewer, a median says nothing

@@ -1,0 +1,1 @@
+"""The paper as it stands: a method of its own, and a second opinion on every answer."""
