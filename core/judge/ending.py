@@ -135,7 +135,7 @@ def find_ending(
             drift=slow or part,
         )
     progressed = int(course.times[-1])
-    late = LATE_END if order is None and failure is None else 0.0
+    late = LATE_END if order is None and failure is None and _ends_by_manifest(parsed) else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
     if parsed.job.status is Status.COMPLETED and failure is None:
         quiet = 0.0  # what it did after its last step was its end
@@ -209,6 +209,12 @@ def _over(parsed: Parsed) -> int | None:
     if last == NO_TIME:
         return None
     return max(last, end_by_logs(parsed.job.manifest, _first_line(parsed)) or last)
+
+
+def _ends_by_manifest(parsed: Parsed) -> bool:
+    """Whether job.json, and no line, tells last: a scheduler takes a while to write down the end of a job."""
+    last = int(parsed.table.spoke.last.max(initial=NO_TIME))
+    return (end_by_logs(parsed.job.manifest, _first_line(parsed)) or NO_TIME) > last
 
 
 def _first_line(parsed: Parsed) -> int:

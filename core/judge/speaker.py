@@ -23,7 +23,7 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
     ((rank, report),) = alone
     homes = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
     nodes = tuple(node for node, ranks in homes.items() if rank in ranks)
-    unnamed = [one for one in candidates if _is_unnamed(one) and _above(parsed, one, report)]
+    unnamed = [one for one in candidates if _is_unnamed(parsed, one) and _above(parsed, one, report)]
     if not nodes or not unnamed:
         return tuple(candidates)
     return tuple(
@@ -36,8 +36,9 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
     )
 
 
-def _is_unnamed(one: Candidate) -> bool:
-    return one.role is Role.ROOT and one.fact.known and not one.fact.stop and not one.nodes and not one.ranks
+def _is_unnamed(parsed: Parsed, one: Candidate) -> bool:
+    tells = one.fact.known or parsed.table.templates[one.event].block  # exceptions too that no fact knows
+    return one.role is Role.ROOT and tells and not one.fact.stop and not one.nodes and not one.ranks
 
 
 def _above(parsed: Parsed, one: Candidate, report: int) -> bool:

@@ -17,6 +17,7 @@ from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_er
 
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
 _LEAST = 0.6  # of the lines with a clock have the column; the others are of other programs
+_ALWAYS = 0.95  # of the lines begin with it: who collects the lines of several puts the name before each
 _MIN_EACH = 5  # lines of a speaker; of fewer nothing can be said
 _FEW = 0.2  # speakers a line: of more values than that a column counts, or measures
 _INTERLEAVED = 0.2  # changes of speaker a line; what comes in stretches is an epoch, an attempt, a phase
@@ -64,7 +65,8 @@ def _fit(heads: Sequence[bytes]) -> Wrap | None:
         is_read_anyway = column.place == 0 and column.close == b":" and not any(b"@" in one.name for one in said)
         if is_read_anyway:
             continue  # by core.logs.lines: hosts, as pdsh puts them
-        if len(said) >= _LEAST * len(heads) and _are_speakers(column, said):
+        always = not column.place and len(said) >= _ALWAYS * len(heads)
+        if len(said) >= _LEAST * len(heads) and _are_speakers(column, said, always=always):
             return _wrap(column, said)
     return None
 
@@ -104,10 +106,13 @@ def _columns(line: bytes) -> Iterator[tuple[Column, re.Match[bytes], int]]:
             return
 
 
-def _are_speakers(column: Column, said: Sequence[Said]) -> bool:
+def _are_speakers(column: Column, said: Sequence[Said], *, always: bool) -> bool:
+    """Whether a column holds who speaks; always: nearly every line begins with it, whatever program wrote it."""
     counts = Counter(one.name for one in said)
     names = [name for name, count in counts.items() if count >= _MIN_EACH]
-    if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)) or not _are_names(column, names):
+    if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)) or not (
+        _are_names(column, names) or (always and all(map(_BARE.fullmatch, names)))
+    ):
         return False
     kept = [one for one in said if counts[one.name] >= _MIN_EACH]
     changes = sum(one.name != other.name for one, other in pairwise(kept))

@@ -5,6 +5,7 @@ one of a few words, a message is a text. They are read as a logger's then, under
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +22,9 @@ _NEARLY = 0.9  # of the objects have a field and keep to what it is for
 _MIN_LINES = 2
 _FEW = 0.5  # kinds of events an object; of more, the values are data
 _LEVELS = frozenset((*LEVELS, "trace", "debug", "info", "warning", "error", "critical", "fatal"))
+_OURS = frozenset({"message", "level", "node"})
+_INTERLEAVED, _MIN_EACH = 0.2, 5  # changes of speaker a line, and lines of each (as in core.logs.wraps.heads)
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _CLOCK = re.compile(r"(?<!\d)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")  # the rest of "22/17:57:37.90"
 
 
@@ -31,15 +35,16 @@ class _Reading:
     time: str
     message: str
     level: str | None
+    speaker: str | None
 
     def peel(self, line: bytes) -> Peeled | None:
         """What the program told."""
         record = read_object(line)
         if record is None or self.time not in record:
             return None
-        names = {self.message: "message", self.level: "level"}
+        names = {self.message: "message", self.level: "level", self.speaker: "node"}
         clock = str(record.pop(self.time))
-        told = {names.get(name, f"{name}_" if name in ("message", "level") else name): record[name] for name in record}
+        told = {names.get(name, f"{name}_" if name in _OURS else name): record[name] for name in record}
         if _stamp(clock):
             return read_record(told | {"time": clock})
         bare = _CLOCK.search(clock)
@@ -57,10 +62,12 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
         return None
     time = _first(records, _is_time)
     level = _first(records, _is_level, but=(time,))
-    message = _first(records, _is_text, but=(time, level)) or _first(records, _is_word, but=(time, level))
+    speaker = _first(records, _is_speaker, but=(time, level))
+    known = (time, level, speaker)
+    message = _first(records, _is_text, but=known) or _first(records, _is_word, but=known)
     if time is None or message is None:
         return None
-    return Wrap("JSON by its values", _Reading(time, message, level).peel)
+    return Wrap("JSON by its values", _Reading(time, message, level, speaker).peel)
 
 
 def _first(
@@ -78,13 +85,24 @@ def _is_time(values: Sequence[Any]) -> bool:
     """Of this century, and never earlier than the line above; or with a clock in it."""
     known = [stamp for value in values if (stamp := _stamp(value))]
     if len(known) == len(values):
-        return all(one <= other for one, other in pairwise(known)) and known[0] < known[-1]
+        falls = sum(one > other for one, other in pairwise(known))  # where several write, one may be late
+        return falls <= (1 - _NEARLY) * len(known) and known[0] < known[-1]
     return all(isinstance(value, str) and _CLOCK.search(value) for value in values)
 
 
 def _stamp(value: Any) -> bytes:
     """A time as it sorts; nothing where there is none."""
     return iso(as_bytes(str(value).strip())).text or epoch(value).text
+
+
+def _is_speaker(values: Sequence[Any]) -> bool:
+    """One of a few names that come again and again between each other, each about as often: of events few are."""
+    names = Counter(value for value in values if isinstance(value, str) and _NAME.fullmatch(value))
+    if names.total() < len(values) or not 2 <= len(names) <= _FEW * len(values):
+        return False
+    changes = sum(one != other for one, other in pairwise(values))
+    even = sum(count * 2 >= max(names.values()) for count in names.values())
+    return changes >= _INTERLEAVED * len(values) and even > _FEW * len(names) and min(names.values()) >= _MIN_EACH
 
 
 def _is_level(values: Sequence[Any]) -> bool:
