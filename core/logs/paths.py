@@ -18,6 +18,7 @@ _NODE_NAME = re.compile(
     re.IGNORECASE,
 )
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
+_LOCAL_NAME = re.compile(r"(?:^|[-_.])local[-_]?(?:rank)?[-_.]?(\d{1,3})(?=$|[-_.])", re.IGNORECASE)
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(.+?)[-_.](\d{1,6})")
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")
@@ -211,7 +212,9 @@ def _read_stem(origin: Origin, stem: str, paths: Layout) -> Origin:
         origin = replace(origin, node=named)
     elif origin.node is None and not nodes and (stem in paths.machines or _NODE_NAME.fullmatch(stem)):
         origin = replace(origin, node=paths.machines.get(stem, stem))
-    if origin.rank is not None:
+    local = _LOCAL_NAME.search(stem) if origin.rank is None and origin.node else None
+    origin = replace(origin, local_rank=int(local[1])) if local else origin
+    if origin.rank is not None or local:
         return replace(origin, program=Program.RANK)
     if origin.node is None:
         return origin

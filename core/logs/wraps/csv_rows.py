@@ -1,5 +1,7 @@
 """Rows of a table with a header: ``rank,step,uptime_s,loss``, and below it ``3,40,17.61,0.311``; or tabs, semicolons.
 
+Or drawn for people, with bars between the columns: ``|   it |   loss |``, and below it ``|    5 | 0.5965 |``.
+
 Lightning's ``CSVLogger``, probes of a node, and programs that write their progress for a spreadsheet. The names stand
 once, far above the row that matters: each row is read as a logger's object with these fields, so that what is known of
 ``step=40`` and of a column that rises holds for it as well.
@@ -15,6 +17,7 @@ from core.logs.wraps.objects import as_text
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import read_record
 
+_BAR = "|"
 _MIN_COLUMNS = 3  # two names and a comma are a sentence as well
 _MIN_ROWS = 2
 _HEADERS = 256  # lines within which a header is looked for: programs say less before their first row
@@ -51,7 +54,7 @@ class _Reading:
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """A line of names, with rows of as many values below it."""
-    for mark in (",", "\t", ";"):
+    for mark in (",", "\t", ";", _BAR):
         tried = [line for line in lines[:_HEADERS] if line.count(mark.encode()) >= _MIN_COLUMNS - 1]
         for header in dict.fromkeys(cells for line in tried if _is_header(cells := _cells(line, mark))):
             rows = [cells for line in evenly(lines) if (cells := _cells(line, mark)) != header and _fits(cells, header)]
@@ -85,6 +88,11 @@ def _cells(line: bytes, mark: str) -> tuple[str, ...]:
     text = as_text(line)
     if text.count(mark) < _MIN_COLUMNS - 1:
         return ()
+    if mark == _BAR:  # at both ends too; what stands before the first one is who speaks
+        text = text.strip()
+        if not (text.startswith(_BAR) and text.endswith(_BAR)):
+            return ()
+        text = text[1:-1]
     try:
         return tuple(cell.strip() for cell in next(csv.reader((text,), delimiter=mark)))
     except csv.Error:  # a quote, a NUL or a line end within
