@@ -11,6 +11,7 @@ from core.answer.present import as_told, present
 from core.answer.verdict import decide
 from core.cache import ByteCache
 from core.course.broken import find_broken
+from core.course.leak import find_leak
 from core.course.stages import STAGES
 from core.dumps.signs import find_dump_evidence
 from core.events.table import EventTable
@@ -93,6 +94,7 @@ def diagnose_parsed(
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
     broken = find_broken(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: a loss that is no number
+    leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
     dumps = find_dump_evidence(told)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
     candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
@@ -102,7 +104,7 @@ def diagnose_parsed(
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
     seen = find_flow_evidence(parsed, candidates, network)  # beyond the paper: what the network saw (LLMPrism)
     signs = (
-        *find_signs(parsed, candidates, ending, exits, spans, durations, broken),
+        *find_signs(parsed, candidates, ending, exits, spans, durations, broken, leak),
         *dumps.signs,
         *metrics.signs,
         *seen.signs,
@@ -122,6 +124,7 @@ def diagnose_parsed(
         crossed=dumps.crossed,
         alarm=alarm,
         broken=broken,
+        leak=leak,
     )
     verdict = decide(found)  # scope and confidence, in code
     answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)

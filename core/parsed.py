@@ -14,6 +14,7 @@ from core.cache import ByteCache
 from core.course.iterations import Iterations, find_iterations
 from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
+from core.course.timings import Values, find_timings
 from core.events.build import with_homes, with_nodes_as_ranks, with_ranks_as_nodes
 from core.events.column import Column
 from core.events.hold import hold
@@ -65,6 +66,12 @@ class Parsed:
         table = with_nodes_as_ranks(self.table)
         iterations = find_iterations(table, self.files, manifest.total_iterations, self.memory)
         return replace(self, table=table, iterations=iterations)
+
+    def timings(self) -> Mapping[str, Values]:
+        """What the ranks took, by name, rank and iteration."""
+        manifest = self.job.manifest
+        ranks = manifest.node_ranks or {node: (number,) for number, node in enumerate(manifest.nodes)}
+        return find_timings(self.table, self.files, self.iterations, ranks)
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ GROUND_OF = {
     "collective": Ground.PLACE,
     "votes": Ground.NUMBERS,
     "agreement": Ground.NUMBERS,
+    "memory": Ground.NUMBERS,
     "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,
     "gauge": Ground.NUMBERS,

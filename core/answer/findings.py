@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from core.answer.confidence import SUPPORTED, Support
 from core.answer.evidence import slowdown
 from core.course.broken import Broken
+from core.course.leak import Leak
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
@@ -22,7 +23,7 @@ MAX_SUSPECTS = 3  # that a headline names
 QUOTE = 70  # characters of a log line in a headline; a phone shows about as many
 MIN_VOICES = 2  # one that ends alone tells nothing about the others
 BEFORE_TRAINING = frozenset({Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING, Stage.CHECKPOINT_LOADING})
-_TOLD_APART = frozenset({"own part", "agreement"})
+_TOLD_APART = frozenset({"own part", "agreement", "memory"})
 COLLECT = "Collect stacks of all ranks before the next one is ended (py-spy dump), and see which rank stands elsewhere."
 
 
@@ -44,7 +45,7 @@ class Findings:
 
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
     dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
-    tell of the whole job. broken: what training prints and that is no number any more.
+    tell of the whole job. broken: what training prints and that is no number any more. leak: memory that grows.
     """
 
     parsed: Parsed
@@ -58,6 +59,7 @@ class Findings:
     crossed: bool = False
     alarm: Finding | None = None
     broken: Broken | None = None
+    leak: Leak | None = None
 
     @property
     def roots(self) -> list[Candidate]:

@@ -7,13 +7,14 @@ from core.answer.accuse import of_nodes
 from core.answer.findings import Findings, Verdict
 from core.answer.unclear import dumped, measured, running, unclear
 from core.answer.unharmed import completed, ended_at_once, stopped, stopped_unsaid
-from core.answer.whole import of_all, somewhere, stalled, without_numbers
+from core.answer.whole import leaking, of_all, somewhere, stalled, without_numbers
 
 
 def decide(found: Findings) -> Verdict:
     """Weigh all findings."""
     judges = (
         without_numbers,
+        leaking,
         completed,
         stopped,
         of_nodes,

@@ -6,6 +6,7 @@ from core.answer.findings import (
     Findings,
     Verdict,
     apart_by_numbers,
+    broke,
     compared,
     course_of,
     held_up,
@@ -41,6 +42,22 @@ def without_numbers(found: Findings) -> Verdict | None:
         (f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",),
         (),
         ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    )
+
+
+def leaking(found: Findings) -> Verdict | None:
+    """A job that did not break, and whose memory grew on most ranks until the end: it would have."""
+    leak = found.leak
+    if leak is None or len(leak.ranks) <= len(leak.others) or broke(found) or held_up(found) or found.suspicions:
+        return None
+    return Verdict(
+        Scope.JOB,
+        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
+        f"No {found.unit} is special: {leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration "
+        f"{leak.iteration}, and never came back.",
+        (f"It grew alike on {len(leak.ranks)} {found.parsed.table.speaker}s, a machine's memory ends some time.",),
+        (),
+        ("Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",),
     )
 
 

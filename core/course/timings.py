@@ -6,19 +6,21 @@ measures of its own work rises on that rank alone, and what it measures of waiti
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.course.iterations import Iterations
 from core.course.pace import SECOND
+from core.course.values import seconds_of
 from core.events.table import EventTable, rows_by
 from core.events.text import each_row
 from core.job import LogFile
 
 MOST_ROWS = 40_000  # lines that are read again, evenly spread over the run of each rank: a third of a second
 LAG = "time behind the others"
+STEP_OF_EACH = "time of a step, as one tells it of all"
 # A name and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s, elapsed (ms): 203.4
 _PAIR = re.compile(
     r"([A-Za-z][A-Za-z_./-]*(?: [A-Za-z_./-]+){0,3}?)[\"']?(?: ?\(\w+\))?[\"']?\s*[:= ]\s*[\"']?"
@@ -28,7 +30,7 @@ _PAIR = re.compile(
 _OF_EACH = re.compile(r"(?<![\w.:=/])(\d+(?:\.\d+)?) ?(m?s(?:ec)?/[a-z]{2,12}|[a-z]{2,12}/s(?:ec)?)\b")
 # What training prints beside times: measures of learning, sizes, loads. All else that has no unit may be seconds.
 _NO_DURATION = re.compile(
-    r"loss|\blr\b|learning|acc(?:uracy)?\b|norm|ppl|perplexity|grad(?!ient_)|nll|\berr|\bobj|entropy|score|reward|scale|mem"
+    r"loss|\blr\b|learning|acc(?:uracy)?\b|norm|ppl|perplexity|grad(?!ient_)|nll|\berr|\bobj|entropy|score|reward|scale|mem|\brss|vram|heap"
     r"|util|temp|power|gpu|bytes|\bsize|tokens\b|samples|\brank|\bport|\bpid|\bworld|seed|version|\bbs\b|total|skipped|nan",
     re.IGNORECASE,
 )
@@ -41,10 +43,15 @@ _COUNTS = re.compile(r"^(?:global.?)?(?:step|steps|iter|iteration|epoch|batch)$"
 Values = Mapping[int, Mapping[int, float]]  # rank -> iteration -> value
 
 
-def find_timings(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> Mapping[str, Values]:
+def find_timings(
+    table: EventTable, files: Mapping[str, LogFile], iterations: Iterations, node_ranks: Mapping[str, Sequence[int]]
+) -> Mapping[str, Values]:
     """Durations by name, rank and iteration; of rates their inverse; and by how much each rank is later.
 
-    Only ranks that count their own iterations are read.
+    Only ranks that count their own iterations are read, and what one that is none tells of the nodes of all.
+
+    Args:
+        node_ranks: ranks of each node, as job.json has them.
     """
     rank = table.rank_of_voice[iterations.voices]
     chosen = _spread(rank)
@@ -55,7 +62,23 @@ def find_timings(table: EventTable, files: Mapping[str, LogFile], iterations: It
             place = number[row]
             for name, value in _pairs(text):
                 found[name][int(rank[place])][int(iterations.numbers[place])] = value
-    return {**{name: found[name] for name in sorted(found)}, LAG: _lags(iterations)}
+    elif alone := {node: ranks[0] for node, ranks in node_ranks.items() if len(ranks) == 1}:
+        _add_told_of_nodes(found[STEP_OF_EACH], table, files, iterations, alone)
+    return {**{name: found[name] for name in sorted(found) if found[name]}, LAG: _lags(iterations)}
+
+
+def _add_told_of_nodes(
+    found: dict[int, dict[int, float]],
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    iterations: Iterations,
+    ranks: Mapping[str, int],
+) -> None:
+    """What a leader tells of each node in the lines with which it counts the iterations."""
+    number = dict(zip(iterations.marks[-MOST_ROWS:].tolist(), iterations.numbers[-MOST_ROWS:].tolist(), strict=True))
+    for row, text in each_row(files, table, np.array(sorted(number), np.intp)):
+        for rank, value in seconds_of(text, ranks).items():
+            found[rank][number[row]] = value
 
 
 def is_rate(name: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from core.course.pace import SECOND, Course, Pace
 from core.course.shift import MIN_RATIO, find_growth, find_shift, find_uneven_shift
 from core.course.stages import STAGES
-from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
+from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.durations import Durations
 from core.model import Stage
 from core.parsed import Parsed
@@ -43,7 +43,7 @@ class Slowdown:
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
-    told = find_timings(parsed.table, parsed.files, parsed.iterations)
+    told = parsed.timings()
     totals = {name: values for name, values in told.items() if _TOTAL.search(name)}
     found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values)) is not None]
     return max(found, key=lambda slow: slow.after, default=None)
@@ -52,7 +52,7 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
 def part_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that one rank alone tells of, by a part of a step that it prints."""
     found = []
-    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
+    for name, values in parsed.timings().items():
         if name == LAG or is_rate(name) or len(values) < MIN_RANKS:
             continue
         shifts = [slow for of in values.values() if (slow := _shift_of({0: of})) is not None]

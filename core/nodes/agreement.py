@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.broken import Broken
+from core.course.values import values_of
 from core.events.text import each_row
 from core.facts import complains
 from core.nodes.sign import Sign
@@ -25,10 +26,6 @@ ODD_ONE = 0.75  # surer than a vote: it agreed before, by itself and on all rank
 MIN_AGREED, MIN_ODD = 4, 3  # times that all print the same first, and that one prints something else then
 MAX_EVENTS = 6  # messages that are looked at, those said most often first
 MAX_ROWS = 4_000  # of a message, of all ranks in the same iterations, evenly spread: a twentieth of a second
-_SPLIT = re.compile(r"[\s,;|=:()\[\]{}\"'<>]+")
-_VALUE = re.compile(
-    r"[-+]?\d[\d.]*(?:e[-+]?\d+)?|(?=[a-f]*\d)[0-9a-f]{6,64}|0x[0-9a-f]{1,32}|nan|[-+]?inf", re.IGNORECASE
-)
 _UNIT = re.compile(r"[mun]?s|secs?|seconds|min|h|%|[KMGT]i?B|[a-z]{1,12}/s(?:ec)?|m?s/[a-z]{1,12}", re.IGNORECASE)
 # What each machine measures for itself, alike for a while by chance.
 _COUNTED = re.compile(r"bytes|files|tokens|samples|rows|records|shards|tensors|param(?:eter)?s", re.IGNORECASE)
@@ -146,15 +143,9 @@ def _chosen(parsed: Parsed, event: int) -> tuple[NDArray[np.intp], list[Key]]:
 
 def _read(text: str) -> Iterator[tuple[int, str, str]]:
     """Values of a line with their places and names; none that each machine measures for itself."""
-    words = _SPLIT.split(text)
-    name, place = "", 0
-    for word, behind in zip(words, (*words[1:], ""), strict=True):
-        if _VALUE.fullmatch(word):
-            place += 1
-            if not (_UNIT.fullmatch(behind) or of_each(name) or _MEASURED.search(name.lower())):
-                yield place, behind if _COUNTED.fullmatch(behind) else name, word
-        elif word:
-            name = word
+    for value in values_of(text):
+        if not (_UNIT.fullmatch(value.behind) or of_each(value.name) or _MEASURED.search(value.name.lower())):
+            yield value.place, value.behind if _COUNTED.fullmatch(value.behind) else value.name, value.text
 
 
 def _find_apart(told: Iterator[tuple[str, Values]], ranks: int) -> Iterator[Apart]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.course.spent import find_spent
-from core.course.timings import LAG, find_timings, is_milliseconds, is_rate
+from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.ending import Ending
 from core.judge.slowdown import Slowdown
 from core.nodes.sign import Sign, short
@@ -85,7 +85,7 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
         return []
     level = Slowdown(int(parsed.iterations.course.numbers[0]), 0.0, pace.step)
     parts: dict[str, dict[int, float]] = {}
-    for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items():
+    for name, values in parsed.timings().items():
         if name == LAG or is_rate(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):
             continue
         own = {rank: float(np.median(list(of.values()))) for rank, of in values.items()}
@@ -122,7 +122,7 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     """What each rank took before and after the onset: for what it prints, and behind what it says."""
     parts = {
         name: {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
-        for name, values in find_timings(parsed.table, parsed.files, parsed.iterations).items()
+        for name, values in parsed.timings().items()
     }
     if slow.than_good_jobs:
         return parts

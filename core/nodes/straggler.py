@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.course.pace import SECOND
-from core.course.timings import LAG, Values, find_timings, is_milliseconds, is_rate
+from core.course.timings import LAG, Values, is_milliseconds, is_rate
 from core.judge.ending import Ending
 from core.nodes.sign import Sign
 from core.nodes.slow import HALF, OWN_PART, READS, TWICE, UNIT, WAITS
@@ -33,7 +33,7 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
     if len(home) < MIN_RANKS or pace is None or ending.slow is not None:
         return []  # where steps left their level for good, core.nodes.slow tells whose part rose
     whole = float(course.times[-1] - course.times[0]) / SECOND
-    told = find_timings(parsed.table, parsed.files, parsed.iterations)
+    told = parsed.timings()
     signs = []
     for name, values in told.items():
         if name == LAG or is_rate(name) or WAITS.search(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):

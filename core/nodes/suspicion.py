@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.course.broken import Broken
+from core.course.leak import Leak
 from core.events.messages import keys_of
 from core.events.table import EventTable
 from core.events.text import read_rows
@@ -27,6 +28,7 @@ from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
 from core.nodes.gauges import gauge_signs
+from core.nodes.leaks import leak_signs
 from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
@@ -49,6 +51,7 @@ def find_signs(
     spans: Sequence[Span] = (),
     durations: Sequence[Durations] = (),
     broken: Broken | None = None,
+    leak: Leak | None = None,
 ) -> tuple[Sign, ...]:
     """Signs of every channel for every node."""
     table, manifest, files, nodes = parsed.table, parsed.job.manifest, parsed.files, parsed.nodes
@@ -81,6 +84,7 @@ def find_signs(
         *unfinished_signs(parsed, ending, spans, node_of_rank),
         *vote_signs(parsed, candidates, node_of_rank),
         *agreement_signs(parsed, broken, node_of_rank),
+        *leak_signs(parsed, leak, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
     )

@@ -159,7 +159,8 @@ def _wrap(column: Column, said: Sequence[Said]) -> Wrap:
         + rb")(?=[ \t]|$)"
     )
     is_rank = all(_RANK.fullmatch(name) for name in names) and _means_rank(column, names)
-    differs = len({mask(name) for name in names}) > 1  # templates of all speakers must be the same
+    # templates of all speakers must be the same, and what stands before a table is none of its columns
+    differs = len({mask(name) for name in names}) > 1 or all(one.rest.lstrip().startswith(b"|") for one in said)
 
     def peel(line: bytes) -> Peeled | None:
         match = pattern.match(line)

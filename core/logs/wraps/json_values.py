@@ -22,7 +22,7 @@ _NEARLY = 0.9  # of the objects have a field and keep to what it is for
 _MIN_LINES = 2
 _FEW = 0.5  # kinds of events an object; of more, the values are data
 _LEVELS = frozenset((*LEVELS, "trace", "debug", "info", "warning", "error", "critical", "fatal"))
-_OURS = frozenset({"message", "level", "node"})
+_OURS = frozenset({"message", "level"})  # names that a field of another meaning must not have
 _INTERLEAVED, _MIN_EACH = 0.2, 5  # changes of speaker a line, and lines of each (as in core.logs.wraps.heads)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _CLOCK = re.compile(r"(?<!\d)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")  # the rest of "22/17:57:37.90"
@@ -44,7 +44,8 @@ class _Reading:
             return None
         names = {self.message: "message", self.level: "level", self.speaker: "node"}
         clock = str(record.pop(self.time))
-        told = {names.get(name, f"{name}_" if name in _OURS else name): record[name] for name in record}
+        ours = frozenset(names.values()) if self.speaker else _OURS
+        told = {names.get(name, f"{name}_" if name in ours else name): record[name] for name in record}
         if _stamp(clock):
             return read_record(told | {"time": clock})
         bare = _CLOCK.search(clock)

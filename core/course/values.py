@@ -1,0 +1,68 @@
+"""Values in a line of text: numbers, checksums, nan; and what one line tells of several machines."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_SPLIT = re.compile(r"[\s,;|=:()\[\]{}\"'<>]+")
+_VALUE = re.compile(
+    r"[-+]?\d[\d.]*(?:e[-+]?\d+)?|(?=[a-f]*\d)[0-9a-f]{6,64}|0x[0-9a-f]{1,32}|nan|[-+]?inf", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
+_SECONDS = re.compile(r"s|secs?|seconds")
+MIN_NAMED = 3  # of two that a line names, one may be told about the other
+REACH = 3  # words between a name and its value: "0.37 s on gpu-7", "gpu-7 took 0.37 s"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of a line.
+
+    place: which of its values it is. name, behind: the words next to it, empty where none are. words: all that stand
+    between the value before and it.
+    """
+
+    place: int
+    name: str
+    text: str
+    behind: str
+    words: tuple[str, ...]
+
+
+def values_of(text: str) -> Iterator[Value]:
+    """All values of a line, from left to right."""
+    words = _SPLIT.split(text)
+    name, place, before = "", 0, list[str]()
+    for word, behind in zip(words, (*words[1:], ""), strict=True):
+        if _VALUE.fullmatch(word):
+            place += 1
+            yield Value(place, name, word, behind, tuple(before))
+            before = []
+        elif word:
+            name = word
+            before.append(word)
+
+
+def seconds_of(text: str, ranks: Mapping[str, int]) -> dict[int, float]:
+    """What one line tells of all: the seconds of each rank whose node it names, ``0.37 s on farm-a, 0.33 s on farm-b``.
+
+    None unless the number stands in the same place beside each name.
+
+    Args:
+        ranks: by the name of their node.
+    """
+    words = [word for word in _SPLIT.split(text) if word]
+    named = {place: ranks[word.rstrip(".")] for place, word in enumerate(words) if word.rstrip(".") in ranks}
+    if len(named) < MIN_NAMED or len(set(named.values())) < len(named):
+        return {}
+    for away in sorted(range(-REACH, REACH + 1), key=lambda away: (abs(away), away)):
+        beside = {rank: _seconds(words, place + away) for place, rank in named.items()}
+        found = {rank: value for rank, value in beside.items() if value is not None}
+        if len(found) == len(named):
+            return found
+    return {}
+
+
+def _seconds(words: list[str], place: int) -> float | None:
+    is_told = 0 <= place < len(words) - 1 and _NUMBER.fullmatch(words[place]) and _SECONDS.fullmatch(words[place + 1])
+    return float(words[place]) if is_told else None
