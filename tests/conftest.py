@@ -32,7 +32,7 @@ WHOLE_PROGRAMS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole programs are slow. And the longest measurement first: at the end one process alone would be busy with it."""
+    """Whole programs are slow. And the longest measurement comes first: last, it would keep one process busy alone."""
     for item in items:
         if set(item.path.parts) & set(WHOLE_PROGRAMS):
             item.add_marker(pytest.mark.slow)

@@ -47,8 +47,8 @@ DATABASE, REPORTS = "state.db", "reports"
 KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
 TIDY_EVERY = 6 * 3600.0  # seconds
 LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old is what was left undone, and seconds between two looks
-# An edit that a bot had sent when it died may be done as late as this, and after a newer one of another bot; and for how
-# long before its own beginning the next bot makes that good.
+# How late an edit may be done that a bot had sent when it died, perhaps after a newer one of another bot; and how far
+# before its own beginning the next bot looks for that.
 SETTLED, DIED_LATELY = timedelta(seconds=TIMEOUT), timedelta(minutes=1)
 LEAVING_SECONDS = 6.0  # slack_sdk takes four to close a socket
 _LOG = logging.getLogger(__name__)
