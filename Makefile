@@ -12,7 +12,7 @@ TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchma
 install = { test -x $(BIN)/uv && $(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); } \
   || $(BIN)/python -m pip install --require-hashes -r $(1)
 
-.PHONY: help setup setup-dev demo test check test-pythons format audit bench bench-speed lock clean
+.PHONY: help setup setup-dev demo test test-fast check test-pythons format audit bench bench-speed lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
@@ -49,6 +49,9 @@ demo: setup ## diagnose a failed example job; then, on a terminal, offer the bot
 	fi
 
 test: check ## the same as check
+
+test-fast: setup-dev ## what a person runs between two edits: no whole programs, nothing that takes more than five seconds
+	$(BIN)/pytest -m "not slow" --numprocesses=auto --dist=worksteal --durations=10 -q
 
 check: setup-dev ## everything that CI holds: format, lint, types, tests
 	$(BIN)/ruff format --check .

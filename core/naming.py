@@ -5,12 +5,17 @@ from collections.abc import Collection, Iterable, Sequence
 
 MAX_RUNS = 6  # runs of ranks that a sentence names
 _RANK = re.compile(r"rank (\d+)")
+_DIGITS = 18  # of a number that is compared as one; Python refuses to read those of thousands
 
 
 def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
     """Sort key by which "rank 9" comes before "rank 14", and node-2 before node-10."""
     parts = re.split(r"(\d+)", name)
-    return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)
+    return tuple((part.isdecimal(), _number(part) if part.isdecimal() else 0, part) for part in parts)
+
+
+def _number(digits: str) -> int:
+    return int(digits) if len(digits) <= _DIGITS else 10**_DIGITS
 
 
 def together(names: Sequence[str]) -> str:

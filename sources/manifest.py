@@ -11,6 +11,7 @@ from core.job import Manifest, Status
 T = TypeVar("T")
 
 _HIGHEST_EXIT = 255  # of a process on Linux; a signal's number is lower
+_DIGITS = 7  # of a rank
 _MOST_RANKS = 1_000_000  # ten times the largest training job known; a lying number must not fill the memory
 # Of nodes, and of what is told node by node: twice the nodes of the largest training job known (100,000 accelerators,
 # eight a node). A million names took minutes of comparing nodes that logged nothing.
@@ -60,7 +61,7 @@ class _Fields:
             rank_exit_codes={
                 int(rank): code
                 for rank, code in self._by_node("rank_exit_codes", _exit_code).items()
-                if rank.isdecimal()
+                if rank.isdecimal() and len(rank) <= _DIGITS
             },
             extra=dict(self._fields),
             run=self._take("run", _text),

@@ -19,8 +19,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
 
 
+# Bots that are started and waited for, commands that are run as README and docs show them, a season of faults.
+WHOLE_PROGRAMS = (
+    "e2e",
+    "e2e_browser",
+    "e2e_faults",
+    "contract",
+    "test_docs.py",
+    "test_bad_input.py",
+    "test_campaign.py",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest measurement first: at the end of all it would keep one process busy while the others wait."""
+    """Whole programs are slow. And the longest measurement comes first: last, it would keep one process busy alone."""
+    for item in items:
+        if set(item.path.parts) & set(WHOLE_PROGRAMS):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.path.name != "test_growth.py")
 
 

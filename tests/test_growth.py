@@ -18,7 +18,7 @@ from tests.growth import pumps
 from tests.patterns import FASTER, LINEAR, ROOT, exponent, sites
 
 LIST = Path(__file__).with_name("growth.toml")
-MOST = 74  # expressions of the list; whoever makes one linear takes it from there, and this down
+MOST = 73  # expressions of the list; whoever makes one linear takes it from there, and this down
 Pattern = tuple[str, str]
 
 

@@ -81,8 +81,10 @@ def named_nodes(text: str, nodes: Sequence[str]) -> dict[str, str]:
     """Nodes that a text names, in its order, with their spelling there; "node 1" is node-01 when only that one is."""
     spoken = {(match[1].casefold(), int(match[2])): match for match in _SPOKEN.finditer(text)}
     places: dict[str, tuple[int, str]] = {}
-    for node in nodes:
-        exact = re.search(rf"(?<![\w.-]){re.escape(node)}(?![\w-])", text, re.IGNORECASE)
+    small = text.lower()
+    for node in nodes:  # tens of thousands, of which a question names one: an expression is made for that one only
+        whole = rf"(?<![\w.-]){re.escape(node)}(?![\w-])"
+        exact = re.search(whole, text, re.IGNORECASE) if node.lower() in small else None
         short = _LETTERS_NUMBER.search(node.split(".", maxsplit=1)[0])
         match = exact or (spoken.get((short[1].casefold(), int(short[2]))) if short else None)
         if match and not (match is not exact and _MENTIONS_RANKS.fullmatch(match[1])):

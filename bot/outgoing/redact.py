@@ -87,9 +87,23 @@ _SHORT_OPTION = re.compile(
     rf"|\bcurl\b(?:\s{{1,3}}[^\s;|&]{{1,200}}){{0,12}}?\s{{1,3}}(?:-u|--user)\s{{1,3}}[\"']?[^\s:\"'\[]{{1,64}}:){_NO_PLACEHOLDER}"
     r"(\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'|[^\s\"';|&<>]{1,256})"
 )
+# Further commands, as their own documents write them: what stands before the secret, which is the next word.
+_WORDS = r"(?:\s{1,3}[^\s;|&]{1,200}){0,12}?\s{1,3}"
+_OF_COMMANDS = re.compile(
+    rf"(\b(?:(?:ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami)\b{_WORDS}-w\s{{1,3}}|7z[ar]?\b{_WORDS}-p"
+    rf"|(?:zip|unzip|sqlcmd|bcp)\b{_WORDS}-P\s{{1,3}}|(?:useradd|usermod)\b{_WORDS}-p\s{{1,3}}|ssh-keygen\b{_WORDS}-N\s{{1,3}}"
+    rf"|smbclient\b{_WORDS}-U\s{{1,3}}[^\s%]{{1,64}}%|etcdctl\b{_WORDS}--user[ =][^\s:]{{1,64}}:"
+    rf"|redis-cli\b{_WORDS}--pass\s{{1,3}}|influx\b{_WORDS}-password\s{{1,3}}"
+    r"|rabbitmqctl\s{1,3}(?:add_user|change_password)\s{1,3}\S{1,64}\s{1,3}"
+    r"|htpasswd\s{1,3}-[A-Za-z]{0,8}b[A-Za-z]{0,8}\s{1,3}\S{1,128}\s{1,3}\S{1,64}\s{1,3}"
+    r"|(?:aws_)?(?:secret_access_key|session_token)\s{1,3}(?=\S{0,64}[0-9]))|-pass(?:in|out)?\s{1,3}pass:"
+    r"|;\s{0,2}(?:Pwd|PWD|pwd)\s{0,2}=\s{0,2}|\b[\w.*-]{1,64}:5432:[\w*-]{1,64}:[\w-]{1,64}:"
+    rf"|\"username\"\s{{0,3}}:\s{{0,3}}\"[^\"\n]{{1,64}}\",\s{{0,3}}\"key\"\s{{0,3}}:\s{{0,3}}){_NO_PLACEHOLDER}"
+    r"(\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'|[^\s\"';|&<>]{1,256})"
+)
 # A variable in capitals that is called a key. EOS_TOKEN is a word of a tokenizer, FORWARD_PASS=0.12 a time.
 _ENVIRONMENT = re.compile(
-    r"((?<![A-Za-z0-9_])(?:SSHPASS|(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{1,60}_(?:KEY|AUTH|TOKEN|PASS|PWD|SECRET|CREDS))"
+    r"((?<![A-Za-z0-9_])(?:SSHPASS|(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{1,60}_(?:KEY(?:_BASE)?|AUTH|TOKEN|PASS|PWD|SECRET|CREDS))"
     rf"\s?=\s?){_NO_PLACEHOLDER}(?![0-9.]{{1,20}}(?:\s|$))(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}/]{{4,256}}+(?!/))"
 )
 _COOKIE = re.compile(
@@ -162,7 +176,7 @@ class Redactor:
         text = _HEX_KEY.sub(lambda m: m[0] if _HASH.search(m[1]) else m[1] + self._name("key", m[2]), text)
         text = _AUTHORIZATION.sub(lambda m: m[1] + m[2] + m[3] + self._name("key", m[4]), text)
         text = _BEARER.sub(lambda m: m[1] + self._name("key", m[2]), text)
-        for pattern in (_COOKIE, _SHORT_OPTION, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC):
+        for pattern in (_COOKIE, _SHORT_OPTION, _OF_COMMANDS, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC):
             text = pattern.sub(self._second, text)
         for pattern in (_ASSIGNED, _OPTION, _TOKEN):
             text = pattern.sub(self._value, text)

@@ -17,6 +17,7 @@ from bot.shelf import open_fault_library
 from bot.slack.asking import Asks
 from bot.slack.clerk import Clerk
 from bot.slack.clicks import Clicks
+from bot.slack.client import TIMEOUT
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.deciding import Deciding
 from bot.slack.desk import Desk
@@ -46,6 +47,9 @@ DATABASE, REPORTS = "state.db", "reports"
 KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
 TIDY_EVERY = 6 * 3600.0  # seconds
 LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old is what was left undone, and seconds between two looks
+# How late an edit may be done that a bot had sent when it died, perhaps after a newer one of another bot; and how far
+# before its own beginning the next bot looks for that.
+SETTLED, DIED_LATELY = timedelta(seconds=TIMEOUT), timedelta(minutes=1)
 LEAVING_SECONDS = 6.0  # slack_sdk takes four to close a socket
 _LOG = logging.getLogger(__name__)
 
@@ -192,9 +196,13 @@ class Bot:
 
     def _keep_posted(self) -> None:
         """Give runs the message, or the newest edit of it, that Slack did not take, and approvals their patterns."""
+        began, settled = self.state.clock(), False
         while not self._stopping.wait(LATE_EVERY):
             try:
                 late = {run.id for run in self.state.runs.unposted(self.state.clock() - LATE)}
+                if not settled and self.state.clock() - began >= SETTLED:
+                    late |= {run.id for run in self.state.runs.ended(began - DIED_LATELY)}
+                    settled = True
                 for run_id in sorted(late | self._posting.behind()):
                     self._post_late(run_id)
                 for decision in self.state.drafts.pending(self.state.clock() - LATE):

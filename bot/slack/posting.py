@@ -86,21 +86,24 @@ class Posting:
         """Make a post say something else; one that somebody has deleted stays deleted.
 
         What was true before Slack let us say it is not said any more: then a newer edit takes its place, or, when the
-        run has changed since this message was made, the run is ``behind``.
+        run has changed since this message was made, the run is ``behind``. So it is when Slack was doing two edits at
+        once, or did one while the run changed: nobody knows which of them it did last.
         """
         key, mine = (run.channel, ts), object()
+        beside = self._newest.get(key) is not None
         self._newest[key] = mine
 
-        def change() -> bool:
+        def change() -> bool | None:
             if self._newest.get(key) is not mine:
-                return True
+                return None
             if self._posts.is_outdated(run.id, run.revision):
                 return False
             self._with_fallback(_EDIT, message, {"channel": run.channel, "ts": ts})
-            return True
+            overtaken = beside or self._newest.get(key) is not mine
+            return not overtaken and not self._posts.is_outdated(run.id, run.revision)
 
         try:
-            if not self._patiently(run, _EDIT, "", change):
+            if self._patiently(run, _EDIT, "", change) is False:
                 self._behind.add(run.id)
         except SlackApiError as error:
             if error_of(error) not in _UNEDITABLE:
@@ -151,14 +154,15 @@ class Posting:
         return self._posts.posted(run.id, kind, ts), True
 
     def _patiently(self, run: Run, method: str, place: str, work: Callable[[], _T]) -> _T:
-        """Until it is done, as long as the patience for this run lasts."""
+        """Until it is done, as long as the patience for this run lasts; None: there was nothing to do any more."""
         end = self._clock() + PATIENCE.get(run.status, LAST_PATIENCE)
         try:
             done = self._until(end, run, method, place, work)
         except PostPending:
             self._behind.add(run.id)
             raise
-        self._behind.discard(run.id)
+        if done is not None:
+            self._behind.discard(run.id)
         return done
 
     def _until(self, end: float, run: Run, method: str, place: str, work: Callable[[], _T]) -> _T:

@@ -126,6 +126,11 @@ class Runs:
         found = self._select("status IN ('queued', 'running') AND message_ts = '' AND asked_at < ?", before)
         return tuple(found)[::-1]
 
+    def ended(self, since: datetime) -> tuple[Run, ...]:
+        """What is over since this time, was told, and has a message; oldest first."""
+        found = self._select("told = 1 AND message_ts != '' AND finished_at >= ?", since)
+        return tuple(found)[::-1]
+
     def is_posting(self, team: str, channel: str) -> bool:
         """Whether a run of this channel waits for its message, which may stand there already."""
         sql = (

@@ -97,8 +97,14 @@ def table_from(frame: pl.DataFrame, name: str) -> FlowTable:
 
 
 def _typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    kinds = REQUIRED | {column: kind for column, (kind, _) in OPTIONAL.items()}
+    # polars casts the parts of an object one by one, and what comes out is an object again
+    if objects := [column for column in kinds if column in frame.columns and frame.schema[column].is_nested()]:
+        raise UnreadableFlows(
+            f"{name} holds objects or lists in {', '.join(objects)}", "docs/flows.md has the type of each column."
+        )
     wanted = []
-    for column, kind in (REQUIRED | {column: kind for column, (kind, _) in OPTIONAL.items()}).items():
+    for column, kind in kinds.items():
         if column not in frame.columns:
             wanted.append(pl.lit(OPTIONAL[column][1], kind).alias(column))
         elif kind == pl.String and isinstance(frame.schema[column], pl.Categorical | pl.Enum):

@@ -11,10 +11,11 @@ from core.logs.label import read_label
 from core.logs.units import is_daemon
 from core.logs.voices import Origin
 
+# Seven digits: ranks and tasks go to a million, process ids to four; a longer number is a word of the program.
 _LABEL = re.compile(
-    rb"\[default(?P<local>\d+)\]:|\[rank(?P<rank>\d+)\]: ?|\[\d+,(?P<mpi>\d+)\]<std(?:out|err)>: ?"
-    rb"|\((?P<ray>\w+) pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\) "
-    rb"|(?P<nccl>[\w.-]+):\d+:\d+ \[\d+\] |(?P<task> *\d+): |(?P<host>[\w.-]+): "
+    rb"\[default(?P<local>\d{1,7})\]:|\[rank(?P<rank>\d{1,7})\]: ?|\[\d{1,10},(?P<mpi>\d{1,7})\]<std(?:out|err)>: ?"
+    rb"|\((?P<ray>\w++) pid=(?P<pid>\d{1,7})(?:, ip=(?P<ip>[\d.]{1,15}))?\) "
+    rb"|(?<![\w.-])(?:(?P<nccl>[\w.-]++):\d{1,10}:\d{1,10} \[\d{1,10}\] |(?P<task>\d{1,7}): |(?P<host>[\w.-]++): )"
 )
 
 

@@ -11,6 +11,12 @@ def test_numbers_in_names_are_ordered_as_numbers() -> None:
     assert sorted(names, key=natural) == ["10.0.0.2", "10.0.0.11", "node-2", "node-2b", "node-10", "rank 9", "rank 14"]
 
 
+def test_a_name_of_thousands_of_digits_has_a_place() -> None:
+    """Python reads no number of more than 4,300 digits; job.json may name a node so."""
+    names = ["9" * 5000, "n2", "1" * 30, "7"]
+    assert sorted(names, key=natural) == ["7", "1" * 30, "9" * 5000, "n2"]
+
+
 @pytest.mark.parametrize(
     ("names", "said"),
     [

@@ -662,3 +662,17 @@ def test_any_tree_has_origins(voices: list[tuple[str, bytes]], manifest: dict[st
     assert len(found) == len(voices)
     for origin in found:
         assert origin.rank is None or origin.program is Program.RANK
+
+
+@pytest.mark.parametrize("digits", [12, 5000])
+@pytest.mark.parametrize(
+    "form", ["[rank%s]: it failed", "[1,%s]<stderr>: it failed", "[default%s]:it failed", "%s: it failed"]
+)
+def test_a_number_that_no_rank_has_names_nobody(digits: int, form: str) -> None:
+    """A program may write any number where launchers write a rank: it is text, and no table breaks on it."""
+    said = [at(0, "it works"), form % ("9" * digits), *raised("RuntimeError: it failed")]
+    files = {f"rank_{number}.log": lines(*said) for number in range(2)}
+
+    found = parse(job(files))
+
+    assert {origin.rank for origin in found.table.origins} == {0, 1}

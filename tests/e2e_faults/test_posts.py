@@ -1,7 +1,12 @@
 """Slack refuses, breaks off, answers nonsense or not at all: everything stands there once in the end."""
 
+import threading
+from datetime import timedelta
+
 import pytest
 
+from bot.slack import bot as of_slack
+from bot.slack.connect import make_client
 from slacksim import Slack
 from slacksim.journal import Call
 from tests.e2e_faults.stage import FINISHED, ROOMS, Stage, assert_said_once, eventually
@@ -85,6 +90,43 @@ def test_long_retry_after_of_edits(stage: Stage) -> None:
         limited, after, *_ = calls_to(stage.slack, "chat.update")
         stage.wait_told(job)
     assert after.started >= limited.ended + 8
+    assert_said_once(stage, job)
+
+
+@pytest.mark.parametrize("whose", ["the worker's", "another"])
+def test_an_edit_that_slack_does_too_late(stage: Stage, whose: str) -> None:
+    """An edit that Slack does after the last one says what is not true any more: the message is edited again."""
+    job = stage.job("gate-1")
+    with stage.bot() as first, stage.bot() as second:
+        stage.alice.command(f"/diagnose {job}")
+        stage.wait_for_words(job, "dgx-a03")  # its evidence: what comes next is the end
+        by = next(bot for bot in (first, second) if bool(bot.worker.busy()) == (whose == "the worker's"))
+        run = stage.run(job)
+        assert run is not None
+        stage.slack.faults.call("chat.update", "slow", seconds=3)
+        late = threading.Thread(target=by._telling.show, args=(run.id,))
+        late.start()
+        eventually(lambda: not stage.slack.faults.coming(), "the slow edit")
+        stage.let_go(job)
+        stage.wait_told(job)
+        late.join()
+        stage.wait_for_words(job, FINISHED)
+    assert_said_once(stage, job)
+
+
+def test_an_edit_of_a_bot_that_died(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a bot had sent when it died may be done after the last edit of another: the next one makes it good."""
+    job = stage.job("quick-1")
+    with stage.bot():
+        stage.alice.command(f"/diagnose {job}")
+        stage.wait_told(job)
+    parent = stage.parent(job)
+    client = make_client(stage.slack.workspace.app.bot_token, stage.slack.api_url)
+    client.chat_update(channel=parent.channel, ts=parent.ts, text=f"{job} waits", blocks=[])
+    assert FINISHED not in stage.parent(job).all_text
+    monkeypatch.setattr(of_slack, "SETTLED", timedelta(seconds=1))
+    with stage.bot():
+        stage.wait_for_words(job, FINISHED)
     assert_said_once(stage, job)
 
 

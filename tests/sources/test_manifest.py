@@ -249,3 +249,9 @@ def test_a_manifest_that_cannot_be_read_is_told() -> None:
         Manifest("j"),
         ("job.json may not be read.",),
     )
+
+
+def test_a_rank_of_thousands_of_digits_has_no_exit_code() -> None:
+    """Python reads no number of more than 4,300 digits; the other ranks keep theirs."""
+    manifest, _ = parse_manifest("j1", json.dumps({"rank_exit_codes": {"9" * 5000: 1, "3": -9}}).encode())
+    assert manifest.rank_exit_codes == {3: -9}

@@ -13,7 +13,7 @@ _HEAD = re.compile(
     rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<month>"
     + b"|".join(MONTHS)
     + rb") +(?P<day>[0-9]{1,2}) (?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}) (?P<year>[0-9]{4})"
-    + rb"(?P<tag>\[[0-9]+,(?P<rank>[0-9]+)\])?<std(?:out|err|diag)>:(?: (?=\S))?"
+    + rb"(?P<tag>\[[0-9]{1,10},(?P<rank>[0-9]{1,7})\])?<std(?:out|err|diag)>:(?: (?=\S))?"
 )
 
 

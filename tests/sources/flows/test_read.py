@@ -104,6 +104,7 @@ def test_flow_logs_of_aws_are_read_by_their_header(tmp_path: Path) -> None:
         (b'[{"first": "2026', "broken or cut off"),
         (b"start_us,end_us,src,dst,bytes\n1,2,a,b,many\n", "another type"),
         (b"start_us,end_us,src,dst\n1,2,a,b\n", "no column bytes"),
+        (json.dumps([RECORD | {"in_packets": {"a": 1}}] * 2).encode(), "objects or lists in packets"),
     ],
 )
 def test_what_cannot_be_read_is_told(tmp_path: Path, content: bytes, says: str) -> None:
