@@ -159,8 +159,9 @@ def _wrap(column: Column, said: Sequence[Said]) -> Wrap:
         + rb")(?=[ \t]|$)"
     )
     is_rank = all(_RANK.fullmatch(name) for name in names) and _means_rank(column, names)
+    before_table = 2 * sum(one.rest.lstrip().startswith(b"|") for one in said) > len(said)
     # templates of all speakers must be the same, and what stands before a table is none of its columns
-    differs = len({mask(name) for name in names}) > 1 or all(one.rest.lstrip().startswith(b"|") for one in said)
+    differs = len({mask(name) for name in names}) > 1 or before_table
 
     def peel(line: bytes) -> Peeled | None:
         match = pattern.match(line)

@@ -23,6 +23,7 @@ _MIN_LINES = 2
 _FEW = 0.5  # kinds of events an object; of more, the values are data
 _LEVELS = frozenset((*LEVELS, "trace", "debug", "info", "warning", "error", "critical", "fatal"))
 _OURS = frozenset({"message", "level"})  # names that a field of another meaning must not have
+_LATE = 0.4  # of the lines are earlier than the one above: several write, and one may be a little late
 _INTERLEAVED, _MIN_EACH = 0.2, 5  # changes of speaker a line, and lines of each (as in core.logs.wraps.heads)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _CLOCK = re.compile(r"(?<!\d)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")  # the rest of "22/17:57:37.90"
@@ -86,8 +87,8 @@ def _is_time(values: Sequence[Any]) -> bool:
     """Of this century, and never earlier than the line above; or with a clock in it."""
     known = [stamp for value in values if (stamp := _stamp(value))]
     if len(known) == len(values):
-        falls = sum(one > other for one, other in pairwise(known))  # where several write, one may be late
-        return falls <= (1 - _NEARLY) * len(known) and known[0] < known[-1]
+        falls = sum(one > other for one, other in pairwise(known))
+        return falls <= _LATE * len(known) and known[0] < known[-1]
     return all(isinstance(value, str) and _CLOCK.search(value) for value in values)
 
 

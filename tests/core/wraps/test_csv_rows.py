@@ -37,6 +37,20 @@ def test_seconds_since_1970_are_a_clock() -> None:
     assert shown(METRICS)[1] == "2026-11-22T12:00:00.000000Z gpu=0 util=97"
 
 
+def test_tables_drawn_for_people_are_rows_too() -> None:
+    """Bars stand at both ends; what stands before the first one is who speaks."""
+    rule = "+------+--------+--------+"
+    rows = [f"|  {n:3} | {2.5 - n / 100:.4f} | {410 + n:6} |" for n in range(5, 40, 5)]
+    drawn = "\n".join((rule, "|   it |   loss | rss MB |", rule, *rows, rule)).encode() + b"\n"
+    table = [rule, "|   it |   loss | rss MB |", rule, *rows]
+    beside = "".join(f"    fab{one} {row}\n" for row in table for one in (7, 8)).encode()
+
+    assert layers(drawn) == ["rows of a table"]
+    assert shown(drawn)[3] == "it=5 loss=2.4500 rss MB=415"
+    assert layers(beside) == ["heads", "rows of a table"]
+    assert shown(beside)[7] == "fab8: it=5 loss=2.4500 rss MB=415"
+
+
 @pytest.mark.parametrize(
     "text",
     [

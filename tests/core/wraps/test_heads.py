@@ -40,6 +40,15 @@ def test_a_column_of_names_that_come_again_is_the_speaker(head: str, expected: s
     assert labels(lines(head)) == expected
 
 
+def test_whoever_stands_before_every_line_speaks() -> None:
+    """However different the names are made: who collects the lines of several puts them before each."""
+    said = [f"{name} ts={n} level=info event=push n={n}\n".encode() for n in range(9) for name in ("ps0", "w1", "w22")]
+    verbs = [f"{word} {n} files of part 3\n".encode() for n in range(9) for word in ("read2", "wrote", "closed")]
+
+    assert labels(b"".join(said)) >= {b"node=ps0", b"node=w1", b"node=w22"}
+    assert layers(b"".join(verbs)) == []
+
+
 def test_a_column_without_a_clock_stands_below_lines_that_have_one() -> None:
     """What a library prints with a clock, before a program without one begins."""
     warning = b"[W1123 02:35:31.363 socket.cpp:207] [c10d] The hostname of the client socket cannot be retrieved.\n"

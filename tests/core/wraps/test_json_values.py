@@ -1,0 +1,41 @@
+"""Objects whose fields have names of their own: what their values do tells a time, a speaker and a message."""
+
+import json
+
+from tests.core.wraps.reading import layers, shown
+
+
+def ring(names: tuple[str, ...], steps: int = 12) -> bytes:
+    """Ticks of several processes in one file, the last two of each step in the wrong order."""
+    lines = []
+    for n in range(steps):
+        lines += [
+            {"at": 1795414902.0 + n + late, "who": name, "ev": "tick" if n else "up", "progress": f"{n}/?"}
+            for late, name in zip((0.1, 0.3, 0.2), names, strict=True)
+        ]
+    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+
+
+def test_who_comes_again_and_again_speaks() -> None:
+    """As often as the others, and between them; of events few are as frequent as the others."""
+    told = ring(("r-ams", "r-fra", "r-lon"))
+
+    assert layers(told) == ["JSON by its values"]
+    assert shown(told)[3] == "2026-11-23T06:21:43.100000Z r-ams: tick progress=1/?"
+
+
+def test_a_file_of_one_speaker_says_what_it_said() -> None:
+    """The one who writes it is told by no change."""
+    told = b"".join(line for line in ring(("r-ams", "r-fra", "r-lon")).splitlines(keepends=True) if b"r-ams" in line)
+
+    assert shown(told)[1] == "2026-11-23T06:21:43.100000Z tick progress=1/? who=r-ams"
+
+
+def test_a_field_that_is_called_node_stays_who_speaks() -> None:
+    """Where no other field tells the speaker."""
+    told = "".join(
+        f'{{"node": "aurora-06", "when": "22/17:57:{n:02}.90", "do": "{"upd" if n else "ready"}", "u": {n}}}\n'
+        for n in range(12)
+    ).encode()
+
+    assert shown(told)[1] == "aurora-06: 17:57:01.90 upd u=1"
