@@ -14,18 +14,18 @@ from bot.ask.choose import Turn
 from bot.ask.classify import Classifier
 from bot.ask.neighbours import Neighbours
 from bot.ask.subject import Subject
-from bot.cache import FolderCache
 from bot.chat.choose import model_from
 from bot.chat.model import OnText
-from bot.cluster import readers
-from bot.history.lineage import earlier_attempts
-from bot.known import KnownFault
+from bot.fetch.attempts import earlier_attempts
+from bot.fetch.cache import FolderCache
+from bot.fetch.cluster import readers
+from bot.library.session import at_once, shelf
 from bot.note.note import Note
 from bot.note.write import write_note
 from bot.outgoing.clean import cleaned, cleaned_excerpts
 from bot.report.citations import cited_places
 from bot.settings import Settings
-from bot.shelf import at_once, shelf
+from bot.text.known_fault import KnownFault
 from core.baseline import choose_baseline
 from core.diagnose import EventRow, diagnose_parsed, events
 from core.elsewhere import elsewhere
@@ -188,7 +188,7 @@ def _network(request: Request, job: Job) -> tuple[FlowsAnswer | None, tuple[Skip
     """What the job's network flows tell, if there are any, and why not, if they cannot be used."""
     if request.flows is None and not job.flows:
         return None, ()
-    from bot.flows.beside import flows_beside, flows_of  # noqa: PLC0415 few jobs have flows; polars takes its time
+    from bot.fetch.flows import flows_beside, flows_of  # noqa: PLC0415 few jobs have flows; polars takes its time
 
     return (flows_of(request.flows, request.topology), ()) if request.flows else flows_beside(job)
 

@@ -145,7 +145,7 @@ def test_help_loads_no_heavy_package() -> None:
     """`firstfault --help` answers at once, because it loads none of the packages that take a second each."""
     script = f"""
 import sys
-from bot.cli import main
+from bot.commandline.cli import main
 sys.argv = ["firstfault", "--help"]
 try:
     main()

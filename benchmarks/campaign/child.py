@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import sources.walk
+from bot.jobs.messages import Diagnose
+from bot.jobs.tasks import Voice
 from bot.state.answers import SavedAnswer
-from bot.work.messages import Diagnose
-from bot.work.tasks import Voice
 from tests.e2e_faults import quick
 
 TASKS = quick.TASKS | {"diagnose": f"{__name__}:diagnose"}

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from bot import wording
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, joined, lower, quoted
 from bot.note.about import clock
+from bot.text import wording
 from core.answer import look
 from core.course.wall import moment
 from core.live.findings import duration

@@ -7,11 +7,11 @@ from functools import cache
 from importlib.resources import files as package_files
 from signal import Signals
 
-from bot import wording
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, joined, lower, quoted, raw
-from bot.known import KnownFault
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.answer.search import seek
 from core.facts import fact_of
 from core.model import EventEvidence, Evidence, Role

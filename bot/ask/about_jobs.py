@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bot import wording
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, joined
+from bot.text import wording
 from core.history.attempt import Attempt
 from core.history.changes import changes
 from core.job import Manifest, Status

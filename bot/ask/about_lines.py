@@ -6,12 +6,12 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bot import wording
 from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
 from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, quoted
+from bot.text import wording
 from core.answer import look
 from core.answer.look import Found
 from core.answer.search import search, seek

@@ -5,12 +5,12 @@ from math import isfinite
 
 import numpy as np
 
-from bot import wording
 from bot.ask.about_lines import by_rarity
 from bot.ask.about_topics import presence
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, quoted
+from bot.text import wording
 from core.answer.search import search
 from core.live.findings import duration
 from core.model import Series

@@ -1,6 +1,5 @@
 """Answers about what the job was: nodes and ranks, model, versions, settings, who runs where."""
 
-from bot import wording
 from bot.ask.about_events import telling_words
 from bot.ask.about_jobs import flat_fields
 from bot.ask.about_lines import find
@@ -8,6 +7,7 @@ from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited
+from bot.text import wording
 
 MAX_FIELDS = 4
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")

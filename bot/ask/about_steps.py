@@ -2,11 +2,11 @@
 
 import re
 
-from bot import wording
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, joined, lower, quoted
 from bot.note.claim import Use
+from bot.text import wording
 from core.answer.look import Found
 from core.answer.search import seek
 from core.history.of_job import attempts_of

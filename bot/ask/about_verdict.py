@@ -1,12 +1,12 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
-from bot import wording
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, joined, lower, raw
 from bot.note.by_code import category_of
 from bot.note.claim import Use
 from bot.note.sentence import Category
+from bot.text import wording
 from core.model import Confidence, Role, Scope
 
 _HEDGE = {Confidence.ESTABLISHED: "", Confidence.SUPPORTED: "Likely: ", Confidence.WEAK: "A hint, no more: "}

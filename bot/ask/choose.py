@@ -10,8 +10,8 @@ from bot.ask.intents import ANSWERS
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.chat.model import ChatModel, Message, ModelUnavailable, Usage
-from bot.harmless import harmless
 from bot.outgoing.redact import Redactor
+from bot.text.harmless import harmless
 
 MAX_TOKENS = 300
 MAX_WORD = 100  # characters to search for

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.ask.subject import Subject
-from bot.history.lineage import manifests_of
+from bot.fetch.attempts import manifests_of
 from core.baseline import choose_baseline
 from core.cache import ByteCache
 from core.diagnose import diagnose_parsed

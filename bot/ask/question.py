@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.ask.normal import normal
-from bot.harmless import harmless
+from bot.text.harmless import harmless
 
 MAX_QUESTION = 1_000  # characters that are read
 _QUOTED = re.compile(r"[\"“”„«»`「」]([^\"“”„«»`「」]{2,200})[\"“”„«»`「」]|(?<!\w)'([^']{2,200})'(?!\w)")

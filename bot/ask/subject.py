@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from bot.known import KnownFault
 from bot.note.about import About
 from bot.note.claim import Claims
 from bot.note.claims import claims_of
+from bot.text.known_fault import KnownFault
 from core.job import Manifest
 from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsing.parsed import Parsed

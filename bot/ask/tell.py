@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from bot.harmless import harmless
 from bot.outgoing.redact import redact
-from bot.wording import without_clock
+from bot.text.harmless import harmless
+from bot.text.wording import without_clock
 from core.answer.look import Found
 from core.model import Line
 

@@ -25,8 +25,8 @@ from bot.chat.gate import Gate
 from bot.chat.model import Kind, Message, ModelUnavailable, OnText, Reply, Usage
 from bot.chat.schema import strict_schema
 from bot.chat.wire import Said, read_answer
-from bot.harmless import harmless
 from bot.outgoing.door import for_model
+from bot.text.harmless import harmless
 from core.cache import ByteCache
 from core.errors import BadSettings
 from prompts import render

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from bot import wording
-from bot.harmless import harmless, shorten
-from bot.known import KnownFault
 from bot.note.claim import Claim, Use
 from bot.note.quotes import presentable, quote_of
 from bot.outgoing.redact import Redactor
-from bot.wording import counted, moment, names, ranks
+from bot.text import wording
+from bot.text.harmless import harmless, shorten
+from bot.text.known_fault import KnownFault
+from bot.text.wording import counted, moment, names, ranks
 from core.live.findings import duration
 from core.model import Diagnosis, EventEvidence, Role
 

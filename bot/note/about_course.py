@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from bot import wording
 from bot.note.about import About, claim, distance
 from bot.note.about_suspects import MIN_DISTANCE
 from bot.note.claim import Claim
 from bot.note.wordings import say
+from bot.text import wording
 from core.model import Scope, Stage
 
 MAX_ITERATIONS = 3

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bot.note.about import About, claim, clock
 from bot.note.claim import Claim, Reason
 from bot.note.wordings import say
-from bot.wording import counted, sentence, times
+from bot.text.wording import counted, sentence, times
 from core.model import Confidence, EventEvidence, Scope
 
 MAX_ROOTS, MAX_PEERS = 5, 3  # events that are told of; the evidence below a note has all

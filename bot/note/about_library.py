@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from bot import wording
-from bot.known import KnownFault
 from bot.note.about import MAX_TEXT, About, advice
 from bot.note.claim import Claim, Reason
 from bot.note.wordings import say
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.model import Scope
 
 MAX_FAULTS = 4

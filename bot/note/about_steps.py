@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from bot import wording
 from bot.note.about import About, claim
 from bot.note.claim import Claim
 from bot.note.wordings import say
+from bot.text import wording
 from core.model import Scope
 
 MAX_CHECKS, MAX_GAPS = 4, 4

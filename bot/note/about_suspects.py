@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from bot import wording
 from bot.note.about import NAME, About, claim, clock, distance
 from bot.note.claim import Claim
 from bot.note.wordings import say
-from bot.wording import counted
+from bot.text import wording
+from bot.text.wording import counted
 from core.model import Confidence, NodeBar, NodeEvidence, Scope
 
 MAX_REASONS = 4  # of a suspect, the most telling first

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from bot import wording
 from bot.note.about import NAME, About, claim, listed
 from bot.note.claim import Claim
 from bot.note.wordings import say
+from bot.text import wording
 from core.model import Scope
 
 MAX_WHY = 5
-MAX_HEADLINE = 300  # characters; as bot.wording.first_line
+MAX_HEADLINE = 300  # characters; as bot.text.wording.first_line
 _OF_SCOPE = {Scope.JOB: "job", Scope.NONE: "scope_none", Scope.UNKNOWN: "scope_unknown"}
 _NO_CAUSE = {Scope.NONE: "none", Scope.UNKNOWN: "unknown"}
 

@@ -1,10 +1,10 @@
 """The plan that code makes of claims: for a job without a model, and for fields that a model's plan leaves empty."""
 
-from bot.known import KnownFault
 from bot.note.claim import Claim, Claims, Use
 from bot.note.joins import Join
 from bot.note.plan import Plan, Step
 from bot.note.sentence import Category
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Scope
 from faultlib.draft import category_of as category_by_events
 

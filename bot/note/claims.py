@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from bot.known import KnownFault
 from bot.note.about import About
 from bot.note.about_course import claims_of_course
 from bot.note.about_events import claims_of_events, reasons_of_events
@@ -11,6 +10,7 @@ from bot.note.about_steps import claims_of_gaps, claims_of_steps
 from bot.note.about_suspects import claims_of_suspects
 from bot.note.about_verdict import claims_of_ruled_out, claims_of_verdict
 from bot.note.claim import Claims
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 
 MAX_CITED = 2  # lines of an event that whoever writes beside the claims may repeat

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.harmless import harmless
 from bot.note.claim import Claims
 from bot.note.plan import MAX_READING, MAX_SENTENCE
 from bot.note.quotes import presentable, quotable
+from bot.text.harmless import harmless
 
 _NUMBERS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,

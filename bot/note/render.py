@@ -7,7 +7,7 @@ from bot.note.joins import joined
 from bot.note.plan import Step
 from bot.note.sentence import MAX_CITES, MAX_TEXT, Sentence
 
-MAX_HEADLINE = 300  # characters; as bot.wording.first_line
+MAX_HEADLINE = 300  # characters; as bot.text.wording.first_line
 MAX_CHECKS, MAX_FIXES = 3, 1
 
 

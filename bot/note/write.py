@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import prompts
 from bot.chat.model import ChatModel, Message, ModelUnavailable, OnText, Usage
-from bot.known import KnownFault
 from bot.note import render
 from bot.note.by_code import category_of, gaps, plan_by_code
 from bot.note.claim import Claims
@@ -16,6 +15,7 @@ from bot.note.plan import Plan, asked_for, read_plan
 from bot.note.reading import kept
 from bot.note.sentence import Sentence
 from bot.note.wordings import say
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 
 MAX_TOKENS = 700  # of a plan; the longest that the schema allows has about 500

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from bot.harmless import storable
 from bot.outgoing.redact import Redactor
+from bot.text.harmless import storable
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, EventEvidence, Evidence, Line, NodeEvidence
 

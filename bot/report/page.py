@@ -8,13 +8,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from bot import wording
-from bot.harmless import harmless
-from bot.known import KnownFault
 from bot.note.note import GUESS, TITLES, Note
 from bot.report import iterations, metrics, suspects, timeline
 from bot.report.citations import MAX_LINES, citations
 from bot.report.style import as_svg
+from bot.text import wording
+from bot.text.harmless import harmless
+from bot.text.known_fault import KnownFault
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, Role, Scope, Stage
 

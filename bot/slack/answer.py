@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot import wording
-from bot.known import KnownFault
 from bot.note.note import Note
 from bot.slack import actions as act
 from bot.slack.blocks import (
@@ -27,6 +25,8 @@ from bot.slack.text import code, fallback, literal, moment, person, prose
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run, Trigger
 from bot.state.values import Status
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Scope
 from faultlib.told import shows_a_cause
 

@@ -14,8 +14,8 @@ from slack_bolt.context.respond import Respond
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
-from bot.discreet import discreet, failure_of, is_theirs
 from bot.outgoing.door import for_slack
+from bot.outgoing.errors import discreet, failure_of, is_theirs
 from bot.slack.blocks import Message
 from bot.slack.replies import failure_reply
 from bot.state.errors import StateUnavailable

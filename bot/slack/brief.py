@@ -8,10 +8,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from bot import wording
-from bot.known import KnownFault
 from bot.slack.forms import Form
 from bot.slack.text import day, person, prose
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, NextStep, Role, Scope
 
 MAX_LINES = 8  # of a parent message with headline and buttons: what a phone shows without scrolling

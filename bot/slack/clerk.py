@@ -3,16 +3,16 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot.health import Metrics
+from bot.library.filing import Deed, OpenLibrary, file_note, keep_answer, pattern_to_join, take_back
 from bot.outgoing.clean import cleaned
 from bot.slack.actions import Fits
 from bot.slack.archive import form_of, pattern_from
 from bot.slack.blocks import Message
-from bot.slack.filing import Deed, OpenLibrary, file_note, keep_answer, pattern_to_join, take_back
 from bot.slack.forms import Form
+from bot.slack.health import Metrics
 from bot.slack.people import People
 from bot.slack.posting import Posting
-from bot.slack.telling import DRAFTED_BY, Telling
+from bot.slack.run_messages import DRAFTED_BY, Telling
 from bot.slack.thread import decided_message, undone_message, unfiled_message
 from bot.state.drafts import Decision, Draft, Verdict
 from bot.state.inbox import Once

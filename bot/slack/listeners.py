@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from bot.slack.asking import Asks, Payload
-from bot.slack.clicks import Clicks
+from bot.slack.click_listener import Clicks
 from bot.slack.envelopes import Kind
+from bot.slack.text_listener import Asks, Payload
 from bot.state.inbox import Once, Received
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from dataclasses import field as field_of
 from typing import Any
 
-from bot import wording
-from bot.harmless import harmless
 from bot.note.note import GUESS
 from bot.report.citations import Citation
 from bot.slack import actions as act
@@ -26,6 +24,8 @@ from bot.slack.blocks import (
 )
 from bot.slack.forms import SYMPTOMS_ONLY, Form, choosable
 from bot.slack.text import code, literal, prose
+from bot.text import wording
+from bot.text.harmless import harmless
 from core.model import Diagnosis, Evidence
 from faultlib.draft import MAX_TITLE
 from faultlib.names import Names

@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 from bot.outgoing.door import clean_file, upload
 from bot.slack.blocks import Message, without_blocks
 from bot.slack.client import FIRST_PAUSE, TIMEOUT, Unclear, error_of, retry_after
-from bot.slack.pace import Pace
+from bot.slack.rate_limit import Pace
 from bot.slack.text import NO_LINKS
 from bot.state.posts import Intention, Post, Posts
 from bot.state.runs import Run

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot import wording
-from bot.discreet import discreet, failure_of
-from bot.known import KnownFault
+from bot.outgoing.errors import discreet, failure_of
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
@@ -14,6 +12,8 @@ from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
 from bot.state.values import Failure, Status
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.errors import FirstfaultError, JobNotFound
 from faultlib.answers import Answers
 from faultlib.answers import Verdict as Fit

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from bot import wording
-from bot.known import KnownFault
 from bot.slack.actions import LINES, MORE_LINES, lines_of
 from bot.slack.blocks import Block, actions, button, context, menu, section
 from bot.slack.brief import left_to_say, told_in_brief
 from bot.slack.budget import Part
 from bot.slack.text import code, day, literal, prose
-from bot.wording import counted, sentence
+from bot.text import wording
+from bot.text.known_fault import KnownFault
+from bot.text.wording import counted, sentence
 from core.model import Diagnosis, EventEvidence, Evidence, IterationEvidence, NodeEvidence, Role, Scope
 
 MOST = {
@@ -21,7 +21,7 @@ MOST = {
 MAX_WHY, MAX_SKIPPED, MAX_MENU = 2, 3, 25
 MAX_SENTENCE, MAX_LINE, MAX_FIX = 400, 140, 400  # characters; a line of a phone has about 45
 MAX_NODE = 40
-LIBRARY_STEP = "fault library"  # as bot.shelf says what the library could not do
+LIBRARY_STEP = "fault library"  # as bot.library.session says what the library could not do
 
 
 def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from bot import wording
-from bot.known import KnownFault
 from bot.note.note import Note
 from bot.slack import actions as act
 from bot.slack.answer import asked
@@ -28,7 +26,9 @@ from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run
 from bot.state.threads import Question
 from bot.state.values import Failure
-from bot.wording import counted
+from bot.text import wording
+from bot.text.known_fault import KnownFault
+from bot.text.wording import counted
 from core.model import Diagnosis, Evidence, Role, Scope
 
 MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 600  # lines of a reply (bot.ask), characters of one

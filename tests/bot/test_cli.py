@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import commands
-from bot.cli import main
+from bot.commandline import job_commands as commands
+from bot.commandline.cli import main
 from bot.investigate import Request, investigate
 from bot.settings import Settings
 from core.errors import BadJobId

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.contract import schema_text, to_contract, to_json
-from bot.documents import DiagnosisDocument
+from bot.report.contract import schema_text, to_contract, to_json
+from bot.report.documents import DiagnosisDocument
 from tests.bot import diagnoses
 
 GOLDEN = Path(__file__).parent / "golden"

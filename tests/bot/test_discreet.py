@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.discreet import ASK, discreet, without_places
+from bot.outgoing.errors import ASK, discreet, without_places
 from bot.state.values import Failure
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bot.investigate import Answer, Request, investigate
-from bot.known import KnownFault
+from bot.library.session import at_once, exact_faults, numbered, open_fault_library
 from bot.settings import Settings
-from bot.shelf import at_once, exact_faults, numbered, open_fault_library
+from bot.text.known_fault import KnownFault
 from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
 from faultlib.draft import pattern_of
 from faultlib.pattern import Clause, Signature

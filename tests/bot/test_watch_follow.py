@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.watching import follow
-from bot.watching.follow import Follower, News
+from bot.jobs import growing_files
+from bot.jobs.growing_files import Follower, News
 from sources.jobs import open_path, open_source
 
 
@@ -132,7 +132,7 @@ def test_of_a_long_past_only_the_end_is_read(
 ) -> None:
     """A job that has logged gigabytes is under watch within seconds: whole lines from the end, and it is said so."""
     for name in ("MIN_BACKLOG", "MAX_BACKLOG"):
-        monkeypatch.setattr(follow, name, 1_000)
+        monkeypatch.setattr(growing_files, name, 1_000)
     (logs / "a.log").write_bytes(b"".join(b"line %05d\n" % n for n in range(10_000)))
     (logs / "b.log.gz").write_bytes(gzip.compress((logs / "a.log").read_bytes()))
 
@@ -148,7 +148,7 @@ def test_of_a_long_past_only_the_end_is_read(
 def test_a_flood_comes_in_parts(logs: Path, look: Callable[[], News], monkeypatch: pytest.MonkeyPatch) -> None:
     """One look takes a bounded time; nothing is lost."""
     look()
-    monkeypatch.setattr(follow, "MAX_READ", 1_000)
+    monkeypatch.setattr(growing_files, "MAX_READ", 1_000)
     flood = b"".join(b"%d\n" % n for n in range(1_000))
     with (logs / "a.log").open("ab") as file:
         file.write(flood)

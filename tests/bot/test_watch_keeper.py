@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.jobs import watch_service
+from bot.jobs.watch_messages import BadLine, Command, Found, Heard, Trouble, command_of, to_line, told_of
+from bot.jobs.watch_service import Keeper
 from bot.state.runs import Asking, Run, Trigger
 from bot.state.state import State, open_state
 from bot.state.values import Status
 from bot.state.watches import Watch, WatchFinding
-from bot.watching import keeper
-from bot.watching.keeper import Keeper
-from bot.watching.protocol import BadLine, Command, Found, Heard, Trouble, command_of, to_line, told_of
 from core.live.findings import Kind
 
 _PATIENCE = 60.0
@@ -68,7 +68,7 @@ def home(tmp_path: Path) -> Path:
 def start(state: State, told: Told, home: Path) -> Iterator[Callable[..., Keeper]]:
     running: list[Keeper] = []
 
-    def begin(quiet: timedelta = keeper.QUIET) -> Keeper:
+    def begin(quiet: timedelta = watch_service.QUIET) -> Keeper:
         environment = {**os.environ, "FIRSTFAULT_JOBS": str(home.parent)}
         running.append(Keeper(state, told, environment=environment, quiet=quiet))
         running[-1].start()
@@ -176,7 +176,7 @@ def test_a_process_that_dies_is_started_again(
     state: State, told: Told, home: Path, start: Callable[..., Keeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Out of memory, or killed by somebody: the watch goes on."""
-    monkeypatch.setattr(keeper, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(watch_service, "AGAIN_SECONDS", 0.1)
     watched(state)
     running = start()
     until(lambda: running._process)
@@ -200,7 +200,7 @@ def test_a_job_that_says_nothing_for_too_long_is_left(state: State, start: Calla
 
     left = state.watches.get(watch.id)
     assert left is not None
-    assert left.ended == keeper.QUIET_ENDED
+    assert left.ended == watch_service.QUIET_ENDED
 
 
 def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., Keeper]) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import documents
-from bot.cli import main
+from bot.commandline.cli import main
+from bot.report import documents
 from core.job import Manifest
 from core.model import Confidence, Role, Scope, Stage
 from tests.docs.generate import GENERATED, PARTS, render

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from bot.library.session import open_fault_library
 from bot.settings import load_settings
-from bot.shelf import open_fault_library
 from bot.slack.actions import about
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status

@@ -10,10 +10,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from bot.jobs import tasks
+from bot.jobs.messages import Ask, Diagnose, Embed
+from bot.jobs.tasks import Voice
 from bot.state.answers import SavedAnswer, answer_of
-from bot.work import tasks
-from bot.work.messages import Ask, Diagnose, Embed
-from bot.work.tasks import Voice
 
 TASKS = {name: f"tests.e2e_faults.quick:{name}" for name in ("diagnose", "ask", "embed")}
 ANSWER, STARTS = "answer.json", "starts"

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from bot.library.session import open_fault_library
 from bot.settings import Settings
-from bot.shelf import open_fault_library
 from bot.slack.actions import about
 from bot.state.audit import as_jsonl
 from bot.state.drafts import Decision, Verdict
@@ -92,7 +92,7 @@ def half(stage: Stage) -> Message:
 @pytest.fixture
 def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot does not look for what was left undone: only a click finds it."""
-    monkeypatch.setattr("bot.slack.bot.LATE_EVERY", 3600.0)
+    monkeypatch.setattr("bot.app.LATE_EVERY", 3600.0)
 
 
 def test_the_bot_is_killed_between_the_approval_and_the_library(stage: Stage) -> None:

@@ -16,7 +16,7 @@ from bot.ask.question import read_question
 from bot.ask.subject import Subject
 from bot.ask.tell import cited, raw
 from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
-from bot.known import KnownFault
+from bot.text.known_fault import KnownFault
 from core.diagnose import diagnose_parsed
 from core.job import Manifest
 from core.model import Line

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.checks.run import Node, Runner, Through
-from bot.cli import app
+from bot.commandline.check_nodes.run import Node, Runner, Through
+from bot.commandline.cli import app
 from core.errors import FirstfaultError
 from lab.cluster import Cluster, ip, may_use_namespaces
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import main
-from bot.history.document import SCHEMA, HistoryDocument, schema_text
-from bot.history.gather import Wanted, gather
+from bot.commandline.cli import main
+from bot.commandline.history.document import SCHEMA, HistoryDocument, schema_text
+from bot.commandline.history.gather import Wanted, gather
 from bot.settings import Settings
 from core.errors import JobNotFound
 from core.history.attempt import End

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.known import KnownFault
 from bot.note.claim import Use
 from bot.note.claims import claims_of
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 from tests.bot.note.plans import answer, step
 

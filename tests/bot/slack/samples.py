@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.known import KnownFault
 from bot.note.note import Author, Note
 from bot.note.write import write_note
 from bot.slack.answer import Shown, Step
@@ -14,6 +13,7 @@ from bot.slack.forms import Form, first_form
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run, Trigger
 from bot.state.values import Failure, Status
+from bot.text.known_fault import KnownFault
 from core.model import Confidence, Coverage, Diagnosis, Scope, Skipped
 from tests.bot import diagnoses
 from tests.bot.hard_cases import HOSTILE_LINE

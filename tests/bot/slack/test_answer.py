@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.shelf import STEP
+from bot.library.session import STEP
 from bot.slack import actions
 from bot.slack.answer import Shown, answer_message, lines_of
 from bot.slack.blocks import MAX_JSON, MAX_TEXT, Message, json_size, without_blocks

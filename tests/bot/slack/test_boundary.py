@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from slack_sdk.errors import SlackRequestError
 
-from bot.discreet import ASK
+from bot.library.session import open_fault_library
+from bot.outgoing.errors import ASK
 from bot.settings import Settings
-from bot.shelf import open_fault_library
 from bot.slack.blocks import Message
 from bot.slack.boundary import SEND_AGAIN, attempt, responding
 from bot.slack.client import Unclear

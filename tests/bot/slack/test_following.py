@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.slack.following import Manners, again_message, digest_message, read_quiet
+from bot.slack.failed_jobs import Manners, again_message, digest_message, read_quiet
 from bot.state.followed import Fate, Followed
 from tests.bot.slack.payloads import violations
 from tests.bot.slack.samples import AT, EVIL

@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from bot.slack.blocks import Message
-from bot.slack.pace import SPACING, Pace
 from bot.slack.posting import Posting
-from bot.slack.telling import EDIT_EVERY, Telling
+from bot.slack.rate_limit import SPACING, Pace
+from bot.slack.run_messages import EDIT_EVERY, Telling
 from bot.state.runs import Run
 from bot.state.state import State, open_state
 from tests.bot.state.states import Hands, ask, now

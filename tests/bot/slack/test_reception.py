@@ -13,8 +13,8 @@ import pytest
 
 from bot.slack import actions as act
 from bot.slack.envelopes import Kind, envelope_of
-from bot.slack.readers import NotYet, Readers
-from bot.slack.reception import Reception
+from bot.slack.inbox_readers import NotYet, Readers
+from bot.slack.intake import Reception
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Once, Received
 from bot.state.state import State, open_state

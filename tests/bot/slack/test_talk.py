@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from bot.ask.chatter import is_chatter
+from bot.slack.commands import names_in
 from bot.slack.envelopes import Kind, envelope_of
 from bot.slack.talk import is_asked
-from bot.slack.words import names_in
 from tests.bot.slack.samples import AT, run
 
 ME = "U0BOT"

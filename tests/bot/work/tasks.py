@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from bot.known import KnownFault
+from bot.jobs import tasks
+from bot.jobs.messages import Ask, Diagnose
+from bot.jobs.tasks import Voice
 from bot.state.answers import SavedAnswer
-from bot.work import tasks
-from bot.work.messages import Ask, Diagnose
-from bot.work.tasks import Voice
+from bot.text.known_fault import KnownFault
 from core.errors import NoLogs, SourceUnavailable
 from core.model import Skipped
 from tests.bot import diagnoses

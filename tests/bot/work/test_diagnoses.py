@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.discreet import ASK
+from bot.jobs.tasks import TASKS
+from bot.jobs.work_context import Limits
+from bot.outgoing.errors import ASK
 from bot.state.runs import Asking, Trigger
 from bot.state.state import State, open_state
 from bot.state.values import Status
-from bot.work.means import Limits
-from bot.work.tasks import TASKS
 from tests.bot.state.states import Hands, ask, now
 from tests.bot.work.workers import Recorder, alive, starts, until, working
 

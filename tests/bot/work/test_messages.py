@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.state.answers import SavedAnswer
-from bot.state.values import Failure
-from bot.work.messages import (
+from bot.jobs.messages import (
     Ask,
     BadMessage,
     Diagnose,
@@ -21,14 +19,16 @@ from bot.work.messages import (
     of_line,
     to_line,
 )
+from bot.state.answers import SavedAnswer
+from bot.state.values import Failure
 from tests.bot.work.tasks import MATCH, answer
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        Order("bot.work.tasks:diagnose", Diagnose("f07", "/x", "0.1.0"), 1 << 30),
-        Order("bot.work.tasks:ask", Ask("why?\n\ud800", answer("f07"), (Turn("U1", "a", "b"),))),
+        Order("bot.jobs.tasks:diagnose", Diagnose("f07", "/x", "0.1.0"), 1 << 30),
+        Order("bot.jobs.tasks:ask", Ask("why?\n\ud800", answer("f07"), (Turn("U1", "a", "b"),))),
         Progress("reading \x1b", 1, 2),
         Told(answer("f07"), final=False),
         Told(SavedAnswer("f07", None, (MATCH,)), final=False),

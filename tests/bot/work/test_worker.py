@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.jobs import worker as worker_module
+from bot.jobs.leases import Watch, Why
 from bot.state.state import State, open_state
 from bot.state.values import Status
-from bot.work import worker as worker_module
-from bot.work.watch import Watch, Why
 from tests.bot.state.states import Hands, ask, now
 from tests.bot.work.workers import LEASE, Recorder, alive, alone, shared_state, slack, starts, until, working
 

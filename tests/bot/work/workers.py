@@ -14,14 +14,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.jobs.work_context import Limits
+from bot.jobs.worker import Worker
 from bot.state.answers import SavedAnswer
 from bot.state.posts import Intention
 from bot.state.runs import Run
 from bot.state.state import State, open_state
 from bot.state.threads import Question
 from bot.state.values import Failure
-from bot.work.means import Limits
-from bot.work.worker import Worker
 from tests.bot.work.tasks import TASKS
 
 ROOT = Path(__file__).parents[3]

@@ -1,0 +1,46 @@
+"""What a check has found: a state, what it is about, and a line that says what to do."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.text.harmless import harmless
+from core.errors import FirstfaultError
+
+_STATE, _NAME = 9, 16  # columns
+_MAX = 600  # characters of a line; ids and addresses in it are foreign
+
+
+class State(StrEnum):
+    """How it is."""
+
+    OK = "OK"
+    MISSING = "missing"  # configured, and does not work
+    OFF = "off"  # not configured
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of ``firstfault check``."""
+
+    state: State
+    name: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.state:<{_STATE}}{self.name:<{_NAME}}{harmless(self.says, _MAX)}"
+
+
+def ok(name: str, says: str) -> Finding:
+    """It works."""
+    return Finding(State.OK, name, says)
+
+
+def off(name: str, says: str) -> Finding:
+    """Nobody asked for it."""
+    return Finding(State.OFF, name, says)
+
+
+def missing(name: str, trouble: FirstfaultError | str) -> Finding:
+    """It does not work: why, and what to do."""
+    told = trouble if isinstance(trouble, str) else " ".join(filter(None, (trouble.message, trouble.hint)))
+    return Finding(State.MISSING, name, told)

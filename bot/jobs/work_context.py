@@ -1,0 +1,144 @@
+"""What carrying out a run and a question have in common: what they need, limits, child processes, careful telling."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.jobs.child_process import ChildProcess
+from bot.jobs.leases import Held
+from bot.jobs.listener import Counters, Listener
+from bot.jobs.messages import Ask, Diagnose, Order
+from bot.jobs.run_files import RunFiles
+from bot.jobs.tasks import TASKS
+from bot.outgoing.errors import ASK, discreet, discreet_diagnosis, discreet_note, is_theirs
+from bot.state.answers import SavedAnswer
+from bot.state.state import State
+from bot.state.values import Failure, Status, new_id
+
+MAX_DEATHS = 2  # of children over one row: the first may have been an accident of the machine
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much at a time, and how long.
+
+    memory_bytes: of one child (its data; None: what the machine has). poll_seconds: how soon work that another process
+    has queued is found; that of this one is told by ``Worker.wake``.
+    """
+
+    runs: int = 1
+    questions: int = 1
+    run_seconds: float = 900
+    question_seconds: float = 120
+    memory_bytes: int | None = None
+    poll_seconds: float = 0.5
+
+
+@dataclass(frozen=True)
+class Means:
+    """What the work needs; built once by the worker."""
+
+    state: State
+    listener: Listener
+    counters: Counters
+    files: RunFiles
+    limits: Limits
+    owner: str
+    environment: Mapping[str, str]
+    version: str = ""
+    tasks: Mapping[str, str] = field(default_factory=lambda: TASKS)
+
+    @contextmanager
+    def child(self, held: Held, task: str, body: Diagnose | Ask) -> Iterator[ChildProcess]:
+        """A child for this task; afterwards nothing of it is left."""
+        with self.files.temporary(held.id) as temporary:
+            order = Order(self.tasks[task], body, self.limits.memory_bytes)
+            process = ChildProcess(order, temporary=temporary, environment=self.environment)
+            job = body.job if isinstance(body, Diagnose) else body.answer.job
+            _LOG.info("%s: %s %s in process %d", held.id, task, job, process.pid, extra={"run": held.id, "job": job})
+            with held.running(process):
+                yield process
+
+    def conclude(
+        self, held: Held, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime
+    ) -> bool:
+        """Write down how it ended; False when it is another's meanwhile."""
+        mine = held.leases.conclude(held.id, self.owner, status, failure)
+        seconds = (self.state.clock() - asked_at).total_seconds()
+        if mine:
+            self.counters.finished(task, str(status), seconds)
+        reference = failure.reference if failure else ""
+        _LOG.info(
+            "%s: %s%s", held.id, status if mine else "lost", f" ({reference})" if reference else "",
+            extra={"run": held.id, "outcome": str(status), "seconds": round(seconds, 3), "reference": reference},
+        )  # fmt: skip
+        return mine
+
+    def forgive(self, held: Held, task: str, attempts: int, process: ChildProcess) -> bool:
+        """A child died: let it be tried again, unless it was tried often enough; ``attempts``: that died before."""
+        if process.was_told_to_end():
+            return held.leases.hand_back(held.id, self.owner, counted=False)
+        self.counters.child_died(task)
+        return attempts + 1 < MAX_DEATHS and held.leases.hand_back(held.id, self.owner, counted=True)
+
+    def tell(self, held: Held, call: Callable[[], None]) -> None:
+        """The last call about it; when it raises, it comes again later. Broad except: the listener is foreign code."""
+        try:
+            call()
+        except Exception:  # noqa: BLE001 the boundary to the listener
+            reference = new_id("e")
+            _LOG.exception("%s: telling failed (%s)", held.id, reference, extra={"run": held.id})
+            if not held.leases.tell_later(held.id, self.owner):
+                _LOG.error("%s: telling failed too often, giving up", held.id, extra={"run": held.id})
+        else:
+            held.leases.told(held.id, self.owner)
+
+    def mention(self, held: Held, call: Callable[[], None]) -> None:
+        """A call that only informs: its trouble is logged and costs nothing else. A broad except as in ``tell``."""
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 the boundary to the listener
+            _LOG.warning("%s: %s while telling of progress", held.id, type(error).__name__, extra={"run": held.id})
+
+
+def died(held: Held, process: ChildProcess, what: str) -> Failure:
+    """A child that ended without a last word, for the asker; the log has what it wrote last."""
+    reference, how = new_id("e"), process.how_it_ended()
+    _LOG.error(
+        "%s: child %s (%s); after signal 9 the kernel's log tells whether memory ran out\n%s",
+        held.id, how, reference, process.last_lines(),
+        extra={"run": held.id, "reference": reference},
+    )  # fmt: skip
+    hint = f"Most likely memory ran out. {ASK}" if "signal 9" in how else ASK
+    return Failure(f"{what} ended twice without an answer ({how}).", hint, "ChildDied", reference)
+
+
+def too_late(what: str, seconds: float) -> Failure:
+    """The deadline came before there was anything to say."""
+    return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", "Ask again.", "Deadline", new_id("e"))
+
+
+def logged(held: Held, failure: Failure, trace: str) -> Failure:
+    """What the asker may read of it; the rest stands in our log, under the reference that they are told."""
+    if is_theirs(failure) and not trace:
+        return failure
+    reference = new_id("e")
+    _LOG.error(
+        "%s: %s: %s %s (%s)\n%s", held.id, failure.kind, failure.message, failure.hint, reference, trace,
+        extra={"run": held.id, "reference": reference},
+    )  # fmt: skip
+    return replace(discreet(failure), reference=reference)
+
+
+def shareable(held: Held, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
+    """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
+    if answer.diagnosis is None:
+        return answer
+    diagnosis, note = discreet_diagnosis(answer.diagnosis), answer.note and discreet_note(answer.note)
+    if final and (diagnosis != answer.diagnosis or note != answer.note):
+        kept = [*(one.reason for one in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
+        _LOG.warning("%s: %s", held.id, " ".join(filter(None, kept)), extra={"run": held.id})
+    return replace(answer, diagnosis=diagnosis, note=note)

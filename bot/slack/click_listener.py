@@ -1,0 +1,210 @@
+"""Buttons and forms: who may, what it is about as the state has it now, and forms within Slack's three seconds."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http.client import HTTPException
+from typing import Any
+
+from slack_bolt.context.respond import Respond
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.outgoing.clean import cleaned
+from bot.slack import actions as act
+from bot.slack import replies
+from bot.slack.blocks import Message
+from bot.slack.boundary import attempt, to_person, whispering
+from bot.slack.client import error_of
+from bot.slack.commands import Verb, Wish
+from bot.slack.listener_context import Parts
+from bot.slack.modals import (
+    Errors,
+    edit_modal,
+    lines_modal,
+    message_modal,
+    read_edit,
+    read_reject,
+    reject_modal,
+    wait_modal,
+)
+from bot.slack.raw_lines import find_evidence, read_citations
+from bot.state.inbox import Envelope, Once
+from bot.state.runs import Asking, Trigger
+
+Payload = Mapping[str, Any]
+Do = Callable[[object, Payload, Once], Message | None]
+Look = Callable[[object, str], dict[str, Any]]
+# The right to open a window ends after three seconds, and with its first use, which a bot may not have outlived.
+_TOO_LATE = frozenset({"expired_trigger_id", "trigger_expired", "exchanged_trigger_id", "trigger_exchanged"})
+
+
+class Clicks:
+    """Buttons and forms. A button tells ids only; what is true of them is read from the state."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._deeds: Mapping[str, Do] = {
+            act.CANCEL: self._cancel,
+            act.AGAIN: self._again,
+            act.DIAGNOSE: self._diagnose,
+            act.ANYWAY: self._anyway,
+            act.WATCH: self._watch,
+            act.APPROVE: self._approve,
+            act.APPROVE_NEW: self._approve_new,
+            act.JOIN: self._join,
+            act.UNDO: self._undo,
+            act.USEFUL: self._useful,
+            act.FITS: self._fits,
+        }
+        self._windows: Mapping[str, tuple[str, str, Look]] = {
+            act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
+            act.REJECT: ("Reject the note", act.REJECT_FORM, self._reject_view),
+            act.LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
+            act.MORE_LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
+        }
+
+    def click(self, body: Payload, once: Once) -> None:
+        """A button or a choice that does something."""
+        name, value = body["action"]["action_id"], body["action"]["value"]
+        attempt(lambda: self._deeds[name](value, body, once), to_person(self._parts.client, body), patient=once.patient)
+        if name in (act.APPROVE_NEW, act.JOIN):
+            self._remove(body)
+
+    def opening(self, body: Payload, once: Once) -> None:  # noqa: ARG002 whoever comes too late opens nothing
+        """A button that opens a window: at once, and filled then."""
+        title, form, look = self._windows[body["action"]["action_id"]]
+        value, user = body["action"]["value"], body["user"]
+
+        def fill() -> Message | None:
+            try:
+                waiting = wait_modal(title, form, str(value))
+                opened = self._parts.client.views_open(trigger_id=body["trigger_id"], view=waiting)["view"]
+            except SlackApiError as error:
+                if error_of(error) not in _TOO_LATE:
+                    raise
+                return replies.too_late_reply()
+            self._parts.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
+            return None
+
+        attempt(fill, to_person(self._parts.client, body))
+
+    def objection(self, envelope: Envelope) -> dict[str, Any] | None:
+        """What is wrong with a form that was submitted, as Slack shows it inline; None when it can be taken."""
+        view = envelope.body["view"]
+        if view["callback_id"] == act.REJECT_FORM:
+            reason = read_reject(view)
+            return reason.response() if isinstance(reason, Errors) else None
+        about = act.read_about(view.get("private_metadata"))
+        case = self._parts.deciding.case(about.run)
+        form = read_edit(view, case.diagnosis, case.guesses) if case else None
+        if isinstance(form, Errors):
+            return form.response()
+        if case is None or case.revision != about.revision:
+            stale = message_modal("Edit the note", "The note was changed meanwhile.", "Close this and edit it again.")
+            return {"response_action": "update", "view": stale}
+        return None
+
+    def form(self, body: Payload, once: Once) -> None:
+        """A form against which there was no objection: the edited note is archived, or the reason is kept."""
+        view, user = body["view"], body["user"]
+        about = act.read_about(view.get("private_metadata"))
+        run = self._parts.state.runs.get(about.run)
+        channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
+        do = self._rejected if view["callback_id"] == act.REJECT_FORM else self._edited
+        tell = whispering(self._parts.client, channel, user, thread)
+        attempt(lambda: do(about, body, once), tell, patient=once.patient)
+
+    # --- deeds ---
+
+    def _cancel(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.desk.cancel(act.read_about(value).run, body["user"], once)
+
+    def _again(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.desk.again(act.read_about(value).run, body["user"], once)
+
+    def _diagnose(self, value: object, body: Payload, once: Once) -> Message | None:
+        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._parts.desk.diagnose(asking, once)
+
+    def _anyway(self, value: object, body: Payload, once: Once) -> Message | None:
+        """A job that has not failed: somebody wants to see it in the channel."""
+        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._parts.desk.diagnose(asking, once, forced=True)
+
+    def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
+        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._parts.desk.serve(Wish(Verb.WATCH, asking.job), asking, once)
+
+    def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.deciding.approve(act.read_about(value), body["user"], once)
+
+    def _approve_new(self, value: object, body: Payload, once: Once) -> Message | None:
+        """A pattern of its own, although there is one that is nearly the same."""
+        return self._parts.deciding.approve(act.read_about(value), body["user"], once, joins="")
+
+    def _join(self, value: object, body: Payload, once: Once) -> Message | None:
+        """Add the job to a pattern that there is."""
+        wanted = act.read_joining(value)
+        return self._parts.deciding.approve(wanted.about, body["user"], once, joins=wanted.pattern)
+
+    def _undo(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._parts.deciding.undo(act.read_about(value), body["user"], once)
+
+    def _useful(self, value: object, body: Payload, _once: Once) -> Message | None:
+        """One of the two thumbs; the last one of a person counts."""
+        voice = act.read_voice(value)
+        self._parts.state.feedback.give(voice.run, body["user"], useful=voice.useful)
+        return replies.thanks_reply()
+
+    def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
+        """Whether a known fault was it; the last word of a person counts, so that twice is once."""
+        return self._parts.deciding.judge(act.read_fits(value), body["user"])
+
+    def _edited(self, about: act.About, body: Payload, once: Once) -> Message | None:
+        case = self._parts.deciding.case(about.run)
+        form = read_edit(body["view"], case.diagnosis, case.guesses) if case else None
+        if form is None or isinstance(form, Errors):
+            return replies.gone_reply()  # it was there a moment ago
+        return self._parts.deciding.approve(about, body["user"], once, edited=form)
+
+    def _rejected(self, about: act.About, body: Payload, once: Once) -> Message | None:
+        return self._parts.deciding.reject(about, body["user"], str(read_reject(body["view"])), once)
+
+    # --- views ---
+
+    def _edit_view(self, value: object, user: str) -> dict[str, Any]:
+        about = act.read_about(value)
+        if (barred := self._barred(about.run, user, "Edit the note")) is not None:
+            return barred
+        case = self._parts.deciding.case(about.run)
+        if case is None:
+            return message_modal("Edit the note", replies.gone_reply().text)
+        if case.revision != about.revision:
+            return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
+        return edit_modal(about.run, about.revision, case.diagnosis, case.form, case.guesses)
+
+    def _reject_view(self, value: object, user: str) -> dict[str, Any]:
+        about = act.read_about(value)
+        if (barred := self._barred(about.run, user, "Reject the note")) is not None:
+            return barred
+        case = self._parts.deciding.case(about.run)
+        if case is None:
+            return message_modal("Reject the note", replies.gone_reply().text)
+        return reject_modal(about.run, about.revision, case.run.job)
+
+    def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
+        wanted = act.read_lines_of(value)
+        answer = self._parts.state.runs.answer(wanted.run)
+        one = find_evidence(cleaned(answer.diagnosis), wanted.evidence) if answer and answer.diagnosis else None
+        if answer is None or answer.diagnosis is None or one is None:
+            return message_modal("Raw lines", replies.gone_reply().text)
+        return lines_modal(wanted.run, one, read_citations(answer.diagnosis, one, self._parts.open_jobs))
+
+    def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
+        message = self._parts.deciding.barred(user) or self._parts.deciding.standing(run)
+        return message_modal(title, message.text) if message else None
+
+    def _remove(self, body: Payload) -> None:
+        """The private question whose answer was clicked; that it cannot be removed costs nothing."""
+        client = self._parts.client
+        with suppress(SlackClientError, OSError, HTTPException, ValueError):  # the last: there is no address
+            Respond(response_url=body.get("response_url"), proxy=client.proxy, ssl=client.ssl)(delete_original=True)
