@@ -14,27 +14,27 @@ from slack_sdk.errors import SlackClientError
 from bot.jobs.run_files import RunFiles
 from bot.jobs.tasks import TASKS
 from bot.jobs.vectors import Vectors
-from bot.jobs.watch_service import Keeper
+from bot.jobs.watch_service import WatchService
 from bot.jobs.work_context import Limits
 from bot.jobs.worker import GRACE_SECONDS, Worker
 from bot.library.session import open_fault_library
 from bot.settings import Settings
-from bot.slack.approvals import Deciding
+from bot.slack.approvals import Approvals
 from bot.slack.clerk import Clerk
-from bot.slack.click_listener import Clicks
+from bot.slack.click_listener import ClickListener
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
-from bot.slack.failed_jobs import Following, Manners, read_quiet
+from bot.slack.failed_jobs import FailedJobs, FollowRules, read_quiet
 from bot.slack.health import HealthServer, Metrics, split_address
-from bot.slack.inbox_readers import Readers
-from bot.slack.intake import Reception
-from bot.slack.listener_context import Parts
+from bot.slack.inbox_readers import InboxReaders
+from bot.slack.intake import Intake
+from bot.slack.listener_context import ListenerContext
 from bot.slack.listeners import Listeners
 from bot.slack.people import People, read_approvers
 from bot.slack.posting import Posting
-from bot.slack.requests import Desk
-from bot.slack.run_messages import Telling
-from bot.slack.text_listener import Asks
-from bot.slack.watch_requests import Watching
+from bot.slack.requests import Requests
+from bot.slack.run_messages import RunMessages
+from bot.slack.text_listener import TextListener
+from bot.slack.watch_requests import WatchRequests
 from bot.state.drafts import Decision
 from bot.state.leases import LEASE
 from bot.state.state import State, open_state
@@ -72,13 +72,13 @@ class Bot:
         self._files = RunFiles(settings.state / REPORTS)
         secret = settings.slack_signing_secret.get_secret_value()
         self._posting = posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
-        self._telling = telling = Telling(posting, self.state, version=version, metrics=self.metrics)
+        self._run_messages = run_messages = RunMessages(posting, self.state, version=version, metrics=self.metrics)
         people = People(self._client, read_approvers(settings.approvers.split(",")))
-        self._clerk = Clerk(self.state, telling, posting, people, self._open_library, metrics=self.metrics)
+        self._clerk = Clerk(self.state, run_messages, posting, people, self._open_library, metrics=self.metrics)
         limits = Limits(runs=settings.runs, run_seconds=settings.deadline)
         self.worker = Worker(
             self.state,
-            telling,
+            run_messages,
             files=settings.state / REPORTS,
             limits=limits,
             counters=self.metrics,
@@ -87,30 +87,32 @@ class Bot:
         )
         unhurried = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
         open_jobs = partial(open_source, settings.jobs, links=settings.follow_links)
-        watching = Watching(self.state, unhurried, telling, people, open_jobs=open_jobs, limit=settings.watches)
-        self._keeper = Keeper(self.state, watching, wake=self.worker.wake)
+        watching = WatchRequests(
+            self.state, unhurried, run_messages, people, open_jobs=open_jobs, limit=settings.watches
+        )
+        self._keeper = WatchService(self.state, watching, wake=self.worker.wake)
         watching.wake = self._keeper.wake
-        self._following = _following(settings, identity, self.state, telling, posting, self.worker)
-        parts = Parts(
+        self._following = _following(settings, identity, self.state, run_messages, posting, self.worker)
+        parts = ListenerContext(
             state=self.state,
-            desk=Desk(
+            requests=Requests(
                 self.state,
-                telling,
+                run_messages,
                 people,
                 self._client,
                 open_jobs=open_jobs,
                 wake=self.worker.wake,
                 watching=watching,
             ),
-            deciding=Deciding(self.state, telling, people, self._clerk),
+            approvals=Approvals(self.state, run_messages, people, self._clerk),
             client=self._client,
             open_jobs=open_jobs,
             wake=self.worker.wake,
             me=str(identity.bot_user_id or ""),
         )
-        asks, clicks = Asks(parts), Clicks(parts)
-        self._readers = Readers(self.state.inbox, Listeners(asks, clicks).deal)
-        reception = Reception(
+        asks, clicks = TextListener(parts), ClickListener(parts)
+        self._readers = InboxReaders(self.state.inbox, Listeners(asks, clicks).deal)
+        reception = Intake(
             self.state.inbox, concerns_us=asks.concerns_us, objection=clicks.objection, wake=self._readers.wake
         )
         app = make_app(self._client, identity, secret, reception.receive, self.metrics.acknowledged)
@@ -207,7 +209,7 @@ class Bot:
         if run is None or self._stopping.is_set() or not (run.told or run.status.active):
             return  # one that is over, and not told, is the worker's
         try:
-            if not self._telling.show(run_id):
+            if not self._run_messages.show(run_id):
                 self.state.runs.cancel(run_id, run.asked_by)  # it may not write there any more
         except (FirstfaultError, SlackClientError) as trouble:
             _LOG.info("%s: Slack shows something old: %s", run_id, trouble, extra={"run": run_id})
@@ -229,17 +231,22 @@ class Bot:
 
 
 def _following(
-    settings: Settings, identity: AuthorizeResult, state: State, telling: Telling, posting: Posting, worker: Worker
-) -> Following | None:
+    settings: Settings,
+    identity: AuthorizeResult,
+    state: State,
+    run_messages: RunMessages,
+    posting: Posting,
+    worker: Worker,
+) -> FailedJobs | None:
     """What looks for jobs that failed; None where no channel wants to hear of them."""
     if not settings.follow_channel:
         return None
     quiet, team = read_quiet(settings.follow_quiet), identity.team_id or ""
-    return Following(
+    return FailedJobs(
         state,
-        telling,
+        run_messages,
         posting,
-        Manners(team, settings.follow_channel, settings.follow_posts, quiet),
+        FollowRules(team, settings.follow_channel, settings.follow_posts, quiet),
         open_jobs=partial(open_source, settings.jobs, links=settings.follow_links),
         wake=worker.wake,
     )

@@ -5,7 +5,7 @@ import re
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, joined, lower, quoted
-from bot.note.claim import Use
+from bot.note.claim import ClaimUse
 from bot.text import wording
 from core.answer.look import Found
 from core.answer.search import seek
@@ -31,10 +31,10 @@ def next_step(subject: Subject, _question: Question) -> Lines:
     """What to do, what to check first, what helped before, what would change it."""
     step, claims = subject.diagnosis.next, subject.claims
     told = [cited(wording.sentence(wording.next_line(step)))] if step else []
-    checks = claims.of(Use.CHECK)[:2]
+    checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:
         told.append(cited(f"Check first: {joined(*(one.says for one in checks))}"))
-    fix = next(iter(claims.of(Use.FIX)), None)
+    fix = next(iter(claims.of(ClaimUse.FIX)), None)
     if fix:
         told.append(cited(f"What helps with this kind of fault: {fix.says}", *fix.cites[:1]))
     if step and step.unless:

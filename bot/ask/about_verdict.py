@@ -4,7 +4,7 @@ from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.tell import Lines, cited, joined, lower, raw
 from bot.note.by_code import category_of
-from bot.note.claim import Use
+from bot.note.claim import ClaimUse
 from bot.note.sentence import Category
 from bot.text import wording
 from core.model import Confidence, Role, Scope
@@ -28,12 +28,12 @@ _NODE_KINDS = ("machine", "link")
 def verdict(subject: Subject, _question: Question) -> Lines:
     """What happened, why, and what to do."""
     diagnosis, claims = subject.diagnosis, subject.claims
-    look = next(iter(claims.of(Use.HEADLINE)), None)
+    look = next(iter(claims.of(ClaimUse.HEADLINE)), None)
     sure = f" ({diagnosis.confidence})" if diagnosis.scope in (Scope.NODE, Scope.JOB) else ""
     first = (look.says if look else diagnosis.headline).rstrip(".")
     ids = [event.id for event in (subject.leading,) if event] + [one.id for one in diagnosis.nodes[:1]]
     told = [cited(f"{first}{sure}.", *ids)]
-    cause = next((one for one in claims.of(Use.CAUSE) if not one.id.startswith("D1")), None)
+    cause = next((one for one in claims.of(ClaimUse.CAUSE) if not one.id.startswith("D1")), None)
     if cause and diagnosis.scope in (Scope.NODE, Scope.JOB):
         told.append(cited(cause.says, *cause.cites[:2]))
     elif diagnosis.why:
@@ -60,7 +60,7 @@ def sure(subject: Subject, _question: Question) -> Lines:
     if grounds:
         told.append(cited(f"For it: {joined(*(one.says for one in grounds))}", *(one.cites[0] for one in grounds)))
     against = [one.says for one in claims.about("D1.why") if one not in grounds]
-    against += [one.says for one in claims.of(Use.OPEN) if one.id.startswith(("N2.", "J1."))]
+    against += [one.says for one in claims.of(ClaimUse.OPEN) if one.id.startswith(("N2.", "J1."))]
     if against:
         told.append(cited(f"Open: {joined(*against[:3])}"))
     return told
@@ -107,7 +107,7 @@ def missing(subject: Subject, _question: Question) -> Lines:
     told = [cited(first)]
     if diagnosis.scope is Scope.UNKNOWN or not any(event.role is Role.ROOT for event in diagnosis.events):
         told.append(cited("No line tells why: there is no direct trace of the fault in these logs."))
-    checks = claims.of(Use.CHECK)[:2]
+    checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:
         told.append(cited(f"What would tell: {joined(*(one.says for one in checks))}"))
     return told

@@ -9,7 +9,7 @@ import prompts
 from bot.ask.intents import ANSWERS
 from bot.ask.question import Question
 from bot.ask.subject import Subject
-from bot.chat.model import ChatModel, Message, ModelUnavailable, Usage
+from bot.chat.model import ChatMessage, ChatModel, ModelUnavailable, Usage
 from bot.outgoing.redact import Redactor
 from bot.text.harmless import harmless
 
@@ -58,7 +58,7 @@ def choose(asked: Question, subject: Subject, model: ChatModel, *, thread: Seque
     said = clean("\n".join((*before, asked.text)))
     prompt = prompts.render("choose", intents=listed, job=_about(subject), question=said)
     try:
-        reply = model.answer([Message("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)
+        reply = model.answer([ChatMessage("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)
     except ModelUnavailable as trouble:
         return Choice(usage=trouble.usage, unavailable=trouble.message)
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from bot.note.about import About
+from bot.note.about import ClaimSource
 from bot.note.claim import Claims
 from bot.note.claims import claims_of
 from bot.text.known_fault import KnownFault
@@ -14,7 +14,7 @@ from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsing.parsed import Parsed
 
 
-class Beside(Protocol):
+class OtherJobs(Protocol):
     """The jobs beside the one that is asked about; reading them takes time, so only answers that need them ask."""
 
     def manifests(self) -> Sequence[Manifest]:
@@ -24,7 +24,7 @@ class Beside(Protocol):
         """Another job, read and diagnosed; None where there is none of that name."""
 
 
-class Alone:
+class NoOtherJobs:
     """No job is beside it."""
 
     def manifests(self) -> Sequence[Manifest]:
@@ -43,7 +43,7 @@ class Subject:
     parsed: Parsed
     diagnosis: Diagnosis
     known: tuple[KnownFault, ...] = ()
-    beside: Beside = field(default_factory=Alone)
+    beside: OtherJobs = field(default_factory=NoOtherJobs)
 
     @cached_property
     def claims(self) -> Claims:
@@ -51,9 +51,9 @@ class Subject:
         return claims_of(self.diagnosis, self.known)
 
     @cached_property
-    def about(self) -> About:
+    def about(self) -> ClaimSource:
         """The diagnosis, made harmless."""
-        return About(self.diagnosis, self.known)
+        return ClaimSource(self.diagnosis, self.known)
 
     @cached_property
     def evidence(self) -> dict[str, Evidence]:

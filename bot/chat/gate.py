@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from bot.chat.model import Kind, ModelUnavailable
+from bot.chat.model import ModelTrouble, ModelUnavailable
 
 MAX_WAITING = 32  # calls; at four at once and half a minute each, the last one would wait four minutes
 MAX_WAIT_SECONDS = 240.0  # those four minutes
 
 
-class Gate:
+class CallLimit:
     """Lets ``calls`` through at once; ``waiting`` more may wait for ``seconds`` each."""
 
     def __init__(self, calls: int, *, waiting: int = MAX_WAITING, seconds: float = MAX_WAIT_SECONDS) -> None:
@@ -45,11 +45,11 @@ class Gate:
         return ModelUnavailable(
             f"A call of the language model was given up: {why}.",
             f"At most {self._calls} run at once: FIRSTFAULT_MODEL_CALLS.",
-            kind=Kind.BUSY,
+            kind=ModelTrouble.BUSY,
         )
 
 
 @cache
-def gate_of_this_process(calls: int) -> Gate:
+def gate_of_this_process(calls: int) -> CallLimit:
     """The one gate that all models of this process share."""
-    return Gate(calls)
+    return CallLimit(calls)

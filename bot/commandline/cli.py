@@ -256,9 +256,9 @@ def history(
     iterations (docs/history.md). Exit codes: 0 told, 2 wrong use or no such run.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.history.command import tell  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.history.gather import Wanted  # noqa: PLC0415
+    from bot.commandline.history.gather import HistoryRequest  # noqa: PLC0415
 
-    wanted = Wanted(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
+    wanted = HistoryRequest(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
     raise typer.Exit(tell(wanted, incidents=str(incidents or ""), json=json, html=html, version=version()))
 
 

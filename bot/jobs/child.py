@@ -15,7 +15,16 @@ import traceback
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bot.jobs.messages import Message, Order, Progress, Refused, Replied, Told, of_line, to_line
+from bot.jobs.messages import (
+    AnswerMessage,
+    ChildOrder,
+    FailureMessage,
+    Message,
+    ProgressMessage,
+    ReplyMessage,
+    of_line,
+    to_line,
+)
 from bot.state.answers import SavedAnswer
 from bot.state.values import Failure
 from core.errors import FirstfaultError
@@ -26,16 +35,16 @@ _EXPENDABLE = "500"  # of 1000: when memory runs out, the kernel ends the child 
 
 def main() -> None:
     """Do the task that standard input names."""
-    orders, voice = _pipes()
+    orders, output = _pipes()
     order = of_line(orders.readline())
-    if not isinstance(order, Order):
+    if not isinstance(order, ChildOrder):
         raise TypeError("a child is told what to do first")
     threading.Thread(target=_die_with_parent, args=(orders,), daemon=True).start()
     _be_modest(order.memory_bytes)
-    voice.say(_outcome(order, voice))
+    output.say(_outcome(order, output))
 
 
-class PipeVoice:
+class PipeOutput:
     """Speaks to the worker: at most five times a second about one step, and from any thread."""
 
     def __init__(self, pipe: int) -> None:
@@ -51,11 +60,11 @@ class PipeVoice:
             if step == self._step and done != total and now - self._spoken < PROGRESS_SECONDS:
                 return
             self._step, self._spoken = step, now
-        self.say(Progress(step, done, total))
+        self.say(ProgressMessage(step, done, total))
 
     def tell(self, answer: SavedAnswer) -> None:
         """The answer has grown."""
-        self.say(Told(answer, final=False))
+        self.say(AnswerMessage(answer, final=False))
 
     def say(self, message: Message) -> None:
         """Anything; when nobody listens any more, the work is for nobody."""
@@ -68,26 +77,28 @@ class PipeVoice:
                 _die()
 
 
-def _outcome(order: Order, voice: PipeVoice) -> Message:
+def _outcome(order: ChildOrder, output: PipeOutput) -> Message:
     """The last message. The broad except is one of the two of the house: an unknown error is told, not guessed at."""
     try:
         module, _, function = order.target.partition(":")
-        ending = getattr(importlib.import_module(module), function)(order.body, voice)
+        ending = getattr(importlib.import_module(module), function)(order.body, output)
     except FirstfaultError as error:
-        return Refused(Failure(error.message, error.hint, type(error).__name__))
+        return FailureMessage(Failure(error.message, error.hint, type(error).__name__))
     except MemoryError:
-        return Refused(Failure("There was not enough memory.", "Fewer FIRSTFAULT_WORKERS need less.", "OutOfMemory"))
+        return FailureMessage(
+            Failure("There was not enough memory.", "Fewer FIRSTFAULT_WORKERS need less.", "OutOfMemory")
+        )
     except Exception as error:  # noqa: BLE001 the worker's boundary
-        return Refused(Failure("Something went wrong inside.", "", type(error).__name__), traceback.format_exc())
-    return Told(ending, final=True) if isinstance(ending, SavedAnswer) else Replied(ending)
+        return FailureMessage(Failure("Something went wrong inside.", "", type(error).__name__), traceback.format_exc())
+    return AnswerMessage(ending, final=True) if isinstance(ending, SavedAnswer) else ReplyMessage(ending)
 
 
-def _pipes() -> tuple[BinaryIO, PipeVoice]:
+def _pipes() -> tuple[BinaryIO, PipeOutput]:
     """Pipes that no library and no grandchild can write to: what they print goes to standard error."""
     orders, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    return orders, PipeVoice(answers)
+    return orders, PipeOutput(answers)
 
 
 def _be_modest(memory_bytes: int | None) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Self, cast
 
 import bot
-from bot.jobs.messages import MAX_LINE, BadMessage, Message, Order, Progress, is_last, of_line, to_line
+from bot.jobs.messages import MAX_LINE, BadMessage, ChildOrder, Message, ProgressMessage, is_last, of_line, to_line
 from bot.text.harmless import harmless
 
 LAST_LINES, LINE_LENGTH = 30, 400  # of standard error, kept for our log
@@ -28,7 +28,7 @@ _SECRETS = ("SLACK_", "FIRSTFAULT_SLACK_")  # a process that reads hostile logs 
 class ChildProcess:
     """One order, carried out in a process of its own; use it in a ``with``, at whose end nothing of it is left."""
 
-    def __init__(self, order: Order, *, temporary: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, order: ChildOrder, *, temporary: Path, environment: Mapping[str, str]) -> None:
         self._messages: deque[Message] = deque()
         self._ended = False
         self._changed = threading.Condition()
@@ -116,14 +116,18 @@ class ChildProcess:
         while line := pipe.readline(MAX_LINE):
             try:
                 message = of_line(line)
-                if isinstance(message, Order):
+                if isinstance(message, ChildOrder):
                     raise BadMessage("a child gives no orders")
             except BadMessage as error:
                 self._last_lines.append(f"(worker: {error})")
                 self.kill()
                 break
             with self._changed:
-                if isinstance(message, Progress) and self._messages and isinstance(self._messages[-1], Progress):
+                if (
+                    isinstance(message, ProgressMessage)
+                    and self._messages
+                    and isinstance(self._messages[-1], ProgressMessage)
+                ):
                     self._messages.pop()
                 self._messages.append(message)
                 self._changed.notify_all()

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.jobs.child_process import ChildProcess
-from bot.jobs.leases import Held, Why
-from bot.jobs.messages import Diagnose, Progress, Refused, Told
-from bot.jobs.work_context import Means, died, logged, shareable, too_late
+from bot.jobs.leases import EndReason, Lease
+from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage
+from bot.jobs.work_context import WorkContext, died, logged, shareable, too_late
 from bot.state.answers import SavedAnswer
 from bot.state.leases import Leases
 from bot.state.runs import Run
@@ -30,106 +30,106 @@ class Diagnoses:
 
     task = TASK
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
+    def __init__(self, context: WorkContext) -> None:
+        self._context = context
 
     @property
     def leases(self) -> Leases:
         """Those of runs."""
-        return self._means.state.runs.leases
+        return self._context.state.runs.leases
 
-    def carry_out(self, held: Held) -> None:
+    def carry_out(self, held: Lease) -> None:
         """From a claimed run to one that was told."""
         run = self._begin(held)
         if run.cancel_by:
-            held.end(Why.CANCELLED)  # its worker died before it could
+            held.end(EndReason.CANCELLED)  # its worker died before it could
             self._conclude(run, held, Status.CANCELLED)
             return
-        order = Diagnose(run.job, str(self._means.files.home(run.id)), self._means.version)
-        with self._means.child(held, TASK, order) as process:
+        order = Diagnose(run.job, str(self._context.files.home(run.id)), self._context.version)
+        with self._context.child(held, TASK, order) as process:
             heard = self._listen(run, held, process)
         self._end(run, held, heard, process)
 
-    def tell(self, held: Held) -> None:
+    def tell(self, held: Lease) -> None:
         """Say how a concluded run ended."""
         run = self._now(held)
-        answer = self._means.state.runs.answer(run.id)
-        listener = self._means.listener
+        answer = self._context.state.runs.answer(run.id)
+        listener = self._context.listener
         if run.status is Status.CANCELLED:
-            self._means.tell(held, lambda: listener.cancelled(run))
+            self._context.tell(held, lambda: listener.cancelled(run))
         elif run.status in (Status.DONE, Status.EXPIRED) and answer is not None:
-            self._means.tell(held, lambda: listener.answered(run, answer, final=True))
+            self._context.tell(held, lambda: listener.answered(run, answer, final=True))
         else:
             failure = run.failure or Failure("The answer was lost.", "Ask again.")
-            self._means.tell(held, lambda: listener.failed(run, failure))
+            self._context.tell(held, lambda: listener.failed(run, failure))
 
-    def _begin(self, held: Held) -> Run:
-        state = self._means.state
-        state.runs.set_deadline(held.id, state.clock() + timedelta(seconds=self._means.limits.run_seconds))
+    def _begin(self, held: Lease) -> Run:
+        state = self._context.state
+        state.runs.set_deadline(held.id, state.clock() + timedelta(seconds=self._context.limits.run_seconds))
         run = self._now(held)
         held.deadline = run.deadline
         return run
 
-    def _listen(self, run: Run, held: Held, process: ChildProcess) -> _Heard:
+    def _listen(self, run: Run, held: Lease, process: ChildProcess) -> _Heard:
         """Pass on what the child says; a child of an earlier attempt may have left an answer."""
-        means = self._means
-        heard = _Heard(means.state.runs.answer(run.id))
+        context = self._context
+        heard = _Heard(context.state.runs.answer(run.id))
         for message in process.messages():
             match message:
-                case Progress(step, done, total):
-                    means.mention(held, lambda: means.listener.progress(run, step, done, total))
-                case Told(told, final):
+                case ProgressMessage(step, done, total):
+                    context.mention(held, lambda: context.listener.progress(run, step, done, total))
+                case AnswerMessage(told, final):
                     heard = self._kept(run, held, shareable(held, told, final=final), final=final)
-                case Refused(failure, trace):
+                case FailureMessage(failure, trace):
                     heard = _Heard(heard.answer, failure=logged(held, failure, trace))
         return heard
 
-    def _kept(self, run: Run, held: Held, answer: SavedAnswer, *, final: bool) -> _Heard:
+    def _kept(self, run: Run, held: Lease, answer: SavedAnswer, *, final: bool) -> _Heard:
         """Store the answer as far as it is known, and show it unless more is to come at once."""
-        if not self._means.state.runs.save_answer(run.id, self._means.owner, answer):
-            held.end(Why.LOST)
+        if not self._context.state.runs.save_answer(run.id, self._context.owner, answer):
+            held.end(EndReason.LOST)
         elif not final:
-            self._means.mention(held, lambda: self._means.listener.answered(run, answer, final=False))
+            self._context.mention(held, lambda: self._context.listener.answered(run, answer, final=False))
         return _Heard(answer, complete=final)
 
-    def _end(self, run: Run, held: Held, heard: _Heard, process: ChildProcess) -> None:
+    def _end(self, run: Run, held: Lease, heard: _Heard, process: ChildProcess) -> None:
         """What it comes to, in the order of what counts most."""
         what = f"The diagnosis of {run.job}"
-        if held.why is Why.LOST:
+        if held.why is EndReason.LOST:
             return
         if heard.complete:
             self._conclude(run, held, Status.DONE)
-        elif held.why is Why.CANCELLED:
+        elif held.why is EndReason.CANCELLED:
             self._conclude(run, held, Status.CANCELLED)
         elif heard.failure:
             self._conclude(run, held, Status.FAILED, heard.failure)
-        elif held.why is Why.STOPPED:
-            self.leases.hand_back(held.id, self._means.owner, counted=False)
-        elif held.why is Why.DEADLINE:
+        elif held.why is EndReason.STOPPED:
+            self.leases.hand_back(held.id, self._context.owner, counted=False)
+        elif held.why is EndReason.DEADLINE:
             self._expire(run, held, heard.answer, what)
         else:
             failure = died(held, process, what)
-            if not self._means.forgive(held, TASK, run.attempts, process):
+            if not self._context.forgive(held, TASK, run.attempts, process):
                 self._conclude(run, held, Status.FAILED, failure)
 
-    def _expire(self, run: Run, held: Held, answer: SavedAnswer | None, what: str) -> None:
+    def _expire(self, run: Run, held: Lease, answer: SavedAnswer | None, what: str) -> None:
         """At the deadline a part of the answer is better than none, and says that it is one."""
-        seconds = self._means.limits.run_seconds
+        seconds = self._context.limits.run_seconds
         if answer is None:
             self._conclude(run, held, Status.FAILED, too_late(what, seconds))
             return
         skipped = Skipped("deadline", f"Stopped after {seconds:,.0f} s: what would have come later is missing.")
         found = answer.diagnosis or _not_judged(answer.job)
         diagnosis = replace(found, skipped=(*found.skipped, skipped))
-        self._means.state.runs.save_answer(held.id, self._means.owner, replace(answer, diagnosis=diagnosis))
+        self._context.state.runs.save_answer(held.id, self._context.owner, replace(answer, diagnosis=diagnosis))
         self._conclude(run, held, Status.EXPIRED)
 
-    def _conclude(self, run: Run, held: Held, status: Status, failure: Failure | None = None) -> None:
-        if self._means.conclude(held, TASK, status, failure, asked_at=run.asked_at):
+    def _conclude(self, run: Run, held: Lease, status: Status, failure: Failure | None = None) -> None:
+        if self._context.conclude(held, TASK, status, failure, asked_at=run.asked_at):
             self.tell(held)
 
-    def _now(self, held: Held) -> Run:
-        run = self._means.state.runs.get(held.id)
+    def _now(self, held: Lease) -> Run:
+        run = self._context.state.runs.get(held.id)
         if run is None:
             raise LookupError(f"run {held.id} is gone from the state")
         return run

@@ -22,7 +22,7 @@ _ROTATED = re.compile(r"(?P<stem>.+?)(?:[.-]\d{1,8})?(?:\.(?:gz|zst|xz))?")
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Growth:
     """What is new: bytes by file; files that begin anew; files whose beginning was left out."""
 
     added: dict[str, bytes]
@@ -39,14 +39,14 @@ class _Place:
     head: bytes = b""
 
 
-class Follower:
+class GrowingFiles:
     """Remembers how far each file of a job was read."""
 
     def __init__(self) -> None:
         self._places: dict[str, _Place] = {}
         self._first = True
 
-    def look(self, files: Iterable[LogFile]) -> News:
+    def look(self, files: Iterable[LogFile]) -> Growth:
         """What was added to these files since the last look; at the first one, the last part of each."""
         now = {log.name: log for log in files}
         changed = [log for log in now.values() if log.name not in self._places or self._is_changed(log)]
@@ -68,9 +68,9 @@ class Follower:
                 begun_again.append(log.name)
             if data:
                 added[log.name] = data
-        return News(added, tuple(begun_again))
+        return Growth(added, tuple(begun_again))
 
-    def _begin(self, files: list[LogFile]) -> News:
+    def _begin(self, files: list[LogFile]) -> Growth:
         self._first = False
         each = max(MIN_BACKLOG, min(MAX_BACKLOG, BACKLOG // max(1, len(files))))
         added: dict[str, bytes] = {}
@@ -82,7 +82,7 @@ class Follower:
                 cut.append(log.name)
             if data:
                 added[log.name] = data
-        return News(added, cut=tuple(cut))
+        return Growth(added, cut=tuple(cut))
 
     def _is_changed(self, log: LogFile) -> bool:
         return self._places[log.name].stamp != log.stamp

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from bot.jobs.growing_files import Follower
+from bot.jobs.growing_files import GrowingFiles
 from core.errors import FirstfaultError, JobNotFound, NoLogs, SourceUnavailable
 from core.job import Job, Manifest
 from core.live.findings import Finding, Standing
@@ -32,7 +32,7 @@ class JobWatch:
         self._fetch = fetch
         self._every = every
         self._clock = clock
-        self._follower = Follower()
+        self._follower = GrowingFiles()
         self._live: LiveJob | None = None
         self._failing: float | None = None
         self._took = 0.0

@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 Cancelled = Callable[[Iterable[str]], frozenset[str]]
 
 
-class Why(StrEnum):
+class EndReason(StrEnum):
     """Why a child was ended before its last word."""
 
     CANCELLED = "cancelled"
@@ -31,14 +31,14 @@ class Why(StrEnum):
     STOPPED = "stopped"  # the worker ends
 
 
-class Held:
+class Lease:
     """One run or question that this worker holds."""
 
     def __init__(self, row_id: str, leases: Leases) -> None:
         self.id = row_id
         self.leases = leases
         self.deadline: datetime | None = None
-        self.why: Why | None = None
+        self.why: EndReason | None = None
         self.lease_ends = time.monotonic() + leases.lease.total_seconds()
         self._process: ChildProcess | None = None
         self._lock = threading.Lock()
@@ -57,7 +57,7 @@ class Held:
                 with self._lock:
                     self._process = None
 
-    def end(self, why: Why) -> None:
+    def end(self, why: EndReason) -> None:
         """No more work on this; the first reason counts."""
         with self._lock:
             self.why = self.why or why
@@ -65,29 +65,29 @@ class Held:
                 self._process.kill()
 
 
-class Watch:
+class LeaseKeeper:
     """Everything that a worker holds, looked at four times a second."""
 
     def __init__(self, owner: str, clock: Clock, cancelled: Cancelled) -> None:
         self._owner = owner
         self._clock = clock
         self._cancelled = cancelled
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, Lease] = {}
         self._lock = threading.Lock()
         self.last_look = time.monotonic()
 
     @contextmanager
-    def hold(self, row_id: str, leases: Leases) -> Iterator[Held]:
+    def hold(self, row_id: str, leases: Leases) -> Iterator[Lease]:
         """Keep the lease of this row as long as the ``with`` lasts.
 
         A lease that could not be renewed in time may be claimed by another slot of the same worker: then that one
         goes on, and whoever held it before has lost it.
         """
-        held = Held(row_id, leases)
+        held = Lease(row_id, leases)
         with self._lock:
             before, self._held[row_id] = self._held.get(row_id), held
         if before is not None:
-            before.end(Why.LOST)
+            before.end(EndReason.LOST)
         try:
             yield held
         finally:
@@ -95,7 +95,7 @@ class Watch:
                 if self._held.get(row_id) is held:
                     del self._held[row_id]
 
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[Lease, ...]:
         """What is held now."""
         with self._lock:
             return tuple(self._held.values())
@@ -112,11 +112,11 @@ class Watch:
         for one in held:
             self._renew(one)
             if one.id in cancelled:
-                one.end(Why.CANCELLED)
+                one.end(EndReason.CANCELLED)
             elif one.deadline is not None and self._clock() >= one.deadline:
-                one.end(Why.DEADLINE)
+                one.end(EndReason.DEADLINE)
 
-    def _renew(self, held: Held) -> None:
+    def _renew(self, held: Lease) -> None:
         lease = held.leases.lease.total_seconds()
         now = time.monotonic()
         if held.lease_ends - now > lease * 2 / 3:
@@ -129,4 +129,4 @@ class Watch:
         else:
             held.lease_ends = now + lease
         if not kept and held in self.held():
-            held.end(Why.LOST)
+            held.end(EndReason.LOST)

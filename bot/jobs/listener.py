@@ -4,7 +4,7 @@ from typing import Protocol
 
 from bot.state.answers import SavedAnswer
 from bot.state.runs import Run
-from bot.state.threads import Question
+from bot.state.threads import ThreadQuestion
 from bot.state.values import Failure
 
 
@@ -28,10 +28,10 @@ class Listener(Protocol):
     def cancelled(self, run: Run) -> None:
         """Somebody (``run.cancel_by``) wanted no answer."""
 
-    def replied(self, question: Question) -> None:
+    def replied(self, question: ThreadQuestion) -> None:
         """The question has its ``reply``."""
 
-    def not_replied(self, question: Question, failure: Failure) -> None:
+    def not_replied(self, question: ThreadQuestion, failure: Failure) -> None:
         """There will be no reply."""
 
 

@@ -26,7 +26,7 @@ class Diagnose:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class EarlierTurn:
     """One question of the same thread, and the reply that it got."""
 
     user: str
@@ -40,7 +40,7 @@ class Ask:
 
     text: str
     answer: SavedAnswer
-    conversation: tuple[Turn, ...] = ()
+    conversation: tuple[EarlierTurn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ChildOrder:
     """To the child: what to do (``package.module:function``), with how much memory (None: with what there is)."""
 
     target: str
@@ -58,7 +58,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProgressMessage:
     """From the child: how far a step is."""
 
     step: str
@@ -67,7 +67,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AnswerMessage:
     """From the child: the answer as far as it is known."""
 
     answer: SavedAnswer
@@ -75,23 +75,24 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
+class ReplyMessage:
     """From the child: the reply to a question, or what was embedded; the last message."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class FailureMessage:
     """From the child: there is no answer, and why; the last message. ``trace`` is for our log only."""
 
     failure: Failure
     trace: str = ""
 
 
-Message = Progress | Told | Replied | Refused
+Message = ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Order, Diagnose, Ask, Embed, Progress, Told, Replied, Refused)
+    kind.__name__: kind
+    for kind in (ChildOrder, Diagnose, Ask, Embed, ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage)
 }
 
 
@@ -101,23 +102,23 @@ class BadMessage(ValueError):
 
 def is_last(message: Message) -> bool:
     """Whether nothing comes after it."""
-    return not isinstance(message, Progress) and not (isinstance(message, Told) and not message.final)
+    return not isinstance(message, ProgressMessage) and not (isinstance(message, AnswerMessage) and not message.final)
 
 
-def to_line(message: Message | Order) -> bytes:
+def to_line(message: Message | ChildOrder) -> bytes:
     """One line, with its newline."""
     name = type(message).__name__
-    body = type(message.body).__name__ if isinstance(message, Order) else ""
+    body = type(message.body).__name__ if isinstance(message, ChildOrder) else ""
     return to_text([name, body, _adapter(name).dump_python(message)]).encode("ascii") + b"\n"
 
 
-def of_line(line: bytes) -> Message | Order:
+def of_line(line: bytes) -> Message | ChildOrder:
     """The message of a line."""
     try:
         name, body, plain = json.loads(line)
         if body:
             plain["body"] = _adapter(body).validate_python(plain["body"])
-        message: Message | Order = _adapter(name).validate_python(plain)
+        message: Message | ChildOrder = _adapter(name).validate_python(plain)
         return message
     except (ValueError, TypeError, KeyError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
         raise BadMessage(f"{len(line)} bytes that are no message") from error

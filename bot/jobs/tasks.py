@@ -24,7 +24,7 @@ UNHURRIED = 10  # niceness of what nobody waits for
 REPORT, PLOT = "report.html", "plot.png"
 
 
-class Voice(Protocol):
+class TaskOutput(Protocol):
     """How a task speaks while it works."""
 
     def progress(self, step: str, done: int, total: int) -> None:
@@ -34,24 +34,24 @@ class Voice(Protocol):
         """The answer has grown."""
 
 
-def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
+def diagnose(order: Diagnose, output: TaskOutput) -> SavedAnswer:
     """Diagnose a job; the evidence is told before the report is drawn, which takes longer than a small diagnosis."""
     from bot.investigate import Request, draft, investigate, page  # noqa: PLC0415 heavy, and only for this task
     from bot.outgoing.clean import cleaned  # noqa: PLC0415 as above
     from bot.settings import load_settings  # noqa: PLC0415
 
     def matched(known: tuple[KnownFault, ...]) -> None:
-        voice.tell(SavedAnswer(order.job, None, known))
+        output.tell(SavedAnswer(order.job, None, known))
 
     settings = load_settings()
-    answer = investigate(Request(order.job), settings, voice.progress, matched)
+    answer = investigate(Request(order.job), settings, output.progress, matched)
     answer = replace(answer, diagnosis=cleaned(answer.diagnosis))  # from here on: in the state, in Slack, in the report
     found = SavedAnswer(answer.diagnosis.job, answer.diagnosis, answer.known)
-    voice.tell(found)
+    output.tell(found)
     if settings.model:
-        voice.progress(f"{settings.model} drafts the note", 0, 1)
+        output.progress(f"{settings.model} drafts the note", 0, 1)
     answer = draft(answer, settings)
-    voice.progress("drawing the report", 0, 1)
+    output.progress("drawing the report", 0, 1)
     drawn = page(_discreet(answer), version=order.version, redacted=True)
     report = kept(Path(order.folder, REPORT), drawn.encode())
     plot, plot_text = _plot(answer.diagnosis, Path(order.folder, PLOT))
@@ -90,7 +90,7 @@ def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
     return place, picture.text if place else ""
 
 
-def ask(order: Ask, voice: Voice) -> str:
+def ask(order: Ask, output: TaskOutput) -> str:
     """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
     from bot.ask.choose import Turn  # noqa: PLC0415
     from bot.investigate import Request, follow_up  # noqa: PLC0415
@@ -106,13 +106,13 @@ def ask(order: Ask, voice: Voice) -> str:
         load_settings(),
         found=(found.diagnosis, found.known),
         thread=[Turn(turn.text, turn.reply) for turn in order.conversation],
-        progress=voice.progress,
+        progress=output.progress,
     )
     redactor = Redactor()  # what a thread shows has left the house
     return "\n".join(redactor.redact(line) for line in reply.lines)
 
 
-def embed(_order: Embed, _voice: Voice) -> str:
+def embed(_order: Embed, _output: TaskOutput) -> str:
     """Make the vectors that the fault library lacks; the model is loaded only when there are any to make."""
     from bot.library.session import open_fault_library  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.jobs.child_process import ChildProcess
-from bot.jobs.messages import Embed, Order, Refused, Replied
+from bot.jobs.messages import ChildOrder, Embed, FailureMessage, ReplyMessage
 from bot.jobs.tasks import TASKS
 
 TASK = "embed"
@@ -67,7 +67,7 @@ class Vectors:
 
     def _make(self) -> None:
         with tempfile.TemporaryDirectory(prefix="firstfault-", ignore_cleanup_errors=True) as temporary:
-            order = Order(self._tasks[TASK], Embed())
+            order = ChildOrder(self._tasks[TASK], Embed())
             process = ChildProcess(order, temporary=Path(temporary), environment=self._environment)
             with process:
                 self._hold(process)
@@ -87,10 +87,10 @@ class Vectors:
         told = False
         for message in process.messages():
             match message:
-                case Replied(text):
+                case ReplyMessage(text):
                     told = True
                     _LOG.info("fault library: %s", text)
-                case Refused(failure, trace):
+                case FailureMessage(failure, trace):
                     told = True
                     _LOG.warning("the fault library is not ready: %s\n%s", failure.message, trace)
                 case _:

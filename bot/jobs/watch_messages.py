@@ -19,7 +19,7 @@ MAX_SAYS, MAX_TEXT = 1_000, 1_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class WatchOrder:
     """To the process: follow a job, or leave it."""
 
     do: Literal["watch", "leave"]
@@ -28,7 +28,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FindingMessage:
     """A finding about a watched job; ``line`` is the raw log line that says so."""
 
     watch: str
@@ -41,7 +41,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class LinesMessage:
     """The job has said so many lines by now; ``settled``: it is over, and all is said."""
 
     watch: str
@@ -50,29 +50,31 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class TroubleMessage:
     """The job cannot be followed any more."""
 
     watch: str
     message: str
 
 
-Told = Found | Heard | Trouble
-_TOLD: TypeAdapter[Told] = TypeAdapter(Told)
-_COMMAND = TypeAdapter(Command)
+WatchMessage = FindingMessage | LinesMessage | TroubleMessage
+_TOLD: TypeAdapter[WatchMessage] = TypeAdapter(WatchMessage)
+_COMMAND = TypeAdapter(WatchOrder)
 
 
-def found(watch: str, finding: Finding) -> Found:
+def found(watch: str, finding: Finding) -> FindingMessage:
     """A finding as it is told and stored: cut to what is shown, without secrets."""
     place, clean = finding.line, Redactor().redact
     says = clean(storable(finding.says[:MAX_SAYS]))[:MAX_SAYS]
     if place is None:
-        return Found(watch, finding.kind, finding.subject[:MAX_TEXT], says)
+        return FindingMessage(watch, finding.kind, finding.subject[:MAX_TEXT], says)
     line = clean(storable(place.text[: 2 * MAX_TEXT]))[:MAX_TEXT]  # cut afterwards: half a key is not known as one
-    return Found(watch, finding.kind, finding.subject[:MAX_TEXT], says, place.file[:MAX_TEXT], place.line, line)
+    return FindingMessage(
+        watch, finding.kind, finding.subject[:MAX_TEXT], says, place.file[:MAX_TEXT], place.line, line
+    )
 
 
-def to_line(message: Command | Told) -> bytes:
+def to_line(message: WatchOrder | WatchMessage) -> bytes:
     """One line, with its newline."""
     return to_text(asdict(message)).encode("ascii") + b"\n"
 
@@ -81,7 +83,7 @@ class BadLine(ValueError):
     """Not a line of ours."""
 
 
-def command_of(line: bytes) -> Command:
+def command_of(line: bytes) -> WatchOrder:
     """The command of a line."""
     try:
         return _COMMAND.validate_python(json.loads(line))
@@ -89,7 +91,7 @@ def command_of(line: bytes) -> Command:
         raise BadLine(f"{len(line)} bytes that are no command") from error
 
 
-def told_of(line: bytes) -> Told:
+def told_of(line: bytes) -> WatchMessage:
     """What the process told in a line."""
     try:
         return _TOLD.validate_python(json.loads(line))

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import IO, cast
 
 from bot.jobs.child_process import environment_of_child
-from bot.jobs.watch_messages import MAX_LINE, BadLine, Command, Told, to_line, told_of
+from bot.jobs.watch_messages import MAX_LINE, BadLine, WatchMessage, WatchOrder, to_line, told_of
 
 _LEAVING_SECONDS = 2.0
 _MOST_WAITING = 10_000  # messages; a process that floods us is ended
 
 
-class LookoutProcess:
+class WatchProcess:
     """One process for all watched jobs."""
 
     def __init__(self, *, temporary: Path, environment: Mapping[str, str]) -> None:
-        self._told: queue.Queue[Told] = queue.Queue(_MOST_WAITING)
+        self._told: queue.Queue[WatchMessage] = queue.Queue(_MOST_WAITING)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "bot.jobs.watch_child"],
             stdin=subprocess.PIPE,
@@ -42,16 +42,16 @@ class LookoutProcess:
         """Whether it still follows."""
         return self._process.poll() is None
 
-    def order(self, command: Command) -> None:
+    def order(self, command: WatchOrder) -> None:
         """Let it follow a job, or leave it; nothing happens when it is dead, which ``alive`` tells."""
         pipe = cast("IO[bytes]", self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
             pipe.write(to_line(command))
             pipe.flush()
 
-    def told(self) -> list[Told]:
+    def told(self) -> list[WatchMessage]:
         """What it told since the last time."""
-        messages: list[Told] = []
+        messages: list[WatchMessage] = []
         with contextlib.suppress(queue.Empty):
             while True:
                 messages.append(self._told.get_nowait())

@@ -15,8 +15,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from bot.jobs.watch_messages import Command, Found, Heard, Told, Trouble
-from bot.jobs.watch_process import LookoutProcess
+from bot.jobs.watch_messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
+from bot.jobs.watch_process import WatchProcess
 from bot.state.errors import StateUnavailable
 from bot.state.runs import Run
 from bot.state.state import State
@@ -46,7 +46,7 @@ class Announcer(Protocol):
         """A diagnosis was queued because a watched job is over, or an alarm about it stands."""
 
 
-class Keeper:
+class WatchService:
     """``start`` it with the bot, ``stop`` it before the state is closed."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Keeper:
         self._wake_worker = wake
         self._quiet = quiet
         self._owner = new_id("k")
-        self._process: LookoutProcess | None = None
+        self._process: WatchProcess | None = None
         self._followed: set[str] = set()
         self._settled: set[str] = set()  # watches whose job is over and has said all
         self._not_before = 0.0
@@ -126,20 +126,20 @@ class Keeper:
         self._follow({watch.id: watch for watch in self._state.watches.open()}, temporary)
         self._tell()
 
-    def _hear(self, message: Told) -> None:
+    def _hear(self, message: WatchMessage) -> None:
         """Store what the process tells."""
         match message:
-            case Found():
+            case FindingMessage():
                 self._found(message)
-            case Heard(watch_id, lines, settled):
+            case LinesMessage(watch_id, lines, settled):
                 self._state.watches.heard(watch_id, lines)
                 if settled:
                     self._settled.add(watch_id)
-            case Trouble(watch_id, reason):
+            case TroubleMessage(watch_id, reason):
                 if self._state.watches.end(watch_id, TROUBLE_ENDED):
                     _LOG.warning("%s: not followed any more: %s", watch_id, reason)
 
-    def _found(self, found: Found) -> None:
+    def _found(self, found: FindingMessage) -> None:
         place = f"{found.file}:{found.number}" if found.number else found.file
         finding = WatchFinding(0, found.watch, found.kind, found.subject, found.says, found.line, place)
         if self._state.watches.note(finding):
@@ -156,7 +156,7 @@ class Keeper:
             if watch is None or not self._state.watches.end(watch_id, "over"):
                 return
             if not self._state.watches.completed(watch_id):
-                run = self._state.runs.ask(watch.asking(), forced=True).run
+                run = self._state.runs.ask(watch.request(), forced=True).run
         if run is not None:
             self._wake_worker()
             self._announcer.diagnosed(run)
@@ -182,11 +182,11 @@ class Keeper:
         if self._process is None:
             if time.monotonic() < self._not_before:
                 return
-            self._process = LookoutProcess(temporary=temporary, environment=self._environment)
+            self._process = WatchProcess(temporary=temporary, environment=self._environment)
         for watch_id in sorted(self._followed - watches.keys()):
-            self._process.order(Command("leave", watch_id))
+            self._process.order(WatchOrder("leave", watch_id))
         for watch_id in sorted(watches.keys() - self._followed):
-            self._process.order(Command("watch", watch_id, watches[watch_id].job))
+            self._process.order(WatchOrder("watch", watch_id, watches[watch_id].job))
         self._followed = set(watches)
 
     def _tell(self) -> None:
@@ -204,10 +204,10 @@ class Keeper:
 
     def _diagnose_so_far(self, watch: Watch, finding: WatchFinding) -> None:
         """Queue the diagnosis of a job that runs, for the thread of its alarm, unless one is under way; once."""
-        asking = replace(watch.asking(), thread_ts=self._announcer.thread(watch, finding))
+        request = replace(watch.request(), thread_ts=self._announcer.thread(watch, finding))
         with self._state.together():
             self._state.watches.told(finding)
-            asked = self._state.runs.ask(asking, forced=True) if watch.ended_at is None else None
+            asked = self._state.runs.ask(request, forced=True) if watch.ended_at is None else None
         if asked is not None and asked.new:
             self._wake_worker()
             self._announcer.diagnosed(asked.run)

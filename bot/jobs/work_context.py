@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.jobs.child_process import ChildProcess
-from bot.jobs.leases import Held
+from bot.jobs.leases import Lease
 from bot.jobs.listener import Counters, Listener
-from bot.jobs.messages import Ask, Diagnose, Order
+from bot.jobs.messages import Ask, ChildOrder, Diagnose
 from bot.jobs.run_files import RunFiles
 from bot.jobs.tasks import TASKS
 from bot.outgoing.errors import ASK, discreet, discreet_diagnosis, discreet_note, is_theirs
@@ -38,7 +38,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Means:
+class WorkContext:
     """What the work needs; built once by the worker."""
 
     state: State
@@ -52,10 +52,10 @@ class Means:
     tasks: Mapping[str, str] = field(default_factory=lambda: TASKS)
 
     @contextmanager
-    def child(self, held: Held, task: str, body: Diagnose | Ask) -> Iterator[ChildProcess]:
+    def child(self, held: Lease, task: str, body: Diagnose | Ask) -> Iterator[ChildProcess]:
         """A child for this task; afterwards nothing of it is left."""
         with self.files.temporary(held.id) as temporary:
-            order = Order(self.tasks[task], body, self.limits.memory_bytes)
+            order = ChildOrder(self.tasks[task], body, self.limits.memory_bytes)
             process = ChildProcess(order, temporary=temporary, environment=self.environment)
             job = body.job if isinstance(body, Diagnose) else body.answer.job
             _LOG.info("%s: %s %s in process %d", held.id, task, job, process.pid, extra={"run": held.id, "job": job})
@@ -63,7 +63,7 @@ class Means:
                 yield process
 
     def conclude(
-        self, held: Held, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime
+        self, held: Lease, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime
     ) -> bool:
         """Write down how it ended; False when it is another's meanwhile."""
         mine = held.leases.conclude(held.id, self.owner, status, failure)
@@ -77,14 +77,14 @@ class Means:
         )  # fmt: skip
         return mine
 
-    def forgive(self, held: Held, task: str, attempts: int, process: ChildProcess) -> bool:
+    def forgive(self, held: Lease, task: str, attempts: int, process: ChildProcess) -> bool:
         """A child died: let it be tried again, unless it was tried often enough; ``attempts``: that died before."""
         if process.was_told_to_end():
             return held.leases.hand_back(held.id, self.owner, counted=False)
         self.counters.child_died(task)
         return attempts + 1 < MAX_DEATHS and held.leases.hand_back(held.id, self.owner, counted=True)
 
-    def tell(self, held: Held, call: Callable[[], None]) -> None:
+    def tell(self, held: Lease, call: Callable[[], None]) -> None:
         """The last call about it; when it raises, it comes again later. Broad except: the listener is foreign code."""
         try:
             call()
@@ -96,7 +96,7 @@ class Means:
         else:
             held.leases.told(held.id, self.owner)
 
-    def mention(self, held: Held, call: Callable[[], None]) -> None:
+    def mention(self, held: Lease, call: Callable[[], None]) -> None:
         """A call that only informs: its trouble is logged and costs nothing else. A broad except as in ``tell``."""
         try:
             call()
@@ -104,7 +104,7 @@ class Means:
             _LOG.warning("%s: %s while telling of progress", held.id, type(error).__name__, extra={"run": held.id})
 
 
-def died(held: Held, process: ChildProcess, what: str) -> Failure:
+def died(held: Lease, process: ChildProcess, what: str) -> Failure:
     """A child that ended without a last word, for the asker; the log has what it wrote last."""
     reference, how = new_id("e"), process.how_it_ended()
     _LOG.error(
@@ -121,7 +121,7 @@ def too_late(what: str, seconds: float) -> Failure:
     return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", "Ask again.", "Deadline", new_id("e"))
 
 
-def logged(held: Held, failure: Failure, trace: str) -> Failure:
+def logged(held: Lease, failure: Failure, trace: str) -> Failure:
     """What the asker may read of it; the rest stands in our log, under the reference that they are told."""
     if is_theirs(failure) and not trace:
         return failure
@@ -133,7 +133,7 @@ def logged(held: Held, failure: Failure, trace: str) -> Failure:
     return replace(discreet(failure), reference=reference)
 
 
-def shareable(held: Held, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
+def shareable(held: Lease, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
     """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
     if answer.diagnosis is None:
         return answer

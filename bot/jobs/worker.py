@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.jobs.diagnoses import Diagnoses
-from bot.jobs.leases import TICK_SECONDS, Held, Watch, Why
+from bot.jobs.leases import TICK_SECONDS, EndReason, Lease, LeaseKeeper
 from bot.jobs.listener import Counters, Listener, NoCounters
 from bot.jobs.questions import Questions
 from bot.jobs.run_files import RunFiles
 from bot.jobs.tasks import TASKS
-from bot.jobs.work_context import Limits, Means
+from bot.jobs.work_context import Limits, WorkContext
 from bot.state.errors import StateUnavailable
 from bot.state.leases import Leases
 from bot.state.state import State
@@ -40,10 +40,10 @@ class Work(Protocol):
     def leases(self) -> Leases:
         """Who works on what."""
 
-    def carry_out(self, held: Held) -> None:
+    def carry_out(self, held: Lease) -> None:
         """From claimed to told."""
 
-    def tell(self, held: Held) -> None:
+    def tell(self, held: Lease) -> None:
         """From concluded to told."""
 
 
@@ -77,7 +77,7 @@ class Worker:
         self.owner = f"{new_id('w')}-{os.getpid()}"
         self._limits = limits or Limits()
         self._counters = counters or NoCounters()
-        means = Means(
+        context = WorkContext(
             state=state,
             listener=listener,
             counters=self._counters,
@@ -88,8 +88,8 @@ class Worker:
             version=version,
             tasks=tasks,
         )
-        self._diagnoses, self._questions = Diagnoses(means), Questions(means)
-        self._watch = Watch(self.owner, state.clock, state.runs.cancelled)
+        self._diagnoses, self._questions = Diagnoses(context), Questions(context)
+        self._watch = LeaseKeeper(self.owner, state.clock, state.runs.cancelled)
         self._stopping = threading.Event()
         self._stopped = threading.Event()
         self._news = threading.Condition()
@@ -128,7 +128,7 @@ class Worker:
         end = time.monotonic() + LEAVING_SECONDS
         while any(thread.is_alive() for thread in self._slots) and time.monotonic() < end:
             for held in self._watch.held():  # again and again: one may have been claimed just now
-                held.end(Why.STOPPED)
+                held.end(EndReason.STOPPED)
             _join(self._slots, TICK_SECONDS)
         self._stopped.set()
         _join((self._watcher,), LEAVING_SECONDS)
@@ -143,7 +143,7 @@ class Worker:
             lambda: any([self._once(work, work.leases.claim_telling, work.tell) for work in self._kinds()])  # noqa: C419 each has its turn
         )
 
-    def _once(self, work: Work, claim: Callable[[str], str | None], do: Callable[[Held], None]) -> bool:
+    def _once(self, work: Work, claim: Callable[[str], str | None], do: Callable[[Lease], None]) -> bool:
         """Claim one row and do it; False when there is none."""
         row_id = claim(self.owner)
         if row_id is None:

@@ -29,7 +29,7 @@ class OpenLibrary(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class LibraryAction:
     """Who does something about the note of a run, and what."""
 
     job: str
@@ -43,7 +43,9 @@ class Deed:
         return f"{self.what}, run {self.run}"
 
 
-def file_note(open_library: OpenLibrary, deed: Deed, words: Pattern, *, edited: bool, joins: str = "") -> Entry:
+def file_note(
+    open_library: OpenLibrary, action: LibraryAction, words: Pattern, *, edited: bool, joins: str = ""
+) -> Entry:
     """The pattern that the job stands in from now on.
 
     Args:
@@ -53,7 +55,9 @@ def file_note(open_library: OpenLibrary, deed: Deed, words: Pattern, *, edited: 
     for tries_left in reversed(range(TRIES)):
         try:
             with open_library() as library:
-                return _join(library, deed, words, joins) if joins else _archive(library, deed, words, edited=edited)
+                return (
+                    _join(library, action, words, joins) if joins else _archive(library, action, words, edited=edited)
+                )
         except StaleRevision:
             if not tries_left:
                 raise
@@ -78,53 +82,55 @@ def pattern_to_join(
     return exact or _nearest(words, entries)
 
 
-def take_back(open_library: OpenLibrary, pattern: str, deed: Deed, *, shared: bool) -> None:
+def take_back(open_library: OpenLibrary, pattern: str, action: LibraryAction, *, shared: bool) -> None:
     """Undo a filing; ``shared``: another channel's approval of the same job stands, and keeps what it needs."""
     with open_library() as library:
         entry = library.entry(pattern)
-        if job_of_draft(entry) != deed.job:
+        if job_of_draft(entry) != action.job:
             if not shared:
-                for draft in _joined(library.entries(Status.SUPERSEDED), pattern, deed.job):
-                    library.separate(draft.id, revision=draft.revision, who=deed.who, why=deed.why)
+                for draft in _joined(library.entries(Status.SUPERSEDED), pattern, action.job):
+                    library.separate(draft.id, revision=draft.revision, who=action.who, why=action.why)
         elif shared:
-            if _wrote(entry, deed.run):
+            if _wrote(entry, action.run):
                 library.edit(
-                    pattern, library.versions(pattern)[-2], revision=entry.revision, who=deed.who, why=deed.why
+                    pattern, library.versions(pattern)[-2], revision=entry.revision, who=action.who, why=action.why
                 )
         elif entry.status is Status.APPROVED:
-            library.retire(pattern, revision=entry.revision, who=deed.who, why=deed.why)
+            library.retire(pattern, revision=entry.revision, who=action.who, why=action.why)
 
 
-def keep_answer(open_library: OpenLibrary, pattern: str, deed: Deed, verdict: Verdict) -> tuple[bool, Answers]:
+def keep_answer(
+    open_library: OpenLibrary, pattern: str, action: LibraryAction, verdict: Verdict
+) -> tuple[bool, Answers]:
     """Say of a pattern that was shown whether it was that; whether this is news, and what all say of it."""
     with open_library() as library:
-        new = library.answer(pattern, deed.job, verdict, who=deed.who)
+        new = library.answer(pattern, action.job, verdict, who=action.who)
         return new, library.answers().get(pattern, Answers())
 
 
-def _archive(library: Library, deed: Deed, words: Pattern, *, edited: bool) -> Entry:
+def _archive(library: Library, action: LibraryAction, words: Pattern, *, edited: bool) -> Entry:
     """A pattern of its own; a job has one at most, whatever people make of its note and in whichever channel."""
-    entry = _own(library.entries(), deed.job) or _draft(library, deed, words)
+    entry = _own(library.entries(), action.job) or _draft(library, action, words)
     if entry.superseded_by:
         return library.entry(entry.superseded_by)  # these very words have joined it
     if entry.status is Status.APPROVED and not edited:
         return entry
-    entry, _ = library.approve(entry.id, revision=entry.revision, who=deed.who, why=deed.why)
-    return library.edit(entry.id, words, revision=entry.revision, who=deed.who, why=deed.why)
+    entry, _ = library.approve(entry.id, revision=entry.revision, who=action.who, why=action.why)
+    return library.edit(entry.id, words, revision=entry.revision, who=action.who, why=action.why)
 
 
-def _join(library: Library, deed: Deed, words: Pattern, joins: str) -> Entry:
+def _join(library: Library, action: LibraryAction, words: Pattern, joins: str) -> Entry:
     target = library.entry(joins)
     if target.status is not Status.APPROVED or target.origin is not Origin.TEAM:
         raise FirstfaultError(f"Fault pattern {target.id} is not in use any more.", "Decide about the note again.")
-    draft = _draft(library, deed, words)
+    draft = _draft(library, action, words)
     if draft.superseded_by == target.id:
         return target
-    return library.merge(draft.id, target.id, revision=draft.revision, who=deed.who, why=deed.why)
+    return library.merge(draft.id, target.id, revision=draft.revision, who=action.who, why=action.why)
 
 
-def _draft(library: Library, deed: Deed, words: Pattern) -> Entry:
-    return library.draft(words, who=deed.who, why=f"drafted from {deed.job}", job=deed.job)
+def _draft(library: Library, action: LibraryAction, words: Pattern) -> Entry:
+    return library.draft(words, who=action.who, why=f"drafted from {action.job}", job=action.job)
 
 
 def _own(entries: Iterable[Entry], job: str) -> Entry | None:

@@ -65,7 +65,7 @@ class _NoModel:
         raise EmbeddingUnavailable("The vectors are made by another process.")
 
 
-class Shelf:
+class LibrarySession:
     """The library during one diagnosis. ``skipped``: why it could not answer all of it."""
 
     def __init__(self, library: Library | None, skipped: Sequence[Skipped] = ()) -> None:
@@ -103,13 +103,13 @@ class Shelf:
 
 
 @contextmanager
-def shelf(settings: Settings) -> Iterator[Shelf]:
+def shelf(settings: Settings) -> Iterator[LibrarySession]:
     """The library for one diagnosis; one that cannot be opened is an empty one that says so."""
     with ExitStack() as stack:
         try:
-            opened = Shelf(stack.enter_context(open_fault_library(settings)))
+            opened = LibrarySession(stack.enter_context(open_fault_library(settings)))
         except LibraryUnavailable as trouble:
-            opened = Shelf(None, [Skipped(STEP, trouble.message)])
+            opened = LibrarySession(None, [Skipped(STEP, trouble.message)])
         yield opened
 
 

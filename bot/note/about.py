@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from bot.note.claim import Claim, Use
+from bot.note.claim import Claim, ClaimUse
 from bot.note.quotes import presentable, quote_of
 from bot.outgoing.redact import Redactor
 from bot.text import wording
@@ -21,7 +21,7 @@ _LOOKED_AT = 20_000  # characters of a text, from both ends: a secret may be cut
 _VAGUE = ("a program logged ",)  # what the core says of a line that no rule knows: the quote says more
 
 
-class About:
+class ClaimSource:
     """One job as claims see it; every text that leaves here is harmless, redacted and cut."""
 
     def __init__(self, diagnosis: Diagnosis, known: Sequence[KnownFault], *, redact_addresses: bool = False) -> None:
@@ -113,8 +113,8 @@ def advice(name: str, uses: str, says: str, cites: Sequence[str], *, short: str 
     return [Claim(name, _places(uses), says, tuple(cites), short=short)]
 
 
-def _places(uses: str) -> frozenset[Use]:
-    return frozenset(Use(use) for use in uses.split())
+def _places(uses: str) -> frozenset[ClaimUse]:
+    return frozenset(ClaimUse(use) for use in uses.split())
 
 
 def clock(micros: int) -> str:

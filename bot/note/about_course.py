@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bot.note.about import About, claim, distance
+from bot.note.about import ClaimSource, claim, distance
 from bot.note.about_suspects import MIN_DISTANCE
 from bot.note.claim import Claim
 from bot.note.wordings import say
@@ -12,7 +12,7 @@ from core.model import Scope, Stage
 MAX_ITERATIONS = 3
 
 
-def claims_of_course(about: About) -> Iterator[Claim]:
+def claims_of_course(about: ClaimSource) -> Iterator[Claim]:
     """Where the job was when it failed."""
     diagnosis = about.diagnosis
     for one in diagnosis.iterations[:MAX_ITERATIONS]:

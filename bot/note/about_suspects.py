@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bot.note.about import NAME, About, claim, clock, distance
+from bot.note.about import NAME, ClaimSource, claim, clock, distance
 from bot.note.claim import Claim
 from bot.note.wordings import say
 from bot.text import wording
@@ -14,7 +14,7 @@ MAX_WHY = 3  # of them in one go
 MIN_DISTANCE = 1_000_000  # microseconds; clocks of nodes that are closer tell no order (METHOD: NTP holds far below it)
 
 
-def claims_of_suspects(about: About) -> Iterator[Claim]:
+def claims_of_suspects(about: ClaimSource) -> Iterator[Claim]:
     """The first suspect in full, the others in a sentence."""
     if about.diagnosis.scope is not Scope.NODE or not about.suspects:
         return
@@ -31,7 +31,7 @@ def claims_of_suspects(about: About) -> Iterator[Claim]:
         yield from claim(f"{one.id}.other", "open", told, [one.id])
 
 
-def _who(about: About, first: NodeEvidence) -> list[Claim]:
+def _who(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
     total = counted(about.total, "node") if about.total else "this job's parts"
     ranks = "" if first.node.startswith("rank") else wording.ranks(first.ranks)
     if ranks:
@@ -41,7 +41,7 @@ def _who(about: About, first: NodeEvidence) -> list[Claim]:
     return claim(f"{first.id}.who", "happened headline", told, [first.id])
 
 
-def _reasons(about: About, first: NodeEvidence) -> Iterator[Claim]:
+def _reasons(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     """Each by itself, and the most telling ones together."""
     reasons = [about.clean(reason) for reason in first.reasons or (first.because,)][:MAX_REASONS]
     shown = [one for one in reasons if claim("-", "open", one, [])]
@@ -52,7 +52,7 @@ def _reasons(about: About, first: NodeEvidence) -> Iterator[Claim]:
         yield from claim(name, "happened", reason, [first.id], ground=not about.roots)
 
 
-def _cause(about: About, first: NodeEvidence) -> list[Claim]:
+def _cause(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
     """What points to it, when no line says what broke."""
     reason = next(iter([about.clean(one) for one in first.reasons or (first.because,)]), "")
     if not reason:
@@ -66,7 +66,7 @@ def _cause(about: About, first: NodeEvidence) -> list[Claim]:
     return claim(f"{first.id}.cause", "cause", told, [first.id])
 
 
-def _ended(about: About, first: NodeEvidence) -> Iterator[Claim]:
+def _ended(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     """When and at which iteration its log ends, beside the others."""
     bars = {bar.node: bar for bar in about.diagnosis.pictures.nodes}
     own, others = bars.get(first.node), [bar for node, bar in bars.items() if node != first.node]
@@ -79,14 +79,14 @@ def _ended(about: About, first: NodeEvidence) -> Iterator[Claim]:
     yield from _behind(about, first, own, others)
 
 
-def _behind(about: About, first: NodeEvidence, own: NodeBar, others: list[NodeBar]) -> Iterator[Claim]:
+def _behind(about: ClaimSource, first: NodeEvidence, own: NodeBar, others: list[NodeBar]) -> Iterator[Claim]:
     reached = [bar.last_iteration for bar in others if bar.last_iteration is not None]
     if own.last_iteration is not None and reached and min(reached) == max(reached) > own.last_iteration:
         told = say("suspect.behind", node=about.suspect, own=f"{own.last_iteration:,}", most=f"{max(reached):,}")
         yield from claim(f"{first.id}.behind", "happened", told, [first.id])
 
 
-def _local(about: About, first: NodeEvidence) -> Iterator[Claim]:
+def _local(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     """Local rank of a single rank that speaks, where the ranks of each node are known and follow each other."""
     coverage, ranks = about.diagnosis.coverage, first.ranks
     whole = coverage.ranks_expected and not coverage.ranks_missing and about.total

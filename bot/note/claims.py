@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.note.about import About
+from bot.note.about import ClaimSource
 from bot.note.about_course import claims_of_course
 from bot.note.about_events import claims_of_events, reasons_of_events
 from bot.note.about_library import claims_of_library, reasons_of_library
@@ -18,7 +18,7 @@ MAX_CITED = 2  # lines of an event that whoever writes beside the claims may rep
 
 def claims_of(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), *, redact_addresses: bool = False) -> Claims:
     """What is true of a job; the same diagnosis gives the same claims in the same order."""
-    about = About(diagnosis, known, redact_addresses=redact_addresses)
+    about = ClaimSource(diagnosis, known, redact_addresses=redact_addresses)
     every = (
         *claims_of_verdict(about),
         *claims_of_suspects(about),
@@ -39,7 +39,7 @@ def claims_of(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), *, redact_
     return Claims(every, reasons, about.suspect, bool(about.roots or about.exact), peers, about.node_names, text)
 
 
-def _beside(about: About) -> list[str]:
+def _beside(about: ClaimSource) -> list[str]:
     """What else the evidence holds: its own sentences, its first lines, what is known of the job."""
     diagnosis = about.diagnosis
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)

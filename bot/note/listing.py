@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from bot.note.claim import Claim, Claims, Use
+from bot.note.claim import Claim, Claims, ClaimUse
 
 ASCII_PER_TOKEN = 3.0  # the low end of what is usual for log text, so rather too many; other characters count as one
 _FIELDS = {
-    "headline": (Use.HEADLINE,),
-    "happened": (Use.HAPPENED,),
-    "cause": (Use.CAUSE,),
-    "to_do": (Use.CHECK, Use.FIX),
-    "leaves_open": (Use.OPEN,),
+    "headline": (ClaimUse.HEADLINE,),
+    "happened": (ClaimUse.HAPPENED,),
+    "cause": (ClaimUse.CAUSE,),
+    "to_do": (ClaimUse.CHECK, ClaimUse.FIX),
+    "leaves_open": (ClaimUse.OPEN,),
 }
 
 

@@ -3,12 +3,12 @@
 from dataclasses import asdict
 
 from bot.slack import replies
-from bot.slack.actions import About, Fits
+from bot.slack.actions import DraftClick, FaultClick
 from bot.slack.blocks import Message
-from bot.slack.clerk import Case, Clerk
+from bot.slack.clerk import Clerk, ReviewedDraft
 from bot.slack.forms import Form
 from bot.slack.people import People
-from bot.slack.run_messages import Telling
+from bot.slack.run_messages import RunMessages
 from bot.state.drafts import Verdict
 from bot.state.errors import StaleRevision
 from bot.state.inbox import Once
@@ -16,12 +16,12 @@ from bot.state.state import State
 from core.errors import FirstfaultError
 
 
-class Deciding:
+class Approvals:
     """What approvers do; each answers with what the clicker alone is told, or with None."""
 
-    def __init__(self, state: State, telling: Telling, people: People, clerk: Clerk) -> None:
+    def __init__(self, state: State, run_messages: RunMessages, people: People, clerk: Clerk) -> None:
         self._state = state
-        self._telling = telling
+        self._run_messages = run_messages
         self._people = people
         self._clerk = clerk
 
@@ -33,7 +33,7 @@ class Deciding:
             return replies.not_approver_reply(self._people.listed())
         return None
 
-    def case(self, run_id: str) -> Case | None:
+    def case(self, run_id: str) -> ReviewedDraft | None:
         """The run with what was found and drafted; None when the state does not hold it any more."""
         return self._clerk.case(run_id)
 
@@ -43,7 +43,7 @@ class Deciding:
         return replies.decided_reply(decision) if decision else None
 
     def approve(
-        self, about: About, user: str, once: Once, *, edited: Form | None = None, joins: str | None = None
+        self, about: DraftClick, user: str, once: Once, *, edited: Form | None = None, joins: str | None = None
     ) -> Message | None:
         """Archive the note as it stands or as it was edited; where the team knows its kind, ask first.
 
@@ -73,7 +73,7 @@ class Deciding:
             self._clerk.tell(case.run, case.form.title)
         return None
 
-    def reject(self, about: About, user: str, reason: str, once: Once) -> Message | None:
+    def reject(self, about: DraftClick, user: str, reason: str, once: Once) -> Message | None:
         """Keep the note out of the library, and keep the reason."""
         if (barred := self.barred(user)) is not None:
             return barred
@@ -89,7 +89,7 @@ class Deciding:
         self._clerk.tell(case.run)
         return None
 
-    def undo(self, about: About, user: str, once: Once) -> Message | None:
+    def undo(self, about: DraftClick, user: str, once: Once) -> Message | None:
         """Take a decision back; a pattern that it made is retired, one that it added the job to stays."""
         if (barred := self.barred(user)) is not None:
             return barred
@@ -98,7 +98,7 @@ class Deciding:
             return replies.nothing_to_undo_reply()
         return None
 
-    def judge(self, fits: Fits, user: str) -> Message:
+    def judge(self, fits: FaultClick, user: str) -> Message:
         """Keep what somebody says of a known fault that was shown; anybody may, for no words are archived."""
         run, answer = self._state.runs.get(fits.run), self._state.runs.answer(fits.run)
         shown = {fault.pattern: fault for fault in answer.known} if answer else {}
@@ -111,7 +111,7 @@ class Deciding:
         """Whether it is this approval that stands."""
         return self._state.drafts.decide(run_id, Verdict.APPROVED, by=user, seen=seen, joins=joins).new
 
-    def _rejected(self, case: Case, about: About, user: str, reason: str) -> bool:
+    def _rejected(self, case: ReviewedDraft, about: DraftClick, user: str, reason: str) -> bool:
         """Whether it is this rejection that stands."""
         decision = self._state.drafts.decide(about.run, Verdict.REJECTED, by=user, seen=about.revision, reason=reason)
         if decision.new:
@@ -126,13 +126,13 @@ class Deciding:
         try:
             near = self._clerk.pattern_to_join(case)
         except FirstfaultError:
-            self._telling.show(run_id)  # an edit is kept, and the buttons must be about it
+            self._run_messages.show(run_id)  # an edit is kept, and the buttons must be about it
             raise
         if near is not None and seen != shown:
-            self._telling.show(run_id)
+            self._run_messages.show(run_id)
         return replies.join_reply(case.run, seen, near) if near else None
 
-    def _save(self, case: Case, about: About, user: str, edited: Form | None) -> int:
+    def _save(self, case: ReviewedDraft, about: DraftClick, user: str, edited: Form | None) -> int:
         """The revision that is decided on; an edit is a new one."""
         if edited is None or edited == case.form:
             return about.revision

@@ -23,7 +23,7 @@ _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # a
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BriefLine:
     """A line, and its worth: where there are too many the least goes."""
 
     text: str
@@ -115,46 +115,48 @@ def _same(sentence: str) -> str:
     return sentence.rstrip(".").casefold()
 
 
-def _sure(diagnosis: Diagnosis) -> list[Line]:
+def _sure(diagnosis: Diagnosis) -> list[BriefLine]:
     if diagnosis.scope in QUIET:
         return []
-    return [Line(f"*Confidence* {wording.CONFIDENCE[diagnosis.confidence]}", 7)]
+    return [BriefLine(f"*Confidence* {wording.CONFIDENCE[diagnosis.confidence]}", 7)]
 
 
-def _grounds(diagnosis: Diagnosis) -> list[Line]:
+def _grounds(diagnosis: Diagnosis) -> list[BriefLine]:
     """The second one goes before all but what is merely public."""
     shown = [prose(wording.sentence(one), MAX_LINE) for one in grounds(diagnosis)]
-    return [Line(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)]
+    return [
+        BriefLine(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)
+    ]
 
 
-def _edited(form: Form, by: str) -> list[Line]:
-    cause = Line(f"*Cause* {prose(form.cause, MAX_LINE)} (_edited by_ {person(by)})", 9)
-    return [cause, *([Line(f"*Fix* {prose(form.fix, MAX_LINE)}", 4)] if form.fix else [])]
+def _edited(form: Form, by: str) -> list[BriefLine]:
+    cause = BriefLine(f"*Cause* {prose(form.cause, MAX_LINE)} (_edited by_ {person(by)})", 9)
+    return [cause, *([BriefLine(f"*Fix* {prose(form.fix, MAX_LINE)}", 4)] if form.fix else [])]
 
 
-def _since(diagnosis: Diagnosis) -> list[Line]:
+def _since(diagnosis: Diagnosis) -> list[BriefLine]:
     said = since(diagnosis)
-    return [Line(f"*Since* {prose(said, MAX_LINE)}", 5)] if said and diagnosis.scope is not Scope.NONE else []
+    return [BriefLine(f"*Since* {prose(said, MAX_LINE)}", 5)] if said and diagnosis.scope is not Scope.NONE else []
 
 
-def _gaps(diagnosis: Diagnosis) -> list[Line]:
+def _gaps(diagnosis: Diagnosis) -> list[BriefLine]:
     """What is missing of the logs weakens every other line."""
     missing = "; ".join(wording.missing(diagnosis.coverage))
-    return [Line(f"*Missing* {prose(missing, MAX_LINE)}", 4)] if missing else []
+    return [BriefLine(f"*Missing* {prose(missing, MAX_LINE)}", 4)] if missing else []
 
 
-def _next(diagnosis: Diagnosis) -> list[Line]:
+def _next(diagnosis: Diagnosis) -> list[BriefLine]:
     if diagnosis.next is None or diagnosis.scope is Scope.NONE:
         return []
-    return [Line(f"*Next* {prose(next_brief(diagnosis.next), MAX_LINE)}", 8)]
+    return [BriefLine(f"*Next* {prose(next_brief(diagnosis.next), MAX_LINE)}", 8)]
 
 
-def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[Line]:
+def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[BriefLine]:
     """What it is known as, and of the team's own what helped; ``edited``: a person's fix stands above already."""
     best = known_best(known)
     if best is None or diagnosis.scope is Scope.NONE:
         return []
     if best.seed or edited or not best.fix:
-        return [Line(known_line(best), 2 if best.seed else 8)]
+        return [BriefLine(known_line(best), 2 if best.seed else 8)]
     lead = "Fix" if best.exact else "What helped there"
-    return [Line(f"{known_line(best)}. *{lead}* {prose(best.fix, MAX_FIX)}", 8)]
+    return [BriefLine(f"{known_line(best)}. *{lead}* {prose(best.fix, MAX_FIX)}", 8)]

@@ -3,16 +3,16 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot.library.filing import Deed, OpenLibrary, file_note, keep_answer, pattern_to_join, take_back
+from bot.library.filing import LibraryAction, OpenLibrary, file_note, keep_answer, pattern_to_join, take_back
 from bot.outgoing.clean import cleaned
-from bot.slack.actions import Fits
+from bot.slack.actions import FaultClick
 from bot.slack.archive import form_of, pattern_from
 from bot.slack.blocks import Message
 from bot.slack.forms import Form
 from bot.slack.health import Metrics
 from bot.slack.people import People
 from bot.slack.posting import Posting
-from bot.slack.run_messages import DRAFTED_BY, Telling
+from bot.slack.run_messages import DRAFTED_BY, RunMessages
 from bot.slack.thread import decided_message, undone_message, unfiled_message
 from bot.state.drafts import Decision, Draft, Verdict
 from bot.state.inbox import Once
@@ -27,7 +27,7 @@ from faultlib.pattern import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ReviewedDraft:
     """What is decided about: a run, its diagnosis, and a draft of its note with its revision.
 
     edited: a person wrote it. matched: ids of the team's patterns whose whole signature is in the job. guesses: what a
@@ -49,7 +49,7 @@ class Clerk:
     def __init__(
         self,
         state: State,
-        telling: Telling,
+        run_messages: RunMessages,
         posting: Posting,
         people: People,
         open_library: OpenLibrary,
@@ -58,12 +58,12 @@ class Clerk:
     ) -> None:
         self._metrics = metrics or Metrics()
         self._state = state
-        self._telling = telling
+        self._run_messages = run_messages
         self._posting = posting
         self._people = people
         self._open_library = open_library
 
-    def case(self, run_id: str, revision: int | None = None) -> Case | None:
+    def case(self, run_id: str, revision: int | None = None) -> ReviewedDraft | None:
         """The run with this draft, else with the newest; None when the state does not hold it any more."""
         run, answer = self._state.runs.get(run_id), self._state.runs.answer(run_id)
         draft = self._draft(run_id, revision)
@@ -72,7 +72,9 @@ class Clerk:
         matched = frozenset(fault.pattern for fault in answer.known if fault.known and fault.agrees and not fault.seed)
         edited = draft.by != DRAFTED_BY
         guesses = answer.note.reading if answer.note else ()
-        return Case(run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, edited, matched, guesses)
+        return ReviewedDraft(
+            run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, edited, matched, guesses
+        )
 
     def standing(self, run_id: str) -> Decision | None:
         """The decision that stands; one whose filing died, or is under way, is filed first.
@@ -110,12 +112,12 @@ class Clerk:
             self._drop(decision)
             return
         words = pattern_from(case.form, case.diagnosis)
-        deed = self._deed(case.run, decision.by, "approved")
+        action = self._action(case.run, decision.by, "approved")
         try:
-            entry = file_note(self._open_library, deed, words, edited=case.edited, joins=decision.joins)
+            entry = file_note(self._open_library, action, words, edited=case.edited, joins=decision.joins)
         except FirstfaultError:
             self._drop(decision)
-            self._telling.show(decision.run)  # an edit is kept, and the buttons must be about it
+            self._run_messages.show(decision.run)  # an edit is kept, and the buttons must be about it
             raise
         with self._state.together():
             if self._state.drafts.archived(decision.run, entry.id):
@@ -123,15 +125,15 @@ class Clerk:
                 self.note(case.run, decision.by, what, decision.revision, pattern=entry.id, version=entry.version)
         self.tell(case.run, case.form.title)
 
-    def pattern_to_join(self, case: Case) -> Entry | None:
+    def pattern_to_join(self, case: ReviewedDraft) -> Entry | None:
         """The team's pattern that the note may belong to; None for a note of a new kind."""
         words = pattern_from(case.form, case.diagnosis)
         return pattern_to_join(self._open_library, words, job=case.run.job, matched=case.matched)
 
-    def judge(self, run: Run, fits: Fits, user: str) -> tuple[Fit, Answers]:
+    def judge(self, run: Run, fits: FaultClick, user: str) -> tuple[Fit, Answers]:
         """Keep what somebody says of a known fault, and what all have said of it by now."""
         verdict = Fit.WITHDRAWN if fits.right is None else Fit.RIGHT if fits.right else Fit.WRONG
-        new, now = keep_answer(self._open_library, fits.pattern, self._deed(run, user, "judged"), verdict)
+        new, now = keep_answer(self._open_library, fits.pattern, self._action(run, user, "judged"), verdict)
         if new:
             details = {"job": run.job, "pattern": fits.pattern, "said": str(verdict)}
             self._state.audit.add(run.team, user, what="judged", target=run.id, details=details)
@@ -143,12 +145,12 @@ class Clerk:
         standing = self.standing(run.id)
         if standing is not None and standing.pattern and _time_of(standing) == which:
             shared = self._state.drafts.is_shared(run.id, standing.pattern)
-            take_back(self._open_library, standing.pattern, self._deed(run, user, "undone"), shared=shared)
+            take_back(self._open_library, standing.pattern, self._action(run, user, "undone"), shared=shared)
         found = once("undo", lambda: self._undone(run, user, which))
         if not found:
             return False
         undone = Decision(**{**found, "verdict": Verdict(found["verdict"]), "at": moment_of(found["at"])})
-        self._telling.show(run.id)
+        self._run_messages.show(run.id)
         kept = bool(undone.joins or self._state.drafts.is_shared(run.id, undone.pattern))
         self._say(run, f"undone {undone.at.isoformat()}", undone_message(undone, user, kept=kept))
         return True
@@ -165,7 +167,7 @@ class Clerk:
 
     def tell(self, run: Run, title: str = "") -> None:
         """Show what was decided, in the message and once in its thread."""
-        self._telling.show(run.id)
+        self._run_messages.show(run.id)
         decision = self._state.drafts.decision(run.id)
         if decision is not None:
             self._say(run, f"{decision.verdict} {decision.at.isoformat()}", decided_message(decision, title))
@@ -180,8 +182,8 @@ class Clerk:
     def _say(self, run: Run, kind: str, message: Message) -> None:
         self._posting.once(run, kind, message, thread=run.thread_ts or run.message_ts)
 
-    def _deed(self, run: Run, user: str, what: str) -> Deed:
-        return Deed(run.job, run.id, self._people.name(user), f"{what} in Slack by {user}")
+    def _action(self, run: Run, user: str, what: str) -> LibraryAction:
+        return LibraryAction(run.job, run.id, self._people.name(user), f"{what} in Slack by {user}")
 
     def _draft(self, run_id: str, revision: int | None) -> Draft | None:
         if revision is None:

@@ -14,10 +14,10 @@ from bot.slack import replies
 from bot.slack.blocks import Message
 from bot.slack.boundary import attempt, to_person, whispering
 from bot.slack.client import error_of
-from bot.slack.commands import Verb, Wish
-from bot.slack.listener_context import Parts
+from bot.slack.commands import ParsedCommand, Verb
+from bot.slack.listener_context import ListenerContext
 from bot.slack.modals import (
-    Errors,
+    FieldErrors,
     edit_modal,
     lines_modal,
     message_modal,
@@ -28,7 +28,7 @@ from bot.slack.modals import (
 )
 from bot.slack.raw_lines import find_evidence, read_citations
 from bot.state.inbox import Envelope, Once
-from bot.state.runs import Asking, Trigger
+from bot.state.runs import RunRequest, Trigger
 
 Payload = Mapping[str, Any]
 Do = Callable[[object, Payload, Once], Message | None]
@@ -37,11 +37,11 @@ Look = Callable[[object, str], dict[str, Any]]
 _TOO_LATE = frozenset({"expired_trigger_id", "trigger_expired", "exchanged_trigger_id", "trigger_exchanged"})
 
 
-class Clicks:
+class ClickListener:
     """Buttons and forms. A button tells ids only; what is true of them is read from the state."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: ListenerContext) -> None:
+        self._context = context
         self._deeds: Mapping[str, Do] = {
             act.CANCEL: self._cancel,
             act.AGAIN: self._again,
@@ -65,7 +65,9 @@ class Clicks:
     def click(self, body: Payload, once: Once) -> None:
         """A button or a choice that does something."""
         name, value = body["action"]["action_id"], body["action"]["value"]
-        attempt(lambda: self._deeds[name](value, body, once), to_person(self._parts.client, body), patient=once.patient)
+        attempt(
+            lambda: self._deeds[name](value, body, once), to_person(self._context.client, body), patient=once.patient
+        )
         if name in (act.APPROVE_NEW, act.JOIN):
             self._remove(body)
 
@@ -77,26 +79,26 @@ class Clicks:
         def fill() -> Message | None:
             try:
                 waiting = wait_modal(title, form, str(value))
-                opened = self._parts.client.views_open(trigger_id=body["trigger_id"], view=waiting)["view"]
+                opened = self._context.client.views_open(trigger_id=body["trigger_id"], view=waiting)["view"]
             except SlackApiError as error:
                 if error_of(error) not in _TOO_LATE:
                     raise
                 return replies.too_late_reply()
-            self._parts.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
+            self._context.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
             return None
 
-        attempt(fill, to_person(self._parts.client, body))
+        attempt(fill, to_person(self._context.client, body))
 
     def objection(self, envelope: Envelope) -> dict[str, Any] | None:
         """What is wrong with a form that was submitted, as Slack shows it inline; None when it can be taken."""
         view = envelope.body["view"]
         if view["callback_id"] == act.REJECT_FORM:
             reason = read_reject(view)
-            return reason.response() if isinstance(reason, Errors) else None
-        about = act.read_about(view.get("private_metadata"))
-        case = self._parts.deciding.case(about.run)
+            return reason.response() if isinstance(reason, FieldErrors) else None
+        about = act.read_draft(view.get("private_metadata"))
+        case = self._context.approvals.case(about.run)
         form = read_edit(view, case.diagnosis, case.guesses) if case else None
-        if isinstance(form, Errors):
+        if isinstance(form, FieldErrors):
             return form.response()
         if case is None or case.revision != about.revision:
             stale = message_modal("Edit the note", "The note was changed meanwhile.", "Close this and edit it again.")
@@ -106,76 +108,76 @@ class Clicks:
     def form(self, body: Payload, once: Once) -> None:
         """A form against which there was no objection: the edited note is archived, or the reason is kept."""
         view, user = body["view"], body["user"]
-        about = act.read_about(view.get("private_metadata"))
-        run = self._parts.state.runs.get(about.run)
+        about = act.read_draft(view.get("private_metadata"))
+        run = self._context.state.runs.get(about.run)
         channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
         do = self._rejected if view["callback_id"] == act.REJECT_FORM else self._edited
-        tell = whispering(self._parts.client, channel, user, thread)
+        tell = whispering(self._context.client, channel, user, thread)
         attempt(lambda: do(about, body, once), tell, patient=once.patient)
 
     # --- deeds ---
 
     def _cancel(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._parts.desk.cancel(act.read_about(value).run, body["user"], once)
+        return self._context.requests.cancel(act.read_draft(value).run, body["user"], once)
 
     def _again(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._parts.desk.again(act.read_about(value).run, body["user"], once)
+        return self._context.requests.again(act.read_draft(value).run, body["user"], once)
 
     def _diagnose(self, value: object, body: Payload, once: Once) -> Message | None:
-        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._parts.desk.diagnose(asking, once)
+        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._context.requests.diagnose(request, once)
 
     def _anyway(self, value: object, body: Payload, once: Once) -> Message | None:
         """A job that has not failed: somebody wants to see it in the channel."""
-        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._parts.desk.diagnose(asking, once, forced=True)
+        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._context.requests.diagnose(request, once, forced=True)
 
     def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
-        asking = Asking(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._parts.desk.serve(Wish(Verb.WATCH, asking.job), asking, once)
+        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._context.requests.serve(ParsedCommand(Verb.WATCH, request.job), request, once)
 
     def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._parts.deciding.approve(act.read_about(value), body["user"], once)
+        return self._context.approvals.approve(act.read_draft(value), body["user"], once)
 
     def _approve_new(self, value: object, body: Payload, once: Once) -> Message | None:
         """A pattern of its own, although there is one that is nearly the same."""
-        return self._parts.deciding.approve(act.read_about(value), body["user"], once, joins="")
+        return self._context.approvals.approve(act.read_draft(value), body["user"], once, joins="")
 
     def _join(self, value: object, body: Payload, once: Once) -> Message | None:
         """Add the job to a pattern that there is."""
-        wanted = act.read_joining(value)
-        return self._parts.deciding.approve(wanted.about, body["user"], once, joins=wanted.pattern)
+        wanted = act.read_join(value)
+        return self._context.approvals.approve(wanted.about, body["user"], once, joins=wanted.pattern)
 
     def _undo(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._parts.deciding.undo(act.read_about(value), body["user"], once)
+        return self._context.approvals.undo(act.read_draft(value), body["user"], once)
 
     def _useful(self, value: object, body: Payload, _once: Once) -> Message | None:
         """One of the two thumbs; the last one of a person counts."""
-        voice = act.read_voice(value)
-        self._parts.state.feedback.give(voice.run, body["user"], useful=voice.useful)
+        voice = act.read_useful(value)
+        self._context.state.feedback.give(voice.run, body["user"], useful=voice.useful)
         return replies.thanks_reply()
 
     def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
         """Whether a known fault was it; the last word of a person counts, so that twice is once."""
-        return self._parts.deciding.judge(act.read_fits(value), body["user"])
+        return self._context.approvals.judge(act.read_fault(value), body["user"])
 
-    def _edited(self, about: act.About, body: Payload, once: Once) -> Message | None:
-        case = self._parts.deciding.case(about.run)
+    def _edited(self, about: act.DraftClick, body: Payload, once: Once) -> Message | None:
+        case = self._context.approvals.case(about.run)
         form = read_edit(body["view"], case.diagnosis, case.guesses) if case else None
-        if form is None or isinstance(form, Errors):
+        if form is None or isinstance(form, FieldErrors):
             return replies.gone_reply()  # it was there a moment ago
-        return self._parts.deciding.approve(about, body["user"], once, edited=form)
+        return self._context.approvals.approve(about, body["user"], once, edited=form)
 
-    def _rejected(self, about: act.About, body: Payload, once: Once) -> Message | None:
-        return self._parts.deciding.reject(about, body["user"], str(read_reject(body["view"])), once)
+    def _rejected(self, about: act.DraftClick, body: Payload, once: Once) -> Message | None:
+        return self._context.approvals.reject(about, body["user"], str(read_reject(body["view"])), once)
 
     # --- views ---
 
     def _edit_view(self, value: object, user: str) -> dict[str, Any]:
-        about = act.read_about(value)
+        about = act.read_draft(value)
         if (barred := self._barred(about.run, user, "Edit the note")) is not None:
             return barred
-        case = self._parts.deciding.case(about.run)
+        case = self._context.approvals.case(about.run)
         if case is None:
             return message_modal("Edit the note", replies.gone_reply().text)
         if case.revision != about.revision:
@@ -183,28 +185,28 @@ class Clicks:
         return edit_modal(about.run, about.revision, case.diagnosis, case.form, case.guesses)
 
     def _reject_view(self, value: object, user: str) -> dict[str, Any]:
-        about = act.read_about(value)
+        about = act.read_draft(value)
         if (barred := self._barred(about.run, user, "Reject the note")) is not None:
             return barred
-        case = self._parts.deciding.case(about.run)
+        case = self._context.approvals.case(about.run)
         if case is None:
             return message_modal("Reject the note", replies.gone_reply().text)
         return reject_modal(about.run, about.revision, case.run.job)
 
     def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
-        wanted = act.read_lines_of(value)
-        answer = self._parts.state.runs.answer(wanted.run)
+        wanted = act.read_lines(value)
+        answer = self._context.state.runs.answer(wanted.run)
         one = find_evidence(cleaned(answer.diagnosis), wanted.evidence) if answer and answer.diagnosis else None
         if answer is None or answer.diagnosis is None or one is None:
             return message_modal("Raw lines", replies.gone_reply().text)
-        return lines_modal(wanted.run, one, read_citations(answer.diagnosis, one, self._parts.open_jobs))
+        return lines_modal(wanted.run, one, read_citations(answer.diagnosis, one, self._context.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
-        message = self._parts.deciding.barred(user) or self._parts.deciding.standing(run)
+        message = self._context.approvals.barred(user) or self._context.approvals.standing(run)
         return message_modal(title, message.text) if message else None
 
     def _remove(self, body: Payload) -> None:
         """The private question whose answer was clicked; that it cannot be removed costs nothing."""
-        client = self._parts.client
+        client = self._context.client
         with suppress(SlackClientError, OSError, HTTPException, ValueError):  # the last: there is no address
             Respond(response_url=body.get("response_url"), proxy=client.proxy, ssl=client.ssl)(delete_original=True)

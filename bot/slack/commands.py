@@ -28,24 +28,24 @@ class Verb(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ParsedCommand:
     """A verb and what it is about; ``job`` is as it was typed, and not checked."""
 
     verb: Verb
     job: str = ""
 
 
-def read_command(text: str) -> Wish:
+def read_command(text: str) -> ParsedCommand:
     """The words behind a command or a mention; a bare id wants its diagnosis."""
     words = _LINK.sub(r"\1", _MENTION.sub(" ", text[:_MAX_READ])).split()
     if not words:
-        return Wish(Verb.NOTHING)
+        return ParsedCommand(Verb.NOTHING)
     verb, rest = words[0].lower(), words[1:]
     if verb in (Verb.HELP, Verb.LIST, Verb.STATUS) and not rest:
-        return Wish(Verb(verb))
+        return ParsedCommand(Verb(verb))
     if verb in (Verb.CANCEL, Verb.DIAGNOSE, Verb.WATCH, Verb.UNWATCH):
-        return Wish(Verb(verb), rest[0] if rest else "")
-    return Wish(Verb.DIAGNOSE, words[0]) if len(words) == 1 else Wish(Verb.NOTHING, words[0])
+        return ParsedCommand(Verb(verb), rest[0] if rest else "")
+    return ParsedCommand(Verb.DIAGNOSE, words[0]) if len(words) == 1 else ParsedCommand(Verb.NOTHING, words[0])
 
 
 def names_in(text: str) -> list[str]:
@@ -57,12 +57,12 @@ def names_in(text: str) -> list[str]:
 _COMMANDS = (Verb.DIAGNOSE, Verb.CANCEL, Verb.HELP, Verb.WATCH, Verb.UNWATCH)
 
 
-def asks_for_diagnosis(text: str) -> Wish | None:
+def asks_for_diagnosis(text: str) -> ParsedCommand | None:
     """The wish of a message in a thread of the bot, where everything that is no command is a question."""
-    wish = read_command(text)
+    command = read_command(text)
     first = _MENTION.sub(" ", text[:_MAX_READ]).split()[:1]
     typed = bool(first) and first[0].lower() in _COMMANDS
-    return wish if typed else None
+    return command if typed else None
 
 
 def job_in(text: str) -> str:

@@ -16,11 +16,11 @@ from slack_sdk.errors import SlackClientError
 from bot.slack import actions as act
 from bot.slack.blocks import Message, actions, menu, section
 from bot.slack.posting import Posting
-from bot.slack.run_messages import Telling
+from bot.slack.run_messages import RunMessages
 from bot.slack.text import code, fallback, prose
 from bot.slack.thread import MAX_TELLING
-from bot.state.followed import Fate, Followed
-from bot.state.runs import Asking, Run, Trigger
+from bot.state.followed import FollowedJob, FollowStatus
+from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.state import State
 from bot.state.values import new_id
 from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
@@ -38,7 +38,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class FollowRules:
     """Where and how often. posts: in an hour. quiet: from and to, as minutes of the day; equal: never."""
 
     team: str
@@ -54,15 +54,15 @@ class Manners:
         return begin <= minute < end if begin <= end else minute >= begin or minute < end
 
 
-class Following:
+class FailedJobs:
     """``start`` looks again and again; ``look`` is one round."""
 
     def __init__(
         self,
         state: State,
-        telling: Telling,
+        run_messages: RunMessages,
         posting: Posting,
-        manners: Manners,
+        manners: FollowRules,
         *,
         open_jobs: Callable[[], JobSource],
         wake: Callable[[], None],
@@ -70,7 +70,7 @@ class Following:
     ) -> None:
         """wake: a diagnosis has been queued. seconds: between two looks."""
         self._state = state
-        self._telling = telling
+        self._run_messages = run_messages
         self._posting = posting
         self._manners = manners
         self._open_jobs = open_jobs
@@ -122,7 +122,7 @@ class Following:
             if manifest is None or manifest.status not in _ENDED:
                 continue
             news = manifest.status is Status.FAILED and not first
-            followed.add(job, manifest.run or "", Fate.WAITS if news else Fate.NO_NEWS)
+            followed.add(job, manifest.run or "", FollowStatus.WAITS if news else FollowStatus.NO_NEWS)
             self._known.add(job)
         if first:
             followed.begin()
@@ -144,22 +144,22 @@ class Following:
         if run is not None:
             self._list(run, rest if room > 1 or last is None else waiting)
 
-    def _diagnose(self, one: Followed) -> Run | None:
+    def _diagnose(self, one: FollowedJob) -> Run | None:
         """Queue it, in the thread of its run's first failure where there is one."""
         earlier = self._first(one.lineage)
         thread = (earlier.thread_ts or earlier.message_ts) if earlier else ""
-        asking = Asking(one.job, self._manners.team, self._manners.channel, "", Trigger.FOLLOW, thread)
+        request = RunRequest(one.job, self._manners.team, self._manners.channel, "", Trigger.FOLLOW, thread)
         with self._state.together():
-            asked = self._state.runs.ask(asking)
+            asked = self._state.runs.ask(request)
             if not self._state.followed.asked(one.job, asked.run.id):
                 return None
         try:
-            self._telling.show(asked.run.id)
+            self._run_messages.show(asked.run.id)
         finally:  # it is queued, whether Slack takes the message now or later
             self._wake()
         return asked.run
 
-    def _list(self, run: Run, left: Sequence[Followed]) -> None:
+    def _list(self, run: Run, left: Sequence[FollowedJob]) -> None:
         """One message for all that is left."""
         self._posting.once(run, f"digest {left[0].job}", digest_message(left))
         for one in left:
@@ -202,7 +202,7 @@ def _streak(causes: Sequence[str]) -> int:
     return next((at for at, cause in enumerate(reversed(causes)) if cause != causes[-1]), len(causes))
 
 
-def digest_message(left: Sequence[Followed]) -> Message:
+def digest_message(left: Sequence[FollowedJob]) -> Message:
     """Jobs that failed while nothing, or nothing more, was posted."""
     names = ", ".join(code(one.job, 60) for one in left[:MAX_LISTED])
     more = f" and {len(left) - MAX_LISTED:,} more" if len(left) > MAX_LISTED else ""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from bot.slack.envelopes import Kind
+from bot.slack.envelopes import EnvelopeKind
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Inbox, Once, Received
 from bot.state.values import new_id
@@ -23,26 +23,26 @@ _LOG = logging.getLogger(__name__)
 Deal = Callable[[Received, Once], None]
 
 
-class NotYet(Exception):
+class RetryLater(Exception):
     """It cannot be dealt with now; when the lease ends it is tried again."""
 
 
-class Readers:
+class InboxReaders:
     """``start`` them before the reception, ``stop`` them after it."""
 
     def __init__(self, inbox: Inbox, deal: Deal) -> None:
-        """deal: raises ``NotYet`` or StateUnavailable for what must be tried again; all else is its own business."""
+        """deal: raises ``RetryLater`` or StateUnavailable for what must be tried again, and nothing else."""
         self._inbox = inbox
         self._deal = deal
         self._owner = new_id("i")
-        self._pools: dict[tuple[Kind, ...], tuple[ThreadPoolExecutor, int]] = {
+        self._pools: dict[tuple[EnvelopeKind, ...], tuple[ThreadPoolExecutor, int]] = {
             kinds: (ThreadPoolExecutor(number, thread_name_prefix=name), number)
             for kinds, number, name in (
-                ((Kind.OPENING,), OPENERS, "opener"),
-                (tuple(kind for kind in Kind if kind is not Kind.OPENING), READERS, "reader"),
+                ((EnvelopeKind.OPENING,), OPENERS, "opener"),
+                (tuple(kind for kind in EnvelopeKind if kind is not EnvelopeKind.OPENING), READERS, "reader"),
             )
         }
-        self._held: dict[int, tuple[Kind, ...]] = {}
+        self._held: dict[int, tuple[EnvelopeKind, ...]] = {}
         self._begun: set[int] = set()
         self._lock = threading.Condition()
         self._news, self._stopping = threading.Event(), threading.Event()
@@ -90,7 +90,7 @@ class Readers:
                 _LOG.exception("the inbox met an unknown error (%s)", new_id("e"))
                 self._stopping.wait(TROUBLE_SECONDS)
 
-    def _hand_out(self, kinds: tuple[Kind, ...]) -> None:
+    def _hand_out(self, kinds: tuple[EnvelopeKind, ...]) -> None:
         """Claim as many as there are free readers, so that other bots get the rest."""
         pool, number = self._pools[kinds]
         with self._lock:
@@ -107,7 +107,7 @@ class Readers:
         try:
             self._deal(received, self._inbox.once(received))
             self._inbox.done(received.seq)
-        except NotYet:
+        except RetryLater:
             pass
         except StateUnavailable as trouble:
             _LOG.error("%s %s", trouble.message, trouble.hint)

@@ -13,7 +13,7 @@ from slack_bolt import BoltResponse
 
 from bot.outgoing.errors import failure_of
 from bot.slack.boundary import tellable
-from bot.slack.envelopes import Kind, envelope_of
+from bot.slack.envelopes import EnvelopeKind, envelope_of
 from bot.slack.replies import failure_reply
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope, Inbox
@@ -23,7 +23,7 @@ Payload = Mapping[str, Any]
 _LOG = logging.getLogger(__name__)
 
 
-class Reception:
+class Intake:
     """Takes requests that are verified already; any thread may call ``receive``, and waits until it is stored."""
 
     def __init__(
@@ -50,9 +50,9 @@ class Reception:
         if envelope is None:
             return BoltResponse(status=200)
         try:
-            if envelope.kind == Kind.MESSAGE and not self._concerns_us(envelope):
+            if envelope.kind == EnvelopeKind.MESSAGE and not self._concerns_us(envelope):
                 return BoltResponse(status=200)
-            if envelope.kind == Kind.FORM and (objection := self._objection(envelope)) is not None:
+            if envelope.kind == EnvelopeKind.FORM and (objection := self._objection(envelope)) is not None:
                 return BoltResponse(status=200, body=objection)
             self._storing.store(envelope)
         except FirstfaultError as trouble:
@@ -107,6 +107,6 @@ class _Slot:
 def _not_taken(envelope: Envelope, trouble: FirstfaultError) -> BoltResponse:
     """A command may be answered with words for the person alone; of the rest Slack itself says that it did not work."""
     told = tellable(failure_of(trouble))
-    if envelope.kind != Kind.COMMAND:
+    if envelope.kind != EnvelopeKind.COMMAND:
         return BoltResponse(status=503)
     return BoltResponse(status=200, body={"response_type": "ephemeral", **failure_reply(told).arguments()})

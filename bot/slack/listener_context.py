@@ -5,22 +5,22 @@ from dataclasses import dataclass
 
 from slack_sdk import WebClient
 
-from bot.slack.approvals import Deciding
-from bot.slack.requests import Desk
+from bot.slack.approvals import Approvals
+from bot.slack.requests import Requests
 from bot.state.state import State
 from sources.jobs import JobSource
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ListenerContext:
     """Built once at the edge. open_jobs: goes where jobs live. wake: a question has been queued.
 
     me: the user id of the bot.
     """
 
     state: State
-    desk: Desk
-    deciding: Deciding
+    requests: Requests
+    approvals: Approvals
     client: WebClient
     open_jobs: Callable[[], JobSource]
     wake: Callable[[], None]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 SPACING = {"chat.postMessage": 1.0, "chat.update": 1.2}
 
 
-class Pace:
+class RateLimit:
     """One for all threads. Short bursts are allowed, so nobody waits before Slack has said no."""
 
     def __init__(

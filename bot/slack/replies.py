@@ -108,7 +108,7 @@ def answered_reply(run: Run, address: str) -> Message:
     when = f", {moment(run.finished_at)}" if run.finished_at else ""
     where = link(address, "Here is the answer") or "The answer is in this channel"
     told = f"{code(run.job, 128)} was diagnosed before, for {person(run.asked_by)}{when}. {where}."
-    again = actions(button("Run again", act.AGAIN, act.about(run.id, run.revision)))
+    again = actions(button("Run again", act.AGAIN, act.draft_value(run.id, run.revision)))
     return Message(fallback(f"{run.job} was diagnosed before.", MAX_TELLING), section(told) + again)
 
 
@@ -184,8 +184,8 @@ def join_reply(run: Run, revision: int, near: Entry) -> Message:
     jobs = [sighting.job for sighting in near.sightings if sighting.job != run.job]
     seen = f", seen in {prose(wording.names(jobs, 3), 120)}" if jobs else ""
     told = f"Your team knows this kind of fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
-    join = button(f"Add this job to {near.id}", act.JOIN, act.joining(run.id, revision, near.id), style="primary")
-    anew = button("Archive as new", act.APPROVE_NEW, act.about(run.id, revision))
+    join = button(f"Add this job to {near.id}", act.JOIN, act.join_value(run.id, revision, near.id), style="primary")
+    anew = button("Archive as new", act.APPROVE_NEW, act.draft_value(run.id, revision))
     return Message("Your team knows this kind of fault.", section(told) + actions(join, anew))
 
 
@@ -226,8 +226,8 @@ def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
     return _plain(f"{said} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", said)
 
 
-def _plain(told: str, telling: str) -> Message:
-    return Message(telling, section(told))
+def _plain(told: str, run_messages: str) -> Message:
+    return Message(run_messages, section(told))
 
 
 def _pick(jobs: Sequence[str]) -> Blocks:

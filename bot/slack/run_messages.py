@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackClientError
 
 from bot.note.note import Note
 from bot.outgoing.clean import cleaned
-from bot.slack.answer import Shown, Step, answer_message
+from bot.slack.answer import AnswerContent, ProgressStep, answer_message
 from bot.slack.archive import drafted_form, form_of
 from bot.slack.forms import Form
 from bot.slack.health import Metrics
@@ -21,7 +21,7 @@ from bot.state.answers import SavedAnswer
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
 from bot.state.state import State
-from bot.state.threads import Question
+from bot.state.threads import ThreadQuestion
 from bot.state.values import Failure, Status
 from core.errors import FirstfaultError
 
@@ -32,7 +32,7 @@ MAX_MOVED = 5  # messages that say their new place when a run is over: each cost
 _LOG = logging.getLogger(__name__)
 
 
-class Telling:
+class RunMessages:
     """Shows runs and questions in Slack; what it says is always made from the state."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Telling:
         self._state = state
         self._version = version
         self._clock = clock
-        self._steps: dict[str, dict[str, Step]] = {}
+        self._steps: dict[str, dict[str, ProgressStep]] = {}
         self._edited: dict[str, float] = {}
 
     # --- what the worker tells ---
@@ -57,7 +57,7 @@ class Telling:
     def progress(self, run: Run, step: str, done: int, total: int) -> None:
         """Steps with real counts: the first is shown at once, then one edit in three seconds at most."""
         first = run.id not in self._steps
-        self._steps.setdefault(run.id, {})[step] = Step(step, done, total)
+        self._steps.setdefault(run.id, {})[step] = ProgressStep(step, done, total)
         if first or self._clock() - self._edited.get(run.id, 0.0) >= EDIT_EVERY:
             self.show(run.id)
 
@@ -82,7 +82,7 @@ class Telling:
         self.show(run.id)
         self._over(run)
 
-    def replied(self, question: Question) -> None:
+    def replied(self, question: ThreadQuestion) -> None:
         """The reply, in the thread."""
         run = self._state.runs.get(question.run)
         answer = self._state.runs.answer(question.run)
@@ -93,7 +93,7 @@ class Telling:
             message = reply_message(question, found, named=several)
             self._posting.once(run, f"reply {question.ts}", message, thread=question.thread_ts)
 
-    def not_replied(self, question: Question, failure: Failure) -> None:
+    def not_replied(self, question: ThreadQuestion, failure: Failure) -> None:
         """Why there is none."""
         run = self._state.runs.get(question.run)
         if run is not None:
@@ -121,12 +121,12 @@ class Telling:
             self._posting.edit(now, ts, answer_message(self.shown(now)))
         return ts
 
-    def shown(self, run: Run) -> Shown:
+    def shown(self, run: Run) -> AnswerContent:
         """All that the message is made of, from the state."""
         answer = self._state.runs.answer(run.id) or SavedAnswer(run.job, None)
         draft = self._state.drafts.current(run.id)
         edited = draft is not None and draft.by != DRAFTED_BY
-        return Shown(
+        return AnswerContent(
             run=run,
             version=self._version,
             place=self._state.runs.place(run.id),

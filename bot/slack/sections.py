@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from bot.slack.actions import LINES, MORE_LINES, lines_of
+from bot.slack.actions import LINES, MORE_LINES, lines_value
 from bot.slack.blocks import Block, actions, button, context, menu, section
 from bot.slack.brief import left_to_say, told_in_brief
 from bot.slack.budget import Part
@@ -115,14 +115,14 @@ def _event(event: EventEvidence, clock: str, nodes: int, told: Collection[str]) 
 
 def lines_button(one: Evidence, run: str) -> Block:
     """Opens the raw lines of one piece of evidence."""
-    return button("Lines", LINES, lines_of(run, one.id), spoken=f"Raw lines of {one.id}")
+    return button("Lines", LINES, lines_value(run, one.id), spoken=f"Raw lines of {one.id}")
 
 
 def more_lines(diagnosis: Diagnosis, run: str, shown: Sequence[str]) -> Iterator[Part]:
     """A menu for the raw lines of all evidence that has no button of its own."""
     every: tuple[Evidence, ...] = (*diagnosis.nodes, *diagnosis.iterations, *diagnosis.events)
     left = [one for one in every if one.lines and one.id not in shown][:MAX_MENU]
-    choices = [(f"{one.id} {literal(_called(one), 60)}", lines_of(run, one.id)) for one in left]
+    choices = [(f"{one.id} {literal(_called(one), 60)}", lines_value(run, one.id)) for one in left]
     yield Part(actions(menu("More raw lines", MORE_LINES, choices)), 30)
 
 

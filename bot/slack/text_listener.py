@@ -8,11 +8,11 @@ from bot.ask.chatter import is_chatter
 from bot.slack.blocks import Message
 from bot.slack.boundary import Tell, answering, attempt, to_person, whispering
 from bot.slack.commands import asks_for_diagnosis, job_in
-from bot.slack.inbox_readers import NotYet
-from bot.slack.listener_context import Parts
+from bot.slack.inbox_readers import RetryLater
+from bot.slack.listener_context import ListenerContext
 from bot.slack.talk import is_asked, mentions
 from bot.state.inbox import Envelope, Once
-from bot.state.runs import Asking, Trigger
+from bot.state.runs import RunRequest, Trigger
 
 Payload = Mapping[str, Any]
 
@@ -27,11 +27,11 @@ class _Place:
     thread: str = ""
 
 
-class Asks:
+class TextListener:
     """Everything that people write; each takes the body of an envelope."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: ListenerContext) -> None:
+        self._context = context
 
     def concerns_us(self, envelope: Envelope) -> bool:
         """Whether a message is for the bot: direct, or in a thread of its own, even of one that is being posted."""
@@ -41,7 +41,7 @@ class Asks:
     def command(self, body: Payload, once: Once) -> None:
         """The slash command; all it answers is private but the diagnosis itself."""
         place = _Place(body["team_id"], body["channel_id"], body["user_id"])
-        tell = to_person(self._parts.client, {**body, "channel": place.channel, "user": place.user})
+        tell = to_person(self._context.client, {**body, "channel": place.channel, "user": place.user})
         self._serve(str(body.get("text", "")), place, Trigger.COMMAND, tell, once)
 
     def mention(self, body: Payload, once: Once) -> None:
@@ -49,10 +49,10 @@ class Asks:
         text, thread = body["text"], body.get("thread_ts", "")
         if self._thread_run(body) is not None and asks_for_diagnosis(text) is None:
             return  # the same message comes as a message of the thread
-        if self._parts.me and not mentions(text, self._parts.me):
+        if self._context.me and not mentions(text, self._context.me):
             return  # of a group of people, where every message comes: somebody else is meant
         place = _Place(body["team"], body["channel"], body.get("user", ""), thread)
-        tell = whispering(self._parts.client, place.channel, place.user, thread)
+        tell = whispering(self._context.client, place.channel, place.user, thread)
         self._serve(text, place, Trigger.MENTION, tell, once)
 
     def shortcut(self, body: Payload, once: Once) -> None:
@@ -61,8 +61,8 @@ class Asks:
         thread = str(message.get("thread_ts") or message["ts"])
         place = _Place(body["team"], body["channel"], body["user"], thread)
         text = str(message.get("text", ""))
-        job = self._parts.desk.named_in(text) or job_in(text)
-        self._serve(job, place, Trigger.SHORTCUT, to_person(self._parts.client, body, thread), once)
+        job = self._context.requests.named_in(text) or job_in(text)
+        self._serve(job, place, Trigger.SHORTCUT, to_person(self._context.client, body, thread), once)
 
     def message(self, body: Payload, once: Once) -> None:
         """A question in a thread of the bot goes into the queue; another direct message may be a command."""
@@ -72,37 +72,37 @@ class Asks:
                 self._question(body, run_id)
                 return
             if self._may_be_ours(body):
-                raise NotYet
+                raise RetryLater
         if body.get("channel_type") == "im":
-            if is_chatter(text, self._parts.me):
+            if is_chatter(text, self._context.me):
                 return
             place = _Place(body["team"], body["channel"], body.get("user", ""), thread)
-            tell = answering(self._parts.client, place.channel, thread)
+            tell = answering(self._context.client, place.channel, thread)
             self._serve(text, place, Trigger.MESSAGE, tell, once)
 
     def _question(self, body: Payload, run_id: str) -> None:
         """Adding it twice adds it once; what people say to each other is none."""
-        run = self._parts.state.runs.get(run_id)
-        direct, now = body.get("channel_type") == "im", self._parts.state.clock()
-        if run is None or not is_asked(body["text"], run, me=self._parts.me, direct=direct, at=now):
+        run = self._context.state.runs.get(run_id)
+        direct, now = body.get("channel_type") == "im", self._context.state.clock()
+        if run is None or not is_asked(body["text"], run, me=self._context.me, direct=direct, at=now):
             return
         team, channel, user = body["team"], body["channel"], body.get("user", "")
-        self._parts.state.threads.add(team, channel, body["thread_ts"], ts=body["ts"], user=user, text=body["text"])
-        self._parts.wake()
+        self._context.state.threads.add(team, channel, body["thread_ts"], ts=body["ts"], user=user, text=body["text"])
+        self._context.wake()
 
     def _thread_run(self, body: Payload) -> str | None:
         """The run that the thread is about, if it is one of the bot's."""
         thread = body.get("thread_ts")
-        return self._parts.state.threads.run_of(body["team"], body["channel"], thread) if thread else None
+        return self._context.state.threads.run_of(body["team"], body["channel"], thread) if thread else None
 
     def _may_be_ours(self, body: Payload) -> bool:
         """Whether a message of the bot stands in the channel, or will at once, that the state does not know yet."""
-        return bool(body.get("thread_ts")) and self._parts.state.runs.is_posting(body["team"], body["channel"])
+        return bool(body.get("thread_ts")) and self._context.state.runs.is_posting(body["team"], body["channel"])
 
     def _serve(self, text: str, place: _Place, trigger: Trigger, tell: Tell, once: Once) -> None:
         def serve() -> Message | None:
-            wish = self._parts.desk.meant(text)
-            asking = Asking(wish.job, place.team, place.channel, place.user, trigger, place.thread)
-            return self._parts.desk.serve(wish, asking, once)
+            command = self._context.requests.meant(text)
+            request = RunRequest(command.job, place.team, place.channel, place.user, trigger, place.thread)
+            return self._context.requests.serve(command, request, once)
 
         attempt(serve, tell, patient=once.patient)

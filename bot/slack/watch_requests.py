@@ -11,11 +11,11 @@ from bot.slack import actions as act
 from bot.slack.blocks import Message, preformatted, section
 from bot.slack.people import People
 from bot.slack.posting import MayNotPost, Posting, PostPending
-from bot.slack.run_messages import Telling
+from bot.slack.run_messages import RunMessages
 from bot.slack.text import code, fallback, moment, person, prose
 from bot.slack.thread import MAX_TELLING
 from bot.state.inbox import Once
-from bot.state.runs import Asking, Run
+from bot.state.runs import Run, RunRequest
 from bot.state.state import State
 from bot.state.watches import Watch, WatchFinding
 from bot.text.wording import counted
@@ -40,14 +40,14 @@ _TITLES = {
 _LOG = logging.getLogger(__name__)
 
 
-class Watching:
+class WatchRequests:
     """Asking, ending, listing and announcing; ``wake`` tells the keeper that something has changed."""
 
     def __init__(
         self,
         state: State,
         posting: Posting,
-        telling: Telling,
+        run_messages: RunMessages,
         people: People,
         *,
         open_jobs: Callable[[], JobSource],
@@ -57,19 +57,19 @@ class Watching:
         """limit: jobs that are watched at the same time."""
         self._state = state
         self._posting = posting
-        self._telling = telling
+        self._run_messages = run_messages
         self._people = people
         self._open_jobs = open_jobs
         self._limit = limit
         self._bot_name = bot_name
         self.wake: Callable[[], None] = lambda: None
 
-    def watch(self, asking: Asking, once: Once) -> Message | None:
+    def watch(self, request: RunRequest, once: Once) -> Message | None:
         """Begin to watch a job; the channel is told of it."""
-        status = self._open_jobs().manifest(check_job_id(asking.job)).status
+        status = self._open_jobs().manifest(check_job_id(request.job)).status
         if status in (Status.COMPLETED, Status.FAILED, Status.CANCELLED):
-            return over_reply(asking.job, status)
-        watch_id, new = once("watch", lambda: self._added(asking))
+            return over_reply(request.job, status)
+        watch_id, new = once("watch", lambda: self._added(request))
         watch = self._state.watches.get(watch_id)
         if watch is None:
             return too_many_reply(self._limit)
@@ -85,33 +85,33 @@ class Watching:
         self.wake()
         return None
 
-    def unwatch(self, asking: Asking, once: Once) -> Message:
+    def unwatch(self, request: RunRequest, once: Once) -> Message:
         """End a watch; only who asked for it, or an approver, may."""
-        watch = self._state.watches.get(once("which", lambda: self._open_watch(asking)))
+        watch = self._state.watches.get(once("which", lambda: self._open_watch(request)))
         if watch is None:
-            return not_watched_reply(asking.job)
-        if asking.asked_by != watch.asked_by and not self._people.may_approve(asking.asked_by):
+            return not_watched_reply(request.job)
+        if request.asked_by != watch.asked_by and not self._people.may_approve(request.asked_by):
             return not_your_watch_reply(watch)
-        once("unwatch", lambda: self._ended(watch, asking))
+        once("unwatch", lambda: self._ended(watch, request))
         self.wake()
         return unwatched_reply(watch)
 
-    def _added(self, asking: Asking) -> list[Any]:
+    def _added(self, request: RunRequest) -> list[Any]:
         """The id of the watch (empty: there are too many), and whether it is a new one."""
-        watch, new = self._state.watches.add(asking, limit=self._limit)
+        watch, new = self._state.watches.add(request, limit=self._limit)
         if watch is not None and new:
             details = {"job": watch.job}
-            self._state.audit.add(asking.team, asking.asked_by, what="watched", target=watch.id, details=details)
+            self._state.audit.add(request.team, request.asked_by, what="watched", target=watch.id, details=details)
         return [watch.id if watch else "", new]
 
-    def _open_watch(self, asking: Asking) -> str:
-        watch = self._state.watches.of_job(asking.team, asking.channel, asking.job)
+    def _open_watch(self, request: RunRequest) -> str:
+        watch = self._state.watches.of_job(request.team, request.channel, request.job)
         return watch.id if watch else ""
 
-    def _ended(self, watch: Watch, asking: Asking) -> bool:
-        ended = self._state.watches.end(watch.id, f"by {asking.asked_by}")
+    def _ended(self, watch: Watch, request: RunRequest) -> bool:
+        ended = self._state.watches.end(watch.id, f"by {request.asked_by}")
         if ended:
-            self._state.audit.add(asking.team, asking.asked_by, what="unwatched", target=watch.id)
+            self._state.audit.add(request.team, request.asked_by, what="unwatched", target=watch.id)
         return ended
 
     def watched(self, team: str) -> tuple[Watch, ...]:
@@ -144,7 +144,7 @@ class Watching:
             run.team, run.asked_by, what="asked", target=run.id, details={"job": run.job, "through": str(run.trigger)}
         )
         try:
-            self._telling.show(run.id)
+            self._run_messages.show(run.id)
         except (FirstfaultError, SlackClientError, OSError) as trouble:
             _LOG.info("%s: Slack shows it later: %s", run.id, type(trouble).__name__, extra={"run": run.id})
 

@@ -4,7 +4,8 @@ import json
 import math
 
 from bot.commandline.terminal import plain_text
-from bot.report.contract import to_contract, to_json
+from bot.report.contract import to_contract
+from bot.report.json_document import to_json
 from bot.report.page import render_report
 from core.diagnose import diagnose
 from tests.core.jobs import lines

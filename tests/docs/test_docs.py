@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.commandline.cli import main
-from bot.report import documents
+from bot.report import contract
 from core.job import Manifest
 from core.model import Confidence, Role, Scope, Stage
 from tests.docs.generate import GENERATED, PARTS, render
@@ -130,13 +130,13 @@ def test_examples_run(run: Run, command: str, shown: list[str], code: int) -> No
     ("heading", "names"),
     [
         ("field of job.json", {field.name for field in fields(Manifest)} - {"extra"} | {"software"}),
-        ("field of the diagnosis", {"schema", *documents.DiagnosisDocument.model_fields} - {"schema_"}),
-        ("field of an event", set(documents.EventDocument.model_fields)),
-        ("field of a node", set(documents.NodeDocument.model_fields)),
-        ("field of an iteration", set(documents.IterationDocument.model_fields)),
-        ("field of a line", set(documents.LineDocument.model_fields)),
-        ("field of a skipped step", set(documents.SkippedDocument.model_fields)),
-        ("field of the coverage", set(documents.CoverageDocument.model_fields)),
+        ("field of the diagnosis", {"schema", *contract.DiagnosisDocument.model_fields} - {"schema_"}),
+        ("field of an event", set(contract.EventDocument.model_fields)),
+        ("field of a node", set(contract.NodeDocument.model_fields)),
+        ("field of an iteration", set(contract.IterationDocument.model_fields)),
+        ("field of a line", set(contract.LineDocument.model_fields)),
+        ("field of a skipped step", set(contract.SkippedDocument.model_fields)),
+        ("field of the coverage", set(contract.CoverageDocument.model_fields)),
     ],
 )
 def test_every_field_is_explained(heading: str, names: set[str]) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ValidationError
 
 from bot.chat.choose import model_from
-from bot.chat.model import ChatModel, Message
+from bot.chat.model import ChatMessage, ChatModel
 from bot.chat.schema import strict_schema
-from bot.commandline.check.finding import Finding, State, missing, off, ok
+from bot.commandline.check.finding import CheckResult, CheckState, missing, off, ok
 from bot.commandline.output import patient_reader
 from bot.fetch.cluster import look_at_cluster
 from bot.library.session import open_fault_library
@@ -37,10 +37,10 @@ def check(settings: Settings, *, channel: str | None = None) -> int:
             sys.stdout.write(f"{finding}\n")
             sys.stdout.flush()
         sys.stdout.write(f"\n{_summary(states)}\n")
-    return reader.exit_code or (DOES_NOT if State.MISSING in states else WORKS)
+    return reader.exit_code or (DOES_NOT if CheckState.MISSING in states else WORKS)
 
 
-def findings(settings: Settings, *, channel: str | None = None) -> Iterator[Finding]:
+def findings(settings: Settings, *, channel: str | None = None) -> Iterator[CheckResult]:
     """Everything, the parts first that all commands need."""
     yield _jobs(settings)
     if settings.scheduler:  # most need none, and no word about it
@@ -55,7 +55,7 @@ def findings(settings: Settings, *, channel: str | None = None) -> Iterator[Find
     yield from slack_findings(settings, channel=channel)
 
 
-def _jobs(settings: Settings) -> Finding:
+def _jobs(settings: Settings) -> CheckResult:
     name = "job source"
     try:
         source = open_source(settings.jobs, links=settings.follow_links)
@@ -68,7 +68,7 @@ def _jobs(settings: Settings) -> Finding:
     return ok(name, f"{counted(len(ids), 'job')} in {settings.jobs}; {last.job_id} reads ({last.status})")
 
 
-def _scheduler(settings: Settings) -> Finding:
+def _scheduler(settings: Settings) -> CheckResult:
     name = "scheduler"
     try:
         sample = _any_log(settings)
@@ -90,7 +90,7 @@ def _any_log(settings: Settings) -> LogFile | None:
         return None
 
 
-def _library(settings: Settings) -> Finding:
+def _library(settings: Settings) -> CheckResult:
     name = "fault library"
     try:
         with open_fault_library(settings) as library:
@@ -110,7 +110,7 @@ class _Ready(BaseModel):
     ready: bool
 
 
-def _model(settings: Settings) -> Finding:
+def _model(settings: Settings) -> CheckResult:
     name = "language model"
     try:
         model = model_from(settings)
@@ -121,11 +121,11 @@ def _model(settings: Settings) -> Finding:
         return missing(name, trouble)
 
 
-def _asked(model: ChatModel, name: str) -> Finding:
+def _asked(model: ChatModel, name: str) -> CheckResult:
     began = time.monotonic()
     try:
         question = render("json", schema=json.dumps(strict_schema(_Ready)))
-        reply = model.answer([Message("user", question)], schema=_Ready, max_tokens=MAX_TOKENS)
+        reply = model.answer([ChatMessage("user", question)], schema=_Ready, max_tokens=MAX_TOKENS)
         _Ready.model_validate_json(reply.text)
     except ValidationError:
         return missing(name, f"{model.name} answers, but not as it was asked to. Try a larger model.")
@@ -134,9 +134,9 @@ def _asked(model: ChatModel, name: str) -> Finding:
     return ok(name, f"{model.name} answered as JSON in {time.monotonic() - began:.1f} s")
 
 
-def _summary(states: set[State]) -> str:
-    if State.MISSING in states:
+def _summary(states: set[CheckState]) -> str:
+    if CheckState.MISSING in states:
         return "Something that is configured does not work."
-    if State.OFF in states:
+    if CheckState.OFF in states:
         return "Everything that is configured works; what is off is not needed for the rest."
     return "Everything works."

@@ -10,7 +10,7 @@ _STATE, _NAME = 9, 16  # columns
 _MAX = 600  # characters of a line; ids and addresses in it are foreign
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """How it is."""
 
     OK = "OK"
@@ -19,10 +19,10 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One line of ``firstfault check``."""
 
-    state: State
+    state: CheckState
     name: str
     says: str
 
@@ -30,17 +30,17 @@ class Finding:
         return f"{self.state:<{_STATE}}{self.name:<{_NAME}}{harmless(self.says, _MAX)}"
 
 
-def ok(name: str, says: str) -> Finding:
+def ok(name: str, says: str) -> CheckResult:
     """It works."""
-    return Finding(State.OK, name, says)
+    return CheckResult(CheckState.OK, name, says)
 
 
-def off(name: str, says: str) -> Finding:
+def off(name: str, says: str) -> CheckResult:
     """Nobody asked for it."""
-    return Finding(State.OFF, name, says)
+    return CheckResult(CheckState.OFF, name, says)
 
 
-def missing(name: str, trouble: FirstfaultError | str) -> Finding:
+def missing(name: str, trouble: FirstfaultError | str) -> CheckResult:
     """It does not work: why, and what to do."""
     told = trouble if isinstance(trouble, str) else " ".join(filter(None, (trouble.message, trouble.hint)))
-    return Finding(State.MISSING, name, told)
+    return CheckResult(CheckState.MISSING, name, told)

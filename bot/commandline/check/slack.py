@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 
 from bot.app import DATABASE
-from bot.commandline.check.finding import Finding, missing, off, ok
+from bot.commandline.check.finding import CheckResult, missing, off, ok
 from bot.settings import Settings
 from bot.slack.connect import REQUEST_PATH, make_client, no_socket, who_am_i
 from bot.slack.health import split_address
@@ -22,7 +22,7 @@ _KINDS = "is no user id (U0123ABCD), e-mail address or user group (@sre-oncall)"
 _SCOPES = "x-oauth-scopes"  # a header of every answer to a token
 
 
-def slack_findings(settings: Settings, *, channel: str | None) -> Iterator[Finding]:
+def slack_findings(settings: Settings, *, channel: str | None) -> Iterator[CheckResult]:
     """Line by line; what the bot token is needed for comes only when Slack takes it."""
     token = settings.slack_bot_token.get_secret_value()
     if not token:
@@ -43,7 +43,7 @@ def slack_findings(settings: Settings, *, channel: str | None) -> Iterator[Findi
     yield _state(settings)
 
 
-def _bot_token(client: WebClient) -> Finding:
+def _bot_token(client: WebClient) -> CheckResult:
     name = "bot token"
     try:
         who_am_i(client)
@@ -55,7 +55,7 @@ def _bot_token(client: WebClient) -> Finding:
     return ok(name, f"@{answer.get('user')} in {answer.get('team')}")
 
 
-def _app_token(settings: Settings) -> Finding:
+def _app_token(settings: Settings) -> CheckResult:
     name, token = "app token", settings.slack_app_token.get_secret_value()
     if not token:
         return missing(name, "FIRSTFAULT_SLACK_APP_TOKEN is not set: Socket Mode needs it (docs/slack.md, step 3).")
@@ -66,7 +66,7 @@ def _app_token(settings: Settings) -> Finding:
     return ok(name, "Socket Mode would connect")
 
 
-def _http(settings: Settings) -> Finding:
+def _http(settings: Settings) -> CheckResult:
     name = "signed HTTP"
     if not settings.slack_signing_secret.get_secret_value():
         return missing(name, "FIRSTFAULT_SLACK_SIGNING_SECRET is not set (docs/slack.md, Signed HTTP).")
@@ -77,7 +77,7 @@ def _http(settings: Settings) -> Finding:
     return ok(name, f"Slack's requests are to reach {settings.listen}{REQUEST_PATH}; that they do, only Slack knows")
 
 
-def _scopes(client: WebClient) -> Finding:
+def _scopes(client: WebClient) -> CheckResult:
     name = "scopes"
     try:
         headers = {key.lower(): value for key, value in client.auth_test().headers.items()}
@@ -91,7 +91,7 @@ def _scopes(client: WebClient) -> Finding:
     return ok(name, f"all {len(wanted)} that the bot needs")
 
 
-def _approvers(client: WebClient, approvers: Approvers, text: str) -> Finding:
+def _approvers(client: WebClient, approvers: Approvers, text: str) -> CheckResult:
     name, hint = "approvers", "Look at FIRSTFAULT_APPROVERS."
     if not text.strip():
         return off(name, "FIRSTFAULT_APPROVERS is empty: nobody may approve.")
@@ -131,7 +131,7 @@ def _members(client: WebClient, group: str) -> str:
     return "no such user group"
 
 
-def _channel(client: WebClient, channel: str) -> Finding:
+def _channel(client: WebClient, channel: str) -> CheckResult:
     name = "channel"
     try:
         client.conversations_history(channel=channel, limit=1)
@@ -145,7 +145,7 @@ def _channel(client: WebClient, channel: str) -> Finding:
     return ok(name, f"the bot is in {channel}")
 
 
-def _state(settings: Settings) -> Finding:
+def _state(settings: Settings) -> CheckResult:
     name = "state"
     try:
         state = open_state(settings.state / DATABASE)

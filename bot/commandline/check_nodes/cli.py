@@ -43,20 +43,20 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
     installed is unknown, not failed (docs/checks.md). Exit codes: 0 all passed, or nothing was run; 1 something failed
     or is unknown; 2 wrong use.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.check_nodes.command import Wanted, nodes_in  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.check_nodes.command import NodeChecks, nodes_in  # noqa: PLC0415 loads what --help must not
     from bot.commandline.check_nodes.command import check_nodes as start  # noqa: PLC0415
-    from bot.commandline.check_nodes.pairs import Settings  # noqa: PLC0415
-    from bot.commandline.check_nodes.run import Runner, Through  # noqa: PLC0415
+    from bot.commandline.check_nodes.pairs import PairSettings  # noqa: PLC0415
+    from bot.commandline.check_nodes.run import NodeAccess, NodeRunner  # noqa: PLC0415
 
-    known = through in {way.value for way in Through}
+    known = through in {way.value for way in NodeAccess}
     if not known and "{node}" not in through:
         raise typer.BadParameter("is local, ssh, srun, kubectl, or words with {node}", param_hint="--through")
     if backend not in ("gloo", "nccl"):
         raise typer.BadParameter("is gloo or nccl", param_hint="--backend")
     try:
-        runner = Runner(Through(through)) if known else Runner(prefix=tuple(shlex.split(through)))
+        runner = NodeRunner(NodeAccess(through)) if known else NodeRunner(prefix=tuple(shlex.split(through)))
     except ValueError as error:  # a quote that is not closed
         raise typer.BadParameter(f"cannot be split into words: {error}", param_hint="--through") from error
-    how = Settings(python, backend, megabytes, seconds)
-    wanted = Wanted(nodes_in(nodes), runner, tuple(check or ()), heavy, how)
+    how = PairSettings(python, backend, megabytes, seconds)
+    wanted = NodeChecks(nodes_in(nodes), runner, tuple(check or ()), heavy, how)
     raise typer.Exit(start(wanted, run=run, json=json))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bot.commandline.check_nodes.pairs import Settings, check_bits, check_pairs
-from bot.commandline.check_nodes.run import Node, Runner, each
+from bot.commandline.check_nodes.pairs import PairSettings, check_bits, check_pairs
+from bot.commandline.check_nodes.run import Node, NodeRunner, each
 from bot.commandline.output import patient_reader
 from bot.text.harmless import harmless
 from core.checks.catalogue import Check, catalogue
@@ -25,20 +25,20 @@ _BUSY_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NodeChecks:
     """Which checks on which nodes. names: of checks, empty for all; heavy: those that take a node for long too."""
 
     nodes: tuple[Node, ...]
-    runner: Runner
+    runner: NodeRunner
     names: tuple[str, ...] = ()
     heavy: bool = False
-    how: Settings = field(default_factory=Settings)
+    how: PairSettings = field(default_factory=PairSettings)
 
 
 Results = dict[str, dict[str, tuple[Outcome, str]]]  # by check and node
 
 
-def check_nodes(wanted: Wanted, *, run: bool, json: bool) -> int:
+def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
     """Say what would run, or run it; the exit code."""
     checks, own = _chosen(wanted)
     results: Results = _run(wanted, checks, own) if run else {}
@@ -65,7 +65,7 @@ def nodes_in(path: Path) -> tuple[Node, ...]:
     return tuple(dict.fromkeys(nodes))
 
 
-def _chosen(wanted: Wanted) -> tuple[list[Check], list[str]]:
+def _chosen(wanted: NodeChecks) -> tuple[list[Check], list[str]]:
     known = catalogue()
     names = {check.name for check in known} | {PAIRS, BITS}
     if strange := sorted(set(wanted.names) - names):
@@ -75,7 +75,7 @@ def _chosen(wanted: Wanted) -> tuple[list[Check], list[str]]:
     return checks, [name for name in (PAIRS, BITS) if name in asked]
 
 
-def _run(wanted: Wanted, checks: Sequence[Check], own: Sequence[str]) -> Results:
+def _run(wanted: NodeChecks, checks: Sequence[Check], own: Sequence[str]) -> Results:
     """Passive checks on all nodes, then the others on those whose GPUs nobody uses."""
     results: Results = {}
     busy: set[str] | None = None
@@ -96,7 +96,7 @@ def _run(wanted: Wanted, checks: Sequence[Check], own: Sequence[str]) -> Results
 _IN_USE = Outcome.UNKNOWN, "its GPUs are in use"
 
 
-def _one(wanted: Wanted, check: Check, busy: set[str]) -> dict[str, tuple[Outcome, str]]:
+def _one(wanted: NodeChecks, check: Check, busy: set[str]) -> dict[str, tuple[Outcome, str]]:
     def run(node: Node) -> tuple[Outcome, str]:
         if check.load != "none" and node.name in busy:
             return _IN_USE
@@ -105,14 +105,14 @@ def _one(wanted: Wanted, check: Check, busy: set[str]) -> dict[str, tuple[Outcom
     return dict(zip((node.name for node in wanted.nodes), each(run, wanted.nodes), strict=True))
 
 
-def _busy(wanted: Wanted) -> set[str]:
+def _busy(wanted: NodeChecks) -> set[str]:
     """Nodes with a process on a GPU."""
     ran: list[Ran] = each(lambda node: wanted.runner.run(node, _BUSY, _BUSY_S), wanted.nodes)
     used = [any(line.strip().isdigit() for line in one.output.splitlines()) and one.code == 0 for one in ran]
     return {node.name for node, is_used in zip(wanted.nodes, used, strict=True) if is_used}
 
 
-def _plan(wanted: Wanted, checks: Sequence[Check], own: Sequence[str]) -> list[str]:
+def _plan(wanted: NodeChecks, checks: Sequence[Check], own: Sequence[str]) -> list[str]:
     """What would run, where, and for how long at most."""
     count = len(wanted.nodes)
     lines = [f"Nothing was run. With --run, on {count} node{'s' * (count != 1)}:"]
@@ -129,7 +129,7 @@ def _plan(wanted: Wanted, checks: Sequence[Check], own: Sequence[str]) -> list[s
     return [harmless(line, 400) for line in lines]
 
 
-def _told(wanted: Wanted, results: Results) -> list[str]:
+def _told(wanted: NodeChecks, results: Results) -> list[str]:
     """What did not pass, by node; and what passed, in a line."""
     failed = _with(results, Outcome.FAILED)
     lines = []
@@ -160,7 +160,7 @@ def _with(results: Results, outcome: Outcome) -> dict[str, list[tuple[str, str]]
 
 
 def _json(
-    wanted: Wanted,
+    wanted: NodeChecks,
     checks: Sequence[Check],
     own: Sequence[str],
     results: Mapping[str, Mapping[str, tuple[Outcome, str]]],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.commandline.check_nodes.run import Node, Runner, each
+from bot.commandline.check_nodes.run import Node, NodeRunner, each
 from core.checks.verdict import Outcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -15,7 +15,7 @@ START_S = 120.0  # to load torch from a busy file system
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PairSettings:
     """How pairs are run. python: on the nodes, with torch; megabytes: of a gather; seconds: until it has failed."""
 
     python: str = "python3"
@@ -24,7 +24,7 @@ class Settings:
     seconds: float = 30.0
 
 
-def check_pairs(nodes: Sequence[Node], runner: Runner, how: Settings) -> Mapping[str, tuple[Outcome, str]]:
+def check_pairs(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> Mapping[str, tuple[Outcome, str]]:
     """Two rounds: neighbours, then each slow or failed one with one that was fast."""
     known = {node.name: node for node in nodes}
     names = [node.name for node in nodes]
@@ -33,7 +33,7 @@ def check_pairs(nodes: Sequence[Node], runner: Runner, how: Settings) -> Mapping
     return judge_pairs(names, [*first, *second])
 
 
-def check_bits(nodes: Sequence[Node], runner: Runner, how: Settings) -> Mapping[str, tuple[Outcome, str]]:
+def check_bits(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> Mapping[str, tuple[Outcome, str]]:
     """The same step on every node; gradients bit by bit."""
     source = (SCRIPTS / "bits.py").read_text(encoding="utf-8")
     ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes)
@@ -57,7 +57,7 @@ def waves(pairs: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 def _round(
-    number: int, pairs: Sequence[tuple[str, str]], known: Mapping[str, Node], runner: Runner, how: Settings
+    number: int, pairs: Sequence[tuple[str, str]], known: Mapping[str, Node], runner: NodeRunner, how: PairSettings
 ) -> list[Pair]:
     source = (SCRIPTS / "pair.py").read_text(encoding="utf-8")
     done: list[Pair] = []

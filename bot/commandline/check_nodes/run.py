@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 _S = TypeVar("_S")
 
 
-class Through(StrEnum):
+class NodeAccess(StrEnum):
     """How a command comes to a node."""
 
     LOCAL = "local"
@@ -37,22 +37,22 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class NodeRunner:
     """Runs commands on nodes. prefix: words of another way to a node, with {node}; empty: ``through`` decides."""
 
-    through: Through = Through.LOCAL
+    through: NodeAccess = NodeAccess.LOCAL
     prefix: tuple[str, ...] = ()
 
     def words(self, node: Node, command: Sequence[str]) -> list[str]:
         """The whole argument list. ssh hands its words to a shell on the node, so each is quoted for it."""
         if self.prefix:
             return [*(word.replace("{node}", node.name) for word in self.prefix), *command]
-        if self.through is Through.SSH:
+        if self.through is NodeAccess.SSH:
             quoted = shlex.join(command)
             return ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", node.name, quoted]
-        if self.through is Through.SRUN:
+        if self.through is NodeAccess.SRUN:
             return ["srun", "--nodes=1", "--ntasks=1", "--overlap", f"--nodelist={node.name}", "--", *command]
-        if self.through is Through.KUBECTL:
+        if self.through is NodeAccess.KUBECTL:
             return ["kubectl", "exec", node.name, "--", *command]
         return [*command]
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bot.commandline.flows.documents import to_document, to_json
+from bot.commandline.flows.documents import to_document
 from bot.commandline.flows.terminal import print_flows
 from bot.commandline.output import patient_reader
+from bot.report.json_document import to_json
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.table import table_from

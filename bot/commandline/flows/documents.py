@@ -3,26 +3,21 @@
 The same answer gives the same bytes: fields in a fixed order, times in microseconds of a second, ASCII only.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import Field, PlainSerializer
 
+from bot.report.json_document import Document, Number
 from bot.text.harmless import storable
 from core.flows.answer import Finding, FlowsAnswer, JobAnswer
 
 SCHEMA: Final = "firstfault.flows/1"
 
 Seconds = Annotated[float, PlainSerializer(lambda value: round(value, 6), return_type=float)]
-Number = Annotated[float, PlainSerializer(lambda value: round(value, 4), return_type=float)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True, validate_by_name=True)
-
-
-class ParallelismDocument(_Part):
+class ParallelismDocument(Document):
     """Sizes of the groups; null when unknown."""
 
     dp: int | None
@@ -30,7 +25,7 @@ class ParallelismDocument(_Part):
     tp: int | None
 
 
-class GroupDocument(_Part):
+class GroupDocument(Document):
     """NICs that do something together; of a pipeline the first stage comes first."""
 
     id: str
@@ -38,7 +33,7 @@ class GroupDocument(_Part):
     nics: tuple[str, ...]
 
 
-class PairDocument(_Part):
+class PairDocument(Document):
     """Two NICs with a connection of their own, and what for."""
 
     a: str
@@ -46,7 +41,7 @@ class PairDocument(_Part):
     kind: Literal["dp", "pp", "ep", "emb", "tp"]
 
 
-class StepDocument(_Part):
+class StepDocument(Document):
     """A step of training, from the end of the last one's communication to the end of its own; the index is ours."""
 
     index: int
@@ -55,7 +50,7 @@ class StepDocument(_Part):
     duration: Seconds
 
 
-class JobDocument(_Part):
+class JobDocument(Document):
     """A training job. ``period`` is its median step in seconds, null when no steps are seen."""
 
     id: str
@@ -68,7 +63,7 @@ class JobDocument(_Part):
     steps: tuple[StepDocument, ...]
 
 
-class SubjectDocument(_Part):
+class SubjectDocument(Document):
     """Who a finding points at; null is not known or not meant."""
 
     nic: str | None
@@ -77,7 +72,7 @@ class SubjectDocument(_Part):
     switch: str | None
 
 
-class FindingDocument(_Part):
+class FindingDocument(Document):
     """Something that was slow, or stopped; ``subject`` is null when nobody stands out."""
 
     id: str
@@ -94,14 +89,14 @@ class FindingDocument(_Part):
     evidence: dict[str, Number | str]
 
 
-class SkippedDocument(_Part):
+class SkippedDocument(Document):
     """What could not be told, and why."""
 
     step: str
     reason: str
 
 
-class RecordsDocument(_Part):
+class RecordsDocument(Document):
     """What was read: records, those that could not be used, those that came twice, and who exported them."""
 
     read: int
@@ -110,7 +105,7 @@ class RecordsDocument(_Part):
     exporters: tuple[str, ...]
 
 
-class FlowsDocument(_Part):
+class FlowsDocument(Document):
     """What a capture of network flows tells of the training jobs in it. Times are seconds since 1970."""
 
     schema_: Literal["firstfault.flows/1"] = Field(SCHEMA, alias="schema")
@@ -137,18 +132,6 @@ def to_document(answer: FlowsAnswer) -> FlowsDocument:
             exporters=tuple(map(storable, answer.exporters)),
         ),
     )
-
-
-def to_json(document: FlowsDocument) -> str:
-    """The document as text that ends with a newline."""
-    text = json.dumps(document.model_dump(mode="json"), indent=2, allow_nan=False)
-    return text.replace("\x7f", "\\u007f") + "\n"
-
-
-def schema_text() -> str:
-    """The JSON schema of the document, as it stands in docs/ (``pytest --update-golden`` writes it)."""
-    schema = FlowsDocument.model_json_schema(mode="serialization")
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 
 
 def _job(job: JobAnswer) -> JobDocument:

@@ -3,18 +3,19 @@
 import sys
 from pathlib import Path
 
-from bot.commandline.history.document import to_document, to_json
-from bot.commandline.history.gather import Wanted, gather
+from bot.commandline.history.document import to_document
+from bot.commandline.history.gather import HistoryRequest, gather
 from bot.commandline.history.terminal import lines
 from bot.commandline.output import check_writable, patient_reader, write
 from bot.commandline.progress import progress_bar
+from bot.report.json_document import to_json
 from bot.settings import load_settings
 from core.elsewhere import elsewhere
 from core.history.history import history
 from sources.tables import read_incidents
 
 
-def tell(wanted: Wanted, *, incidents: str, json: bool, html: Path | None, version: str) -> int:
+def tell(wanted: HistoryRequest, *, incidents: str, json: bool, html: Path | None, version: str) -> int:
     """Tell the history of a run in the wanted form; the exit code."""
     settings = load_settings()
     if html is not None:

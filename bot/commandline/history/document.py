@@ -1,25 +1,20 @@
 """The JSON of a history, ``firstfault.history/1`` (docs/history.md)."""
 
-import json
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import ConfigDict, Field
 
+from bot.report.json_document import Document, Number
 from bot.text.harmless import storable
 from bot.text.wording import iso
 from core.history.accounting import Part
 from core.history.history import History
 
 SCHEMA: Final = "firstfault.history/1"
-Number = Annotated[float, PlainSerializer(lambda value: round(value, 4), return_type=float)]
 Parts = Annotated[dict[str, float], Field(description="seconds by part")]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True, validate_by_name=True)
-
-
-class AttemptDocument(_Part):
+class AttemptDocument(Document):
     """An attempt: when, which iterations, what ended it, and where its time went; down is the time after it."""
 
     name: str
@@ -34,7 +29,7 @@ class AttemptDocument(_Part):
     spent: Parts
 
 
-class CauseDocument(_Part):
+class CauseDocument(Document):
     """What ended attempts, and what that cost: recomputed, stalled, down, and the next start."""
 
     cause: str
@@ -44,7 +39,7 @@ class CauseDocument(_Part):
     total: Number
 
 
-class MtbfDocument(_Part):
+class MtbfDocument(Document):
     """Hours under way for each unplanned end, with the exact interval of 95 %."""
 
     failures: int
@@ -54,7 +49,7 @@ class MtbfDocument(_Part):
     high: Number | None
 
 
-class RepeaterDocument(_Part):
+class RepeaterDocument(Document):
     """A node that is named more often than chance explains."""
 
     node: str
@@ -63,7 +58,7 @@ class RepeaterDocument(_Part):
     chance: float
 
 
-class ChangeDocument(_Part):
+class ChangeDocument(Document):
     """What differs between an attempt and the last good one before it."""
 
     attempt: str
@@ -73,7 +68,7 @@ class ChangeDocument(_Part):
     new: bool = Field(description="no attempt before it ended so")
 
 
-class SavingDocument(_Part):
+class SavingDocument(Document):
     """How often to save; a range where failures are few."""
 
     stops_seconds: Number
@@ -82,7 +77,7 @@ class SavingDocument(_Part):
     present_seconds: Number | None
 
 
-class HistoryDocument(_Part):
+class HistoryDocument(Document):
     """The history of a run; ``parts`` add up to ``wall``, in seconds with milliseconds."""
 
     model_config = ConfigDict(title=SCHEMA)
@@ -164,17 +159,6 @@ def to_document(told: History) -> HistoryDocument:
         attempts=_attempts(told),
         problems=tuple(map(storable, told.problems)),
     )
-
-
-def to_json(document: HistoryDocument) -> str:
-    """ASCII that ends with a newline."""
-    return json.dumps(document.model_dump(mode="json"), indent=2, allow_nan=False).replace("\x7f", "\\u007f") + "\n"
-
-
-def schema_text() -> str:
-    """The JSON schema, as it stands in docs/."""
-    schema = HistoryDocument.model_json_schema(mode="serialization")
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 
 
 def _attempts(told: History) -> tuple[AttemptDocument, ...]:

@@ -19,7 +19,7 @@ from sources.tables import read_progress
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class HistoryRequest:
     """What somebody asks: a run by name, a path, or the folder of its jobs and ``name``.
 
     jobs: where jobs live; None: where the settings say. seconds: an iteration takes. paths: whether ``run`` may be one.
@@ -34,7 +34,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class RunAttempts:
     """A run's attempts, what it is called, and sentences about what was guessed or left out."""
 
     name: str
@@ -42,12 +42,12 @@ class Gathered:
     problems: tuple[str, ...] = ()
 
 
-def gather(wanted: Wanted, settings: Settings, progress: Progress | None = None) -> Gathered:
+def gather(wanted: HistoryRequest, settings: Settings, progress: Progress | None = None) -> RunAttempts:
     """Find and read the attempts of a run. Raises FirstfaultError where there is none."""
     path = Path(wanted.run)
     if wanted.paths and path.suffix == ".csv" and path.is_file():
         attempts, problems = attempts_of_points(read_progress(wanted.run), wanted.seconds)
-        return Gathered(path.stem, attempts, problems)
+        return RunAttempts(path.stem, attempts, problems)
     cache = FolderCache(settings.cache) if wanted.use_cache else None
     if wanted.paths and path.exists() and not _holds_jobs(path):
         request = Request(wanted.run if "/" in wanted.run else f"./{wanted.run}", wanted.jobs, paths=True)
@@ -55,7 +55,7 @@ def gather(wanted: Wanted, settings: Settings, progress: Progress | None = None)
         if not job.manifest.run or wanted.name == job.id:
             good, _ = fetch_baseline(request, job, neighbours, progress, links=settings.follow_links)
             return _all(job.id, [(job, good)], cache, (), progress)
-        wanted = Wanted(job.manifest.run, neighbours)
+        wanted = HistoryRequest(job.manifest.run, neighbours)
     jobs, name = (wanted.run, wanted.name) if wanted.paths and path.is_dir() else (wanted.jobs, wanted.run)
     source = open_source(jobs or settings.jobs, links=settings.follow_links)
     manifests = manifests_of(source, progress)
@@ -117,7 +117,7 @@ def _all(
     cache: ByteCache | None,
     problems: tuple[str, ...],
     progress: Progress | None,
-) -> Gathered:
+) -> RunAttempts:
     attempts: list[Attempt] = []
     for number, (job, good) in enumerate(read, start=1):
         if progress:
@@ -130,7 +130,7 @@ def _all(
         attempts += found
     if not attempts:
         raise NoTime(f"No attempt of {name} has a line with a clock.", "An account of time needs clocks in the logs.")
-    return Gathered(name, tuple(attempts), problems)
+    return RunAttempts(name, tuple(attempts), problems)
 
 
 class NoTime(FirstfaultError):

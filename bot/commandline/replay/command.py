@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.commandline.output import check_writable, patient_reader, write
-from bot.commandline.replay.documents import plan_document, plan_of, reading_document, to_json
+from bot.commandline.replay.documents import plan_document, plan_of, reading_document
+from bot.report.json_document import to_json
 from bot.text.harmless import harmless
 from core.errors import BadSettings
 from core.replay.plan import Plan, make_plan, third_phase

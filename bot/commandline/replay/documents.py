@@ -2,24 +2,20 @@
 
 import json
 import shlex
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import Field, ValidationError
 
+from bot.report.json_document import DIALECT, Document, Number
 from core.errors import BadSettings
 from core.replay.plan import Group, Plan
 from core.replay.read import Reading, Verdict
 
 SCHEMA: Final = "firstfault.replay/1"
 FAILED_WHEN: Final = "its exit code is not 0, or its digest is not that of most runs"
-Number = Annotated[float, PlainSerializer(lambda value: round(value, 4), return_type=float)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True, validate_by_name=True)
-
-
-class GroupDocument(_Part):
+class GroupDocument(Document):
     """Nodes that run together. commands: an argument list a run; empty where no command was given."""
 
     name: str
@@ -30,7 +26,7 @@ class GroupDocument(_Part):
     commands: tuple[tuple[str, ...], ...]
 
 
-class PlanDocument(_Part):
+class PlanDocument(Document):
     """Who replays with whom."""
 
     schema_: Literal["firstfault.replay/1"] = Field(default=SCHEMA, alias="schema")
@@ -46,14 +42,14 @@ class PlanDocument(_Part):
     groups: tuple[GroupDocument, ...]
 
 
-class SuspectDocument(_Part):
+class SuspectDocument(Document):
     """A node that the results point to; share: how likely it is, of 1, if it is one of them."""
 
     node: str
     share: Number
 
 
-class ReadingDocument(_Part):
+class ReadingDocument(Document):
     """What the results of a plan mean."""
 
     schema_: Literal["firstfault.replay/1"] = Field(default=SCHEMA, alias="schema")
@@ -142,15 +138,10 @@ def reading_document(plan: Plan, reading: Reading, headline: str) -> ReadingDocu
     )
 
 
-def to_json(document: PlanDocument | ReadingDocument) -> str:
-    """The document as text that ends with a newline."""
-    return json.dumps(document.model_dump(mode="json"), indent=2) + "\n"
-
-
 def schema_text() -> str:
     """The JSON schema of both documents, as it stands in docs/."""
     told = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DIALECT,
         "title": SCHEMA,
         "oneOf": [one.model_json_schema(mode="serialization") for one in (PlanDocument, ReadingDocument)],
     }

@@ -16,7 +16,8 @@ from bot.commandline.terminal import print_diagnosis
 from bot.commandline.watch.findings import SCHEMA, finding_json, finding_lines, status_line
 from bot.investigate import Answer, Request, draft, fetch, investigate
 from bot.jobs.job_watch import JobWatch
-from bot.report.contract import to_contract, to_json
+from bot.report.contract import to_contract
+from bot.report.json_document import to_json
 from bot.settings import Settings, load_settings
 from core.errors import FirstfaultError
 from core.live.findings import Finding, Kind

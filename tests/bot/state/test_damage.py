@@ -63,7 +63,7 @@ def use(state: State) -> None:
         state.runs.place(run.id)
         state.drafts.revisions(run.id)
         state.drafts.decision(run.id)
-        state.feedback.voices(run.id)
+        state.feedback.votes(run.id)
         state.posts.intend(run.id, "parent")
         state.posts.intend(run.id, "report")
     for number in range(6):
