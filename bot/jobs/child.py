@@ -25,8 +25,8 @@ from bot.jobs.messages import (
     of_line,
     to_line,
 )
+from bot.outgoing.errors import Failure, whole_failure
 from bot.state.answers import SavedAnswer
-from bot.state.values import Failure
 from core.errors import FirstfaultError
 
 PROGRESS_SECONDS = 0.2  # between two messages of one step: a parser calls thousands of times a second
@@ -83,7 +83,7 @@ def _outcome(order: ChildOrder, output: PipeOutput) -> Message:
         module, _, function = order.target.partition(":")
         ending = getattr(importlib.import_module(module), function)(order.body, output)
     except FirstfaultError as error:
-        return FailureMessage(Failure(error.message, error.hint, type(error).__name__))
+        return FailureMessage(whole_failure(error), audience=error.audience)
     except MemoryError:
         return FailureMessage(
             Failure("There was not enough memory.", "Fewer FIRSTFAULT_WORKERS need less.", "OutOfMemory")

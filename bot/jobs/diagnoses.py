@@ -7,10 +7,11 @@ from bot.jobs.child_process import ChildProcess
 from bot.jobs.leases import EndReason, Lease
 from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage
 from bot.jobs.work_context import WorkContext, died, logged, shareable, too_late
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.leases import Leases
 from bot.state.runs import Run
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from core.model import Confidence, Diagnosis, Scope, Skipped
 
 TASK = "diagnose"
@@ -80,8 +81,8 @@ class Diagnoses:
                     context.mention(held, lambda: context.listener.progress(run, step, done, total))
                 case AnswerMessage(told, final):
                     heard = self._kept(run, held, shareable(held, told, final=final), final=final)
-                case FailureMessage(failure, trace):
-                    heard = _Heard(heard.answer, failure=logged(held, failure, trace))
+                case FailureMessage(failure, trace, audience):
+                    heard = _Heard(heard.answer, failure=logged(held, failure, trace, audience))
         return heard
 
     def _kept(self, run: Run, held: Lease, answer: SavedAnswer, *, final: bool) -> _Heard:

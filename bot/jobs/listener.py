@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.runs import Run
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Failure
 
 
 class Listener(Protocol):

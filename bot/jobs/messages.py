@@ -10,8 +10,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
-from bot.state.values import Failure, to_text
+from bot.state.values import to_text
+from core.errors import Audience
 
 MAX_LINE = 64 << 20  # bytes; a diagnosis of 4,096 nodes has about 2 MB
 
@@ -87,6 +89,7 @@ class FailureMessage:
 
     failure: Failure
     trace: str = ""
+    audience: Audience = Audience.OPERATOR
 
 
 Message = ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage

@@ -6,9 +6,10 @@ from bot.jobs.child_process import ChildProcess
 from bot.jobs.leases import EndReason, Lease
 from bot.jobs.messages import Ask, EarlierTurn, FailureMessage, ReplyMessage
 from bot.jobs.work_context import WorkContext, died, logged, too_late
+from bot.outgoing.errors import Failure
 from bot.state.leases import Leases
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 
 TASK = "ask"
 _WHAT = "The reply"
@@ -68,8 +69,8 @@ class Questions:
             match message:
                 case ReplyMessage():
                     ending = message
-                case FailureMessage(failure, trace):
-                    ending = logged(held, failure, trace)
+                case FailureMessage(failure, trace, audience):
+                    ending = logged(held, failure, trace, audience)
                 case _:
                     pass  # progress of a reply is shown to nobody
         return ending

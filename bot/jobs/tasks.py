@@ -10,10 +10,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from bot.jobs.messages import Ask, Diagnose, Embed
+from bot.jobs.shareable import shareable_diagnosis, shareable_note
 from bot.state.answers import SavedAnswer
+from bot.state.errors import OutOfDate
 from bot.text.known_fault import KnownFault
 from core.elsewhere import elsewhere
-from core.errors import FirstfaultError
 from core.model import Diagnosis
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def diagnose(order: Diagnose, output: TaskOutput) -> SavedAnswer:
         output.progress(f"{settings.model} drafts the note", 0, 1)
     answer = draft(answer, settings)
     output.progress("drawing the report", 0, 1)
-    drawn = page(_discreet(answer), version=order.version, redacted=True)
+    drawn = page(_shareable(answer), version=order.version, redacted=True)
     report = kept(Path(order.folder, REPORT), drawn.encode())
     plot, plot_text = _plot(answer.diagnosis, Path(order.folder, PLOT))
     return replace(found, note=answer.note, report=report, plot=plot, plot_text=plot_text)
@@ -70,12 +71,10 @@ def kept(file: Path, content: bytes) -> str:
     return str(file)
 
 
-def _discreet(answer: "Answer") -> "Answer":
+def _shareable(answer: "Answer") -> "Answer":
     """What people in a chat may read of it: the report is posted there."""
-    from bot.outgoing.errors import discreet_diagnosis, discreet_note  # noqa: PLC0415
-
-    note = answer.note and discreet_note(answer.note)
-    return replace(answer, diagnosis=discreet_diagnosis(answer.diagnosis), note=note)
+    note = answer.note and shareable_note(answer.note)
+    return replace(answer, diagnosis=shareable_diagnosis(answer.diagnosis), note=note)
 
 
 def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
@@ -99,7 +98,7 @@ def ask(order: Ask, output: TaskOutput) -> str:
 
     found = order.answer
     if found.diagnosis is None:
-        raise FirstfaultError("There is no diagnosis yet that could be asked about.", "Ask again when it is there.")
+        raise OutOfDate("There is no diagnosis yet that could be asked about.", "Ask again when it is there.")
     reply = follow_up(
         order.text,
         Request(found.job),

@@ -11,11 +11,13 @@ from bot.jobs.leases import Lease
 from bot.jobs.listener import Counters, Listener
 from bot.jobs.messages import Ask, ChildOrder, Diagnose
 from bot.jobs.run_files import RunFiles
+from bot.jobs.shareable import shareable_diagnosis, shareable_note
 from bot.jobs.tasks import TASKS
-from bot.outgoing.errors import ASK, discreet, discreet_diagnosis, discreet_note, is_theirs
+from bot.outgoing.errors import ASK, Failure, public_failure
 from bot.state.answers import SavedAnswer
 from bot.state.state import State
-from bot.state.values import Failure, Status, new_id
+from bot.state.values import Status, new_id
+from core.errors import Audience
 
 MAX_DEATHS = 2  # of children over one row: the first may have been an accident of the machine
 _LOG = logging.getLogger(__name__)
@@ -121,23 +123,23 @@ def too_late(what: str, seconds: float) -> Failure:
     return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", "Ask again.", "Deadline", new_id("e"))
 
 
-def logged(held: Lease, failure: Failure, trace: str) -> Failure:
+def logged(held: Lease, failure: Failure, trace: str, audience: Audience) -> Failure:
     """What the asker may read of it; the rest stands in our log, under the reference that they are told."""
-    if is_theirs(failure) and not trace:
+    if audience is Audience.ASKER and not trace:
         return failure
     reference = new_id("e")
     _LOG.error(
         "%s: %s: %s %s (%s)\n%s", held.id, failure.kind, failure.message, failure.hint, reference, trace,
         extra={"run": held.id, "reference": reference},
     )  # fmt: skip
-    return replace(discreet(failure), reference=reference)
+    return replace(public_failure(failure, audience), reference=reference)
 
 
 def shareable(held: Lease, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
     """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
     if answer.diagnosis is None:
         return answer
-    diagnosis, note = discreet_diagnosis(answer.diagnosis), answer.note and discreet_note(answer.note)
+    diagnosis, note = shareable_diagnosis(answer.diagnosis), answer.note and shareable_note(answer.note)
     if final and (diagnosis != answer.diagnosis or note != answer.note):
         kept = [*(one.reason for one in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
         _LOG.warning("%s: %s", held.id, " ".join(filter(None, kept)), extra={"run": held.id})

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.errors import FirstfaultError
+from bot.state.errors import OutOfDate
 from faultlib.answers import Answers, Verdict
 from faultlib.errors import StaleRevision
 from faultlib.library import Library
@@ -122,7 +122,7 @@ def _archive(library: Library, action: LibraryAction, words: Pattern, *, edited:
 def _join(library: Library, action: LibraryAction, words: Pattern, joins: str) -> Entry:
     target = library.entry(joins)
     if target.status is not Status.APPROVED or target.origin is not Origin.TEAM:
-        raise FirstfaultError(f"Fault pattern {target.id} is not in use any more.", "Decide about the note again.")
+        raise OutOfDate(f"Fault pattern {target.id} is not in use any more.", "Decide about the note again.")
     draft = _draft(library, action, words)
     if draft.superseded_by == target.id:
         return target

@@ -1,37 +1,20 @@
 """What people in a chat are told of trouble: what happened, no place of the server, no hint for its command line.
 
 Errors are written for whoever runs the program, and in Slack people read them who only ask. So both boundaries, that of
-listeners and that of the worker, put the whole error into the bot's log and pass on what this module leaves of it.
+listeners and that of the worker, put the whole error into the bot's log and pass on what ``public_failure`` leaves of it: the class of an error says by its
+``audience`` whose business it is.
 """
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from bot.note.note import Note
-from bot.state.values import Failure
-from core.errors import FirstfaultError
-from core.model import Diagnosis
+from core.errors import Audience, FirstfaultError, JobNotFound, NoLogs
 
 ASK = "Ask whoever runs the bot."
-# By the class of the error: about what somebody asked or clicked, so the whole of it is for them. "" are our own words.
-_THEIRS = frozenset(
-    {
-        "",
-        "BadButton",
-        "BadJobId",
-        "Deadline",
-        "FirstfaultError",
-        "MayNotPost",
-        "PostPending",
-        "RunForgotten",
-        "StaleRevision",
-        "WrongStep",
-    }
-)
 # For whoever mistyped, or asked too early, something can be tried.
 _TRY = {
-    "JobNotFound": f"Is the id right? {ASK} They know where I look for jobs.",
-    "NoLogs": f"Were its logs copied yet? {ASK} They know where logs belong.",
+    JobNotFound.__name__: f"Is the id right? {ASK} They know where I look for jobs.",
+    NoLogs.__name__: f"Were its logs copied yet? {ASK} They know where logs belong.",
 }
 _GUESS = "Did you mean "  # of JobNotFound: ids of other jobs
 # An address, an absolute path or a host, with the quotes around it and the preposition before it.
@@ -45,19 +28,24 @@ _PLACE = re.compile(
 )
 
 
-def failure_of(error: FirstfaultError) -> Failure:
-    """The whole error as a value."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer. ``kind`` is the class of the error, ``reference`` finds it in our log."""
+
+    message: str
+    hint: str = ""
+    kind: str = ""
+    reference: str = ""
+
+
+def whole_failure(error: FirstfaultError) -> Failure:
+    """The whole error as a value, for the log and for whom it concerns."""
     return Failure(error.message, error.hint, type(error).__name__)
 
 
-def is_theirs(failure: Failure) -> bool:
-    """Whether people in the chat may read all of it."""
-    return failure.kind in _THEIRS
-
-
-def discreet(failure: Failure) -> Failure:
-    """What people in the chat may read of it."""
-    if is_theirs(failure):
+def public_failure(failure: Failure, audience: Audience) -> Failure:
+    """What people in the chat may read of it; all of it where it is their own business."""
+    if audience is Audience.ASKER:
         return failure
     hint = failure.hint if failure.hint.startswith(_GUESS) else _TRY.get(failure.kind, ASK)
     return replace(failure, message=without_places(failure.message), hint=hint)
@@ -66,14 +54,3 @@ def discreet(failure: Failure) -> Failure:
 def without_places(text: str) -> str:
     """A sentence of an error without the paths, addresses and hosts that it names."""
     return _PLACE.sub("", text)
-
-
-def discreet_diagnosis(diagnosis: Diagnosis) -> Diagnosis:
-    """The same, but for places in what tells why a step was skipped; log lines stay as they are."""
-    skipped = tuple(replace(one, reason=without_places(one.reason)) for one in diagnosis.skipped)
-    return replace(diagnosis, skipped=skipped)
-
-
-def discreet_note(note: Note) -> Note:
-    """The same, but for the address of a model that gave no answer."""
-    return note.model_copy(update={"unavailable": without_places(note.unavailable)})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.errors import FirstfaultError
+from core.errors import Audience, FirstfaultError
 
 COMMAND = "/diagnose"
 DIAGNOSE_MESSAGE = "diagnose_message"  # the shortcut on a message
@@ -44,6 +44,8 @@ _VOICE = re.compile(rf"{_RUN}:(?P<voice>yes|no)", re.ASCII)
 
 class BadButton(FirstfaultError):
     """A button or form whose ids are not of this program: of another version, or made up."""
+
+    audience = Audience.ASKER
 
 
 @dataclass(frozen=True, slots=True)

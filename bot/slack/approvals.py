@@ -10,7 +10,7 @@ from bot.slack.forms import Form
 from bot.slack.people import People
 from bot.slack.run_messages import RunMessages
 from bot.state.drafts import Verdict
-from bot.state.errors import StaleRevision
+from bot.state.errors import OutOfDate, StaleRevision
 from bot.state.inbox import Once
 from bot.state.state import State
 from core.errors import FirstfaultError
@@ -66,7 +66,7 @@ class Approvals:
             return self.standing(about.run)
         decision = self._state.drafts.decision(about.run)
         if decision is None:  # its filing failed, and the bot died before it could say so
-            raise FirstfaultError("The approval does not stand.", "Look at the message, and decide again.")
+            raise OutOfDate("The approval does not stand.", "Look at the message, and decide again.")
         if decision.pending:
             self._clerk.file(decision)
         else:

@@ -11,7 +11,6 @@ from typing import Any
 
 from slack_bolt import BoltResponse
 
-from bot.outgoing.errors import failure_of
 from bot.slack.boundary import tellable
 from bot.slack.envelopes import EnvelopeKind, envelope_of
 from bot.slack.replies import failure_reply
@@ -106,7 +105,7 @@ class _Slot:
 
 def _not_taken(envelope: Envelope, trouble: FirstfaultError) -> BoltResponse:
     """A command may be answered with words for the person alone; of the rest Slack itself says that it did not work."""
-    told = tellable(failure_of(trouble))
+    told = tellable(trouble)
     if envelope.kind != EnvelopeKind.COMMAND:
         return BoltResponse(status=503)
     return BoltResponse(status=200, body={"response_type": "ephemeral", **failure_reply(told).arguments()})

@@ -19,7 +19,7 @@ from bot.slack.text import NO_LINKS
 from bot.state.posts import Post, Posts, PostState
 from bot.state.runs import Run
 from bot.state.values import Status
-from core.errors import FirstfaultError
+from core.errors import Audience, FirstfaultError
 
 EVENT_TYPE = "firstfault_post"  # of the metadata that every post carries, by which it is found again
 NOT_THERE = frozenset({"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "no_permission"})
@@ -38,9 +38,13 @@ _T = TypeVar("_T")
 class MayNotPost(FirstfaultError):
     """The bot may not write in the channel where it was asked."""
 
+    audience = Audience.ASKER
+
 
 class PostPending(FirstfaultError):
     """Not now: somebody else is posting it, Slack wants a pause, or it does not say whether it is there."""
+
+    audience = Audience.ASKER
 
 
 class Posting:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.outgoing.errors import discreet, failure_of
+from bot.outgoing.errors import Failure, public_failure, whole_failure
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
@@ -11,7 +11,7 @@ from bot.slack.thread import MAX_TELLING, failure_lines
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.errors import FirstfaultError, JobNotFound
@@ -62,7 +62,7 @@ def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = (), *, ne
     Args:
         nearest: ids that may have been meant, the likest first; a click diagnoses them.
     """
-    told = discreet(failure_of(error))
+    told = public_failure(whole_failure(error), error.audience)
     likely = [job for job in nearest if is_job_id(job)] if isinstance(error, JobNotFound) else []
     offers = [
         block

@@ -11,6 +11,7 @@ from slack_sdk.errors import SlackClientError
 
 from bot.note.note import Note
 from bot.outgoing.clean import cleaned
+from bot.outgoing.errors import Failure
 from bot.slack.answer import AnswerContent, ProgressStep, answer_message
 from bot.slack.archive import drafted_form, form_of
 from bot.slack.forms import Form
@@ -22,7 +23,7 @@ from bot.state.errors import StaleRevision
 from bot.state.runs import Run
 from bot.state.state import State
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from core.errors import FirstfaultError
 
 EDIT_EVERY = 3.0  # seconds; chat.update may come 50 times a minute

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bot.note.note import Note
+from bot.outgoing.errors import Failure
 from bot.slack import actions as act
 from bot.slack.answer import asked
 from bot.slack.blocks import Blocks, Message, actions, context, feedback, menu, section
@@ -25,7 +26,6 @@ from bot.slack.text import code, fallback, literal, person, prose
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Failure
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from bot.text.wording import counted

@@ -8,11 +8,12 @@ from typing import Any
 
 from bot.note.note import Author, Note
 from bot.note.write import write_note
+from bot.outgoing.errors import Failure
 from bot.slack.answer import AnswerContent, ProgressStep
 from bot.slack.forms import Form, first_form
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run, Trigger
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from bot.text.known_fault import KnownFault
 from core.model import Confidence, Coverage, Diagnosis, Scope, Skipped
 from tests.bot import diagnoses

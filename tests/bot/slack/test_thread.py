@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from bot.note.note import GUESS
+from bot.outgoing.errors import Failure
 from bot.slack import actions, thread
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from slacksim.blocks import problems_of_message
 from tests.bot import diagnoses
 from tests.bot.slack.samples import (

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.drafts import Verdict
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope
 from bot.state.state import MIGRATIONS, State, open_state
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from bot.state.watches import WatchFinding
 from tests.bot import diagnoses
 from tests.bot.state.states import asking

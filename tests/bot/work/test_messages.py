@@ -19,8 +19,8 @@ from bot.jobs.messages import (
     of_line,
     to_line,
 )
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
-from bot.state.values import Failure
 from tests.bot.work.tasks import MATCH, answer
 
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from bot.jobs.work_context import Limits
 from bot.jobs.worker import Worker
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.posts import PostState
 from bot.state.runs import Run
 from bot.state.state import State, open_state
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Failure
 from tests.bot.work.tasks import TASKS
 
 ROOT = Path(__file__).parents[3]
