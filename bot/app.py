@@ -20,7 +20,6 @@ from bot.jobs.worker import GRACE_SECONDS, Worker
 from bot.library.session import open_fault_library
 from bot.settings import Settings
 from bot.slack.approvals import Approvals
-from bot.slack.clerk import Clerk
 from bot.slack.click_listener import ClickListener
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.failed_jobs import FailedJobs, FollowRules, read_quiet
@@ -74,7 +73,7 @@ class Bot:
         self._posting = posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
         self._run_messages = run_messages = RunMessages(posting, self.state, version=version, metrics=self.metrics)
         people = People(self._client, read_approvers(settings.approvers.split(",")))
-        self._clerk = Clerk(self.state, run_messages, posting, people, self._open_library, metrics=self.metrics)
+        self._approvals = Approvals(self.state, run_messages, posting, people, self._open_library, metrics=self.metrics)
         limits = Limits(runs=settings.runs, run_seconds=settings.deadline)
         self.worker = Worker(
             self.state,
@@ -104,7 +103,7 @@ class Bot:
                 wake=self.worker.wake,
                 watching=watching,
             ),
-            approvals=Approvals(self.state, run_messages, people, self._clerk),
+            approvals=self._approvals,
             client=self._client,
             open_jobs=open_jobs,
             wake=self.worker.wake,
@@ -217,7 +216,7 @@ class Bot:
     def _file_late(self, decision: Decision) -> None:
         """Archive what somebody approved when the bot died."""
         try:
-            self._clerk.finish(decision)
+            self._approvals.finish(decision)
         except (FirstfaultError, SlackClientError) as trouble:
             _LOG.error("%s: an approval is not archived: %s", decision.run, trouble, extra={"run": decision.run})
 

@@ -103,7 +103,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     if json and html is not None:
         raise typer.BadParameter("takes no --json beside it; run it twice", param_hint="--html")
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
-    from bot.investigate import Request  # noqa: PLC0415
+    from bot.fetch.jobs import Request  # noqa: PLC0415
 
     request = Request(
         job,
@@ -144,7 +144,7 @@ def ask(
     Exit codes: 0 answered, 1 not in the logs, 2 wrong use or no such job.
     """  # noqa: D301 click reads the control byte
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
-    from bot.investigate import Request  # noqa: PLC0415
+    from bot.fetch.jobs import Request  # noqa: PLC0415
 
     request = Request(job, jobs, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
     raise typer.Exit(commands.ask(request, " ".join(question), json=json))
@@ -178,7 +178,7 @@ def watch(
     """  # noqa: D301 click reads the control byte
     from bot.commandline.watch.command import Output  # noqa: PLC0415
     from bot.commandline.watch.command import watch as run  # noqa: PLC0415
-    from bot.investigate import Request  # noqa: PLC0415 loads what --help must not
+    from bot.fetch.jobs import Request  # noqa: PLC0415 loads what --help must not
 
     request = Request(job, jobs, workers=workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
     raise typer.Exit(run(request, every=every, output=Output(json, use_model=not no_model, version=version())))
@@ -207,7 +207,7 @@ def events(  # noqa: PLR0913 a command has as many arguments as it has options
     JOB and the exit codes are as in "firstfault diagnose".
     """  # noqa: D301 click reads the control byte
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
-    from bot.investigate import Request  # noqa: PLC0415
+    from bot.fetch.jobs import Request  # noqa: PLC0415
 
     request = Request(
         job,

@@ -13,7 +13,8 @@ from bot.commandline.event_rows import as_jsonl, as_table
 from bot.commandline.output import check_writable, patient_reader, write
 from bot.commandline.progress import progress_bar
 from bot.commandline.terminal import print_diagnosis
-from bot.investigate import Answer, Request, draft, follow_up, investigate, list_events, page
+from bot.fetch.jobs import Request
+from bot.investigate import Answer, draft, follow_up, investigate, list_events, page
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json
 from bot.settings import load_settings

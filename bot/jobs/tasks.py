@@ -37,7 +37,8 @@ class TaskOutput(Protocol):
 
 def diagnose(order: Diagnose, output: TaskOutput) -> SavedAnswer:
     """Diagnose a job; the evidence is told before the report is drawn, which takes longer than a small diagnosis."""
-    from bot.investigate import Request, draft, investigate, page  # noqa: PLC0415 heavy, and only for this task
+    from bot.fetch.jobs import Request  # noqa: PLC0415 heavy, and only for this task
+    from bot.investigate import draft, investigate, page  # noqa: PLC0415 heavy, and only for this task
     from bot.outgoing.clean import cleaned  # noqa: PLC0415 as above
     from bot.settings import load_settings  # noqa: PLC0415
 
@@ -92,7 +93,8 @@ def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
 def ask(order: Ask, output: TaskOutput) -> str:
     """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
     from bot.ask.choose import Turn  # noqa: PLC0415
-    from bot.investigate import Request, follow_up  # noqa: PLC0415
+    from bot.fetch.jobs import Request  # noqa: PLC0415
+    from bot.investigate import follow_up  # noqa: PLC0415
     from bot.outgoing.redact import Redactor  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 

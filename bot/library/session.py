@@ -103,7 +103,7 @@ class LibrarySession:
 
 
 @contextmanager
-def shelf(settings: Settings) -> Iterator[LibrarySession]:
+def library_session(settings: Settings) -> Iterator[LibrarySession]:
     """The library for one diagnosis; one that cannot be opened is an empty one that says so."""
     with ExitStack() as stack:
         try:
@@ -113,7 +113,7 @@ def shelf(settings: Settings) -> Iterator[LibrarySession]:
         yield opened
 
 
-def at_once(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
+def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
     """Matched patterns before there is a diagnosis that could agree."""
     faults = [
         _fault(

@@ -1,8 +1,8 @@
 """What people in a chat are told of trouble: what happened, no place of the server, no hint for its command line.
 
 Errors are written for whoever runs the program, and in Slack people read them who only ask. So both boundaries, that of
-listeners and that of the worker, put the whole error into the bot's log and pass on what ``public_failure`` leaves of it: the class of an error says by its
-``audience`` whose business it is.
+listeners and that of the worker, put the whole error into the bot's log and pass on what ``public_failure`` leaves of
+it: the class of an error says by its ``audience`` whose business it is.
 """
 
 import re

@@ -60,7 +60,7 @@ class DraftClick:
 class JoinClick:
     """The note that somebody saw, and the fault pattern that its job shall be added to."""
 
-    about: DraftClick
+    draft: DraftClick
     pattern: str
 
 

@@ -42,7 +42,7 @@ class ClickListener:
 
     def __init__(self, context: ListenerContext) -> None:
         self._context = context
-        self._deeds: Mapping[str, Do] = {
+        self._clicks: Mapping[str, Do] = {
             act.CANCEL: self._cancel,
             act.AGAIN: self._again,
             act.DIAGNOSE: self._diagnose,
@@ -66,7 +66,7 @@ class ClickListener:
         """A button or a choice that does something."""
         name, value = body["action"]["action_id"], body["action"]["value"]
         attempt(
-            lambda: self._deeds[name](value, body, once), to_person(self._context.client, body), patient=once.patient
+            lambda: self._clicks[name](value, body, once), to_person(self._context.client, body), patient=once.patient
         )
         if name in (act.APPROVE_NEW, act.JOIN):
             self._remove(body)
@@ -95,12 +95,12 @@ class ClickListener:
         if view["callback_id"] == act.REJECT_FORM:
             reason = read_reject(view)
             return reason.response() if isinstance(reason, FieldErrors) else None
-        about = act.read_draft(view.get("private_metadata"))
-        case = self._context.approvals.case(about.run)
-        form = read_edit(view, case.diagnosis, case.guesses) if case else None
+        click = act.read_draft(view.get("private_metadata"))
+        draft = self._context.approvals.draft(click.run)
+        form = read_edit(view, draft.diagnosis, draft.guesses) if draft else None
         if isinstance(form, FieldErrors):
             return form.response()
-        if case is None or case.revision != about.revision:
+        if draft is None or draft.revision != click.revision:
             stale = message_modal("Edit the note", "The note was changed meanwhile.", "Close this and edit it again.")
             return {"response_action": "update", "view": stale}
         return None
@@ -108,14 +108,14 @@ class ClickListener:
     def form(self, body: Payload, once: Once) -> None:
         """A form against which there was no objection: the edited note is archived, or the reason is kept."""
         view, user = body["view"], body["user"]
-        about = act.read_draft(view.get("private_metadata"))
-        run = self._context.state.runs.get(about.run)
+        click = act.read_draft(view.get("private_metadata"))
+        run = self._context.state.runs.get(click.run)
         channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
         do = self._rejected if view["callback_id"] == act.REJECT_FORM else self._edited
         tell = whispering(self._context.client, channel, user, thread)
-        attempt(lambda: do(about, body, once), tell, patient=once.patient)
+        attempt(lambda: do(click, body, once), tell, patient=once.patient)
 
-    # --- deeds ---
+    # --- what a click does ---
 
     def _cancel(self, value: object, body: Payload, once: Once) -> Message | None:
         return self._context.requests.cancel(act.read_draft(value).run, body["user"], once)
@@ -145,64 +145,64 @@ class ClickListener:
 
     def _join(self, value: object, body: Payload, once: Once) -> Message | None:
         """Add the job to a pattern that there is."""
-        wanted = act.read_join(value)
-        return self._context.approvals.approve(wanted.about, body["user"], once, joins=wanted.pattern)
+        click = act.read_join(value)
+        return self._context.approvals.approve(click.draft, body["user"], once, joins=click.pattern)
 
     def _undo(self, value: object, body: Payload, once: Once) -> Message | None:
         return self._context.approvals.undo(act.read_draft(value), body["user"], once)
 
     def _useful(self, value: object, body: Payload, _once: Once) -> Message | None:
         """One of the two thumbs; the last one of a person counts."""
-        voice = act.read_useful(value)
-        self._context.state.feedback.give(voice.run, body["user"], useful=voice.useful)
+        click = act.read_useful(value)
+        self._context.state.feedback.give(click.run, body["user"], useful=click.useful)
         return replies.thanks_reply()
 
     def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
         """Whether a known fault was it; the last word of a person counts, so that twice is once."""
         return self._context.approvals.judge(act.read_fault(value), body["user"])
 
-    def _edited(self, about: act.DraftClick, body: Payload, once: Once) -> Message | None:
-        case = self._context.approvals.case(about.run)
-        form = read_edit(body["view"], case.diagnosis, case.guesses) if case else None
+    def _edited(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
+        draft = self._context.approvals.draft(click.run)
+        form = read_edit(body["view"], draft.diagnosis, draft.guesses) if draft else None
         if form is None or isinstance(form, FieldErrors):
             return replies.gone_reply()  # it was there a moment ago
-        return self._context.approvals.approve(about, body["user"], once, edited=form)
+        return self._context.approvals.approve(click, body["user"], once, edited=form, draft=draft)
 
-    def _rejected(self, about: act.DraftClick, body: Payload, once: Once) -> Message | None:
-        return self._context.approvals.reject(about, body["user"], str(read_reject(body["view"])), once)
+    def _rejected(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
+        return self._context.approvals.reject(click, body["user"], str(read_reject(body["view"])), once)
 
     # --- views ---
 
     def _edit_view(self, value: object, user: str) -> dict[str, Any]:
-        about = act.read_draft(value)
-        if (barred := self._barred(about.run, user, "Edit the note")) is not None:
+        click = act.read_draft(value)
+        if (barred := self._barred(click.run, user, "Edit the note")) is not None:
             return barred
-        case = self._context.approvals.case(about.run)
-        if case is None:
+        draft = self._context.approvals.draft(click.run)
+        if draft is None:
             return message_modal("Edit the note", replies.gone_reply().text)
-        if case.revision != about.revision:
+        if draft.revision != click.revision:
             return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
-        return edit_modal(about.run, about.revision, case.diagnosis, case.form, case.guesses)
+        return edit_modal(click.run, click.revision, draft.diagnosis, draft.form, draft.guesses)
 
     def _reject_view(self, value: object, user: str) -> dict[str, Any]:
-        about = act.read_draft(value)
-        if (barred := self._barred(about.run, user, "Reject the note")) is not None:
+        click = act.read_draft(value)
+        if (barred := self._barred(click.run, user, "Reject the note")) is not None:
             return barred
-        case = self._context.approvals.case(about.run)
-        if case is None:
+        draft = self._context.approvals.draft(click.run)
+        if draft is None:
             return message_modal("Reject the note", replies.gone_reply().text)
-        return reject_modal(about.run, about.revision, case.run.job)
+        return reject_modal(click.run, click.revision, draft.run.job)
 
     def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
-        wanted = act.read_lines(value)
-        answer = self._context.state.runs.answer(wanted.run)
-        one = find_evidence(cleaned(answer.diagnosis), wanted.evidence) if answer and answer.diagnosis else None
+        click = act.read_lines(value)
+        answer = self._context.state.runs.answer(click.run)
+        one = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
         if answer is None or answer.diagnosis is None or one is None:
             return message_modal("Raw lines", replies.gone_reply().text)
-        return lines_modal(wanted.run, one, read_citations(answer.diagnosis, one, self._context.open_jobs))
+        return lines_modal(click.run, one, read_citations(answer.diagnosis, one, self._context.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
-        message = self._context.approvals.barred(user) or self._context.approvals.standing(run)
+        message = self._context.approvals.barred(user) or self._context.approvals.decided(run)
         return message_modal(title, message.text) if message else None
 
     def _remove(self, body: Payload) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from bot.commandline import job_commands as commands
 from bot.commandline.cli import main
-from bot.investigate import Request, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
 from bot.settings import Settings
 from core.errors import BadJobId
 from core.parsing.templates import template_id

@@ -19,7 +19,8 @@ import pytest
 from bot.commandline.cli import main
 from bot.fetch import cluster
 from bot.fetch.cluster import PATIENCE, ClusterFailed, look_at_cluster, readers
-from bot.investigate import Request, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json
 from bot.settings import Settings

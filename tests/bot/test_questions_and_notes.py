@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.chat.model import ModelUnavailable, ScriptedModel
-from bot.investigate import Answer, Request, draft, follow_up, investigate, page
+from bot.fetch.jobs import Request
+from bot.investigate import Answer, draft, follow_up, investigate, page
 from bot.jobs import tasks
 from bot.jobs.messages import Ask, Diagnose
 from bot.note.claims import claims_of

@@ -10,7 +10,7 @@ import pytest
 
 from bot.commandline.watch import command
 from bot.commandline.watch.findings import finding_json, finding_lines, status_line
-from bot.investigate import Request
+from bot.fetch.jobs import Request
 from bot.jobs.job_watch import PATIENCE, JobWatch
 from bot.settings import Settings
 from core.errors import JobNotFound, NoLogs

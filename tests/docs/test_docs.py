@@ -159,7 +159,7 @@ def test_the_glossary_has_every_word_of_an_answer(word: str) -> None:
 
 
 def test_the_error_tree_is_drawn_in_full() -> None:
-    """Whoever adds an error draws it; those of core in the order of the file, with a star where askers read it whole."""
+    """Whoever adds an error draws it; those of core in their order, with a star where askers read it whole."""
     drawn = re.findall(r"[├└]── (\w+)( \*)?", error_tree())
     classes = error_classes()
     of_core = [name for name, _, file in classes if file == "core/errors.py"]

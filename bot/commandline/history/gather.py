@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.fetch.attempts import Progress, in_order, manifests_of, read_attempts
 from bot.fetch.cache import FolderCache
-from bot.investigate import Request, fetch, fetch_baseline
+from bot.fetch.jobs import Request, fetch, fetch_baseline
 from bot.settings import Settings
 from core.baseline import choose_baseline
 from core.cache import ByteCache

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from bot.commandline.library.terminal import hits, numbers, page, table
 from bot.commandline.output import patient_reader
-from bot.investigate import Request, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from bot.text.harmless import harmless, storable

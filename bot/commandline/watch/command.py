@@ -14,7 +14,8 @@ from bot.commandline.output import READER_LEFT
 from bot.commandline.progress import progress_bar
 from bot.commandline.terminal import print_diagnosis
 from bot.commandline.watch.findings import SCHEMA, finding_json, finding_lines, status_line
-from bot.investigate import Answer, Request, draft, fetch, investigate
+from bot.fetch.jobs import Request, fetch
+from bot.investigate import Answer, draft, investigate
 from bot.jobs.job_watch import JobWatch
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.investigate import Answer, Request, draft, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import Answer, draft, investigate
 from bot.outgoing.clean import cleaned
 from bot.settings import Settings
 from bot.slack.answer import AnswerContent, answer_message, lines_of
