@@ -65,57 +65,35 @@ class Bot:
         token = _secret(settings.slack_bot_token.get_secret_value(), "FIRSTFAULT_SLACK_BOT_TOKEN")
         self.metrics = Metrics()
         self._settings = settings
+        self._open_jobs = partial(open_source, settings.jobs, links=settings.follow_links)
         self._client = make_client(token, settings.slack_api_url)
         identity = who_am_i(self._client)
         self.state: State = open_state(settings.state / DATABASE, lease=lease)
         self._files = RunFiles(settings.state / REPORTS)
-        secret = settings.slack_signing_secret.get_secret_value()
-        self._posting = posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
-        self._run_messages = run_messages = RunMessages(posting, self.state, version=version, metrics=self.metrics)
-        people = People(self._client, read_approvers(settings.approvers.split(",")))
-        self._approvals = Approvals(self.state, run_messages, posting, people, self._open_library, metrics=self.metrics)
-        limits = Limits(runs=settings.runs, run_seconds=settings.deadline)
+        self._posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
+        self._run_messages = RunMessages(self._posting, self.state, version=version, metrics=self.metrics)
+        self._people = People(self._client, read_approvers(settings.approvers.split(",")))
+        self._approvals = Approvals(
+            self.state, self._run_messages, self._posting, self._people, self._open_library, metrics=self.metrics
+        )
         self.worker = Worker(
             self.state,
-            run_messages,
+            self._run_messages,
             files=settings.state / REPORTS,
-            limits=limits,
+            limits=Limits(runs=settings.runs, run_seconds=settings.deadline),
             counters=self.metrics,
             version=version,
             tasks=tasks,
         )
         unhurried = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
-        open_jobs = partial(open_source, settings.jobs, links=settings.follow_links)
-        watching = WatchRequests(
-            self.state, unhurried, run_messages, people, open_jobs=open_jobs, limit=settings.watches
-        )
-        self._keeper = WatchService(self.state, watching, wake=self.worker.wake)
-        watching.wake = self._keeper.wake
-        self._following = _following(settings, identity, self.state, run_messages, posting, self.worker)
-        parts = ListenerContext(
-            state=self.state,
-            requests=Requests(
-                self.state,
-                run_messages,
-                people,
-                self._client,
-                open_jobs=open_jobs,
-                wake=self.worker.wake,
-                watching=watching,
-            ),
-            approvals=self._approvals,
-            client=self._client,
-            open_jobs=open_jobs,
-            wake=self.worker.wake,
-            me=str(identity.bot_user_id or ""),
-        )
-        asks, clicks = TextListener(parts), ClickListener(parts)
-        self._readers = InboxReaders(self.state.inbox, Listeners(asks, clicks).deal)
-        reception = Intake(
-            self.state.inbox, concerns_us=asks.concerns_us, objection=clicks.objection, wake=self._readers.wake
-        )
-        app = make_app(self._client, identity, secret, reception.receive, self.metrics.acknowledged)
+        watch_requests = self._make_watch_requests(unhurried)
+        self._watch_service = WatchService(self.state, watch_requests, wake=self.worker.wake)
+        watch_requests.wake = self._watch_service.wake
+        self._failed_jobs = self._make_failed_jobs(identity)
         self._vectors = Vectors(tasks=tasks)
+        self._readers, intake = self._make_listeners(identity, watch_requests)
+        secret = settings.slack_signing_secret.get_secret_value()
+        app = make_app(self._client, identity, secret, intake.receive, self.metrics.acknowledged)
         self._transport = _transport(settings, app)
         self._health = self._make_health(settings)
         self._stopping = threading.Event()
@@ -140,15 +118,15 @@ class Bot:
             self._health.start()
         self._transport.start()
         self._vectors.start()
-        self._keeper.start()
-        if self._following:
-            self._following.start()
+        self._watch_service.start()
+        if self._failed_jobs:
+            self._failed_jobs.start()
         self._tidy.start()
         self._late.start()
 
     def healthy(self) -> bool:
-        """Whether worker, transport, readers of the inbox and the keeper of watches are well."""
-        parts = (self.worker, self._transport, self._readers, self._keeper, self._following)
+        """Whether worker, transport, readers of the inbox, watches and failed jobs are well."""
+        parts = (self.worker, self._transport, self._readers, self._watch_service, self._failed_jobs)
         return all(part.healthy() for part in parts if part is not None)
 
     def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
@@ -159,9 +137,9 @@ class Bot:
         reading.start()
         leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
         self._vectors.stop()
-        self._keeper.stop()
-        if self._following:
-            self._following.stop()
+        self._watch_service.stop()
+        if self._failed_jobs:
+            self._failed_jobs.stop()
         self.worker.stop(grace_seconds)
         leaving.join(LEAVING_SECONDS)
         reading.join(2 * LEAVING_SECONDS)
@@ -178,6 +156,56 @@ class Bot:
             yield library
         self._vectors.wake()  # an approval is answered before its pattern has a vector
 
+    def _make_watch_requests(self, posting: Posting) -> WatchRequests:
+        return WatchRequests(
+            self.state,
+            posting,
+            self._run_messages,
+            self._people,
+            open_jobs=self._open_jobs,
+            limit=self._settings.watches,
+        )
+
+    def _make_failed_jobs(self, identity: AuthorizeResult) -> FailedJobs | None:
+        """What looks for jobs that failed; None where no channel wants to hear of them."""
+        settings = self._settings
+        if not settings.follow_channel:
+            return None
+        quiet = read_quiet(settings.follow_quiet)
+        return FailedJobs(
+            self.state,
+            self._run_messages,
+            self._posting,
+            FollowRules(identity.team_id or "", settings.follow_channel, settings.follow_posts, quiet),
+            open_jobs=self._open_jobs,
+            wake=self.worker.wake,
+        )
+
+    def _make_listeners(self, identity: AuthorizeResult, watch_requests: WatchRequests) -> tuple[InboxReaders, Intake]:
+        """What people write and click: who takes it in, and who deals with it."""
+        requests = Requests(
+            self.state,
+            self._run_messages,
+            self._people,
+            self._client,
+            open_jobs=self._open_jobs,
+            wake=self.worker.wake,
+            watching=watch_requests,
+        )
+        context = ListenerContext(
+            state=self.state,
+            requests=requests,
+            approvals=self._approvals,
+            client=self._client,
+            open_jobs=self._open_jobs,
+            wake=self.worker.wake,
+            me=str(identity.bot_user_id or ""),
+        )
+        texts, clicks = TextListener(context), ClickListener(context)
+        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks).deal)
+        intake = Intake(self.state.inbox, concerns_us=texts.concerns_us, objection=clicks.objection, wake=readers.wake)
+        return readers, intake
+
     def _make_health(self, settings: Settings) -> HealthServer | None:
         if not settings.health:
             return None
@@ -186,7 +214,7 @@ class Bot:
             "worker": self.worker.healthy,
             "slack": self._transport.healthy,
             "inbox": self._readers.healthy,
-            "watches": self._keeper.healthy,
+            "watches": self._watch_service.healthy,
             "state": self.state.writable,
         }
         return HealthServer(host, port, self.metrics, checks)
@@ -227,28 +255,6 @@ class Bot:
                 self._files.remove(self.state.forget(KEPT))
             except FirstfaultError as trouble:
                 _LOG.warning("nothing was tidied: %s", trouble.message)
-
-
-def _following(
-    settings: Settings,
-    identity: AuthorizeResult,
-    state: State,
-    run_messages: RunMessages,
-    posting: Posting,
-    worker: Worker,
-) -> FailedJobs | None:
-    """What looks for jobs that failed; None where no channel wants to hear of them."""
-    if not settings.follow_channel:
-        return None
-    quiet, team = read_quiet(settings.follow_quiet), identity.team_id or ""
-    return FailedJobs(
-        state,
-        run_messages,
-        posting,
-        FollowRules(team, settings.follow_channel, settings.follow_posts, quiet),
-        open_jobs=partial(open_source, settings.jobs, links=settings.follow_links),
-        wake=worker.wake,
-    )
 
 
 def _transport(settings: Settings, app: App) -> Transport:

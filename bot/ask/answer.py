@@ -60,7 +60,7 @@ def ask(
         thread: what was asked and answered before; a model that chooses is told the end of it.
         classifier: by which code sees what a question wants; without it letters alone decide.
     """
-    jobs = [one.job_id for one in subject.beside.manifests()]
+    jobs = [manifest.job_id for manifest in subject.beside.manifests()]
     asked = read_question(question, subject.parsed.nodes, jobs, subject.parsed.job.id)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)

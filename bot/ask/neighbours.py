@@ -28,7 +28,7 @@ class Neighbours:
 
     def subject(self, job: str) -> Subject | None:
         """Another job, read and diagnosed beside its own successful jobs."""
-        manifest = next((one for one in self._manifests if one.job_id == job), None)
+        manifest = next((manifest for manifest in self._manifests if manifest.job_id == job), None)
         if manifest is None or self._source is None:
             return None
         try:

@@ -61,10 +61,10 @@ class Subject:
         every: tuple[Evidence, ...] = (*self.diagnosis.events, *self.diagnosis.nodes, *self.diagnosis.iterations)
         return {one.id: one for one in every}
 
-    def told(self, one: Evidence) -> str:
+    def told(self, evidence: Evidence) -> str:
         """The sentence of a piece of evidence, with the words of the log where it says "this"."""
         about = self.about
-        return about.capital(about.because(one) if isinstance(one, EventEvidence) else one.because)
+        return about.capital(about.because(evidence) if isinstance(evidence, EventEvidence) else evidence.because)
 
     @property
     def leading(self) -> EventEvidence | None:

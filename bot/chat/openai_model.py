@@ -121,11 +121,11 @@ class OpenAIModel:
         while dialect is not None:
             spent += Usage(calls=1)
             try:
-                said = self._ask(question, dialect)
-                spent += said.usage
-                text = self._chosen(said, question, dialect)
+                streamed = self._ask(question, dialect)
+                spent += streamed.usage
+                text = self._chosen(streamed, question, dialect)
             except _Complaint as complaint:
-                trouble = self._trouble("does not take our request", ModelTrouble.REJECTED, said=str(complaint))
+                trouble = self._trouble("does not take our request", ModelTrouble.REJECTED, quote=str(complaint))
                 dialect = dialect.after(
                     str(complaint), schema=question.schema is not None, stream=question.on_text is not None
                 )
@@ -142,31 +142,31 @@ class OpenAIModel:
         trouble.usage = spent
         raise trouble
 
-    def _chosen(self, said: StreamPiece, question: _Question, dialect: Dialect) -> str:
+    def _chosen(self, streamed: StreamPiece, question: _Question, dialect: Dialect) -> str:
         """What counts of an answer; empty when there is no JSON as asked, and a simpler dialect may get it."""
-        if said.refusal or said.finish == "content_filter":
-            raise self._trouble("declined to answer", ModelTrouble.REFUSED, said=said.refusal)
-        if said.finish == "length":
+        if streamed.refusal or streamed.finish == "content_filter":
+            raise self._trouble("declined to answer", ModelTrouble.REFUSED, quote=streamed.refusal)
+        if streamed.finish == "length":
             hint = "Its thinking may have used up the tokens: try a model that thinks less."
             raise self._trouble(f"was cut off at {question.max_tokens:,} tokens", ModelTrouble.CUT_OFF, hint=hint)
-        whole = said.text if said.text.strip() else said.aside
+        whole = streamed.text if streamed.text.strip() else streamed.aside
         if question.schema is None:
             if words := visible(whole):
                 return words
             raise self._trouble("gave an empty answer", ModelTrouble.EMPTY)
-        found = json_object(whole) or json_object(said.aside) or ""
+        found = json_object(whole) or json_object(streamed.aside) or ""
         if dialect.rung is JsonMode.SCHEMA and found and not _as_asked(found, question.schema):
             return ""  # it took the schema and ignored it
         return found
 
     def _ask(self, question: _Question, dialect: Dialect) -> StreamPiece:
         """One request, and one line in the log about it."""
-        began, outcome, said = time.monotonic(), "failed", StreamPiece()
+        began, outcome, streamed = time.monotonic(), "failed", StreamPiece()
         try:
             with self._translated():
-                said = self._send(question, dialect)
-            outcome = said.finish or "ended"
-            return said
+                streamed = self._send(question, dialect)
+            outcome = streamed.finish or "ended"
+            return streamed
         except _Complaint:
             outcome = "not understood"
             raise
@@ -180,8 +180,8 @@ class OpenAIModel:
                 harmless(self.name, 80),
                 dialect.rung.value if question.schema else "words",
                 time.monotonic() - began,
-                said.usage.prompt_tokens,
-                said.usage.completion_tokens,
+                streamed.usage.prompt_tokens,
+                streamed.usage.completion_tokens,
                 harmless(outcome, 40),
             )
 
@@ -189,32 +189,32 @@ class OpenAIModel:
         body = _body(self.name, question, dialect)
         if question.on_text is None or not dialect.stream:
             response = self._client.chat.completions.with_raw_response.create(**body)
-            said = self._read(response.http_response.text)
-            if question.on_text is not None and (words := speakable(said.text)):
+            streamed = self._read(response.http_response.text)
+            if question.on_text is not None and (words := speakable(streamed.text)):
                 question.on_text(words)
-            return said
+            return streamed
         return self._stream(body, dialect, question.on_text)
 
     def _stream(self, body: dict[str, Any], dialect: Dialect, on_text: OnText) -> StreamPiece:
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
-        said, told = StreamPiece(), ""
+        streamed, told = StreamPiece(), ""
         with self._client.chat.completions.create(**body, stream=True) as stream:
             if "json" in stream.response.headers.get("content-type", ""):  # it does not stream
                 stream.response.read()
-                said = self._read(stream.response.text)
-                on_text(speakable(said.text))
-                return said
+                streamed = self._read(stream.response.text)
+                on_text(speakable(streamed.text))
+                return streamed
             for piece in self._pieces(stream):
-                said += piece
-                told = _tell(said, told, on_text) if piece.text else told
-        if said.complaint:
-            raise _Complaint(said.complaint)
-        if not said.finish and json_object(said.text) is None:
-            if not said.text and not said.aside:
+                streamed += piece
+                told = _tell(streamed, told, on_text) if piece.text else told
+        if streamed.complaint:
+            raise _Complaint(streamed.complaint)
+        if not streamed.finish and json_object(streamed.text) is None:
+            if not streamed.text and not streamed.aside:
                 raise self._trouble("sent what is no answer", ModelTrouble.BROKEN, hint="Does the URL end in /v1?")
             raise self._trouble("stopped in the middle of its answer", ModelTrouble.CUT_OFF)
-        return said
+        return streamed
 
     def _pieces(self, chunks: Iterable[object]) -> Iterator[StreamPiece]:
         try:
@@ -228,14 +228,14 @@ class OpenAIModel:
 
     def _read(self, text: str) -> StreamPiece:
         try:
-            said = read_answer(json.loads(text))
+            streamed = read_answer(json.loads(text))
         except (ValueError, RecursionError):
-            said = None
-        if said is None:
-            raise self._trouble("is no chat endpoint", ModelTrouble.BROKEN, said=text, hint="Does the URL end in /v1?")
-        if said.complaint:
-            raise _Complaint(said.complaint)
-        return said
+            streamed = None
+        if streamed is None:
+            raise self._trouble("is no chat endpoint", ModelTrouble.BROKEN, quote=text, hint="Does the URL end in /v1?")
+        if streamed.complaint:
+            raise _Complaint(streamed.complaint)
+        return streamed
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -253,29 +253,29 @@ class OpenAIModel:
             raise self._trouble("does not accept the key", ModelTrouble.WRONG_KEY, hint=hint) from error
         except openai.NotFoundError as error:
             hint = "Look at FIRSTFAULT_MODEL and FIRSTFAULT_MODEL_URL."
-            raise self._trouble("is not there", ModelTrouble.NOT_FOUND, said=error.message, hint=hint) from error
+            raise self._trouble("is not there", ModelTrouble.NOT_FOUND, quote=error.message, hint=hint) from error
         except openai.RateLimitError as error:
             hint = "Wait, or ask for a higher limit."
             raise self._trouble(
-                "takes no more calls now", ModelTrouble.RATE_LIMITED, said=error.message, hint=hint
+                "takes no more calls now", ModelTrouble.RATE_LIMITED, quote=error.message, hint=hint
             ) from error
         except openai.APIStatusError as error:
             if error.status_code in _COMPLAINTS:
                 raise _Complaint(f"{error.message} {error.param or ''}".strip()) from error
             kind = ModelTrouble.BROKEN if error.status_code >= 500 else ModelTrouble.REJECTED
-            raise self._trouble(f"failed with HTTP {error.status_code}", kind, said=error.message) from error
+            raise self._trouble(f"failed with HTTP {error.status_code}", kind, quote=error.message) from error
         except openai.APIError as error:  # an error in the middle of a stream
-            raise self._trouble("broke off", ModelTrouble.BROKEN, said=error.message) from error
+            raise self._trouble("broke off", ModelTrouble.BROKEN, quote=error.message) from error
 
-    def _trouble(self, what: str, kind: ModelTrouble, *, said: str = "", hint: str = "") -> ModelUnavailable:
-        quoted = said.replace(self._key, "***") if self._key else said
-        quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if said.strip() else ""
+    def _trouble(self, what: str, kind: ModelTrouble, *, quote: str = "", hint: str = "") -> ModelUnavailable:
+        quoted = quote.replace(self._key, "***") if self._key else quote
+        quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if quote.strip() else ""
         return ModelUnavailable(f"{self._where} {what}.{quoted}", hint, kind=kind)
 
 
-def _tell(said: StreamPiece, told: str, on_text: OnText) -> str:
+def _tell(streamed: StreamPiece, told: str, on_text: OnText) -> str:
     """Tell what is new of an answer; gives what has been told."""
-    words = speakable(said.text)
+    words = speakable(streamed.text)
     if told.startswith(words):
         return told
     if not words.startswith(told):

@@ -212,9 +212,9 @@ class _Page:
         metrics = self._diagnosis.metrics
         if metrics:
             yield from self._title("Metrics")
-        for one in metrics[:MAX_METRICS]:
-            yield from self._numbered(one.id, self._sentence(one.because))
-            for line in _places(one.lines, self._width - _INDENT):
+        for metric in metrics[:MAX_METRICS]:
+            yield from self._numbered(metric.id, self._sentence(metric.because))
+            for line in _places(metric.lines, self._width - _INDENT):
                 yield Text(" " * _INDENT).append(line, "cyan")
         yield from self._left_out(len(metrics) - MAX_METRICS, "metric")
 

@@ -32,7 +32,7 @@ def earlier_attempts(
         manifests = manifests_of(source, None)
     except SourceUnavailable:
         return ()
-    members = in_order([one for one in manifests if one.run == job.manifest.run])
+    members = in_order([manifest for manifest in manifests if manifest.run == job.manifest.run])
     place = next((place for place, one in enumerate(members) if one.job_id == job.id), 0)
     found: list[Attempt] = []
     for manifest in members[max(0, place - MOST_EARLIER) : place]:
@@ -60,7 +60,9 @@ def manifests_of(source: JobSource, progress: Progress | None) -> list[Manifest]
 
 def in_order(members: Sequence[Manifest]) -> list[Manifest]:
     """Attempts by their numbers, else by their starts."""
-    return sorted(members, key=lambda one: (one.attempt is None, one.attempt or 0, one.start or "", one.job_id))
+    return sorted(
+        members, key=lambda member: (member.attempt is None, member.attempt or 0, member.start or "", member.job_id)
+    )
 
 
 def read_attempts(job: Job, good: Sequence[Job], cache: ByteCache | None) -> tuple[Attempt, ...]:

@@ -60,6 +60,10 @@ def _kept(job: Job, folder: Path) -> list[Path]:
 
 
 def _answer(records: list[Records], name: str, topology: Topology) -> FlowsAnswer:
-    frame = pl.concat([one.frame for one in records], how="diagonal_relaxed") if len(records) > 1 else records[0].frame
-    told = tuple(dict.fromkeys(sentence for one in records for sentence in one.told))
+    frame = (
+        pl.concat([record.frame for record in records], how="diagonal_relaxed")
+        if len(records) > 1
+        else records[0].frame
+    )
+    told = tuple(dict.fromkeys(sentence for record in records for sentence in record.told))
     return analyse(table_from(frame, name), topology, told)

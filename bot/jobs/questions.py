@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from bot.jobs.child_process import ChildProcess
-from bot.jobs.leases import EndReason, Lease
+from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.messages import Ask, EarlierTurn, FailureMessage, ReplyMessage
 from bot.jobs.work_context import WorkContext, died, logged, too_late
 from bot.outgoing.errors import Failure
@@ -28,30 +28,30 @@ class Questions:
         """Those of questions."""
         return self._context.state.threads.leases
 
-    def carry_out(self, held: Lease) -> None:
+    def carry_out(self, lease: Lease) -> None:
         """From a claimed question to one that was told."""
         state, limits = self._context.state, self._context.limits
-        held.deadline = state.clock() + timedelta(seconds=limits.question_seconds)
-        question = self._now(held)
+        lease.deadline = state.clock() + timedelta(seconds=limits.question_seconds)
+        question = self._now(lease)
         answer = state.runs.answer(question.run)
         if answer is None:
             failure = Failure("There is no answer yet that could be asked about.", "Ask again when it is there.")
-            self._conclude(question, held, Status.FAILED, failure)
+            self._conclude(question, lease, Status.FAILED, failure)
             return
         order = Ask(question.text, answer, self._before(question))
-        with self._context.child(held, TASK, order) as process:
-            ending = self._listen(held, process)
-        self._end(question, held, ending, process)
+        with self._context.child(lease, TASK, order) as process:
+            ending = self._listen(lease, process)
+        self._end(question, lease, ending, process)
 
-    def tell(self, held: Lease) -> None:
+    def tell(self, lease: Lease) -> None:
         """Say what became of a concluded question."""
-        question = self._now(held)
+        question = self._now(lease)
         listener = self._context.listener
         if question.status is Status.DONE:
-            self._context.tell(held, lambda: listener.replied(question))
+            self._context.tell(lease, lambda: listener.replied(question))
         else:
             failure = question.failure or Failure("The reply was lost.", "Ask again.")
-            self._context.tell(held, lambda: listener.not_replied(question, failure))
+            self._context.tell(lease, lambda: listener.not_replied(question, failure))
 
     def _before(self, question: ThreadQuestion) -> tuple[EarlierTurn, ...]:
         """What was asked and answered before it in the same thread."""
@@ -63,43 +63,43 @@ class Questions:
             if earlier.reply and earlier.ts < question.ts
         )
 
-    def _listen(self, held: Lease, process: ChildProcess) -> ReplyMessage | Failure | None:
+    def _listen(self, lease: Lease, process: ChildProcess) -> ReplyMessage | Failure | None:
         ending: ReplyMessage | Failure | None = None
         for message in process.messages():
             match message:
                 case ReplyMessage():
                     ending = message
                 case FailureMessage(failure, trace, audience):
-                    ending = logged(held, failure, trace, audience)
+                    ending = logged(lease, failure, trace, audience)
                 case _:
                     pass  # progress of a reply is shown to nobody
         return ending
 
     def _end(
-        self, question: ThreadQuestion, held: Lease, ending: ReplyMessage | Failure | None, process: ChildProcess
+        self, question: ThreadQuestion, lease: Lease, ending: ReplyMessage | Failure | None, process: ChildProcess
     ) -> None:
-        if held.why is EndReason.LOST:
+        if lease.why is EndReason.LOST:
             return
         if isinstance(ending, ReplyMessage):
-            self._context.state.threads.save_reply(held.id, self._context.owner, ending.text)
-            self._conclude(question, held, Status.DONE)
+            self._context.state.threads.save_reply(lease.id, self._context.owner, ending.text)
+            self._conclude(question, lease, Status.DONE)
         elif isinstance(ending, Failure):
-            self._conclude(question, held, Status.FAILED, ending)
-        elif held.why is EndReason.STOPPED:
-            self.leases.hand_back(held.id, self._context.owner, counted=False)
-        elif held.why is EndReason.DEADLINE:
-            self._conclude(question, held, Status.FAILED, too_late(_WHAT, self._context.limits.question_seconds))
+            self._conclude(question, lease, Status.FAILED, ending)
+        elif lease.why is EndReason.STOPPED:
+            self.leases.hand_back(lease.id, self._context.owner, counted=False)
+        elif lease.why is EndReason.DEADLINE:
+            self._conclude(question, lease, Status.FAILED, too_late(_WHAT, self._context.limits.question_seconds))
         else:
-            failure = died(held, process, _WHAT)
-            if not self._context.forgive(held, TASK, question.attempts, process):
-                self._conclude(question, held, Status.FAILED, failure)
+            failure = died(lease, process, _WHAT)
+            if not self._context.forgive(lease, TASK, question.attempts, process):
+                self._conclude(question, lease, Status.FAILED, failure)
 
-    def _conclude(self, question: ThreadQuestion, held: Lease, status: Status, failure: Failure | None = None) -> None:
-        if self._context.conclude(held, TASK, status, failure, asked_at=question.asked_at):
-            self.tell(held)
+    def _conclude(self, question: ThreadQuestion, lease: Lease, status: Status, failure: Failure | None = None) -> None:
+        if self._context.conclude(lease, TASK, status, failure, asked_at=question.asked_at):
+            self.tell(lease)
 
-    def _now(self, held: Lease) -> ThreadQuestion:
-        question = self._context.state.threads.question(held.id)
+    def _now(self, lease: Lease) -> ThreadQuestion:
+        question = self._context.state.threads.question(lease.id)
         if question is None:
-            raise LookupError(f"question {held.id} is gone from the state")
+            raise LookupError(f"question {lease.id} is gone from the state")
         return question

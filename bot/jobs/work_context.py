@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.jobs.child_process import ChildProcess
-from bot.jobs.leases import Lease
+from bot.jobs.lease_keeper import Lease
 from bot.jobs.listener import Counters, Listener
 from bot.jobs.messages import Ask, ChildOrder, Diagnose
 from bot.jobs.run_files import RunFiles
@@ -54,65 +54,65 @@ class WorkContext:
     tasks: Mapping[str, str] = field(default_factory=lambda: TASKS)
 
     @contextmanager
-    def child(self, held: Lease, task: str, body: Diagnose | Ask) -> Iterator[ChildProcess]:
+    def child(self, lease: Lease, task: str, body: Diagnose | Ask) -> Iterator[ChildProcess]:
         """A child for this task; afterwards nothing of it is left."""
-        with self.files.temporary(held.id) as temporary:
+        with self.files.temporary(lease.id) as temporary:
             order = ChildOrder(self.tasks[task], body, self.limits.memory_bytes)
             process = ChildProcess(order, temporary=temporary, environment=self.environment)
             job = body.job if isinstance(body, Diagnose) else body.answer.job
-            _LOG.info("%s: %s %s in process %d", held.id, task, job, process.pid, extra={"run": held.id, "job": job})
-            with held.running(process):
+            _LOG.info("%s: %s %s in process %d", lease.id, task, job, process.pid, extra={"run": lease.id, "job": job})
+            with lease.running(process):
                 yield process
 
     def conclude(
-        self, held: Lease, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime
+        self, lease: Lease, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime
     ) -> bool:
         """Write down how it ended; False when it is another's meanwhile."""
-        mine = held.leases.conclude(held.id, self.owner, status, failure)
+        mine = lease.leases.conclude(lease.id, self.owner, status, failure)
         seconds = (self.state.clock() - asked_at).total_seconds()
         if mine:
             self.counters.finished(task, str(status), seconds)
         reference = failure.reference if failure else ""
         _LOG.info(
-            "%s: %s%s", held.id, status if mine else "lost", f" ({reference})" if reference else "",
-            extra={"run": held.id, "outcome": str(status), "seconds": round(seconds, 3), "reference": reference},
+            "%s: %s%s", lease.id, status if mine else "lost", f" ({reference})" if reference else "",
+            extra={"run": lease.id, "outcome": str(status), "seconds": round(seconds, 3), "reference": reference},
         )  # fmt: skip
         return mine
 
-    def forgive(self, held: Lease, task: str, attempts: int, process: ChildProcess) -> bool:
+    def forgive(self, lease: Lease, task: str, attempts: int, process: ChildProcess) -> bool:
         """A child died: let it be tried again, unless it was tried often enough; ``attempts``: that died before."""
         if process.was_told_to_end():
-            return held.leases.hand_back(held.id, self.owner, counted=False)
+            return lease.leases.hand_back(lease.id, self.owner, counted=False)
         self.counters.child_died(task)
-        return attempts + 1 < MAX_DEATHS and held.leases.hand_back(held.id, self.owner, counted=True)
+        return attempts + 1 < MAX_DEATHS and lease.leases.hand_back(lease.id, self.owner, counted=True)
 
-    def tell(self, held: Lease, call: Callable[[], None]) -> None:
+    def tell(self, lease: Lease, call: Callable[[], None]) -> None:
         """The last call about it; when it raises, it comes again later. Broad except: the listener is foreign code."""
         try:
             call()
         except Exception:  # noqa: BLE001 the boundary to the listener
             reference = new_id("e")
-            _LOG.exception("%s: telling failed (%s)", held.id, reference, extra={"run": held.id})
-            if not held.leases.tell_later(held.id, self.owner):
-                _LOG.error("%s: telling failed too often, giving up", held.id, extra={"run": held.id})
+            _LOG.exception("%s: telling failed (%s)", lease.id, reference, extra={"run": lease.id})
+            if not lease.leases.tell_later(lease.id, self.owner):
+                _LOG.error("%s: telling failed too often, giving up", lease.id, extra={"run": lease.id})
         else:
-            held.leases.told(held.id, self.owner)
+            lease.leases.told(lease.id, self.owner)
 
-    def mention(self, held: Lease, call: Callable[[], None]) -> None:
+    def mention(self, lease: Lease, call: Callable[[], None]) -> None:
         """A call that only informs: its trouble is logged and costs nothing else. A broad except as in ``tell``."""
         try:
             call()
         except Exception as error:  # noqa: BLE001 the boundary to the listener
-            _LOG.warning("%s: %s while telling of progress", held.id, type(error).__name__, extra={"run": held.id})
+            _LOG.warning("%s: %s while telling of progress", lease.id, type(error).__name__, extra={"run": lease.id})
 
 
-def died(held: Lease, process: ChildProcess, what: str) -> Failure:
+def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
     """A child that ended without a last word, for the asker; the log has what it wrote last."""
     reference, how = new_id("e"), process.how_it_ended()
     _LOG.error(
         "%s: child %s (%s); after signal 9 the kernel's log tells whether memory ran out\n%s",
-        held.id, how, reference, process.last_lines(),
-        extra={"run": held.id, "reference": reference},
+        lease.id, how, reference, process.last_lines(),
+        extra={"run": lease.id, "reference": reference},
     )  # fmt: skip
     hint = f"Most likely memory ran out. {ASK}" if "signal 9" in how else ASK
     return Failure(f"{what} ended twice without an answer ({how}).", hint, "ChildDied", reference)
@@ -123,24 +123,24 @@ def too_late(what: str, seconds: float) -> Failure:
     return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", "Ask again.", "Deadline", new_id("e"))
 
 
-def logged(held: Lease, failure: Failure, trace: str, audience: Audience) -> Failure:
+def logged(lease: Lease, failure: Failure, trace: str, audience: Audience) -> Failure:
     """What the asker may read of it; the rest stands in our log, under the reference that they are told."""
     if audience is Audience.ASKER and not trace:
         return failure
     reference = new_id("e")
     _LOG.error(
-        "%s: %s: %s %s (%s)\n%s", held.id, failure.kind, failure.message, failure.hint, reference, trace,
-        extra={"run": held.id, "reference": reference},
+        "%s: %s: %s %s (%s)\n%s", lease.id, failure.kind, failure.message, failure.hint, reference, trace,
+        extra={"run": lease.id, "reference": reference},
     )  # fmt: skip
     return replace(public_failure(failure, audience), reference=reference)
 
 
-def shareable(held: Lease, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
+def shareable(lease: Lease, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
     """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
     if answer.diagnosis is None:
         return answer
     diagnosis, note = shareable_diagnosis(answer.diagnosis), answer.note and shareable_note(answer.note)
     if final and (diagnosis != answer.diagnosis or note != answer.note):
-        kept = [*(one.reason for one in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
-        _LOG.warning("%s: %s", held.id, " ".join(filter(None, kept)), extra={"run": held.id})
+        kept = [*(skip.reason for skip in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
+        _LOG.warning("%s: %s", lease.id, " ".join(filter(None, kept)), extra={"run": lease.id})
     return replace(answer, diagnosis=diagnosis, note=note)

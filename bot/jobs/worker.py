@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.jobs.diagnoses import Diagnoses
-from bot.jobs.leases import TICK_SECONDS, EndReason, Lease, LeaseKeeper
+from bot.jobs.lease_keeper import TICK_SECONDS, EndReason, Lease, LeaseKeeper
 from bot.jobs.listener import Counters, Listener, NoCounters
 from bot.jobs.questions import Questions
 from bot.jobs.run_files import RunFiles

@@ -176,9 +176,9 @@ def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFa
     return [one.fault() for one in ordered if not one.is_said_by(own)][:MAX_EXACT]
 
 
-def says_the_same(one: Entry, other: Entry) -> bool:
+def says_the_same(entry: Entry, other: Entry) -> bool:
     """Whether two patterns have the same cause or the same fix: a team's pattern often takes over those of a seed."""
-    return one.pattern.cause == other.pattern.cause or one.pattern.fix == other.pattern.fix
+    return entry.pattern.cause == other.pattern.cause or entry.pattern.fix == other.pattern.fix
 
 
 class _Seen:

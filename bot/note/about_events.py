@@ -96,7 +96,7 @@ def _compared(about: ClaimSource, event: EventEvidence) -> Iterator[Claim]:
         others = counted(about.total - 1, "node")
         told = say("event.alone", node=about.clean(event.nodes[0], 80), id=event.id, others=others)
         yield from claim(f"{event.id}.alone", "happened", told, cites)
-    first = min((one.first_time for one in about.roots if one.first_time is not None), default=None)
+    first = min((root.first_time for root in about.roots if root.first_time is not None), default=None)
     if quote and first is not None and event.first_time == first:
         told = say("event.first", clock=clock(first), who=about.who(event), quote=quote)
         yield from claim(f"{event.id}.first", "happened", told, cites, at=first)

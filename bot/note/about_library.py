@@ -36,7 +36,7 @@ def _exact(about: ClaimSource, fault: KnownFault) -> Iterator[Claim]:
     if about.diagnosis.scope not in _QUIET:
         on_node = bool(about.suspect)
         head = say("library.head_node", node=about.suspect, **slots) if on_node else say("library.head", **slots)
-        beside = [*(event.id for event in about.roots[:1]), *(one.id for one in about.suspects[:1])]
+        beside = [*(event.id for event in about.roots[:1]), *(suspect.id for suspect in about.suspects[:1])]
         cites = [fault.id, *beside]
         lead = "cause headline" if fault.agrees else "cause"
         yield from advice(f"{fault.id}.cause", lead, _cause(about, fault), cites, short=head)

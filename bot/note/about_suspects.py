@@ -24,11 +24,11 @@ def claims_of_suspects(about: ClaimSource) -> Iterator[Claim]:
     yield from _cause(about, first)
     yield from _ended(about, first)
     yield from _local(about, first)
-    for one in others:
+    for other in others:
         told = say(
-            "suspect.other", node=about.clean(one.node, NAME), score=f"{one.score:.2f}", first=f"{first.score:.2f}"
+            "suspect.other", node=about.clean(other.node, NAME), score=f"{other.score:.2f}", first=f"{first.score:.2f}"
         )
-        yield from claim(f"{one.id}.other", "open", told, [one.id])
+        yield from claim(f"{other.id}.other", "open", told, [other.id])
 
 
 def _who(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
@@ -44,7 +44,7 @@ def _who(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
 def _reasons(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     """Each by itself, and the most telling ones together."""
     reasons = [about.clean(reason) for reason in first.reasons or (first.because,)][:MAX_REASONS]
-    shown = [one for one in reasons if claim("-", "open", one, [])]
+    shown = [reason for reason in reasons if claim("-", "open", reason, [])]
     if len(shown) > 1:
         yield from claim(f"{first.id}.why", "happened", " ".join(shown[:MAX_WHY]), [first.id], ground=not about.roots)
     for number, reason in enumerate(shown, start=1):
@@ -54,7 +54,7 @@ def _reasons(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
 
 def _cause(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
     """What points to it, when no line says what broke."""
-    reason = next(iter([about.clean(one) for one in first.reasons or (first.because,)]), "")
+    reason = next(iter([about.clean(reason) for reason in first.reasons or (first.because,)]), "")
     if not reason:
         return []
     if not about.roots:

@@ -92,4 +92,4 @@ class Claims:
 
     def reason(self, name: str) -> Reason | None:
         """The mechanism of that id."""
-        return next((one for one in self.reasons if one.id == name), None)
+        return next((reason for reason in self.reasons if reason.id == name), None)

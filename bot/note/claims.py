@@ -43,7 +43,7 @@ def _beside(about: ClaimSource) -> list[str]:
     """What else the evidence holds: its own sentences, its first lines, what is known of the job."""
     diagnosis = about.diagnosis
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)
-    lines = (line.text for one in evidence for line in one.lines[:MAX_CITED])
+    lines = (line.text for evidence_item in evidence for line in evidence_item.lines[:MAX_CITED])
     facts = (f"{name} {value}" for name, value in diagnosis.facts.items())
-    told = (*(one.because for one in evidence), *lines, *facts, *diagnosis.why, diagnosis.job)
+    told = (*(evidence_item.because for evidence_item in evidence), *lines, *facts, *diagnosis.why, diagnosis.job)
     return [about.clean(one) for one in told]

@@ -21,7 +21,7 @@ def listing(claims: Claims, budget: int) -> dict[str, str]:
         budget: tokens of all claims together; the least telling of a field are left out first.
     """
     shown = {
-        field: [_line(one, field) for use in uses for one in claims.of(use) if not claims.find(f"{one.id}1")]
+        field: [_line(claim, field) for use in uses for claim in claims.of(use) if not claims.find(f"{claim.id}1")]
         for field, uses in _FIELDS.items()
     }  # what is told in parts as well is shown in parts
     while tokens("\n".join(line for lines in shown.values() for line in lines)) > budget:

@@ -69,7 +69,9 @@ def _found(ids: Sequence[str], claims: Claims, use: ClaimUse) -> list[Claim]:
 
 def _sentence(chosen: Sequence[Claim], *, short: bool = False) -> Sentence:
     texts = [(one.short or one.says) if short else one.says for one in chosen]
-    text = " ".join(one if one.endswith((".", "!", "?", "\u201d")) or len(texts) == 1 else f"{one}." for one in texts)
+    text = " ".join(
+        text if text.endswith((".", "!", "?", "\u201d")) or len(texts) == 1 else f"{text}." for text in texts
+    )
     return _of(text, [name for one in chosen for name in one.cites])
 
 

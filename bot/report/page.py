@@ -60,7 +60,7 @@ def render_report(
         version=version,
         styles=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
         clocks=_clocks(diagnosis),
-        cited={one.id: citations(one, excerpts, shown) for one in evidence},
+        cited={cited_evidence.id: citations(cited_evidence, excerpts, shown) for cited_evidence in evidence},
         plots=_plots(diagnosis),
     )
 
@@ -98,7 +98,9 @@ def _plot(
 
 def _linker(diagnosis: Diagnosis, faults: Sequence[KnownFault]) -> Callable[[str], Markup]:
     """A filter that makes the ids of evidence in a sentence lead to the evidence."""
-    known = {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)}
+    known = {
+        evidence.id for evidence in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
+    }
     known |= {fault.id for fault in faults}
 
     def link(evidence_id: str) -> str:

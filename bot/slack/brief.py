@@ -51,18 +51,18 @@ def grounds(diagnosis: Diagnosis) -> list[str]:
     """The sentences behind the verdict that the parent message shows; how long it hung stands with the moment."""
     if diagnosis.scope is Scope.NONE:
         return []
-    return [one for one in diagnosis.why if not _HUNG.match(one)][:GROUNDS]
+    return [reason for reason in diagnosis.why if not _HUNG.match(reason)][:GROUNDS]
 
 
 def told_in_brief(diagnosis: Diagnosis) -> frozenset[str]:
     """The sentences that the parent message says, as ``left_to_say`` knows them again."""
-    hung = [one for one in diagnosis.why if _HUNG.match(one)]
+    hung = [reason for reason in diagnosis.why if _HUNG.match(reason)]
     return frozenset(_same(one) for one in (*grounds(diagnosis), *hung))
 
 
 def left_to_say(sentences: Sequence[str], told: Collection[str]) -> list[str]:
     """Those that were not told yet; the first letter and the stop make no difference."""
-    return [one for one in sentences if _same(one) not in told]
+    return [sentence for sentence in sentences if _same(sentence) not in told]
 
 
 def known_best(known: Sequence[KnownFault]) -> KnownFault | None:
@@ -101,13 +101,15 @@ def since(diagnosis: Diagnosis) -> str:
     if sign is None and (sign := _first_told(diagnosis)) is not None:
         said = ", ".join(part for part in (said, f"first told at {wording.moment(sign):%H:%M:%S}") if part)
     clock = f" ({wording.day([sign])}, {wording.clock_zone(diagnosis)})" if sign is not None else ""
-    hung = next((found[1] for one in diagnosis.why if (found := _HUNG.match(one))), "")
+    hung = next((found[1] for reason in diagnosis.why if (found := _HUNG.match(reason))), "")
     return "; ".join(part for part in (f"{said}{clock}", f"it hung for {hung}" if hung else "") if part)
 
 
 def _first_told(diagnosis: Diagnosis) -> int | None:
     """Where nobody logged the fault itself: when somebody told of it first."""
-    times = [one.first_time for one in diagnosis.events if one.role is Role.PROPAGATED and one.first_time is not None]
+    times = [
+        event.first_time for event in diagnosis.events if event.role is Role.PROPAGATED and event.first_time is not None
+    ]
     return min(times, default=None)
 
 
@@ -123,7 +125,7 @@ def _sure(diagnosis: Diagnosis) -> list[BriefLine]:
 
 def _grounds(diagnosis: Diagnosis) -> list[BriefLine]:
     """The second one goes before all but what is merely public."""
-    shown = [prose(wording.sentence(one), MAX_LINE) for one in grounds(diagnosis)]
+    shown = [prose(wording.sentence(ground), MAX_LINE) for ground in grounds(diagnosis)]
     return [
         BriefLine(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)
     ]

@@ -131,7 +131,7 @@ class FailedJobs:
         """Each by itself as long as there is room in this hour, else one and a digest of the rest."""
         now, followed = self._state.clock(), self._state.followed
         waiting = followed.waiting()
-        room = self._manners.posts - len({(one.run, one.fate) for one in followed.since(now - HOUR)})
+        room = self._manners.posts - len({(job.run, job.fate) for job in followed.since(now - HOUR)})
         if not waiting or room <= 0 or self._manners.is_quiet(now):
             return
         if len(waiting) <= room:
@@ -144,14 +144,14 @@ class FailedJobs:
         if run is not None:
             self._list(run, rest if room > 1 or last is None else waiting)
 
-    def _diagnose(self, one: FollowedJob) -> Run | None:
+    def _diagnose(self, followed: FollowedJob) -> Run | None:
         """Queue it, in the thread of its run's first failure where there is one."""
-        earlier = self._first(one.lineage)
+        earlier = self._first(followed.lineage)
         thread = (earlier.thread_ts or earlier.message_ts) if earlier else ""
-        request = RunRequest(one.job, self._manners.team, self._manners.channel, "", Trigger.FOLLOW, thread)
+        request = RunRequest(followed.job, self._manners.team, self._manners.channel, "", Trigger.FOLLOW, thread)
         with self._state.together():
             asked = self._state.runs.ask(request)
-            if not self._state.followed.asked(one.job, asked.run.id):
+            if not self._state.followed.asked(followed.job, asked.run.id):
                 return None
         try:
             self._run_messages.show(asked.run.id)
@@ -167,21 +167,21 @@ class FailedJobs:
 
     def _compare(self) -> None:
         """Say once that attempts fail in the same way again and again."""
-        for one in self._state.followed.not_compared():
-            run = self._state.runs.get(one.run)
+        for job in self._state.followed.not_compared():
+            run = self._state.runs.get(job.run)
             if run is not None and not run.told:
                 continue
-            attempts = self._state.followed.of_lineage(one.lineage)
-            upto = [attempt for attempt in attempts if attempt.at <= one.at]
+            attempts = self._state.followed.of_lineage(job.lineage)
+            upto = [attempt for attempt in attempts if attempt.at <= job.at]
             causes = [self._cause(attempt.run) for attempt in upto]
             same = _streak(causes)
             if run is not None and same >= SAME and causes[-1]:
-                message = again_message(one.lineage, len(upto), same, causes[-1])
+                message = again_message(job.lineage, len(upto), same, causes[-1])
                 self._posting.once(run, "again", message, thread=run.thread_ts or run.message_ts)
-            self._state.followed.compared(one.job)
+            self._state.followed.compared(job.job)
 
     def _first(self, lineage: str) -> Run | None:
-        runs = (self._state.runs.get(one.run) for one in self._state.followed.of_lineage(lineage))
+        runs = (self._state.runs.get(job.run) for job in self._state.followed.of_lineage(lineage))
         return next((run for run in runs if run is not None and run.message_ts), None)
 
     def _cause(self, run_id: str) -> str:

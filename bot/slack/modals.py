@@ -158,9 +158,9 @@ def read_reject(view: Mapping[str, Any]) -> str | FieldErrors:
     return FieldErrors({REASON: wrong}) if wrong else reason
 
 
-def lines_modal(run: str, one: Evidence, cited: Sequence[Citation]) -> Block:
+def lines_modal(run: str, evidence: Evidence, cited: Sequence[Citation]) -> Block:
     """The raw lines of one piece of evidence with what is around them; an arrow marks the cited ones."""
-    blocks = section(prose(one.because, 600))
+    blocks = section(prose(evidence.because, 600))
     room = MAX_LINES
     for citation in cited:
         if room <= 0 or len(blocks) >= MAX_VIEW_BLOCKS - 4:
@@ -173,7 +173,7 @@ def lines_modal(run: str, one: Evidence, cited: Sequence[Citation]) -> Block:
         blocks += section("The raw lines cannot be read any more.")
     elif room <= 0:
         blocks += context("More lines are in the report in the thread.")
-    return modal(f"{one.id}: raw lines", blocks, form=act.LINES_FORM, about=act.lines_value(run, one.id))
+    return modal(f"{evidence.id}: raw lines", blocks, form=act.LINES_FORM, about=act.lines_value(run, evidence.id))
 
 
 def message_modal(title: str, *lines: str) -> Block:

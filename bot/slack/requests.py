@@ -206,10 +206,14 @@ class Requests:
     def _nearest(self, job: str) -> list[str]:
         """Known ids like this one, the likest first."""
         try:
-            known = {one.casefold(): one for one in self._open_jobs().job_ids()}
+            known = {job_id.casefold(): job_id for job_id in self._open_jobs().job_ids()}
         except FirstfaultError:
             return []
-        return [known[one] for one in get_close_matches(job.casefold(), known, n=MAX_NEAR, cutoff=LIKE) if one != job]
+        return [
+            known[job_id]
+            for job_id in get_close_matches(job.casefold(), known, n=MAX_NEAR, cutoff=LIKE)
+            if job_id != job
+        ]
 
     def _audit(self, request: RunRequest, what: str, run: Run) -> None:
         details = {"job": run.job, "channel": run.channel, "through": str(request.trigger)}

@@ -28,7 +28,7 @@ def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
     """Suspects, what to check first, more reasons; without what the parent message has said."""
     told = told_in_brief(diagnosis)
     suspects = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
-    more = [one for one in left_to_say(diagnosis.why, told) if one.rstrip(".").casefold() not in suspects]
+    more = [reason for reason in left_to_say(diagnosis.why, told) if reason.rstrip(".").casefold() not in suspects]
     yield from _suspects(diagnosis, told)
     yield from _checks(diagnosis.checks)
     if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
@@ -58,7 +58,7 @@ def _checks(checks: Sequence[str]) -> Iterator[Part]:
 def cites(ids: Sequence[str]) -> str:
     """Ids of evidence after a sentence: " [E1, E2]"; what is no evidence is called by what it is."""
     called = {"D": "verdict", "C": "checks", "J": "logs read"}
-    names = dict.fromkeys(called.get(one[:1], literal(one, 8)) for one in ids)
+    names = dict.fromkeys(called.get(evidence_id[:1], literal(evidence_id, 8)) for evidence_id in ids)
     return f" [{', '.join(prose(name, 12) for name in names)}]" if names else ""
 
 

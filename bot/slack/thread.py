@@ -66,12 +66,12 @@ def details_message(
 
 def faults_message(run: str, known: Sequence[KnownFault]) -> Message:
     """Known faults like this one in full: why they fit, cause, fix, jobs they were seen in."""
-    run_messages = f"{counted(len(known), 'known fault')} like this" if known else "Nothing similar is known."
-    parts = [Part(section("*Known faults like this*" if known else run_messages))]
+    notice = f"{counted(len(known), 'known fault')} like this" if known else "Nothing similar is known."
+    parts = [Part(section("*Known faults like this*" if known else notice))]
     parts += [Part(_fault(run, fault), 90 - number, "known fault") for number, fault in enumerate(known)]
     fitted = fit(parts)
     left = "".join(f"{counted(number, 'more ' + kind)}: the report has all." for kind, number in fitted.dropped.items())
-    return Message(run_messages, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
+    return Message(notice, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
 
 
 def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, named: bool = False) -> Message:
@@ -142,8 +142,8 @@ def unfiled_message(decision: Decision) -> Message:
     return _line(told, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why.")
 
 
-def _line(text: str, run_messages: str, *more: str) -> Message:
-    return Message(run_messages, section(text, *more))
+def _line(text: str, notice: str, *more: str) -> Message:
+    return Message(notice, section(text, *more))
 
 
 def _fault(run: str, fault: KnownFault) -> Blocks:

@@ -158,11 +158,11 @@ def _kind(finding: WatchFinding) -> str:
 
 def begun_message(watch: Watch) -> Message:
     """The channel knows what will come, and who wanted it."""
-    told = (
+    body = (
         f"{person(watch.asked_by)} lets me watch {code(watch.job, 128)}: I post here when it goes silent, fails or"
         f" completes. `{act.COMMAND} unwatch {watch.job}` ends it."
     )
-    return Message(fallback(f"I watch {watch.job}.", MAX_TELLING), section(told))
+    return Message(fallback(f"I watch {watch.job}.", MAX_TELLING), section(body))
 
 
 def finding_message(watch: Watch, finding: WatchFinding) -> Message:
@@ -172,35 +172,35 @@ def finding_message(watch: Watch, finding: WatchFinding) -> Message:
     says, line = redactor.redact(finding.says), redactor.redact(finding.line.strip())
     quoted = preformatted([line[:MAX_LINE]]) if line else ()
     where = section(code(finding.place, MAX_LINE)) if line and finding.place else ()
-    told = section(f"*{code(watch.job, 128)} {title}*", prose(f"{says[:1].upper()}{says[1:]}.", MAX_SAYS))
+    body = section(f"*{code(watch.job, 128)} {title}*", prose(f"{says[:1].upper()}{says[1:]}.", MAX_SAYS))
     notice = f"{watch.job} {title}: {says}"
-    return Message(fallback(notice, MAX_TELLING), (*told, *quoted, *where))
+    return Message(fallback(notice, MAX_TELLING), (*body, *quoted, *where))
 
 
 def watched_already_reply(watch: Watch) -> Message:
     """Once is enough."""
-    told = f"{code(watch.job, 128)} is watched here already, since {moment(watch.asked_at)} for"
-    return Message("It is watched already.", section(f"{told} {person(watch.asked_by)}."))
+    body = f"{code(watch.job, 128)} is watched here already, since {moment(watch.asked_at)} for"
+    return Message("It is watched already.", section(f"{body} {person(watch.asked_by)}."))
 
 
 def over_reply(job: str, status: Status) -> Message:
     """Nothing will happen any more."""
-    told = f"{code(job, 128)} is over: {status}. `{act.COMMAND} {job}` diagnoses it."
-    return Message("The job is over.", section(told))
+    body = f"{code(job, 128)} is over: {status}. `{act.COMMAND} {job}` diagnoses it."
+    return Message("The job is over.", section(body))
 
 
 def too_many_reply(limit: int) -> Message:
     """Watching costs memory and requests."""
     if not limit:
         return Message("I watch no jobs.", section("I watch no jobs here: whoever runs me has switched it off."))
-    told = f"I watch {counted(limit, 'job')} already, which is my limit. `{act.COMMAND} status` lists them."
-    return Message("I watch too many jobs already.", section(told))
+    body = f"I watch {counted(limit, 'job')} already, which is my limit. `{act.COMMAND} status` lists them."
+    return Message("I watch too many jobs already.", section(body))
 
 
 def not_here_reply(bot_name: str, job: str) -> Message:
     """The bot may not write where it was asked."""
-    told = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}. Then ask again:"
-    return Message("I am not in this channel.", section(f"{told} `{act.COMMAND} watch {job}`"))
+    body = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}. Then ask again:"
+    return Message("I am not in this channel.", section(f"{body} `{act.COMMAND} watch {job}`"))
 
 
 def not_watched_reply(job: str) -> Message:
@@ -211,8 +211,8 @@ def not_watched_reply(job: str) -> Message:
 
 def not_your_watch_reply(watch: Watch) -> Message:
     """Only who asked, or an approver, may end it."""
-    told = f"{person(watch.asked_by)} asked for it: they or an approver may end the watch."
-    return Message("You cannot end this watch.", section(told))
+    body = f"{person(watch.asked_by)} asked for it: they or an approver may end the watch."
+    return Message("You cannot end this watch.", section(body))
 
 
 def unwatched_reply(watch: Watch) -> Message:
@@ -229,5 +229,5 @@ def with_watched(status: Message, watches: Sequence[Watch]) -> Message:
     if not lines:
         return status
     more = f"and {counted(len(watches) - MAX_LISTED, 'more job')}" if len(watches) > MAX_LISTED else ""
-    told = f"{status.text.rstrip('.')}. {counted(len(watches), 'job')} watched."
-    return Message(told, (*status.blocks, *section(*lines, more)))
+    body = f"{status.text.rstrip('.')}. {counted(len(watches), 'job')} watched."
+    return Message(body, (*status.blocks, *section(*lines, more)))

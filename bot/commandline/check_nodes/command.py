@@ -59,7 +59,7 @@ def nodes_in(path: Path) -> tuple[Node, ...]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path} cannot be read: {error}.", "A node a line, perhaps with its address.") from error
     words = [line.partition("#")[0].split() for line in lines]
-    nodes = tuple(Node(one[0], one[1] if len(one) > 1 else one[0]) for one in words if one)
+    nodes = tuple(Node(word[0], word[1] if len(word) > 1 else word[0]) for word in words if word)
     if not nodes or any(node.name.startswith("-") or node.address.startswith("-") for node in nodes):
         raise BadSettings(f"{path} names no nodes, or one that begins with a minus.", "A node a line.")
     return tuple(dict.fromkeys(nodes))

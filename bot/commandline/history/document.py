@@ -100,52 +100,52 @@ class HistoryDocument(Document):
     problems: tuple[str, ...]
 
 
-def to_document(told: History) -> HistoryDocument:
+def to_document(history: History) -> HistoryDocument:
     """The history as other programs read it."""
-    run, saving = told.account, told.saving
+    run, saving = history.account, history.saving
     return HistoryDocument(
-        run=storable(told.name),
+        run=storable(history.name),
         wall=run.wall / 1000,
         parts=_parts(run.parts),
         ettr=run.ettr,
         slow=run.slow / 1000,
         causes=tuple(
             CauseDocument(
-                cause=storable(one.name),
-                planned=one.planned,
-                attempts=tuple(map(storable, one.attempts)),
-                lost={str(part): value / 1000 for part, value in one.lost.items() if value},
-                total=one.total / 1000,
+                cause=storable(cause.name),
+                planned=cause.planned,
+                attempts=tuple(map(storable, cause.attempts)),
+                lost={str(part): value / 1000 for part, value in cause.lost.items() if value},
+                total=cause.total / 1000,
             )
-            for one in told.causes
+            for cause in history.causes
         ),
         mtbf=MtbfDocument(
-            failures=told.mtbf.failures,
-            under_way_hours=told.mtbf.under_way,
-            hours=told.mtbf.hours,
-            low=told.mtbf.low,
-            high=told.mtbf.high,
+            failures=history.mtbf.failures,
+            under_way_hours=history.mtbf.under_way,
+            hours=history.mtbf.hours,
+            low=history.mtbf.low,
+            high=history.mtbf.high,
         ),
-        recover_seconds=tuple(value / 1000 for value in told.recoveries),
+        recover_seconds=tuple(value / 1000 for value in history.recoveries),
         repeaters=tuple(
             RepeaterDocument(
-                node=storable(one.node),
-                incidents=one.incidents,
-                kinds=dict(one.kinds),
-                chance=float(f"{one.chance:.2e}"),
+                node=storable(repeater.node),
+                incidents=repeater.incidents,
+                kinds=dict(repeater.kinds),
+                chance=float(f"{repeater.chance:.2e}"),
             )
-            for one in told.repeaters
+            for repeater in history.repeaters
         ),
-        back_from_repair={storable(node): days for node, days in told.back.items()},
+        back_from_repair={storable(node): days for node, days in history.back.items()},
         changes=tuple(
             ChangeDocument(
-                attempt=storable(one.attempt),
-                good=storable(one.good),
-                changes=tuple(map(storable, one.phrases)),
-                ended=storable(one.ended),
-                new=one.new,
+                attempt=storable(change.attempt),
+                good=storable(change.good),
+                changes=tuple(map(storable, change.phrases)),
+                ended=storable(change.ended),
+                new=change.new,
             )
-            for one in told.changes
+            for change in history.changes
         ),
         saving=None
         if saving is None
@@ -155,13 +155,13 @@ def to_document(told: History) -> HistoryDocument:
             best_iterations=saving.iterations,
             present_seconds=saving.present,
         ),
-        standbys={f"{hours:g}": numbers for hours, numbers in told.standbys.items()},
-        attempts=_attempts(told),
-        problems=tuple(map(storable, told.problems)),
+        standbys={f"{hours:g}": numbers for hours, numbers in history.standbys.items()},
+        attempts=_attempts(history),
+        problems=tuple(map(storable, history.problems)),
     )
 
 
-def _attempts(told: History) -> tuple[AttemptDocument, ...]:
+def _attempts(history: History) -> tuple[AttemptDocument, ...]:
     return tuple(
         AttemptDocument(
             name=storable(one.name),
@@ -175,7 +175,7 @@ def _attempts(told: History) -> tuple[AttemptDocument, ...]:
             suspects=tuple(storable(suspect.node) for suspect in one.suspects),
             spent=_parts(spent),
         )
-        for one, spent in zip(told.account.attempts, told.account.spent, strict=True)
+        for one, spent in zip(history.account.attempts, history.account.spent, strict=True)
     )
 
 

@@ -82,27 +82,27 @@ def _holds_jobs(path: Path) -> bool:
 
 def _members(name: str | None, manifests: Sequence[Manifest], jobs: str) -> tuple[list[Manifest], tuple[str, ...]]:
     """The attempts of a run: those that share it, else those alike, which is said to be a guess."""
-    named = [one for one in manifests if one.run is not None and one.run == name]
-    runs = sorted({one.run for one in manifests if one.run is not None})
+    named = [manifest for manifest in manifests if manifest.run is not None and manifest.run == name]
+    runs = sorted({manifest.run for manifest in manifests if manifest.run is not None})
     if name is None and len(runs) == 1:
-        named = [one for one in manifests if one.run == runs[0]]
+        named = [manifest for manifest in manifests if manifest.run == runs[0]]
     if named:
         return in_order(named), ()
-    same = next((one for one in manifests if one.job_id == name), None)
+    same = next((manifest for manifest in manifests if manifest.job_id == name), None)
     if same is not None and same.run:
-        return in_order([one for one in manifests if one.run == same.run]), ()
+        return in_order([manifest for manifest in manifests if manifest.run == same.run]), ()
     if name is not None and same is None:
         told = f"Runs there: {', '.join(runs[:5])}." if runs else "No job.json there has a run."
         raise JobNotFound(f"There is no run {name} below {jobs}.", told)
     if name is None and runs:
         raise JobNotFound(f"{jobs} holds {len(runs)} runs.", f"Choose one with --run: {', '.join(runs[:5])}.")
-    alike = [one for one in manifests if same is None or _alike(same, one)]
+    alike = [manifest for manifest in manifests if same is None or _alike(same, manifest)]
     guess = "No job.json names a run: jobs of the same settings and arguments are taken for its attempts, a guess."
     return in_order(alike), (guess,) if len(alike) > 1 else ()
 
 
-def _alike(one: Manifest, other: Manifest) -> bool:
-    return (one.settings_id, one.model, one.framework, one.arguments, other.run) == (
+def _alike(manifest: Manifest, other: Manifest) -> bool:
+    return (manifest.settings_id, manifest.model, manifest.framework, manifest.arguments, other.run) == (
         other.settings_id,
         other.model,
         other.framework,

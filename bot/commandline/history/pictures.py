@@ -28,23 +28,23 @@ _NAME = 44  # characters
 _ROW = 0.27  # inches
 
 
-def band(told: History, width: float) -> Figure | None:
+def band(history: History, width: float) -> Figure | None:
     """The run from its first start to its last end, each attempt's parts in their order; None without time."""
-    if not told.account.wall:
+    if not history.account.wall:
         return None
     with drawing():
         figure = canvas(width, 0.62)
         axes = panel(figure, 0.02, 0.25, 0.02, 0.04)
-        hours = told.account.wall / HOUR
+        hours = history.account.wall / HOUR
         axes.set(xlim=(0, hours), ylim=(0, 1), yticks=[])
         axes.set_xticks([0, hours])
-        axes.set_xticklabels(["start", duration(told.account.wall)], fontsize=SMALL)
+        axes.set_xticklabels(["start", duration(history.account.wall)], fontsize=SMALL)
         first, last = axes.get_xticklabels()
         first.set_horizontalalignment("left")
         last.set_horizontalalignment("right")
         spans: dict[Part, list[tuple[float, float]]] = {part: [] for part in Part}
         at = 0.0
-        for spent in told.account.spent:
+        for spent in history.account.spent:
             for part in _ORDER:
                 spans[part].append((at, spent[part] / HOUR))
                 at += spent[part] / HOUR
@@ -55,9 +55,9 @@ def band(told: History, width: float) -> Figure | None:
     return figure
 
 
-def causes(told: History, width: float) -> Figure | None:
+def causes(history: History, width: float) -> Figure | None:
     """A bar a cause, the dearest first; None without one."""
-    shown = [one for one in told.causes if one.total][:MAX_BARS]
+    shown = [cause for cause in history.causes if cause.total][:MAX_BARS]
     if not shown:
         return None
     labels = [harmless(one.name, _NAME) for one in shown]
@@ -76,9 +76,9 @@ def causes(told: History, width: float) -> Figure | None:
     return figure
 
 
-def between(told: History, width: float) -> Figure | None:
+def between(history: History, width: float) -> Figure | None:
     """The mean time between failures and its interval, on a scale of factors of ten; None without a failure."""
-    often = told.mtbf
+    often = history.mtbf
     if often.hours is None or often.high is None:
         return None
     with drawing():
@@ -88,7 +88,7 @@ def between(told: History, width: float) -> Figure | None:
         axes.minorticks_off()
         marks = (often.low, often.hours, often.high)
         axes.set_xticks(marks)
-        axes.set_xticklabels([duration(round(one * HOUR)) for one in marks], fontsize=SMALL)
+        axes.set_xticklabels([duration(round(mark * HOUR)) for mark in marks], fontsize=SMALL)
         axes.hlines(0.5, often.low, often.high, color=PALETTE["other"], linewidth=3)
         axes.plot([often.hours], [0.5], "o", color=PALETTE["root"])
     return figure

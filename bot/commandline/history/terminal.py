@@ -14,64 +14,64 @@ MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10
 SURE = 0.01  # of the wall time: parts below are not worth a line unless they are all there is
 
 
-def lines(told: History) -> Iterator[str]:
+def lines(history: History) -> Iterator[str]:
     """The text, line by line."""
-    run = told.account
-    yield f"{harmless(told.name, 80)}: {headline(told)}"
+    run = history.account
+    yield f"{harmless(history.name, 80)}: {headline(history)}"
     yield ""
-    for part, time, share in parts(told):
+    for part, time, share in parts(history):
         yield f"{part:<{_NAME}}{time:>12}{share:>8}"
     yield f"{'wall':<{_NAME}}{duration(run.wall):>12}"
     if run.slow > SURE * run.wall:
         yield f"Slow iterations took {duration(run.slow)} beyond the median; they count as productive."
-    yield from _causes(told)
+    yield from _causes(history)
     yield ""
-    yield from advice(told)
+    yield from advice(history)
     yield ""
-    yield from attempts(told)
+    yield from attempts(history)
     yield ""
-    yield from problems(told)
+    yield from problems(history)
 
 
-def headline(told: History) -> str:
+def headline(history: History) -> str:
     """The share of time that was productive."""
-    run = told.account
+    run = history.account
     ettr = "no time" if run.ettr is None else f"{run.ettr:.1%} of the time was productive (ETTR)"
     return f"{ettr}, in {len(run.attempts):,} attempt{'s' * (len(run.attempts) != 1)}."
 
 
-def parts(told: History) -> list[tuple[Part, str, str]]:
+def parts(history: History) -> list[tuple[Part, str, str]]:
     """What there is of the account, the largest first: part, time, share."""
-    wall = told.account.wall
-    ordered = sorted(told.account.parts.items(), key=lambda entry: -entry[1])
+    wall = history.account.wall
+    ordered = sorted(history.account.parts.items(), key=lambda entry: -entry[1])
     return [(part, duration(value), _share(value, wall)) for part, value in ordered if value]
 
 
-def advice(told: History) -> Iterator[str]:
+def advice(history: History) -> Iterator[str]:
     """How often it failed, nodes that repeat, what changed, how often to save, how many nodes to hold ready."""
-    yield from _failures(told)
-    yield from _nodes(told)
-    yield from _changes(told)
-    yield from _advice(told)
+    yield from _failures(history)
+    yield from _nodes(history)
+    yield from _changes(history)
+    yield from _advice(history)
 
 
-def _causes(told: History) -> Iterator[str]:
-    if not told.causes:
+def _causes(history: History) -> Iterator[str]:
+    if not history.causes:
         return
     yield ""
     yield "What ended attempts, and what that cost (computed again, stalled, down, next start)"
-    for one in told.causes[:MAX_CAUSES]:
-        planned = " (planned)" if one.planned else ""
-        yield f"{duration(one.total):>10}  {len(one.attempts):>3} x  {harmless(one.name, _CAUSE)}{planned}"
-    if len(told.causes) > MAX_CAUSES:
-        yield f"and {len(told.causes) - MAX_CAUSES} more; --json has all"
-    if unexplained := told.account.parts[Part.UNEXPLAINED]:
+    for cause in history.causes[:MAX_CAUSES]:
+        planned = " (planned)" if cause.planned else ""
+        yield f"{duration(cause.total):>10}  {len(cause.attempts):>3} x  {harmless(cause.name, _CAUSE)}{planned}"
+    if len(history.causes) > MAX_CAUSES:
+        yield f"and {len(history.causes) - MAX_CAUSES} more; --json has all"
+    if unexplained := history.account.parts[Part.UNEXPLAINED]:
         yield f"{duration(unexplained):>10}         pauses that nothing in the logs explains"
 
 
-def _failures(told: History) -> Iterator[str]:
-    often = told.mtbf
-    if not often.failures and all(one.clock == "points" for one in told.account.attempts):
+def _failures(history: History) -> Iterator[str]:
+    often = history.mtbf
+    if not often.failures and all(attempt.clock == "points" for attempt in history.account.attempts):
         yield "Failures    points of progress do not tell how often it failed"
         return
     under_way = f"{often.failures} unplanned end{'s' * (often.failures != 1)} in {_hours(often.under_way)} under way"
@@ -82,31 +82,31 @@ def _failures(told: History) -> Iterator[str]:
     else:
         span = f"{_hours(often.low)} to {_hours(often.high)}"
         yield f"Failures    {_hours(often.hours)} between two ({span}); {under_way}"
-    if told.recoveries:
-        ordered = sorted(told.recoveries)
+    if history.recoveries:
+        ordered = sorted(history.recoveries)
         middle = ordered[len(ordered) // 2]
         yield f"Recovery    to the next new iteration: median {duration(middle)}, worst {duration(ordered[-1])}"
 
 
-def _nodes(told: History) -> Iterator[str]:
-    for one in told.repeaters:
-        kinds = ", ".join(f"{kind} {number}" for kind, number in one.kinds.items())
-        often = f"named {one.incidents} times in 28 days ({kinds})"
-        yield f"Repeats     {harmless(one.node, 40)}: {often}; by chance {one.chance:.1e}"
-    for node, days in told.back.items():
+def _nodes(history: History) -> Iterator[str]:
+    for repeater in history.repeaters:
+        kinds = ", ".join(f"{kind} {number}" for kind, number in repeater.kinds.items())
+        often = f"named {repeater.incidents} times in 28 days ({kinds})"
+        yield f"Repeats     {harmless(repeater.node, 40)}: {often}; by chance {repeater.chance:.1e}"
+    for node, days in history.back.items():
         yield f"Repaired    {harmless(node, 40)} came back from repair {days:.1f} days before the end"
 
 
-def _changes(told: History) -> Iterator[str]:
-    for one in told.changes[-MAX_CHANGES:]:
-        whom = f"{harmless(one.attempt, 40)} against {harmless(one.good, 40)}"
-        yield f"Changed     {whom}: {harmless(', '.join(one.phrases), 200)}"
-        if one.ended and one.new:
-            yield f"            It ended as no attempt before it did: {harmless(one.ended, _CAUSE)}"
+def _changes(history: History) -> Iterator[str]:
+    for change in history.changes[-MAX_CHANGES:]:
+        whom = f"{harmless(change.attempt, 40)} against {harmless(change.good, 40)}"
+        yield f"Changed     {whom}: {harmless(', '.join(change.phrases), 200)}"
+        if change.ended and change.new:
+            yield f"            It ended as no attempt before it did: {harmless(change.ended, _CAUSE)}"
 
 
-def _advice(told: History) -> Iterator[str]:
-    saving = told.saving
+def _advice(history: History) -> Iterator[str]:
+    saving = history.saving
     if saving is not None:
         low, high = saving.best
         best, counts = f"{seconds(low)}", f"{saving.iterations[0]:,}"
@@ -115,14 +115,14 @@ def _advice(told: History) -> Iterator[str]:
         now = f"; now {seconds(saving.present)}" if saving.present else ""
         stops = f"a checkpoint stops the training for {saving.saving:.1f} s"
         yield f"Save        every {best} ({counts} iterations){now}; {stops}"
-    for hours, (low, high) in told.standbys.items():
+    for hours, (low, high) in history.standbys.items():
         number = f"{low}" if low == high else f"{low} to {high}"
         yield f"Standbys    {number}, when one that was used is replaced within {hours:g} h"
 
 
-def attempts(told: History) -> Iterator[str]:
+def attempts(history: History) -> Iterator[str]:
     """A line an attempt."""
-    run = told.account
+    run = history.account
     yield f"{'Attempt':<{_NAME}}{'iterations':>17}{'ran':>10}{'kept':>8}  ended"
     shown = list(zip(run.attempts, run.spent, strict=True))[-MAX_ATTEMPTS:]
     if len(run.attempts) > len(shown):
@@ -137,11 +137,11 @@ def attempts(told: History) -> Iterator[str]:
         )
 
 
-def problems(told: History) -> Iterator[str]:
+def problems(history: History) -> Iterator[str]:
     """Where start and end are from, and what was guessed, contradicts itself or was left out."""
-    clocks = sorted({one.clock for one in told.account.attempts})
+    clocks = sorted({attempt.clock for attempt in history.account.attempts})
     yield f"Start and end: {'; '.join(clocks)}."
-    for problem in told.problems[:MAX_PROBLEMS]:
+    for problem in history.problems[:MAX_PROBLEMS]:
         yield harmless(problem, 300)
 
 

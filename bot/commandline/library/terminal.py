@@ -95,11 +95,11 @@ def _page(entry: Entry) -> Iterator[str]:
         yield from _labelled("" if number else "Life", f"{step.at[:16]}Z {step.action} by {step.who}{why}")
 
 
-def _hit(number: int, one: Similar) -> Iterator[str]:
-    yield f"{number}.  {one.entry.id}: {harmless(one.entry.pattern.title, 200)}"
-    yield f"    alike {one.score:.2f}; {vouched(one.entry)}"
-    yield from _wrapped("    Cause: ", one.entry.pattern.cause)
-    yield from _wrapped("    Fix: ", one.entry.pattern.fix)
+def _hit(number: int, similar: Similar) -> Iterator[str]:
+    yield f"{number}.  {similar.entry.id}: {harmless(similar.entry.pattern.title, 200)}"
+    yield f"    alike {similar.score:.2f}; {vouched(similar.entry)}"
+    yield from _wrapped("    Cause: ", similar.entry.pattern.cause)
+    yield from _wrapped("    Fix: ", similar.entry.pattern.fix)
 
 
 def _clause(clause: Clause) -> str:

@@ -94,7 +94,7 @@ def _lines(plan: Plan, reading: Reading, problems: Sequence[str]) -> Sequence[st
         *shares,
         _ACT[reading.verdict].format(them=them),
         missed,
-        *(harmless(one, 400) for one in (*reading.told, *problems)),
+        *(harmless(problem, 400) for problem in (*reading.told, *problems)),
     )
 
 

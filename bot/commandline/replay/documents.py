@@ -114,8 +114,8 @@ def plan_of(text: str, name: str) -> Plan:
     place = {node: number for number, node in enumerate(told.nodes)}
     try:
         groups = tuple(
-            Group(one.phase, int(one.name.partition("-")[2]), tuple(place[node] for node in one.nodes))
-            for one in told.groups
+            Group(group.phase, int(group.name.partition("-")[2]), tuple(place[node] for node in group.nodes))
+            for group in told.groups
         )
     except (KeyError, ValueError) as error:
         raise BadSettings(f"{name} names a group or node that its plan does not have: {error}.") from error

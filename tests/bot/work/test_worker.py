@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.jobs import worker as worker_module
-from bot.jobs.leases import EndReason, LeaseKeeper
+from bot.jobs.lease_keeper import EndReason, LeaseKeeper
 from bot.state.state import State, open_state
 from bot.state.values import Status
 from tests.bot.state.states import Hands, ask, now
