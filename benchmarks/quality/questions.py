@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess
-from bot.ask.normal import labelled
+from bot.ask.english import labelled
 from faultlib.embedding import Embedder, Vectors
 from faultlib.models import DEFAULT, embedder_for
 

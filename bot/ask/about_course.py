@@ -4,9 +4,9 @@ import numpy as np
 
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted
-from bot.note.about import clock
+from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
 from core.course.wall import moment

@@ -8,8 +8,8 @@ from importlib.resources import files as package_files
 from signal import Signals
 
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted, raw
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import seek

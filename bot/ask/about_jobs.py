@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined
 from bot.text import wording
 from core.history.attempt import Attempt
 from core.history.changes import changes

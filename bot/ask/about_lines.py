@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
 from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, quoted
 from bot.text import wording
 from core.answer import look
 from core.answer.look import Found

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted
 from bot.text import wording
 from core.answer import look
 from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope

@@ -8,8 +8,8 @@ import numpy as np
 from bot.ask.about_lines import by_rarity
 from bot.ask.about_topics import presence
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, quoted
 from bot.text import wording
 from core.answer.search import search
 from core.live.findings import duration

@@ -5,8 +5,8 @@ from bot.ask.about_jobs import flat_fields
 from bot.ask.about_lines import find
 from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited
 from bot.text import wording
 
 MAX_FIELDS = 4

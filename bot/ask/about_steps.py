@@ -3,8 +3,8 @@
 import re
 
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted
 from bot.note.claim import ClaimUse
 from bot.text import wording
 from core.answer.look import Found

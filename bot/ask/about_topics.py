@@ -9,8 +9,8 @@ from importlib.resources import files as package_files
 from bot.ask.about_events import piece_lines, said_in_evidence
 from bot.ask.about_lines import find
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, lower, quoted, raw
 from bot.text import wording
 from core.answer import look
 from core.answer.search import search, seek

@@ -1,8 +1,8 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, raw
 from bot.note.by_code import category_of
 from bot.note.claim import ClaimUse
 from bot.note.sentence import Category

@@ -14,8 +14,8 @@ from bot.ask.choose import Choice, Turn, choose
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
 from bot.ask.question import Question, read_question
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
 from bot.ask.subject import Subject
-from bot.ask.tell import MAX_ANSWER_LINES, Lines
 from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
 from bot.chat.model import ChatModel, Usage
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.normal import labelled, mended
+from bot.ask.english import labelled, mended
 from core.cache import ByteCache
 from faultlib.embedding import Embedder, EmbeddingUnavailable
 
@@ -57,7 +57,7 @@ class Classifier:
         )
 
     def guesses(self, plain: str) -> tuple[IntentGuess, ...]:
-        """All intents, the likeliest first; ``plain``: as ``bot.ask.normal`` writes a question."""
+        """All intents, the likeliest first; ``plain``: as ``bot.ask.english`` writes a question."""
         text = [mended(plain, self._known)]
         margins = self._fitted.decision_function(self._features(text, _vectors(text, self._embedder, None)))[0]
         pairs = zip(self._fitted.classes_.tolist(), margins.tolist(), strict=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from bot.note.about import ClaimSource
 from bot.note.claim import Claims
+from bot.note.claim_source import ClaimSource
 from bot.note.claims import claims_of
 from bot.text.known_fault import KnownFault
 from core.job import Manifest

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import islice
 
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited
 from core.model import Action, Scope
 
 OFFERED = 3

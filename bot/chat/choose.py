@@ -1,6 +1,6 @@
 """Which language model the settings name; none is an answer too."""
 
-from bot.chat.gate import gate_of_this_process
+from bot.chat.call_limit import gate_of_this_process
 from bot.chat.model import ChatModel
 from bot.fetch.cache import FolderCache
 from bot.settings import Settings

@@ -19,9 +19,9 @@ import openai
 from pydantic import BaseModel
 
 from bot.chat.bounds import BoundedClient, too_slow
+from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
 from bot.chat.extract import json_object, speakable, visible
-from bot.chat.gate import CallLimit
 from bot.chat.model import ChatMessage, ModelReply, ModelTrouble, ModelUnavailable, OnText, Usage
 from bot.chat.schema import strict_schema
 from bot.chat.wire import StreamPiece, read_answer

@@ -307,13 +307,13 @@ def serve(
     next start. The log goes to standard error, one JSON object a line. Exit codes: 0 ended when told to, 2 could not
     start.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.end_process import leave  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.end_process import end_process  # noqa: PLC0415 loads what --help must not
     from bot.commandline.serve import serve as run  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
     told = {"FIRSTFAULT_JOBS": follow, "FIRSTFAULT_FOLLOW_CHANNEL": channel}
     os.environ.update({name: value for name, value in told.items() if value})  # the worker's processes read them too
-    leave(run(load_settings(), version=version()))
+    end_process(run(load_settings(), version=version()))
 
 
 @app.command()
@@ -336,9 +336,9 @@ def demo(
     only. Ctrl-C ends it.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.demo import demo as run  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.end_process import leave  # noqa: PLC0415
+    from bot.commandline.end_process import end_process  # noqa: PLC0415
 
-    leave(run(port=port, browser=browser, keep=keep, version=version()))
+    end_process(run(port=port, browser=browser, keep=keep, version=version()))
 
 
 @app.command()
@@ -392,9 +392,9 @@ def main() -> None:
     try:
         app(prog_name="firstfault")
     except FirstfaultError as error:
-        from bot.commandline.errors import tell  # noqa: PLC0415 only where something went wrong
+        from bot.commandline.errors import print_error  # noqa: PLC0415 only where something went wrong
 
-        tell(error)
+        print_error(error)
         sys.exit(error.exit_code)
 
 

@@ -6,7 +6,7 @@ import sys
 from typing import NoReturn
 
 
-def leave(code: int) -> NoReturn:
+def end_process(code: int) -> NoReturn:
     """End now, when all that must be stored is stored; the bot's databases bear it at any time.
 
     Not by ``sys.exit``: that waits for listeners that still wait for Slack, and native code in a thread aborts the

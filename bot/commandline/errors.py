@@ -8,7 +8,7 @@ from core.errors import FirstfaultError
 _MAX_LINES, _MAX_LINE = 20, 1_000  # characters
 
 
-def tell(error: FirstfaultError) -> None:
+def print_error(error: FirstfaultError) -> None:
     """The message and what to try, on standard error."""
     for line in error.message.split("\n")[:_MAX_LINES]:
         typer.echo(f"error: {harmless(line, _MAX_LINE)}", err=True)

@@ -78,7 +78,7 @@ class PipeOutput:
 
 
 def _outcome(order: ChildOrder, output: PipeOutput) -> Message:
-    """The last message. The broad except is one of the two of the house: an unknown error is told, not guessed at."""
+    """The last message. The except is broad: an unknown error goes to the bot with its trace."""
     try:
         module, _, function = order.target.partition(":")
         ending = getattr(importlib.import_module(module), function)(order.body, output)

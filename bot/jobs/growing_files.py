@@ -31,7 +31,7 @@ class Growth:
 
 
 @dataclass(slots=True)
-class _Place:
+class _ReadPosition:
     """How far a file was read: bytes of its unpacked text, its stamp then, its first bytes."""
 
     offset: int
@@ -43,7 +43,7 @@ class GrowingFiles:
     """Remembers how far each file of a job was read."""
 
     def __init__(self) -> None:
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _ReadPosition] = {}
         self._first = True
 
     def look(self, files: Iterable[LogFile]) -> Growth:
@@ -76,7 +76,7 @@ class GrowingFiles:
         added: dict[str, bytes] = {}
         cut: list[str] = []
         for log in files:
-            place = self._places[log.name] = _Place(0)
+            place = self._places[log.name] = _ReadPosition(0)
             data, left_out = _read_end(log, place, each)
             if left_out:
                 cut.append(log.name)
@@ -87,7 +87,7 @@ class GrowingFiles:
     def _is_changed(self, log: LogFile) -> bool:
         return self._places[log.name].stamp != log.stamp
 
-    def _place(self, log: LogFile, now: Mapping[str, LogFile]) -> tuple[_Place, bool]:
+    def _place(self, log: LogFile, now: Mapping[str, LogFile]) -> tuple[_ReadPosition, bool]:
         """How far this file was read, and whether it is another one than before."""
         known = self._places.get(log.name)
         another = known is not None and not _is_still(log, known)
@@ -96,13 +96,13 @@ class GrowingFiles:
         self._places[log.name] = known
         return known, another
 
-    def _adopted(self, log: LogFile, now: Mapping[str, LogFile]) -> _Place:
+    def _adopted(self, log: LogFile, now: Mapping[str, LogFile]) -> _ReadPosition:
         """Where to begin with a new file: at its beginning, or where the file was left that it was before."""
         alike = [(name, place) for name, place in self._places.items() if place.head and _stem(name) == _stem(log.name)]
         head = _head(log) if alike else b""
         moved = [place for name, place in alike if head.startswith(place.head) and not _is_still(now.get(name), place)]
         known = max(moved, key=lambda place: place.offset, default=None)
-        return _Place(0) if known is None else _Place(known.offset, head=known.head)
+        return _ReadPosition(0) if known is None else _ReadPosition(known.offset, head=known.head)
 
 
 def _stem(name: str) -> str:
@@ -110,7 +110,7 @@ def _stem(name: str) -> str:
     return match["stem"] if match else name
 
 
-def _is_still(log: LogFile | None, place: _Place) -> bool:
+def _is_still(log: LogFile | None, place: _ReadPosition) -> bool:
     """Whether this is the file that was read: it begins as it did, and is not shorter."""
     if log is None or log.stamp == place.stamp:
         return log is not None
@@ -122,7 +122,7 @@ def _is_still(log: LogFile | None, place: _Place) -> bool:
         return True
 
 
-def _read_on(log: LogFile, place: _Place, most: int) -> bytes:
+def _read_on(log: LogFile, place: _ReadPosition, most: int) -> bytes:
     """What is new of a file."""
     try:
         with log.open() as stream:
@@ -135,7 +135,7 @@ def _read_on(log: LogFile, place: _Place, most: int) -> bytes:
     return data
 
 
-def _read_end(log: LogFile, place: _Place, most: int) -> tuple[bytes, bool]:
+def _read_end(log: LogFile, place: _ReadPosition, most: int) -> tuple[bytes, bool]:
     """The last whole lines of a file, and whether something before them was left out."""
     kept, left_out = b"", False
     try:

@@ -54,7 +54,7 @@ class JobWatch:
         return min(MAX_EVERY, max(self._every, self._took * (1 / SHARE - 1)))
 
     def standing(self) -> Standing:
-        """How the job stands."""
+        """Iteration, ranks heard, lines read and seconds of silence of the job, now."""
         return self._live.standing(self._clock()) if self._live else Standing()
 
     @property

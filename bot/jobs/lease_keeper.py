@@ -96,7 +96,7 @@ class LeaseKeeper:
                     del self._held[row_id]
 
     def held(self) -> tuple[Lease, ...]:
-        """What is held now."""
+        """The leases that this worker holds now."""
         with self._lock:
             return tuple(self._held.values())
 

@@ -38,7 +38,7 @@ class Work(Protocol):
 
     @property
     def leases(self) -> Leases:
-        """Who works on what."""
+        """The leases of the table that its rows are in."""
 
     def carry_out(self, held: Lease) -> None:
         """From claimed to told."""
@@ -153,7 +153,7 @@ class Worker:
         return True
 
     def _repeat(self, once: Callable[[], bool]) -> None:
-        """Until the worker stops. The broad except is one of the two of the house: a slot outlives every error."""
+        """Until the worker stops. The except is broad: a slot outlives every error."""
         while not self._stopping.is_set():
             try:
                 if not once():

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from bot.note.about import ClaimSource, claim, distance
 from bot.note.about_suspects import MIN_DISTANCE
 from bot.note.claim import Claim
+from bot.note.claim_source import ClaimSource, claim, distance
 from bot.note.wordings import say
 from bot.text import wording
 from core.model import Scope, Stage

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from bot.note.about import ClaimSource, claim, clock
 from bot.note.claim import Claim, Reason
+from bot.note.claim_source import ClaimSource, claim, clock
 from bot.note.wordings import say
 from bot.text.wording import counted, sentence, times
 from core.model import Confidence, EventEvidence, Scope

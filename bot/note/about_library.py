@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from bot.note.about import MAX_TEXT, ClaimSource, advice
 from bot.note.claim import Claim, Reason
+from bot.note.claim_source import MAX_TEXT, ClaimSource, advice
 from bot.note.wordings import say
 from bot.text import wording
 from bot.text.known_fault import KnownFault

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from bot.note.about import ClaimSource, claim
 from bot.note.claim import Claim
+from bot.note.claim_source import ClaimSource, claim
 from bot.note.wordings import say
 from bot.text import wording
 from core.model import Scope

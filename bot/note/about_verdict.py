@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from bot.note.about import NAME, ClaimSource, claim, listed
 from bot.note.claim import Claim
+from bot.note.claim_source import NAME, ClaimSource, claim, listed
 from bot.note.wordings import say
 from bot.text import wording
 from core.model import Scope

@@ -1,6 +1,6 @@
 """The listener boundary: what a listener answers is told privately, and so is what it could not do.
 
-One of the two places with a broad ``except``: an unknown error gets a reference, and its trace our log.
+Its ``except`` is broad: an unknown error gets a reference that the person is told, and its trace goes into our log.
 """
 
 import logging

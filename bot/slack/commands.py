@@ -15,7 +15,7 @@ _MAX_READ = 4_000  # characters of a message
 
 
 class Verb(StrEnum):
-    """What is wanted."""
+    """What somebody wants, by the first word."""
 
     DIAGNOSE = "diagnose"
     HELP = "help"

@@ -14,7 +14,7 @@ Payload = Mapping[str, Any]
 
 
 class EnvelopeKind(StrEnum):
-    """What somebody did."""
+    """What somebody did in Slack, as the inbox tells envelopes apart."""
 
     COMMAND = "command"
     SHORTCUT = "shortcut"

@@ -74,12 +74,12 @@ class RunMessages:
             self._over(run)
 
     def failed(self, run: Run, failure: Failure) -> None:  # noqa: ARG002 the run holds it
-        """Why there is no answer."""
+        """Edit the message of a failed run: why there is no answer."""
         self.show(run.id)
         self._over(run)
 
     def cancelled(self, run: Run) -> None:
-        """Who wanted no answer."""
+        """Edit the message of a cancelled run: who cancelled it."""
         self.show(run.id)
         self._over(run)
 

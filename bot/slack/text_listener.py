@@ -10,7 +10,7 @@ from bot.slack.boundary import Tell, answering, attempt, to_person, whispering
 from bot.slack.commands import asks_for_diagnosis, job_in
 from bot.slack.inbox_readers import RetryLater
 from bot.slack.listener_context import ListenerContext
-from bot.slack.talk import is_asked, mentions
+from bot.slack.questions_in_thread import is_asked, mentions
 from bot.state.inbox import Envelope, Once
 from bot.state.runs import RunRequest, Trigger
 
@@ -18,7 +18,7 @@ Payload = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Conversation:
     """Where somebody asks."""
 
     team: str
@@ -40,7 +40,7 @@ class TextListener:
 
     def command(self, body: Payload, once: Once) -> None:
         """The slash command; all it answers is private but the diagnosis itself."""
-        place = _Place(body["team_id"], body["channel_id"], body["user_id"])
+        place = _Conversation(body["team_id"], body["channel_id"], body["user_id"])
         tell = to_person(self._context.client, {**body, "channel": place.channel, "user": place.user})
         self._serve(str(body.get("text", "")), place, Trigger.COMMAND, tell, once)
 
@@ -51,7 +51,7 @@ class TextListener:
             return  # the same message comes as a message of the thread
         if self._context.me and not mentions(text, self._context.me):
             return  # of a group of people, where every message comes: somebody else is meant
-        place = _Place(body["team"], body["channel"], body.get("user", ""), thread)
+        place = _Conversation(body["team"], body["channel"], body.get("user", ""), thread)
         tell = whispering(self._context.client, place.channel, place.user, thread)
         self._serve(text, place, Trigger.MENTION, tell, once)
 
@@ -59,7 +59,7 @@ class TextListener:
         """The shortcut on a message that names a job; the answer goes into its thread."""
         message = body["message"]
         thread = str(message.get("thread_ts") or message["ts"])
-        place = _Place(body["team"], body["channel"], body["user"], thread)
+        place = _Conversation(body["team"], body["channel"], body["user"], thread)
         text = str(message.get("text", ""))
         job = self._context.requests.named_in(text) or job_in(text)
         self._serve(job, place, Trigger.SHORTCUT, to_person(self._context.client, body, thread), once)
@@ -76,7 +76,7 @@ class TextListener:
         if body.get("channel_type") == "im":
             if is_chatter(text, self._context.me):
                 return
-            place = _Place(body["team"], body["channel"], body.get("user", ""), thread)
+            place = _Conversation(body["team"], body["channel"], body.get("user", ""), thread)
             tell = answering(self._context.client, place.channel, thread)
             self._serve(text, place, Trigger.MESSAGE, tell, once)
 
@@ -99,7 +99,7 @@ class TextListener:
         """Whether a message of the bot stands in the channel, or will at once, that the state does not know yet."""
         return bool(body.get("thread_ts")) and self._context.state.runs.is_posting(body["team"], body["channel"])
 
-    def _serve(self, text: str, place: _Place, trigger: Trigger, tell: Tell, once: Once) -> None:
+    def _serve(self, text: str, place: _Conversation, trigger: Trigger, tell: Tell, once: Once) -> None:
         def serve() -> Message | None:
             command = self._context.requests.meant(text)
             request = RunRequest(command.job, place.team, place.channel, place.user, trigger, place.thread)

@@ -115,7 +115,7 @@ class WatchRequests:
         return ended
 
     def watched(self, team: str) -> tuple[Watch, ...]:
-        """What is watched now."""
+        """The open watches of a team."""
         return self._state.watches.open(team)
 
     def announce(self, watch: Watch, finding: WatchFinding) -> bool:
@@ -216,7 +216,7 @@ def not_your_watch_reply(watch: Watch) -> Message:
 
 
 def unwatched_reply(watch: Watch) -> Message:
-    """It is over."""
+    """The private answer to who ended a watch."""
     return Message("Not watched any more.", section(f"{code(watch.job, 128)} is not watched any more."))
 
 

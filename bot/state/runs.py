@@ -29,7 +29,7 @@ RECENT = 20  # a list in Slack that is longer is not read
 
 
 class Trigger(StrEnum):
-    """How somebody asked."""
+    """By what somebody asked for a run: command, button, message, or the bot itself."""
 
     COMMAND = "command"
     MENTION = "mention"

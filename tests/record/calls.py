@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
-from bot.chat.gate import CallLimit
 from bot.chat.model import ChatMessage, ModelReply
 from bot.chat.openai_model import OpenAIModel
 from bot.note.write import write_note

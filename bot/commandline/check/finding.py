@@ -11,7 +11,7 @@ _MAX = 600  # characters of a line; ids and addresses in it are foreign
 
 
 class CheckState(StrEnum):
-    """How it is."""
+    """Whether what is checked works."""
 
     OK = "OK"
     MISSING = "missing"  # configured, and does not work
@@ -31,16 +31,16 @@ class CheckResult:
 
 
 def ok(name: str, says: str) -> CheckResult:
-    """It works."""
+    """A line for what works; ``says``: with what."""
     return CheckResult(CheckState.OK, name, says)
 
 
 def off(name: str, says: str) -> CheckResult:
-    """Nobody asked for it."""
+    """A line for what is not configured; ``says``: the setting that would."""
     return CheckResult(CheckState.OFF, name, says)
 
 
 def missing(name: str, trouble: FirstfaultError | str) -> CheckResult:
-    """It does not work: why, and what to do."""
+    """A line for what is configured and does not work: why, and what to do."""
     told = trouble if isinstance(trouble, str) else " ".join(filter(None, (trouble.message, trouble.hint)))
     return CheckResult(CheckState.MISSING, name, told)

@@ -36,7 +36,7 @@ def hits(found: Sequence[Similar]) -> str:
 
 
 def numbers(stats: Stats) -> str:
-    """What a library holds."""
+    """How many patterns, sightings, steps and vectors a library holds, and its size in bytes."""
     lines = [
         f"Patterns  {_counts(stats.by_status)}",
         f"From      {_counts(stats.by_origin)}",

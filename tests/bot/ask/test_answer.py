@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from bot.ask.answer import Reply, ask, by_code
 from bot.ask.choose import Turn
 from bot.ask.classify import Classifier, IntentGuess
+from bot.ask.english import labelled
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
-from bot.ask.normal import labelled
 from bot.ask.question import read_question
+from bot.ask.reply_lines import cited, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import cited, raw
 from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
 from bot.text.known_fault import KnownFault
 from core.diagnose import diagnose_parsed

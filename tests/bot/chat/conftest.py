@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from bot.chat.gate import CallLimit
+from bot.chat.call_limit import CallLimit
 from bot.chat.openai_model import OpenAIModel
 from core.cache import ByteCache
 from tests.bot.chat.endpoint import Endpoint, Play, playing

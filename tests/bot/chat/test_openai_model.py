@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from bot.chat.gate import CallLimit
+from bot.chat.call_limit import CallLimit
 from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
 from bot.chat.openai_model import OpenAIModel
 from core.cache import MemoryCache

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StringConstraints
 
+from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
 from bot.chat.extract import json_object, speakable, visible
-from bot.chat.gate import CallLimit
 from bot.chat.model import ModelTrouble, ModelUnavailable, Usage
 from bot.chat.schema import strict_schema
 from bot.chat.wire import StreamPiece, read_answer, read_usage

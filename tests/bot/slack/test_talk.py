@@ -8,7 +8,7 @@ import pytest
 from bot.ask.chatter import is_chatter
 from bot.slack.commands import names_in
 from bot.slack.envelopes import EnvelopeKind, envelope_of
-from bot.slack.talk import is_asked
+from bot.slack.questions_in_thread import is_asked
 from tests.bot.slack.samples import AT, run
 
 ME = "U0BOT"
