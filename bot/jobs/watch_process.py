@@ -30,7 +30,7 @@ class WatchProcess:
             start_new_session=True,
             env=environment_of_child(environment, temporary),
         )
-        self._reader = threading.Thread(target=self._read, name="lookout", daemon=True)
+        self._reader = threading.Thread(target=self._read, name="followed", daemon=True)
         self._reader.start()
 
     @property

@@ -71,7 +71,7 @@ class WatchService:
         self._not_before = 0.0
         self._looked = time.monotonic()
         self._news, self._stopping = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._serve, name="keeper", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="watches", daemon=True)
 
     def start(self) -> None:
         """Begin; returns at once. No process is started while nothing is watched."""
@@ -102,7 +102,7 @@ class WatchService:
                     _LOG.error("%s %s", trouble.message, trouble.hint)
                     self._stopping.wait(AGAIN_SECONDS)
                 except Exception:  # noqa: BLE001 the worker's boundary
-                    _LOG.exception("the keeper met an unknown error (%s)", new_id("e"))
+                    _LOG.exception("the watch service met an unknown error (%s)", new_id("e"))
                     self._stopping.wait(AGAIN_SECONDS)
                 self._looked = time.monotonic()
                 self._news.wait(LOOK_SECONDS)
@@ -173,7 +173,7 @@ class WatchService:
     def _follow(self, watches: Mapping[str, Watch], temporary: Path) -> None:
         """Let the process follow what is watched, and nothing else."""
         if self._process is not None and not self._process.alive():
-            _LOG.warning("the lookout died, it starts again in %.0f s", AGAIN_SECONDS)
+            _LOG.warning("the process that follows jobs died, it starts again in %.0f s", AGAIN_SECONDS)
             self._end_process()
             self._not_before = time.monotonic() + AGAIN_SECONDS
         if not watches:

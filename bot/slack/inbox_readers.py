@@ -28,7 +28,7 @@ class RetryLater(Exception):
 
 
 class InboxReaders:
-    """``start`` them before the reception, ``stop`` them after it."""
+    """``start`` them before the intake, ``stop`` them after it."""
 
     def __init__(self, inbox: Inbox, deal: Deal) -> None:
         """deal: raises ``RetryLater`` or StateUnavailable for what must be tried again, and nothing else."""

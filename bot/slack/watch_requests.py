@@ -41,7 +41,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class WatchRequests:
-    """Asking, ending, listing and announcing; ``wake`` tells the keeper that something has changed."""
+    """Asking, ending, listing and announcing; ``wake`` tells the watch service that something has changed."""
 
     def __init__(
         self,
