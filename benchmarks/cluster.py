@@ -26,7 +26,7 @@ from pathlib import Path
 from benchmarks import generate
 from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
-from bot.cluster import readers
+from bot.fetch.cluster import readers
 from core.logs.heap import Heap
 from core.logs.read import read_files
 from core.logs.scan import choose_engine

@@ -22,7 +22,8 @@ from statistics import median
 
 from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
-from bot.investigate import Request, draft, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import draft, investigate
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
 from bot.state.state import open_state

@@ -6,7 +6,7 @@ import time
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from bot.demo import FIRST, QUESTION, SECOND
+from bot.commandline.demo import FIRST, QUESTION, SECOND
 from tests.bot.demo_process import ROOT, running_demo
 from tests.e2e_browser.chromium import chromium
 from tests.e2e_browser.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor

@@ -1,6 +1,6 @@
 """``python -m bot`` is ``firstfault``."""
 
-from bot.cli import main
+from bot.commandline.cli import main
 
 if __name__ == "__main__":
     main()

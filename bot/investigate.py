@@ -4,66 +4,36 @@ One line a step in ``investigate``; no step calls the next. The command line and
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from bot.ask.answer import Reply, ask
 from bot.ask.choose import Turn
 from bot.ask.classify import Classifier
 from bot.ask.neighbours import Neighbours
 from bot.ask.subject import Subject
-from bot.cache import FolderCache
 from bot.chat.choose import model_from
 from bot.chat.model import OnText
-from bot.cluster import readers
-from bot.history.lineage import earlier_attempts
-from bot.known import KnownFault
+from bot.fetch.attempts import earlier_attempts
+from bot.fetch.cache import FolderCache
+from bot.fetch.jobs import Inputs, Progress, Request, fetch_inputs
+from bot.library.session import known_so_far, library_session
 from bot.note.note import Note
 from bot.note.write import write_note
 from bot.outgoing.clean import cleaned, cleaned_excerpts
 from bot.report.citations import cited_places
 from bot.settings import Settings
-from bot.shelf import at_once, shelf
-from core.baseline import choose_baseline
+from bot.text.known_fault import KnownFault
 from core.diagnose import EventRow, diagnose_parsed, events
 from core.elsewhere import elsewhere
-from core.errors import BadJobId, BadSettings, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
+from core.errors import BadSettings
 from core.flows.answer import FlowsAnswer
-from core.job import Job, Manifest
+from core.job import Job
 from core.logs.context import lines_around
 from core.model import Diagnosis, Skipped
-from core.parsed import parse_job
+from core.parsed import Parsed, parse_job
 from faultlib.models import embedder_for
-from sources.jobs import JobSource, open_path, open_source
 
-Progress = Callable[[str, int, int], None]
 OnMatch = Callable[[tuple[KnownFault, ...]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What somebody asks: a job, where jobs live (None: where the settings say), and how to look at it.
-
-    insecure: whether the scheduler may be one that proves nothing; also when the settings say so.
-    flows, topology: files of the job's network flows; without them those in flows/ of its folder.
-    paths: whether ``job`` may be a path. Only for a person at a command line: from a chat it would read any file.
-    """
-
-    job: str
-    jobs: str | None = None
-    method: str = "firstfault"
-    workers: int | None = None
-    memory: int | None = None
-    scheduler: str | None = None
-    drain: str = "distinct"
-    insecure: bool = False
-    use_cache: bool = True
-    use_baseline: bool = True
-    paths: bool = False
-    flows: Path | None = None
-    topology: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +54,18 @@ def investigate(
     Args:
         on_match: is told at once, before anything is judged, which faults of the library have all their events here.
     """
-    cache = FolderCache(settings.cache) if request.use_cache else None
-    memory = _memory(request, settings)
-    job, neighbours = fetch(request, settings)
-    baseline, skipped = fetch_baseline(request, job, neighbours, progress, links=settings.follow_links)
-    with _readers(request, settings, (job, *baseline)) as workers:
-        parsed = parse_job(
-            job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
-        )
-    network, unread = _network(request, job)
-    earlier = earlier_attempts(job, neighbours, cache, links=settings.follow_links)
-    with shelf(settings) as library:
+    inputs = fetch_inputs(request, settings, progress)
+    parsed = _parse(inputs, request, progress)
+    network, unread = _network(request, inputs.job)
+    earlier = earlier_attempts(inputs.job, inputs.neighbours, inputs.cache, links=settings.follow_links)
+    with library_session(settings) as library:
         matches = library.match(parsed)
         if matches and on_match:
-            on_match(at_once(matches))
+            on_match(known_so_far(matches))
         diagnosis = diagnose_parsed(parsed, method=request.method, earlier=earlier, network=network)
         known = library.recall(diagnosis, matches)
-        skipped = (*diagnosis.skipped, *skipped, *unread, *library.skipped)
-    return Answer(job, replace(diagnosis, skipped=skipped), known)
+        skipped = (*diagnosis.skipped, *inputs.skipped, *unread, *library.skipped)
+    return Answer(inputs.job, replace(diagnosis, skipped=skipped), known)
 
 
 def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text: OnText | None = None) -> Answer:
@@ -131,22 +95,16 @@ def follow_up(
         found: diagnosis and known faults of before; without them the job is diagnosed first.
         thread: what was asked and answered before.
     """
-    cache = FolderCache(settings.cache) if request.use_cache else None
-    job, neighbours = fetch(request, settings)
-    baseline, _ = fetch_baseline(request, job, neighbours, progress, links=settings.follow_links)
-    memory = _memory(request, settings)
-    with _readers(request, settings, (job, *baseline)) as workers:
-        parsed = parse_job(
-            job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
-        )
+    inputs = fetch_inputs(request, settings, progress)
+    parsed = _parse(inputs, request, progress)
     if found is None:
-        with shelf(settings) as library:
+        with library_session(settings) as library:
             matches = library.match(parsed)
-            diagnosis = diagnose_parsed(parsed, network=_network(request, job)[0])
+            diagnosis = diagnose_parsed(parsed, network=_network(request, inputs.job)[0])
             found = diagnosis, library.recall(diagnosis, matches)
-    beside = Neighbours(neighbours, cache, links=settings.follow_links)
+    other_jobs = Neighbours(inputs.neighbours, inputs.cache, links=settings.follow_links)
     classifier = Classifier(embedder_for(settings.embeddings), FolderCache(settings.cache))
-    subject = Subject(parsed, *found, beside)
+    subject = Subject(parsed, *found, other_jobs)
     return ask(question, subject, model_from(settings), thread=thread, classifier=classifier)
 
 
@@ -154,18 +112,21 @@ def list_events(
     request: Request, settings: Settings, progress: Progress | None = None
 ) -> tuple[Job, Iterator[EventRow]]:
     """The job and every line of it with its event, by the same steps."""
-    cache = FolderCache(settings.cache) if request.use_cache else None
-    memory = _memory(request, settings)
-    job, neighbours = fetch(request, settings)
-    baseline, _ = fetch_baseline(request, job, neighbours, progress, links=settings.follow_links)
+    inputs = fetch_inputs(request, settings, progress)
 
     def rows() -> Iterator[EventRow]:
-        with _readers(request, settings, (job, *baseline)) as workers:
+        with inputs.readers() as workers:
             yield from events(
-                job, baseline, drain=request.drain, cache=cache, workers=workers, memory=memory, progress=progress
+                inputs.job,
+                inputs.baseline,
+                drain=request.drain,
+                cache=inputs.cache,
+                workers=workers,
+                memory=inputs.memory,
+                progress=progress,
             )
 
-    return job, rows()
+    return inputs.job, rows()
 
 
 def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
@@ -184,80 +145,23 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
     return render_report(diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
 
 
+def _parse(inputs: Inputs, request: Request, progress: Progress | None) -> Parsed:
+    with inputs.readers() as workers:
+        return parse_job(
+            inputs.job,
+            inputs.baseline,
+            drain=request.drain,
+            cache=inputs.cache,
+            workers=workers,
+            memory=inputs.memory,
+            progress=progress,
+        )
+
+
 def _network(request: Request, job: Job) -> tuple[FlowsAnswer | None, tuple[Skipped, ...]]:
     """What the job's network flows tell, if there are any, and why not, if they cannot be used."""
     if request.flows is None and not job.flows:
         return None, ()
-    from bot.flows.beside import flows_beside, flows_of  # noqa: PLC0415 few jobs have flows; polars takes its time
+    from bot.fetch.flows import flows_beside, flows_of  # noqa: PLC0415 few jobs have flows; polars takes its time
 
     return (flows_of(request.flows, request.topology), ()) if request.flows else flows_beside(job)
-
-
-def _readers(request: Request, settings: Settings, jobs: Sequence[Job]) -> AbstractContextManager[int | Executor]:
-    scheduler = settings.scheduler if request.scheduler is None else request.scheduler
-    insecure = request.insecure or settings.scheduler_insecure
-    return readers(scheduler, jobs, threads=request.workers or settings.workers, insecure=insecure)
-
-
-def _memory(request: Request, settings: Settings) -> int:
-    return settings.memory if request.memory is None else request.memory
-
-
-def fetch(request: Request, settings: Settings) -> tuple[Job, str]:
-    """The job, and where the jobs live that it may be compared with.
-
-    With a separator in it, JOB is a path. Without one it is an id below the jobs folder; when there is no such job, and
-    nobody said which jobs folder is meant, a file or folder of that name in the current directory is taken.
-    """
-    jobs = request.jobs or settings.jobs
-    if request.paths and ("/" in request.job or request.job in (".", "..")):
-        return _fetch_path(request, settings)
-    try:
-        return open_source(jobs, links=settings.follow_links).job(request.job), jobs
-    except (JobNotFound, BadJobId, SourceUnavailable):
-        if request.jobs or not request.paths or not Path(request.job).exists():
-            raise
-    return _fetch_path(request, settings)
-
-
-def fetch_baseline(
-    request: Request, job: Job, jobs: str, progress: Progress | None = None, *, links: Sequence[Path] = ()
-) -> tuple[tuple[Job, ...], tuple[Skipped, ...]]:
-    """The successful jobs to compare with; that none can be had is an answer, not an error."""
-    if not request.use_baseline:
-        return (), ()
-    try:
-        source = open_source(jobs, links=links)
-        chosen = choose_baseline(job.manifest, _manifests(source, progress))
-        return tuple(found for job_id in chosen if (found := _job(source, job_id)) is not None), ()
-    except SourceUnavailable as trouble:
-        return (), (Skipped("search for successful jobs", trouble.message),)
-
-
-def _fetch_path(request: Request, settings: Settings) -> tuple[Job, str]:
-    """A job given by its path; its neighbours are the jobs beside it, unless ``--jobs`` says otherwise."""
-    job = open_path(request.job)
-    if request.jobs:
-        return job, request.jobs
-    if "://" in request.job:
-        return job, request.job.rstrip("/").rpartition("/")[0]
-    beside = Path(request.job, "job.json").is_file()
-    return job, str(Path(request.job).resolve().parent) if beside else settings.jobs
-
-
-def _manifests(source: JobSource, progress: Progress | None) -> Iterator[Manifest]:
-    job_ids = source.job_ids()
-    for number, job_id in enumerate(job_ids, start=1):
-        if progress:
-            progress("looking for successful jobs", number, len(job_ids))
-        try:
-            yield source.manifest(job_id)
-        except (JobNotFound, BadJobId, UnreadableLog):
-            continue  # removed or broken meanwhile: another job's trouble
-
-
-def _job(source: JobSource, job_id: str) -> Job | None:
-    try:
-        return source.job(job_id)
-    except (JobNotFound, NoLogs, UnreadableLog):
-        return None

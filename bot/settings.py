@@ -32,7 +32,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-class _Place(EnvSettingsSource):
+class _SettingsSource(EnvSettingsSource):
     """One place that settings come from, in the form in which pydantic asks for it."""
 
     def __init__(self, settings_cls: type[BaseSettings], layer: Layer) -> None:
@@ -65,7 +65,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Values that code gives, then our places; of pydantic's own places none."""
-        return init_settings, *(_Place(settings_cls, layer) for layer in layers())
+        return init_settings, *(_SettingsSource(settings_cls, layer) for layer in layers())
 
     jobs: str = Field(default_factory=_examples, description="folder or fsspec URL that holds the jobs")
     follow_links: Annotated[tuple[Path, ...], NoDecode] = Field(

@@ -1,15 +1,6 @@
-"""Everything that can go wrong in the fault library and be told to a person.
+"""What can go wrong in the fault library; drawn with all others in ``core.errors``."""
 
-FirstfaultError            exit code 2
-├── LibraryUnavailable     the library cannot be opened, read or written
-├── PatternNotFound        no pattern of that id
-├── StaleRevision          somebody was faster: what was seen is no longer what is there
-├── WrongStep              a pattern in that status cannot take that step
-├── IndexUnavailable       Chroma does not work here; exact search answers, so nobody is stopped by it
-└── EmbeddingUnavailable   the embedding model cannot be loaded (embedding.py)
-"""
-
-from core.errors import FirstfaultError
+from core.errors import Audience, FirstfaultError
 
 
 class LibraryUnavailable(FirstfaultError):
@@ -23,9 +14,13 @@ class PatternNotFound(FirstfaultError):
 class StaleRevision(FirstfaultError):
     """The pattern changed after the person looked at it, or an import is older than what is here."""
 
+    audience = Audience.ASKER
+
 
 class WrongStep(FirstfaultError):
     """The pattern's status does not allow that step."""
+
+    audience = Audience.ASKER
 
 
 class IndexUnavailable(FirstfaultError):

@@ -191,7 +191,8 @@ def _of_rules() -> Iterator[str]:
 def _use() -> None:
     """Let everything be compiled that is compiled when it is needed: diagnose, ask, draw a page."""
     from bot.ask.about_topics import topics  # noqa: PLC0415
-    from bot.investigate import Request, draft, follow_up, investigate, page  # noqa: PLC0415
+    from bot.fetch.jobs import Request  # noqa: PLC0415
+    from bot.investigate import draft, follow_up, investigate, page  # noqa: PLC0415
     from bot.settings import Settings  # noqa: PLC0415
 
     settings = Settings(jobs=str(ROOT / "examples"))

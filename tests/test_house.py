@@ -32,6 +32,13 @@ ONLY_IN = {
     "openai": "bot",
     "drain3": "core",
 }
+# The rooms of bot/, each after all that it imports; what stands loose at the top is a room too.
+BOT_ROOMS = (
+    "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "ask", "report", "state", "library",
+    "investigate", "slack", "jobs", "app", "commandline", "__main__",
+)  # fmt: skip
+# Other programs read these names in the schemas of docs/: two documents may call a part alike.
+NAMED_IN_SCHEMAS = {"GroupDocument", "SkippedDocument"}
 HEAVY = (
     "aiobotocore", "botocore", "chromadb", "dask", "distributed", "dtaidistance", "drain3", "matplotlib", "moto",
     "numba", "numpy", "onnxruntime", "openai", "pandas", "polars", "prometheus_client", "s3fs", "scipy",
@@ -109,6 +116,39 @@ def test_no_module_stands_on_itself(package: str) -> None:
     TopologicalSorter({name: set(stands_on(path)) & named.keys() for name, path in named.items()}).prepare()
 
 
+def test_the_rooms_of_bot_import_one_way() -> None:
+    """Whoever reads bot/ from text to commandline meets nothing that comes later; no module is loose but the named."""
+    rooms = {path: room_of(".".join(path.relative_to(ROOT).with_suffix("").parts)) for path in modules("bot")}
+    assert set(rooms.values()) - {""} == set(BOT_ROOMS)
+
+    upward = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path, room in rooms.items()
+        for name in stands_on(path)
+        if room and room_of(name) in BOT_ROOMS and BOT_ROOMS.index(room_of(name)) > BOT_ROOMS.index(room)
+    ]
+
+    assert upward == []
+
+
+def room_of(module: str) -> str:
+    """The room of a module of bot/: ``note`` of ``bot.note.plan``; empty for the package itself and for others."""
+    package, _, inside = module.partition(".")
+    return inside.partition(".")[0].replace("__init__", "") if package == "bot" else ""
+
+
+def test_no_class_name_stands_twice_in_bot() -> None:
+    """A name means one thing: whoever searches for a class finds one."""
+    names = [
+        node.name
+        for path in modules("bot")
+        for node in ast.iter_child_nodes(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+
+    assert sorted({name for name in names if names.count(name) > 1} - NAMED_IN_SCHEMAS) == []
+
+
 def stands_on(path: Path) -> Iterator[str]:
     """The modules that a file imports, and whatever is imported from them, in case it is a module too."""
     for node in tree(path):
@@ -145,7 +185,7 @@ def test_help_loads_no_heavy_package() -> None:
     """`firstfault --help` answers at once, because it loads none of the packages that take a second each."""
     script = f"""
 import sys
-from bot.cli import main
+from bot.commandline.cli import main
 sys.argv = ["firstfault", "--help"]
 try:
     main()

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import sources.walk
+from bot.jobs.messages import Diagnose
+from bot.jobs.tasks import TaskOutput
 from bot.state.answers import SavedAnswer
-from bot.work.messages import Diagnose
-from bot.work.tasks import Voice
 from tests.e2e_faults import quick
 
 TASKS = quick.TASKS | {"diagnose": f"{__name__}:diagnose"}
@@ -41,7 +41,7 @@ class Plan:
         (home / f"{job}.plan").write_text(json.dumps(asdict(self)), encoding="ascii")
 
 
-def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
+def diagnose(order: Diagnose, voice: TaskOutput) -> SavedAnswer:
     """As planned, or undisturbed when there is no plan."""
     home = Path(os.environ["QUICK"])
     file = home / f"{order.job}.plan"
@@ -60,7 +60,7 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
 class _Mortal:
     """A voice that ends the process after so many words."""
 
-    def __init__(self, voice: Voice, words: int, struck: Path) -> None:
+    def __init__(self, voice: TaskOutput, words: int, struck: Path) -> None:
         self._voice = voice
         self._left = words
         self._struck = struck

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.campaign.people import APPROVERS, OFFER, Case
+from bot.library.session import open_fault_library
 from bot.settings import Settings
-from bot.shelf import open_fault_library
 from bot.state.runs import Run
 from bot.state.state import State, open_state
 from bot.state.values import Status as Ending

@@ -14,7 +14,7 @@ from benchmarks.quality.labels import Truth
 from benchmarks.quality.methods import METHODS, OURS, Method
 from benchmarks.quality.robustness import Varied, vary
 from benchmarks.quality.score import Score, score_job
-from bot.cache import FolderCache
+from bot.fetch.cache import FolderCache
 from core.errors import FirstfaultError
 from core.model import Diagnosis, Pictures
 from sources.jobs import open_source

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from bot.ask.classify import LEAST, SURE, Classifier, Guess
-from bot.ask.normal import labelled
+from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess
+from bot.ask.english import labelled
 from faultlib.embedding import Embedder, Vectors
 from faultlib.models import DEFAULT, embedder_for
 
@@ -38,9 +38,9 @@ class Remembered:
         return np.array([self._of[text] for text in texts], np.float32)
 
 
-def held_out(questions: Sequence[tuple[str, str]], embedder: Embedder | None) -> list[tuple[Guess, ...]]:
+def held_out(questions: Sequence[tuple[str, str]], embedder: Embedder | None) -> list[tuple[IntentGuess, ...]]:
     """The guesses for each question by a classifier that never saw it."""
-    guesses: list[tuple[Guess, ...]] = [()] * len(questions)
+    guesses: list[tuple[IntentGuess, ...]] = [()] * len(questions)
     intents = [intent for _, intent in questions]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for learnt, asked in folds.split(np.zeros(len(questions)), intents):
@@ -50,7 +50,7 @@ def held_out(questions: Sequence[tuple[str, str]], embedder: Embedder | None) ->
     return guesses
 
 
-def table(questions: Sequence[tuple[str, str]], guesses: Sequence[tuple[Guess, ...]]) -> list[str]:
+def table(questions: Sequence[tuple[str, str]], guesses: Sequence[tuple[IntentGuess, ...]]) -> list[str]:
     """Rows of markdown: by intent the questions, how many are seen right, among the first two, taken for another."""
     rows = ["| intent | questions | right | among two | most often taken for |", "|---|---|---|---|---|"]
     intents = [intent for _, intent in questions]
@@ -66,7 +66,7 @@ def table(questions: Sequence[tuple[str, str]], guesses: Sequence[tuple[Guess, .
     return rows
 
 
-def margins(questions: Sequence[tuple[str, str]], guesses: Sequence[tuple[Guess, ...]]) -> list[str]:
+def margins(questions: Sequence[tuple[str, str]], guesses: Sequence[tuple[IntentGuess, ...]]) -> list[str]:
     """Rows of markdown: how often the first guess is right, by its margin."""
     rows = ["| margin of the first guess | questions | right |", "|---|---|---|"]
     ends = (float("inf"), SURE, LEAST, float("-inf"))

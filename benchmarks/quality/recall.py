@@ -18,7 +18,7 @@ from benchmarks.quality.recall_likeness import CROSS_CHOSEN, Tally, cosines_of, 
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from benchmarks.quality.recall_taught import Answer, calibration_error, taught
 from benchmarks.quality.report import NoMarkers, write
-from bot.cache import FolderCache
+from bot.fetch.cache import FolderCache
 from core.errors import FirstfaultError
 from faultlib.draft import roots_of
 from faultlib.embedding import Embedder
@@ -104,7 +104,7 @@ _TAUGHT = (
 
 def _taught(cases: Sequence[Case], seeds: Sequence[Entry]) -> Iterable[Sequence[object]]:
     def ask(case: Case, library: Sequence[Entry]) -> list[Answer]:
-        if not case.kind:  # a job that completed matches nothing (bot.shelf), and what it shows is no fault
+        if not case.kind:  # a job that completed matches nothing (bot.library.session), and what it shows is no fault
             return []
         found = find_matches(library, case.seen.occurrences, case.seen.nodes)
         told = likely(case.seen.diagnosis, [*library, *seeds], found, {})

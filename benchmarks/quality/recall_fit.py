@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.quality.__main__ import LAB, OTHER, ROOT, labelled_jobs
 from benchmarks.quality.recall_cases import Case, read_cases
 from benchmarks.quality.recall_taught import cause_of
-from bot.cache import FolderCache
+from bot.fetch.cache import FolderCache
 from faultlib.lexical import Lexicon
 from faultlib.score import NAMES, Fitted, Weights, features, shares_cause
 from faultlib.seeds import read_seeds

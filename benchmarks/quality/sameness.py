@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from bot.cache import FolderCache
-from bot.contract import to_contract, to_json
+from bot.fetch.cache import FolderCache
+from bot.report.contract import to_contract
+from bot.report.json_document import to_json
 from core.baseline import choose_baseline
 from core.cache import ByteCache, MemoryCache
 from core.diagnose import diagnose

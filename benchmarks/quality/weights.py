@@ -23,7 +23,7 @@ from benchmarks.quality.ablation import signs_of
 from benchmarks.quality.case import Shelf
 from benchmarks.quality.labels import Truth, read_truths
 from benchmarks.quality.report import NoMarkers, marks, table, write
-from bot.cache import FolderCache
+from bot.fetch.cache import FolderCache
 from core.errors import FirstfaultError
 from core.nodes.sign import Sign, suspects
 from sources.jobs import open_source

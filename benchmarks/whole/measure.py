@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.whole.job import FAILED
 from benchmarks.whole.steps import profiled
-from bot.cache import FolderCache
+from bot.fetch.cache import FolderCache
 from core.baseline import choose_baseline
 from core.diagnose import diagnose
 from core.model import Diagnosis

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from bot import wording
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted
-from bot.note.about import clock
+from bot.note.claim_source import clock
+from bot.text import wording
 from core.answer import look
 from core.course.wall import moment
 from core.live.findings import duration
@@ -24,70 +24,75 @@ def began(subject: Subject, question: Question) -> Lines:
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
     if events:
         return [_when(subject, event) for event in events]
-    told = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
+    sentences = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
     timed = sorted(
-        (event for event in told if event.first_time is not None), key=lambda one: (one.first_time or 0, one.id)
+        (event for event in sentences if event.first_time is not None),
+        key=lambda event: (event.first_time or 0, event.id),
     )
     progress = _last_progress(subject)
     if not timed:
         none = _NO_CLOCK if _ends(subject) is None else "The lines of the evidence have no clock."
-        shown = [cited(f"{subject.told(event)}", event.id) for event in told[:2]]
-        return [cited(none), *([progress] if progress else []), *shown] if told else _without_events(subject)
+        shown = [cited(f"{subject.told(event)}", event.id) for event in sentences[:2]]
+        return [cited(none), *([progress] if progress else []), *shown] if sentences else _without_events(subject)
     first, *later = timed
     says = f"The first sign came at {clock(first.first_time or 0)}: {_said(subject, first)}."
-    silent = [cited(one.says, *one.cites) for one in subject.claims.every if one.id == "N1.ended"]
+    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.ended"]
     return [cited(says, first.id), *silent, *([progress] if progress else []), *(_when(subject, one) for one in later)]
 
 
 def hung(subject: Subject, _question: Question) -> Lines:
     """How long nothing moved, and whether that is a hang."""
     diagnosis = subject.diagnosis
-    why = [one for one in diagnosis.why if "no progress" in one]
-    moved = [one for one in diagnosis.why if "made progress" in one]
+    why = [reason for reason in diagnosis.why if "no progress" in reason]
+    moved = [reason for reason in diagnosis.why if "made progress" in reason]
     hangs = "hung" in diagnosis.headline or bool(why)
     ends = _ends(subject)
     course = subject.parsed.iterations.course
-    told = []
+    sentences = []
     if hangs:
-        told.append(cited(f"It hung. {joined(*map(wording.sentence, why))}"))
+        sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why))}"))
     else:
-        told.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
+        sentences.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
     if ends and len(course):
         pause = (ends[1] - int(course.times[-1])) / SECOND
         last = f"The last iteration, {int(course.numbers[-1]):,}, was complete at {clock(int(course.times[-1]))}"
-        told.append(cited(f"{last}, the last line of all came at {clock(ends[1])}: {duration(max(0.0, pause))} later."))
+        sentences.append(
+            cited(f"{last}, the last line of all came at {clock(ends[1])}: {duration(max(0.0, pause))} later.")
+        )
     elif ends:
         first = wording.first_sign(diagnosis)
         since = f": {duration((ends[1] - first) / SECOND)} after the first sign" if first is not None else ""
         uncounted = subject.parsed.iterations.last is None
         none = "No iteration is counted" if uncounted else "The lines that count iterations have no clock"
-        told.append(cited(f"{none}; the last line of all came at {clock(ends[1])}{since}."))
+        sentences.append(cited(f"{none}; the last line of all came at {clock(ends[1])}{since}."))
     else:
-        told.append(cited(_NO_CLOCK))
-    told += [cited(one.says, *one.cites) for one in subject.claims.every if one.id in ("N1.ended", "J1.ended")]
-    return told
+        sentences.append(cited(_NO_CLOCK))
+    sentences += [
+        cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "J1.ended")
+    ]
+    return sentences
 
 
 def ran(subject: Subject, _question: Question) -> Lines:
     """From when to when it ran, by job.json and by its logs."""
     manifest, ends = subject.parsed.job.manifest, _ends(subject)
     start, end = moment(manifest.start), moment(manifest.end)
-    told = []
+    sentences = []
     if start is not None and end is not None:
-        told.append(
+        sentences.append(
             cited(f"It ran {duration((end - start) / SECOND)}, by job.json from {manifest.start} to {manifest.end}.")
         )
     if ends:
         by = f"By its log lines it ran {duration((ends[1] - ends[0]) / SECOND)}"
-        told.append(cited(f"{by}, from {clock(ends[0])} to {clock(ends[1])} ({wording.day(ends)})."))
+        sentences.append(cited(f"{by}, from {clock(ends[0])} to {clock(ends[1])} ({wording.day(ends)})."))
     course = subject.parsed.iterations.course
     if ends and len(course) > 1:
         first, last = int(course.times[0]), int(course.times[-1])
         trained = f"Iterations {int(course.numbers[0]):,} to {int(course.numbers[-1]):,} were completed"
-        told.append(
+        sentences.append(
             cited(f"{trained} from {clock(first)} to {clock(last)}: {duration((last - first) / SECOND)} of training.")
         )
-    return told or [cited(_NO_CLOCK)]
+    return sentences or [cited(_NO_CLOCK)]
 
 
 def reached(subject: Subject, question: Question) -> Lines:
@@ -99,29 +104,29 @@ def reached(subject: Subject, question: Question) -> Lines:
         found = [look.of_iteration(parsed, number) for number in question.iterations[:2]]
         return [line for one in found for line in (cited(one.says), *quoted(one, 2))]
     iterations = parsed.iterations
-    told = [_far(subject, f"Rank {rank}", (rank,)) for rank in question.ranks[:2]]
-    told += [_far(subject, node, subject.ranks_on(node)) for node in question.nodes[:2]]
+    sentences = [_far(subject, f"Rank {rank}", (rank,)) for rank in question.ranks[:2]]
+    sentences += [_far(subject, node, subject.ranks_on(node)) for node in question.nodes[:2]]
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        told.append(cited(f"No line counts iterations, so none is known to be complete.{stage}"))
+        sentences.append(cited(f"No line counts iterations, so none is known to be complete.{stage}"))
     else:
         share = (
             f" of {iterations.total:,} planned ({100 * iterations.last / iterations.total:.0f} %)"
             if iterations.total
             else ""
         )
-        told.append(cited(f"It came to iteration {iterations.last:,}{share}.{stage}"))
+        sentences.append(cited(f"It came to iteration {iterations.last:,}{share}.{stage}"))
     if len(iterations.of_rank) > 1:
         few, most = min(iterations.of_rank.values()), max(iterations.of_rank.values())
         same = f"All {len(iterations.of_rank):,} ranks that count iterations came to {most:,}."
         behind = sorted(rank for rank, last in iterations.of_rank.items() if last == few)
-        told.append(
+        sentences.append(
             cited(
                 same if few == most else f"Least far came {wording.ranks(behind)}: iteration {few:,}; others {most:,}."
             )
         )
-    return told
+    return sentences
 
 
 def order(subject: Subject, question: Question) -> Lines:
@@ -129,7 +134,9 @@ def order(subject: Subject, question: Question) -> Lines:
     if question.says("complain", "error", "report", "fail") or question.says(*_ORDER):
         return began(subject, question)
     found = look.ends(subject.parsed)
-    silent = [cited(one.says, *one.cites) for one in subject.claims.every if one.id in ("N1.ended", "N1.why")][:2]
+    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "N1.why")][
+        :2
+    ]
     return [*silent, cited(found.says), *quoted(found, 2)]
 
 
@@ -174,5 +181,5 @@ def _when(subject: Subject, event: EventEvidence) -> str:
 def _said(subject: Subject, event: EventEvidence) -> str:
     about = subject.about
     quote = about.quote(event)
-    told = f"“{quote}”" if quote else lower(event.says or event.because)
-    return f"{about.who(event)} logged {told}"
+    sentences = f"“{quote}”" if quote else lower(event.says or event.because)
+    return f"{about.who(event)} logged {sentences}"

@@ -7,11 +7,11 @@ from functools import cache
 from importlib.resources import files as package_files
 from signal import Signals
 
-from bot import wording
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted, raw
-from bot.known import KnownFault
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.answer.search import seek
 from core.facts import fact_of
 from core.model import EventEvidence, Evidence, Role
@@ -59,12 +59,12 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
     benign = [event.id for event in subject.diagnosis.events if event.role is Role.BENIGN]
     follow = [event.id for event in subject.diagnosis.events if event.role in (Role.PROPAGATED, Role.TEARDOWN)]
     lead = subject.leading
-    told = [f"{', '.join(benign)} can be ignored." if benign else "No shown event is called harmless."]
+    sentences = [f"{', '.join(benign)} can be ignored." if benign else "No shown event is called harmless."]
     if follow:
-        told.append(f"{', '.join(follow)} only follow from the fault.")
+        sentences.append(f"{', '.join(follow)} only follow from the fault.")
     if lead and lead.role is Role.ROOT:
-        told.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
-    return [cited(joined(*told))]
+        sentences.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
+    return [cited(joined(*sentences))]
 
 
 def ended(subject: Subject, question: Question) -> Lines:
@@ -77,21 +77,21 @@ def ended(subject: Subject, question: Question) -> Lines:
     killed = [event for event in diagnosis.events if _KILLS.search(f"{event.says} {_text(event)}")]
     if question.says("process", "pid", "signal", "rank", "which", "kill"):
         killed.sort(key=lambda event: _PROCESS.search(_text(event)) is None)
-    told = [line for event in killed[:2] for line in (cited(subject.told(event), event.id), *raw(event.lines, 1))]
-    if not told:
+    sentences = [line for event in killed[:2] for line in (cited(subject.told(event), event.id), *raw(event.lines, 1))]
+    if not sentences:
         found = seek(subject.parsed, [_KILLED], "a kill or an order to stop", latest=True)
-        told = _by_exit_code(subject)
+        sentences = _by_exit_code(subject)
         if found.lines:
-            told += [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
-        elif not told:
-            told = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
+            sentences += [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
+        elif not sentences:
+            sentences = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
         if lead := subject.leading:
-            told.append(cited(f"What ended it: {subject.told(lead)}", lead.id))
+            sentences.append(cited(f"What ended it: {subject.told(lead)}", lead.id))
     if question.says("exit", "code"):
-        return [codes or cited("job.json holds no exit codes; what the logs say of ends:"), *told]
+        return [codes or cited("job.json holds no exit codes; what the logs say of ends:"), *sentences]
     if question.says("status", "running", "finish", "succe", "clean", "complete", "fail"):
-        return [whole, *([codes] if codes else []), *told]
-    return [*told[:3], *([codes] if codes else []), whole]
+        return [whole, *([codes] if codes else []), *sentences]
+    return [*sentences[:3], *([codes] if codes else []), whole]
 
 
 _KILLS = re.compile(
@@ -124,7 +124,7 @@ def _exit_codes(subject: Subject, question: Question) -> str:
     asked = [f"rank {rank}" for rank in question.ranks] + list(question.nodes)
     asked += [subject.home[rank] for rank in question.ranks if rank in subject.home]
     chosen = {name: code for name, code in codes.items() if name in asked} or codes
-    listed = [f"{name} {_code(code)}" for name, code in sorted(chosen.items(), key=lambda one: natural(one[0]))]
+    listed = [f"{name} {_code(code)}" for name, code in sorted(chosen.items(), key=lambda item: natural(item[0]))]
     return cited(f"Exit codes by job.json: {', '.join(listed[:8])}.") if listed else ""
 
 
@@ -156,9 +156,9 @@ def stem(word: str) -> str:
     return word
 
 
-def piece_lines(subject: Subject, one: Evidence) -> list[str]:
+def piece_lines(subject: Subject, evidence: Evidence) -> list[str]:
     """A piece of evidence: its sentence and its lines."""
-    return [cited(subject.told(one), one.id), *raw(one.lines, 2)]
+    return [cited(subject.told(evidence), evidence.id), *raw(evidence.lines, 2)]
 
 
 def _piece(subject: Subject, name: str) -> list[str]:
@@ -166,10 +166,10 @@ def _piece(subject: Subject, name: str) -> list[str]:
         if not isinstance(one, EventEvidence):
             return piece_lines(subject, one)
         says = _meaning(one)
-        told = [cited(f"{subject.told(one).rstrip('.')}.{says} {wording.ROLE[one.role].capitalize()}.", one.id)]
-        told += raw(one.lines, 2)
+        sentences = [cited(f"{subject.told(one).rstrip('.')}.{says} {wording.ROLE[one.role].capitalize()}.", one.id)]
+        sentences += raw(one.lines, 2)
         return (
-            told
+            sentences
             + [cited(_fault(fault), fault.id) for fault in subject.known if fault.exact and name in fault.events][:1]
         )
     if fault := next((fault for fault in subject.known if fault.id == name), None):
@@ -210,8 +210,8 @@ def _signal(code: int | None) -> str:
         return ""
 
 
-def _text(one: Evidence) -> str:
-    return " ".join(line.text for line in one.lines)
+def _text(evidence: Evidence) -> str:
+    return " ".join(line.text for line in evidence.lines)
 
 
 @cache

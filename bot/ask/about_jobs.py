@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bot import wording
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined
+from bot.text import wording
 from core.history.attempt import Attempt
 from core.history.changes import changes
 from core.job import Manifest, Status
@@ -30,12 +30,12 @@ def compare(subject: Subject, question: Question) -> Lines | None:
     if other is None:
         return [cited(f"There is no job {name} beside this one that could be read.")]
     mine, theirs = subject.diagnosis, other.diagnosis
-    told = [
+    sentences = [
         cited(_same(mine, theirs, name)),
         cited(f"{name}: {wording.sentence(theirs.headline).rstrip('.')} ({theirs.confidence})."),
     ]
     differ = _differences(other.parsed.job.manifest, subject.parsed.job.manifest)
-    told.append(
+    sentences.append(
         cited(
             f"Different from {name} by job.json: {'; '.join(differ[:6])}."
             if differ
@@ -44,23 +44,25 @@ def compare(subject: Subject, question: Question) -> Lines | None:
     )
     paces = [one.parsed.iterations.course.pace() for one in (subject, other)]
     if paces[0] and paces[1]:
-        told.append(cited(f"An iteration took {duration(paces[0].step)} here and {duration(paces[1].step)} in {name}."))
+        sentences.append(
+            cited(f"An iteration took {duration(paces[0].step)} here and {duration(paces[1].step)} in {name}.")
+        )
     reached = [one.parsed.iterations.last for one in (subject, other)]
     if None not in reached:
-        told.append(cited(f"This one came to iteration {reached[0]:,}, {name} to {reached[1]:,}."))
-    return told
+        sentences.append(cited(f"This one came to iteration {reached[0]:,}, {name} to {reached[1]:,}."))
+    return sentences
 
 
 def changed(subject: Subject, question: Question) -> Lines:
     """What differs from the last successful job with the same settings, or from a job that is named."""
     own = subject.parsed.job.manifest
     wanted = [*question.jobs, *reversed(subject.diagnosis.coverage.baseline_ids)]
-    others = {one.job_id: one for one in subject.beside.manifests()}
+    others = {manifest.job_id: manifest for manifest in subject.beside.manifests()}
     before = next((others[name] for name in wanted if name in others), None)
     if before is None:
         return [cited("There is no successful job with these settings, so nothing tells what changed.")]
     differ = _differences(before, own)
-    told = [
+    sentences = [
         cited(f"Since {before.job_id} ({before.status}): {'; '.join(differ[:8])}.")
         if differ
         else cited(f"Nothing that job.json tells of differs from {before.job_id} ({before.status}).")
@@ -71,17 +73,17 @@ def changed(subject: Subject, question: Question) -> Lines:
         if not known
     ]
     if silent:
-        told.append(
+        sentences.append(
             cited(f"job.json does not hold the {' and the '.join(silent)} of both jobs, so these may have changed too.")
         )
     unseen = [event for event in subject.diagnosis.events if event.unseen and event.role is Role.ROOT]
-    told += [cited(f"New in the logs: {subject.told(event)}", event.id) for event in unseen[:2]]
-    return told
+    sentences += [cited(f"New in the logs: {subject.told(event)}", event.id) for event in unseen[:2]]
+    return sentences
 
 
 def before(subject: Subject, question: Question) -> Lines:
     """Whether the library knows this fault, and whether a named node failed in other jobs."""
-    told = [line for node in question.nodes[:1] for line in _jobs_of(subject, node)]
+    sentences = [line for node in question.nodes[:1] for line in _jobs_of(subject, node)]
     exact = [fault for fault in subject.known if fault.exact]
     for fault in exact[:2]:
         seen = (
@@ -90,50 +92,54 @@ def before(subject: Subject, question: Question) -> Lines:
             else " No other job of yours is filed under it."
         )
         team = "Yes" if not fault.seed else "This kind of fault is known, but not from your team"
-        told.append(cited(f"{team}: “{fault.title}” ({wording.vouched(fault)}).{seen}", fault.id))
-        told.append(cited(f"What helped: {fault.fix}", fault.id))
+        sentences.append(cited(f"{team}: “{fault.title}” ({wording.vouched(fault)}).{seen}", fault.id))
+        sentences.append(cited(f"What helped: {fault.fix}", fault.id))
     if not exact and subject.known:
         alike = subject.known[0]
-        told.append(
+        sentences.append(
             cited(
                 f"Not exactly; most alike is “{alike.title}” ({wording.likeness(alike)}, {wording.vouched(alike)}).",
                 alike.id,
             )
         )
-    return told or [cited("The fault library holds nothing that fits or looks like this job.")]
+    return sentences or [cited("The fault library holds nothing that fits or looks like this job.")]
 
 
 def jobs(subject: Subject, question: Question) -> Lines:
     """The jobs beside this one: which failed, which share a confirmed fault, which used a node."""
     if question.nodes:
         return _jobs_of(subject, question.nodes[0])
-    others = [one for one in subject.beside.manifests() if one.job_id != subject.parsed.job.id]
+    others = [manifest for manifest in subject.beside.manifests() if manifest.job_id != subject.parsed.job.id]
     shared = [fault for fault in subject.known if fault.exact and fault.jobs]
-    told = [
+    sentences = [
         cited(f"With the same confirmed fault, “{one.title}”: {wording.names(one.jobs, 8, 60)}.", one.id)
         for one in shared
     ]
-    if not told:
-        told.append(
+    if not sentences:
+        sentences.append(
             cited("No other job is filed under the same confirmed fault; “compare with JOB” tells if one is alike.")
         )
     for status in (Status.FAILED, Status.CANCELLED, Status.RUNNING, Status.COMPLETED):
-        mine = [one.job_id for one in others if one.status is status]
+        mine = [other.job_id for other in others if other.status is status]
         if mine:
-            told.append(cited(f"{status.capitalize()} beside it: {len(mine):,}: {wording.names(mine, 10, 60)}."))
-    return told[:5] if others else [*told, cited("No other job is beside this one.")]
+            sentences.append(cited(f"{status.capitalize()} beside it: {len(mine):,}: {wording.names(mine, 10, 60)}."))
+    return sentences[:5] if others else [*sentences, cited("No other job is beside this one.")]
 
 
 def _jobs_of(subject: Subject, node: str) -> list[str]:
-    every = [one for one in subject.beside.manifests() if node in one.nodes and one.job_id != subject.parsed.job.id]
+    every = [
+        manifest
+        for manifest in subject.beside.manifests()
+        if node in manifest.nodes and manifest.job_id != subject.parsed.job.id
+    ]
     failed = [one.job_id for one in every if one.status in (Status.FAILED, Status.CANCELLED)]
     if not every:
         return [cited(f"No other job beside this one names {node} in its job.json.")]
     good = [one.job_id for one in every if one.status is Status.COMPLETED]
-    told = f"{node} was in {wording.counted(len(every), 'other job')}: {len(failed):,} failed or were cancelled"
-    told += f" ({wording.names(failed, 8, 60)})" if failed else ""
-    told += f", {len(good):,} completed ({wording.names(good, 5, 60)})" if good else ""
-    return [cited(f"{told}. Whether {node} was at fault there is in their diagnoses.")]
+    sentences = f"{node} was in {wording.counted(len(every), 'other job')}: {len(failed):,} failed or were cancelled"
+    sentences += f" ({wording.names(failed, 8, 60)})" if failed else ""
+    sentences += f", {len(good):,} completed ({wording.names(good, 5, 60)})" if good else ""
+    return [cited(f"{sentences}. Whether {node} was at fault there is in their diagnoses.")]
 
 
 def _same(mine: Diagnosis, theirs: Diagnosis, name: str) -> str:
@@ -158,24 +164,24 @@ def _same(mine: Diagnosis, theirs: Diagnosis, name: str) -> str:
 
 def _differences(before_: Manifest, after: Manifest) -> list[str]:
     """What job.json tells differently, code and arguments first."""
-    told = list(changes(_attempt(before_), _attempt(after)) or ())
+    sentences = list(changes(_attempt(before_), _attempt(after)) or ())
     one, other = (
         _flat({name: value for name, value in job.extra.items() if name not in _OWN}) for job in (before_, after)
     )
-    told += [
+    sentences += [
         f"{name} {one.get(name, '(none)')[:_SHOWN]} to {other.get(name, '(none)')[:_SHOWN]}"
         for name in sorted(one.keys() | other.keys())
         if one.get(name) != other.get(name) and not name.startswith(("arguments", "code", "nodes"))
     ]
     if set(before_.nodes) != set(after.nodes):
         new, gone = (sorted(set(a) - set(b)) for a, b in ((after.nodes, before_.nodes), (before_.nodes, after.nodes)))
-        told.append(
+        sentences.append(
             joined(
                 f"nodes: {wording.names(new, 4, 60)} new" if new else "nodes:",
                 f"{wording.names(gone, 4, 60)} gone" if gone else "",
             )
         )
-    return told
+    return sentences
 
 
 def _attempt(manifest: Manifest) -> Attempt:

@@ -6,12 +6,12 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bot import wording
 from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
 from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, quoted
+from bot.text import wording
 from core.answer import look
 from core.answer.look import Found
 from core.answer.search import search, seek
@@ -32,17 +32,17 @@ _WHO = re.compile(r"\[rank[^\]]{0,200}\]")
 
 def last(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of speaker each
     """The last words of nodes and ranks, of the scheduler or the launcher; of all where nobody is named."""
-    parsed, told = subject.parsed, list[str]()
+    parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
         return [no_such(subject, question.unknown[0])]
     for rank in question.ranks[:2]:
-        told += _tail(subject, look.of_rank(parsed, rank), look.rows_of_rank(parsed.table, rank), f"rank {rank}")
+        sentences += _tail(subject, look.of_rank(parsed, rank), look.rows_of_rank(parsed.table, rank), f"rank {rank}")
     for node in question.nodes[:2] if not question.ranks else ():
         found = look.of_node(parsed, node)
         rows = look.rows_of_node(parsed.table, node) if node in parsed.table.nodes else np.zeros(0, np.intp)
-        told += _tail(subject, found, rows, node)
-    if told:
-        return told[:3] + told[-2:] if len(told) > 5 else told
+        sentences += _tail(subject, found, rows, node)
+    if sentences:
+        return sentences[:3] + sentences[-2:] if len(sentences) > 5 else sentences
     if question.says("kernel", "dmesg"):
         found = search(parsed, ("kernel",))
         return [cited(found.says if found.lines else _not_found(subject, found)), *quoted(found, 4)]
@@ -94,8 +94,8 @@ def stacks(subject: Subject, question: Question) -> Lines:
     if mine:
         more = f"; and {len(mine) - MAX_PLACES} more places" if len(mine) > MAX_PLACES else ""
         who = wording.ranks(ranks).capitalize() if ranks else "The dumped processes"
-        told = [cited(f"{who} stood in {'; '.join(mine[:MAX_PLACES])}{more}.")]
-        return told + [cited(one.says, *one.cites) for one in subject.claims.every if one.id == "N1.why"]
+        sentences = [cited(f"{who} stood in {'; '.join(mine[:MAX_PLACES])}{more}.")]
+        return sentences + [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.why"]
     if ends:
         return [cited(f"The dumps name no stack of {wording.ranks(ranks)}; they hold: {'; '.join(ends[:MAX_PLACES])}.")]
     found = seek(
@@ -122,15 +122,15 @@ def pair(subject: Subject, question: Question) -> Lines | None:
             for line in (cited(one.says), *quoted(Found("", one.lines[-1:], one.who[-1:], one.clock[-1:]), 1))
         ]
     named = list(question.nodes) or [subject.home[rank] for rank in question.ranks if rank in subject.home]
-    suspects = [one.node for one in subject.diagnosis.nodes]
+    suspects = [node.node for node in subject.diagnosis.nodes]
     rest = [node for node in (*suspects, *parsed.nodes) if node not in named]
     if not named or not (rest or len(named) > 1):
         return None
     one, other = (*named, *rest)[:2]
     found_pair = look.compare(parsed, one, other)
-    told = [cited(found_pair.says), *quoted(found_pair, 3)]
+    sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
     return (
-        told
+        sentences
         + [cited(line.says, *line.cites) for line in subject.claims.every if line.id == "N1.why" and one in suspects][
             :1
         ]
@@ -172,10 +172,10 @@ def in_evidence(subject: Subject, question: Question) -> Lines | None:
 
 
 def _tail(subject: Subject, found: Found, rows: NDArray[np.intp], name: str) -> list[str]:
-    told = [cited(found.says)]
+    sentences = [cited(found.says)]
     if found.lines:
-        told += quoted(look.last_words(subject.parsed, rows, name), 3)
-    return told
+        sentences += quoted(look.last_words(subject.parsed, rows, name), 3)
+    return sentences
 
 
 def _not_found(subject: Subject, found: Found) -> str:
@@ -191,8 +191,8 @@ def _names_left_out(question: Question, words: list[str]) -> list[str]:
 
 def _stands(end: str, rank: int) -> bool:
     """Whether a line of the tree of stacks names a rank, alone or within a run: "[ranks 0-2, 5]"."""
-    for told in _WHO.findall(end):
-        for low, high in re.findall(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", told):
+    for sentences in _WHO.findall(end):
+        for low, high in re.findall(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", sentences):
             if int(low) <= rank <= int(high or low):
                 return True
     return False
@@ -205,7 +205,7 @@ def _of_ranks(found: Found, ranks: list[int]) -> Found | None:
     return Found("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
 
 
-def _tellingly(one: Evidence) -> list[str]:
+def _tellingly(evidence: Evidence) -> list[str]:
     """The first line and the last ones of a block: where it came from and what it says in the end."""
-    lines = one.lines if len(one.lines) <= 4 else (*one.lines[:1], *one.lines[-3:])
+    lines = evidence.lines if len(evidence.lines) <= 4 else (*evidence.lines[:1], *evidence.lines[-3:])
     return quoted(Found("", tuple(lines), ("",) * len(lines), ("",) * len(lines)), 4)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from bot import wording
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted
+from bot.text import wording
 from core.answer import look
 from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope
 from core.naming import natural
@@ -28,11 +28,13 @@ def suspect(subject: Subject, question: Question) -> Lines:
     if not diagnosis.nodes:
         lead = subject.leading
         why = joined(*map(wording.sentence, diagnosis.why[:2]))
-        told = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *([lead.id] if lead else []))]
-        return [*told, *([cited(why)] if why else [])]
-    told = _of_one(subject, diagnosis.nodes[0].node)
-    told += [cited(one.says, *one.cites) for one in subject.claims.every if one.id in ("N2.other", "N.peers")]
-    return told
+        sentences = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *([lead.id] if lead else []))]
+        return [*sentences, *([cited(why)] if why else [])]
+    sentences = _of_one(subject, diagnosis.nodes[0].node)
+    sentences += [
+        cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N2.other", "N.peers")
+    ]
+    return sentences
 
 
 def others(subject: Subject, question: Question) -> Lines:
@@ -43,22 +45,24 @@ def others(subject: Subject, question: Question) -> Lines:
     diagnosis = subject.diagnosis
     if diagnosis.scope is Scope.NONE:
         return [cited("Nobody: nothing of the job failed.")]
-    blamed = {one.node for one in diagnosis.nodes}
+    blamed = {node.node for node in diagnosis.nodes}
     loud = [event for event in diagnosis.events if event.role in (Role.ROOT, Role.PROPAGATED)]
     hit = sorted({node for event in loud for node in event.nodes} - blamed, key=natural)
     total = wording.node_total(diagnosis.coverage)
-    told = []
+    sentences = []
     if diagnosis.scope is Scope.NODE and hit:
         ids = [event.id for event in loud if set(event.nodes) & set(hit)][:3]
         who = wording.names(sorted(blamed, key=natural), 3, 80)
         of = f"{len(hit):,} of {wording.counted(total, 'node')} besides {who}"
-        told.append(cited(f"{of} logged errors because of it: {wording.names(hit, 8, 80)}.", *ids))
+        sentences.append(cited(f"{of} logged errors because of it: {wording.names(hit, 8, 80)}.", *ids))
     elif diagnosis.scope is Scope.NODE and blamed:
         who = wording.names(sorted(blamed, key=natural), 3, 80)
-        told.append(cited(f"Among the evidence only {who}: no other node logged an error that counts.", "N1"))
+        sentences.append(cited(f"Among the evidence only {who}: no other node logged an error that counts.", "N1"))
     shown = [event for event in loud if event.role is Role.ROOT or not set(event.nodes) <= blamed] or loud
-    told += [cited(_logged_by(subject, event), event.id) for event in shown[:4]]
-    return told or [cited("No event of the evidence names nodes or ranks, so the logs do not tell who was affected.")]
+    sentences += [cited(_logged_by(subject, event), event.id) for event in shown[:4]]
+    return sentences or [
+        cited("No event of the evidence names nodes or ranks, so the logs do not tell who was affected.")
+    ]
 
 
 def drain(subject: Subject, question: Question) -> Lines:
@@ -66,34 +70,38 @@ def drain(subject: Subject, question: Question) -> Lines:
     diagnosis, step = subject.diagnosis, subject.diagnosis.next
     if diagnosis.scope is not Scope.NODE or not diagnosis.nodes:
         reason = joined(*map(wording.sentence, diagnosis.why[:1]))
-        told = [cited(f"No node has to go: {lower(wording.SCOPE[diagnosis.scope])}."), cited(reason)]
+        sentences = [cited(f"No node has to go: {lower(wording.SCOPE[diagnosis.scope])}."), cited(reason)]
         if step:
-            told.append(cited(f"Next: {wording.next_line(step)}"))
-        return [line for line in told if line]
+            sentences.append(cited(f"Next: {wording.next_line(step)}"))
+        return [line for line in sentences if line]
     first = diagnosis.nodes[0].node
     evict = step is not None and step.action is Action.EVICT
     out = list(step.nodes) if step and evict and step.nodes else [first]
-    told = []
+    sentences = []
     for node in question.nodes[:2]:
         if node in out:
             continue
         alike = any(node == one.node for one in diagnosis.nodes)
         said = "is suspected too, with less evidence: check it" if alike else "can stay: nothing points to it"
-        told.append(cited(f"{node} {said}.", *(one.id for one in diagnosis.nodes if one.node == node)))
+        sentences.append(cited(f"{node} {said}.", *(one.id for one in diagnosis.nodes if one.node == node)))
     who = wording.names(out, 4, 80)
     if evict and diagnosis.confidence is not Confidence.WEAK:
-        told.append(cited(f"Take out {who}: {lower(step.because if step else '')}.", "N1"))
+        sentences.append(cited(f"Take out {who}: {lower(step.because if step else '')}.", "N1"))
     elif step is not None and step.action is Action.FIX:
-        told.append(
+        sentences.append(
             cited(f"No machine has to go, what broke on {who} has to be put right: {lower(step.because)}.", "N1")
         )
     elif diagnosis.confidence is Confidence.WEAK:
-        told.append(cited(f"Nothing yet on this evidence, which is weak; check {who} before it gets work again.", "N1"))
+        sentences.append(
+            cited(f"Nothing yet on this evidence, which is weak; check {who} before it gets work again.", "N1")
+        )
     else:
-        told.append(cited(f"Not before a check of {who}: {lower(step.because if step else diagnosis.headline)}.", "N1"))
-    told.append(cited("No other node is suspected." if len(diagnosis.nodes) == 1 else _alike(diagnosis.nodes[1:])))
-    checks = [one for one in subject.claims.every if one.id == "C1"]
-    return [*told, *(cited(f"Check: {one.says}") for one in checks)]
+        sentences.append(
+            cited(f"Not before a check of {who}: {lower(step.because if step else diagnosis.headline)}.", "N1")
+        )
+    sentences.append(cited("No other node is suspected." if len(diagnosis.nodes) == 1 else _alike(diagnosis.nodes[1:])))
+    checks = [claim for claim in subject.claims.every if claim.id == "C1"]
+    return [*sentences, *(cited(f"Check: {check.says}") for check in checks)]
 
 
 def named_units(subject: Subject, question: Question) -> list[str]:
@@ -121,25 +129,25 @@ def _of_one(subject: Subject, unit: str) -> list[str]:
     lead = f"the first suspect is {diagnosis.nodes[0].node}" if diagnosis.nodes else wording.SCOPE[diagnosis.scope]
     beside = [why for why in diagnosis.why if unit in why]
     says = f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {lead}."
-    told = [cited(says, *(one.id for one in diagnosis.nodes[:1]))]
+    sentences = [cited(says, *(node.id for node in diagnosis.nodes[:1]))]
     for event in peers[:1]:
         alone = len(event.nodes) == 1
         share = "it alone logged" if alone else f"it is one of {len(event.nodes):,} nodes that logged"
-        told.append(cited(f"Of the evidence {share} {event.id}: {wording.ROLE[event.role]}.", event.id))
+        sentences.append(cited(f"Of the evidence {share} {event.id}: {wording.ROLE[event.role]}.", event.id))
     found = look.of_node(subject.parsed, unit)
-    return [*told, cited(found.says), *quoted(found, 1)]
+    return [*sentences, cited(found.says), *quoted(found, 1)]
 
 
-def _suspected(subject: Subject, one: NodeEvidence, *, first: bool) -> list[str]:
+def _suspected(subject: Subject, node: NodeEvidence, *, first: bool) -> list[str]:
     diagnosis = subject.diagnosis
-    ranks = f" ({wording.ranks(one.ranks)})" if one.ranks and not one.node.startswith("rank") else ""
+    ranks = f" ({wording.ranks(node.ranks)})" if node.ranks and not node.node.startswith("rank") else ""
     place = "the first suspect" if first else f"suspected too, with less evidence than {diagnosis.nodes[0].node}"
     hint = "; the evidence is weak, a hint only" if diagnosis.confidence is Confidence.WEAK else ""
-    because = joined(*map(wording.sentence, (one.reasons or (one.because,))[:3]))
-    told = [cited(f"{one.node}{ranks} is {place}{hint}. {because}", one.id, *one.events[:3])]
-    names = (f"{one.id}.ended", f"{one.id}.behind", f"{one.id}.local")
-    told += [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
-    return told
+    because = joined(*map(wording.sentence, (node.reasons or (node.because,))[:3]))
+    sentences = [cited(f"{node.node}{ranks} is {place}{hint}. {because}", node.id, *node.events[:3])]
+    names = (f"{node.id}.ended", f"{node.id}.behind", f"{node.id}.local")
+    sentences += [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
+    return sentences
 
 
 def _alike(suspects: Iterable[NodeEvidence]) -> str:

@@ -5,12 +5,12 @@ from math import isfinite
 
 import numpy as np
 
-from bot import wording
 from bot.ask.about_lines import by_rarity
 from bot.ask.about_topics import presence
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, quoted
+from bot.text import wording
 from core.answer.search import search
 from core.live.findings import duration
 from core.model import Series
@@ -52,10 +52,10 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return _in_lines(subject, question, wanted) if wanted else None
     if question.says("nan", "inf"):
         return _nan(subject, question, found)
-    told = [_told(one, question) for one in found[:2]]
-    signs = [one for one in subject.diagnosis.iterations if wanted in one.because.casefold()]
-    told += [cited(subject.told(one), one.id) for one in signs[:2]]
-    return [*told, *bad]
+    sentences = [_told(one, question) for one in found[:2]]
+    signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
+    sentences += [cited(subject.told(sign), sign.id) for sign in signs[:2]]
+    return [*sentences, *bad]
 
 
 def _told(series: Series, question: Question) -> str:
@@ -107,22 +107,22 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
     signs = [
         one for one in (*diagnosis.why, *(suspect.because for suspect in diagnosis.nodes)) if "slow" in one.casefold()
     ]
-    told = [cited(f"{wording.sentence(one)}") for one in signs[:2]]
-    told += [_told(one, question) for one in iterations.series if "time" in one.name][:1]
+    sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
+    sentences += [_told(one, question) for one in iterations.series if "time" in one.name][:1]
     pace, steps = iterations.course.pace(), iterations.course.steps
     if pace is not None and len(steps) >= FEW:
         end = float(np.mean(steps[-FEW:]))
-        told.append(
+        sentences.append(
             cited(
                 f"An iteration took {duration(pace.step)} by the clock (median), the last {FEW} {duration(end)} each; "
                 f"the longest pause between two was {duration(pace.longest)}."
             )
         )
-    if not signs and told:
-        told.append(
+    if not signs and sentences:
+        sentences.append(
             cited("The diagnosis does not call it slow." if "slow" not in diagnosis.headline else diagnosis.headline)
         )
-    return told or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
+    return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
 
 
 def _in_lines(subject: Subject, question: Question, name: str) -> Lines | None:

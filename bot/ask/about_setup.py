@@ -1,13 +1,13 @@
 """Answers about what the job was: nodes and ranks, model, versions, settings, who runs where."""
 
-from bot import wording
 from bot.ask.about_events import telling_words
 from bot.ask.about_jobs import flat_fields
 from bot.ask.about_lines import find
 from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited
+from bot.text import wording
 
 MAX_FIELDS = 4
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")
@@ -26,15 +26,15 @@ def setup(subject: Subject, question: Question) -> Lines | None:
     """Where a rank runs, which ranks a node has, a field of job.json, or the job in a few lines."""
     if question.unknown and not question.nodes and not question.ranks:
         return [no_such(subject, question.unknown[0])]
-    told = [_of_rank(subject, rank) for rank in question.ranks[:3]]
-    told += [_of_node(subject, node) for node in question.nodes[:3]]
-    if told and not question.says("ip", "address"):
-        return told
+    sentences = [_of_rank(subject, rank) for rank in question.ranks[:3]]
+    sentences += [_of_node(subject, node) for node in question.nodes[:3]]
+    if sentences and not question.says("ip", "address"):
+        return sentences
     fields = _fields(subject, question)
     if fields:
-        return told + [cited(f"By job.json: {name}: {value}.") for name, value in fields[:MAX_FIELDS]]
-    if question.says(*_OF_JOB) or told:
-        return [*told, *_whole(subject)]
+        return sentences + [cited(f"By job.json: {name}: {value}.") for name, value in fields[:MAX_FIELDS]]
+    if question.says(*_OF_JOB) or sentences:
+        return [*sentences, *_whole(subject)]
     return find(subject, question) or [
         cited("job.json does not tell that, and no line speaks of it by these words."),
         *_whole(subject),
@@ -47,12 +47,12 @@ def _whole(subject: Subject) -> list[str]:
     units = [wording.counted(len(nodes), "node")] if subject.parsed.unit == "node" and nodes else []
     units += [wording.counted(ranks, "rank")] if ranks else []
     named = f": {wording.names(nodes, 8, 60)}" if nodes else ""
-    told = [cited(f"{', '.join(units) or 'Neither nodes nor ranks are told'}{named}.")]
+    sentences = [cited(f"{', '.join(units) or 'Neither nodes nor ranks are sentences'}{named}.")]
     if facts:
-        told.append(cited("; ".join(f"{name} {value}" for name, value in facts.items()) + "."))
+        sentences.append(cited("; ".join(f"{name} {value}" for name, value in facts.items()) + "."))
     if manifest.total_iterations:
-        told.append(cited(f"{manifest.total_iterations:,} iterations were planned."))
-    return told
+        sentences.append(cited(f"{manifest.total_iterations:,} iterations were planned."))
+    return sentences
 
 
 def _of_rank(subject: Subject, rank: int) -> str:
@@ -67,8 +67,8 @@ def _of_rank(subject: Subject, rank: int) -> str:
 def _of_node(subject: Subject, node: str) -> str:
     own = subject.ranks_on(node)
     addresses = subject.parsed.job.manifest.node_addresses.get(node, ())
-    told = f"{node} has {wording.ranks(own)}" if own else f"Which ranks {node} has is not told"
-    return cited(f"{told}{f', address {wording.names(addresses, 3, 60)}' if addresses else ''}.")
+    sentences = f"{node} has {wording.ranks(own)}" if own else f"Which ranks {node} has is not told"
+    return cited(f"{sentences}{f', address {wording.names(addresses, 3, 60)}' if addresses else ''}.")
 
 
 def _fields(subject: Subject, question: Question) -> list[tuple[str, str]]:

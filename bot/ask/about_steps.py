@@ -2,11 +2,11 @@
 
 import re
 
-from bot import wording
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, quoted
-from bot.note.claim import Use
+from bot.note.claim import ClaimUse
+from bot.text import wording
 from core.answer.look import Found
 from core.answer.search import seek
 from core.history.of_job import attempts_of
@@ -30,18 +30,18 @@ _RESTART = {
 def next_step(subject: Subject, _question: Question) -> Lines:
     """What to do, what to check first, what helped before, what would change it."""
     step, claims = subject.diagnosis.next, subject.claims
-    told = [cited(wording.sentence(wording.next_line(step)))] if step else []
-    checks = claims.of(Use.CHECK)[:2]
+    sentences = [cited(wording.sentence(wording.next_line(step)))] if step else []
+    checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:
-        told.append(cited(f"Check first: {joined(*(one.says for one in checks))}"))
-    fix = next(iter(claims.of(Use.FIX)), None)
+        sentences.append(cited(f"Check first: {joined(*(one.says for one in checks))}"))
+    fix = next(iter(claims.of(ClaimUse.FIX)), None)
     if fix:
-        told.append(cited(f"What helps with this kind of fault: {fix.says}", *fix.cites[:1]))
+        sentences.append(cited(f"What helps with this kind of fault: {fix.says}", *fix.cites[:1]))
     if step and step.unless:
-        told.append(cited(f"Unless {lower(step.unless)}."))
+        sentences.append(cited(f"Unless {lower(step.unless)}."))
     if step and step.then:
-        told.append(cited(f"Then: {step.then}"))
-    return told or [cited("Nothing is advised: nothing of the job is at fault, or nothing tells what is.")]
+        sentences.append(cited(f"Then: {step.then}"))
+    return sentences or [cited("Nothing is advised: nothing of the job is at fault, or nothing tells what is.")]
 
 
 def restart(subject: Subject, question: Question) -> Lines:
@@ -49,20 +49,20 @@ def restart(subject: Subject, question: Question) -> Lines:
     diagnosis, step = subject.diagnosis, subject.diagnosis.next
     if step is None:
         return [cited("The logs do not tell: nothing was judged that speaks for or against a restart.")]
-    nodes = wording.names(step.nodes or [one.node for one in diagnosis.nodes[:1]], 4, 60) or "the suspect"
+    nodes = wording.names(step.nodes or [node.node for node in diagnosis.nodes[:1]], 4, 60) or "the suspect"
     weak = " (the evidence is weak)" if diagnosis.confidence is Confidence.WEAK else ""
     says = _RESTART[step.action].format(nodes=nodes, because=lower(step.because))
     lead = subject.leading
     ids = [lead.id] if lead and diagnosis.scope is not Scope.NONE else []
-    told = [cited(says[:-1] + weak + ".", *ids)]
+    sentences = [cited(says[:-1] + weak + ".", *ids)]
     if step.cost.sentence:
-        told.append(cited(step.cost.sentence))
-    told += lost(subject, question)[:1]
+        sentences.append(cited(step.cost.sentence))
+    sentences += lost(subject, question)[:1]
     if step.unless:
-        told.append(cited(f"Unless {lower(step.unless)}."))
+        sentences.append(cited(f"Unless {lower(step.unless)}."))
     if step.then:
-        told.append(cited(f"Then: {step.then}"))
-    return told
+        sentences.append(cited(f"Then: {step.then}"))
+    return sentences
 
 
 def lost(subject: Subject, _question: Question) -> Lines:
@@ -98,8 +98,8 @@ def lost(subject: Subject, _question: Question) -> Lines:
         says = f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"
         return [cited(says), *lines[:3]]
     interval = seek(parsed, [_INTERVAL], "an interval of saving")
-    told = [cited(f"No line tells of a checkpoint that was saved.{reached}{planned}")]
-    return [*told, *quoted(interval, 2), *quoted(seek(parsed, [_LOADED], "a checkpoint that was loaded"), 1)]
+    sentences = [cited(f"No line tells of a checkpoint that was saved.{reached}{planned}")]
+    return [*sentences, *quoted(interval, 2), *quoted(seek(parsed, [_LOADED], "a checkpoint that was loaded"), 1)]
 
 
 _SAVED = re.compile(

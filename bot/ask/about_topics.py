@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot import wording
 from bot.ask.about_events import piece_lines, said_in_evidence
 from bot.ask.about_lines import find
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, lower, quoted, raw
+from bot.text import wording
 from core.answer import look
 from core.answer.search import search, seek
 from core.history.of_job import attempts_of
@@ -36,11 +36,11 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     """Whether something is there: in the evidence, else in any line; a denial says what was searched for."""
     topic = topic_of(question)
     if topic is None or topic is topics()["error"]:
-        told = _words(subject, question) or (_errors(subject, question) if topic else None)
-        return told or _term_denied(subject, question)
-    told = _together(subject, question)
-    if told:
-        return told
+        sentences = _words(subject, question) or (_errors(subject, question) if topic else None)
+        return sentences or _term_denied(subject, question)
+    sentences = _together(subject, question)
+    if sentences:
+        return sentences
     return _in_evidence(subject, question, topic) or _in_lines(subject, question, topic)
 
 
@@ -49,8 +49,8 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
     mine = [event for event in hits if _concerns(event, question)]
     if mine:
         first = min(mine, key=lambda event: (event.role is not Role.ROOT, event.id))
-        told = [cited(f"{_YES[first.role]}: {subject.told(first)}", first.id), *raw(first.lines, 2)]
-        return told + [cited(subject.told(event), event.id) for event in mine if event is not first][:2]
+        sentences = [cited(f"{_YES[first.role]}: {subject.told(first)}", first.id), *raw(first.lines, 2)]
+        return sentences + [cited(subject.told(event), event.id) for event in mine if event is not first][:2]
     return []
 
 
@@ -84,12 +84,15 @@ def count(subject: Subject, question: Question) -> Lines | None:
     """How often: of a piece of evidence, of what a topic or the words of the question name."""
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
     if events:
-        told = [cited(f"{one.id} was logged {wording.times(one.count)}: {subject.told(one)}", one.id) for one in events]
-        return [*told, *raw(events[0].lines, 2)]
+        sentences = [
+            cited(f"{event.id} was logged {wording.times(event.count)}: {subject.told(event)}", event.id)
+            for event in events
+        ]
+        return [*sentences, *raw(events[0].lines, 2)]
     if question.says("attempt", "restart"):
         attempts = attempts_of(subject.parsed, subject.diagnosis)
         if len(attempts) > 1:
-            ended = "; ".join(f"{one.name}: {one.cause or one.ended}" for one in attempts[:6])
+            ended = "; ".join(f"{attempt.name}: {attempt.cause or attempt.ended}" for attempt in attempts[:6])
             return [cited(f"The logs hold {len(attempts):,} attempts. {ended}.")]
         if question.says("attempt"):
             return [cited("The logs are read as one attempt: nothing that I know to look for tells of a second start.")]
@@ -99,10 +102,10 @@ def count(subject: Subject, question: Question) -> Lines | None:
     if topic is None:
         return _words(subject, question)
     found = _sought(subject, question, topic)
-    told = [cited(one) for one in (found.says if found.lines else _denied(subject, question, topic),)]
+    sentences = [cited(one) for one in (found.says if found.lines else _denied(subject, question, topic),)]
     hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
-    told = [cited(f"{event.id}: {subject.told(event)}", event.id) for event in hits[:2]] + told
-    return [*told, *quoted(found, 2)]
+    sentences = [cited(f"{event.id}: {subject.told(event)}", event.id) for event in hits[:2]] + sentences
+    return [*sentences, *quoted(found, 2)]
 
 
 def topic_of(question: Question) -> Topic | None:
@@ -150,8 +153,8 @@ def _denied(subject: Subject, question: Question, topic: Topic) -> str:
     where = f" of {question.nodes[0]}" if question.nodes else f" of rank {question.ranks[0]}" if question.ranks else ""
     read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
     gaps = "; ".join(wording.missing(coverage))
-    told = f"No line{where} speaks of {topic.name}; all {read} were searched."
-    return cited(told + (f" Missing: {gaps}." if gaps else ""))
+    sentences = f"No line{where} speaks of {topic.name}; all {read} were searched."
+    return cited(sentences + (f" Missing: {gaps}." if gaps else ""))
 
 
 def _words(subject: Subject, question: Question) -> Lines | None:

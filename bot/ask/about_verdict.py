@@ -1,12 +1,12 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
-from bot import wording
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited, joined, lower, raw
 from bot.note.by_code import category_of
-from bot.note.claim import Use
+from bot.note.claim import ClaimUse
 from bot.note.sentence import Category
+from bot.text import wording
 from core.model import Confidence, Role, Scope
 
 _HEDGE = {Confidence.ESTABLISHED: "", Confidence.SUPPORTED: "Likely: ", Confidence.WEAK: "A hint, no more: "}
@@ -28,42 +28,44 @@ _NODE_KINDS = ("machine", "link")
 def verdict(subject: Subject, _question: Question) -> Lines:
     """What happened, why, and what to do."""
     diagnosis, claims = subject.diagnosis, subject.claims
-    look = next(iter(claims.of(Use.HEADLINE)), None)
+    look = next(iter(claims.of(ClaimUse.HEADLINE)), None)
     sure = f" ({diagnosis.confidence})" if diagnosis.scope in (Scope.NODE, Scope.JOB) else ""
     first = (look.says if look else diagnosis.headline).rstrip(".")
-    ids = [event.id for event in (subject.leading,) if event] + [one.id for one in diagnosis.nodes[:1]]
-    told = [cited(f"{first}{sure}.", *ids)]
-    cause = next((one for one in claims.of(Use.CAUSE) if not one.id.startswith("D1")), None)
+    ids = [event.id for event in (subject.leading,) if event] + [node.id for node in diagnosis.nodes[:1]]
+    sentences = [cited(f"{first}{sure}.", *ids)]
+    cause = next((claim for claim in claims.of(ClaimUse.CAUSE) if not claim.id.startswith("D1")), None)
     if cause and diagnosis.scope in (Scope.NODE, Scope.JOB):
-        told.append(cited(cause.says, *cause.cites[:2]))
+        sentences.append(cited(cause.says, *cause.cites[:2]))
     elif diagnosis.why:
-        told.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
+        sentences.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
     if subject.leading:
-        told += raw(subject.leading.lines, 1)
+        sentences += raw(subject.leading.lines, 1)
     if diagnosis.next:
-        told.append(cited(f"Next: {wording.next_line(diagnosis.next)}"))
-    return told
+        sentences.append(cited(f"Next: {wording.next_line(diagnosis.next)}"))
+    return sentences
 
 
 def sure(subject: Subject, _question: Question) -> Lines:
     """How sure, what speaks for it, what does not."""
     diagnosis, claims = subject.diagnosis, subject.claims
     if diagnosis.scope is Scope.UNKNOWN:
-        told = [cited("Not sure of anything: the logs do not tell what is at fault.")]
+        sentences = [cited("Not sure of anything: the logs do not tell what is at fault.")]
     else:
         level = wording.CONFIDENCE[diagnosis.confidence].partition(":")
-        told = [cited(f"{level[0].capitalize()}:{level[2]}. {wording.SCOPE[diagnosis.scope].capitalize()}.")]
+        sentences = [cited(f"{level[0].capitalize()}:{level[2]}. {wording.SCOPE[diagnosis.scope].capitalize()}.")]
     why = list(claims.about("N1.why"))[:1] or list(claims.about("D1.why"))[:1]
     ends = (".unseen", ".alone")
-    beside = [one for one in claims.about("E") if one.id.endswith(ends)][:1]
-    grounds = why + beside or [one for one in claims.about("E") if one.id.endswith(".said")][:1]
+    beside = [claim for claim in claims.about("E") if claim.id.endswith(ends)][:1]
+    grounds = why + beside or [claim for claim in claims.about("E") if claim.id.endswith(".said")][:1]
     if grounds:
-        told.append(cited(f"For it: {joined(*(one.says for one in grounds))}", *(one.cites[0] for one in grounds)))
-    against = [one.says for one in claims.about("D1.why") if one not in grounds]
-    against += [one.says for one in claims.of(Use.OPEN) if one.id.startswith(("N2.", "J1."))]
+        sentences.append(
+            cited(f"For it: {joined(*(one.says for one in grounds))}", *(ground.cites[0] for ground in grounds))
+        )
+    against = [claim.says for claim in claims.about("D1.why") if claim not in grounds]
+    against += [claim.says for claim in claims.of(ClaimUse.OPEN) if claim.id.startswith(("N2.", "J1."))]
     if against:
-        told.append(cited(f"Open: {joined(*against[:3])}"))
-    return told
+        sentences.append(cited(f"Open: {joined(*against[:3])}"))
+    return sentences
 
 
 def blame(subject: Subject, _question: Question) -> Lines:
@@ -79,38 +81,38 @@ def blame(subject: Subject, _question: Question) -> Lines:
     hedge = _HEDGE[diagnosis.confidence]
     where = f" on {diagnosis.nodes[0].node}" if diagnosis.scope is Scope.NODE and diagnosis.nodes else ""
     if diagnosis.scope is Scope.UNKNOWN:
-        told = [cited(f"The logs do not tell: {lower(diagnosis.headline)}.", *ids)]
+        sentences = [cited(f"The logs do not tell: {lower(diagnosis.headline)}.", *ids)]
     elif side:
-        told = [cited(wording.sentence(f"{hedge}{side}: {cause or lower(diagnosis.headline)}{where}."), *ids)]
+        sentences = [cited(wording.sentence(f"{hedge}{side}: {cause or lower(diagnosis.headline)}{where}."), *ids)]
     else:
         reason = "a process crashed, which code and hardware cause alike" if kind == "process" else cause
-        told = [cited(f"The logs do not tell code from hardware{f': {reason}{where}' if reason else ''}.", *ids)]
+        sentences = [cited(f"The logs do not tell code from hardware{f': {reason}{where}' if reason else ''}.", *ids)]
     category = category_of(diagnosis, subject.known)
     if category in _OF_CATEGORY and not side:
-        told.append(cited(f"By what was logged it counts as {_OF_CATEGORY[category]}."))
+        sentences.append(cited(f"By what was logged it counts as {_OF_CATEGORY[category]}."))
     if diagnosis.scope is Scope.JOB:
-        told.append(cited("It concerns the whole job, so no single machine is at fault.", *ids))
+        sentences.append(cited("It concerns the whole job, so no single machine is at fault.", *ids))
     if lead and lead.lines:
-        told += raw(lead.lines, 2)
-    return told
+        sentences += raw(lead.lines, 2)
+    return sentences
 
 
 def missing(subject: Subject, _question: Question) -> Lines:
     """What was not read, not compared, not found, and what would tell."""
     claims, diagnosis = subject.claims, subject.diagnosis
-    gaps = [one.says for one in claims.about("J1.gap")]
+    gaps = [claim.says for claim in claims.about("J1.gap")]
     if not diagnosis.coverage.baseline_jobs and not any("successful job" in gap for gap in gaps):
         gaps.append("There is no successful job with these settings to compare with.")
     if not diagnosis.stacks and not diagnosis.coverage.dumps and any("hung" in one for one in (diagnosis.headline,)):
         gaps.append("There are no stack dumps, which would tell where the processes stood.")
     first = f"Missing: {joined(*gaps[:3])}" if gaps else "Nothing that was promised is missing: all logs were read."
-    told = [cited(first)]
+    sentences = [cited(first)]
     if diagnosis.scope is Scope.UNKNOWN or not any(event.role is Role.ROOT for event in diagnosis.events):
-        told.append(cited("No line tells why: there is no direct trace of the fault in these logs."))
-    checks = claims.of(Use.CHECK)[:2]
+        sentences.append(cited("No line tells why: there is no direct trace of the fault in these logs."))
+    checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:
-        told.append(cited(f"What would tell: {joined(*(one.says for one in checks))}"))
-    return told
+        sentences.append(cited(f"What would tell: {joined(*(one.says for one in checks))}"))
+    return sentences
 
 
 def approved(subject: Subject, question: Question) -> Lines:
@@ -118,8 +120,8 @@ def approved(subject: Subject, question: Question) -> Lines:
     chosen = [fault for fault in subject.known if not question.ids or fault.id in question.ids]
     team = [fault for fault in chosen if not fault.seed]
     if team:
-        told = [f"{fault.id}, “{fault.title}”, was {wording.vouched(fault)}." for fault in team[:2]]
-        return [cited(one, fault.id) for one, fault in zip(told, team, strict=False)]
+        sentences = [f"{fault.id}, “{fault.title}”, was {wording.vouched(fault)}." for fault in team[:2]]
+        return [cited(one, fault.id) for one, fault in zip(sentences, team, strict=False)]
     if chosen:
         fault = chosen[0]
         return [
@@ -133,13 +135,13 @@ def read(subject: Subject, question: Question) -> Lines:
     """What was read and compared, of which node or rank."""
     coverage = subject.diagnosis.coverage
     gone = "; ".join(wording.missing(coverage))
-    told = [cited(f"Read: {wording.read(coverage)}. Compared {wording.compared(coverage)}.")]
+    sentences = [cited(f"Read: {wording.read(coverage)}. Compared {wording.compared(coverage)}.")]
     for node in question.nodes[:2]:
         files = sorted(set(_files_of(subject, node)))
         named = f"{wording.counted(len(files), 'file')}: {wording.names(files, 3, 90)}" if files else "none"
-        told.append(cited(f"Logs of {node}: {named}."))
-    told.append(cited(f"Missing: {gone}." if gone else "Nothing is missing of what job.json promises."))
-    return told
+        sentences.append(cited(f"Logs of {node}: {named}."))
+    sentences.append(cited(f"Missing: {gone}." if gone else "Nothing is missing of what job.json promises."))
+    return sentences
 
 
 def _files_of(subject: Subject, node: str) -> list[str]:

@@ -11,11 +11,11 @@ from bot.ask.about_lines import find, in_evidence
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.chatter import is_chatter
 from bot.ask.choose import Choice, Turn, choose
-from bot.ask.classify import LEAST, SURE, Classifier, Guess, by_letters
+from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
 from bot.ask.question import Question, read_question
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
 from bot.ask.subject import Subject
-from bot.ask.tell import MAX_ANSWER_LINES, Lines
 from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
 from bot.chat.model import ChatModel, Usage
 
@@ -60,7 +60,7 @@ def ask(
         thread: what was asked and answered before; a model that chooses is told the end of it.
         classifier: by which code sees what a question wants; without it letters alone decide.
     """
-    jobs = [one.job_id for one in subject.beside.manifests()]
+    jobs = [manifest.job_id for manifest in subject.beside.manifests()]
     asked = read_question(question, subject.parsed.nodes, jobs, subject.parsed.job.id)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
@@ -80,7 +80,7 @@ def ask(
     return _reply(lines, intents, choice, model)
 
 
-def by_code(asked: Question, subject: Subject, guesses: Sequence[Guess]) -> tuple[Lines, tuple[str, ...]]:
+def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -> tuple[Lines, tuple[str, ...]]:
     """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words."""
     told: list[str] = []
     intents: list[str] = []
@@ -114,11 +114,11 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     return ANSWERS[intent][1](subject, asked)
 
 
-def _meant(asked: Question, guesses: Sequence[Guess]) -> Iterator[Guess]:
+def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGuess]:
     """The intents that are tried: those that are surely meant, else the likeliest ones until one can be answered."""
     named = asked.nodes or asked.ranks or asked.unknown
     if asked.quoted and guesses[0].intent not in _OF_WORDS:
-        yield Guess("find", LEAST)
+        yield IntentGuess("find", LEAST)
     if guesses[0].intent not in ANSWERS and guesses[0].margin >= SURE:
         return
     sure = [guess for guess in guesses if guess.margin >= SURE]
@@ -128,20 +128,20 @@ def _meant(asked: Question, guesses: Sequence[Guess]) -> Iterator[Guess]:
     for guess in sure or likely or _by_names(asked):
         intent = _OF_NODES.get(guess.intent, guess.intent) if named else guess.intent
         if intent in ANSWERS:
-            yield Guess(intent, guess.margin)
+            yield IntentGuess(intent, guess.margin)
 
 
-def _by_names(asked: Question) -> list[Guess]:
+def _by_names(asked: Question) -> list[IntentGuess]:
     """What a question is about by nothing but the names in it."""
     if asked.ids:
-        return [Guess("explain", LEAST)]
+        return [IntentGuess("explain", LEAST)]
     if asked.nodes or asked.ranks:
         asks = asked.plain.startswith(("is ", "was ", "are ", "were ", "does ", "did ", "could ", "why "))
-        return [Guess("suspect" if asks else "last", LEAST)]
+        return [IntentGuess("suspect" if asks else "last", LEAST)]
     topic = topic_of(asked)
     if topic is not None and topic.special:
-        return [Guess("presence", LEAST)]
-    return [Guess("reached", LEAST)] if asked.iterations else []
+        return [IntentGuess("presence", LEAST)]
+    return [IntentGuess("reached", LEAST)] if asked.iterations else []
 
 
 def _reply(lines: Lines, intents: tuple[str, ...], choice: Choice, model: ChatModel | None) -> Reply:

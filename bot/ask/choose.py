@@ -9,9 +9,9 @@ import prompts
 from bot.ask.intents import ANSWERS
 from bot.ask.question import Question
 from bot.ask.subject import Subject
-from bot.chat.model import ChatModel, Message, ModelUnavailable, Usage
-from bot.harmless import harmless
+from bot.chat.model import ChatMessage, ChatModel, ModelUnavailable, Usage
 from bot.outgoing.redact import Redactor
+from bot.text.harmless import harmless
 
 MAX_TOKENS = 300
 MAX_WORD = 100  # characters to search for
@@ -58,7 +58,7 @@ def choose(asked: Question, subject: Subject, model: ChatModel, *, thread: Seque
     said = clean("\n".join((*before, asked.text)))
     prompt = prompts.render("choose", intents=listed, job=_about(subject), question=said)
     try:
-        reply = model.answer([Message("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)
+        reply = model.answer([ChatMessage("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)
     except ModelUnavailable as trouble:
         return Choice(usage=trouble.usage, unavailable=trouble.message)
     try:
@@ -74,7 +74,7 @@ def _with(choice: _Choice, asked: Question, subject: Subject) -> Question:
     """The question with those parameters of a choice that name what is there; what the question names itself stays."""
     parsed = subject.parsed
     ids = {*subject.evidence, *(fault.id for fault in subject.known)}
-    jobs = {one.job_id for one in subject.beside.manifests()} - {parsed.job.id}
+    jobs = {manifest.job_id for manifest in subject.beside.manifests()} - {parsed.job.id}
     known_ranks = {*subject.home, *parsed.table.ranks}
     words = harmless(choice.words.strip(), MAX_WORD)
     return replace(
@@ -93,7 +93,7 @@ def _about(subject: Subject) -> str:
     diagnosis, parsed, clean = subject.diagnosis, subject.parsed, Redactor().redact
     nodes = [harmless(node, 60) for node in parsed.nodes[:_MAX_NAMES]]
     ranks = parsed.table.ranks
-    jobs = [harmless(one.job_id, 60) for one in subject.beside.manifests()][:_MAX_NAMES]
+    jobs = [harmless(manifest.job_id, 60) for manifest in subject.beside.manifests()][:_MAX_NAMES]
     events = [f"{event.id}: {harmless(clean(event.template), 120)}" for event in diagnosis.events]
     lines = [
         harmless(clean(diagnosis.headline), 300),

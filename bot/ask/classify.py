@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.normal import labelled, mended
+from bot.ask.english import labelled, mended
 from core.cache import ByteCache
 from faultlib.embedding import Embedder, EmbeddingUnavailable
 
@@ -24,7 +24,7 @@ SURE, LEAST = 0.0, -0.45  # margins: of an intent that is meant, and below which
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class IntentGuess:
     """An intent, and how far it is on its side of the border."""
 
     intent: str
@@ -56,12 +56,12 @@ class Classifier:
             self._features(texts, _vectors(texts, embedder, cache)), intents
         )
 
-    def guesses(self, plain: str) -> tuple[Guess, ...]:
-        """All intents, the likeliest first; ``plain``: as ``bot.ask.normal`` writes a question."""
+    def guesses(self, plain: str) -> tuple[IntentGuess, ...]:
+        """All intents, the likeliest first; ``plain``: as ``bot.ask.english`` writes a question."""
         text = [mended(plain, self._known)]
         margins = self._fitted.decision_function(self._features(text, _vectors(text, self._embedder, None)))[0]
         pairs = zip(self._fitted.classes_.tolist(), margins.tolist(), strict=True)
-        return tuple(Guess(*pair) for pair in sorted(pairs, key=lambda pair: -pair[1]))
+        return tuple(IntentGuess(*pair) for pair in sorted(pairs, key=lambda pair: -pair[1]))
 
     def _features(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> Any:
         from scipy.sparse import csr_matrix, hstack  # noqa: PLC0415

@@ -7,8 +7,8 @@ from bot.ask.about_numbers import numbers
 from bot.ask.about_setup import setup
 from bot.ask.about_topics import count, presence
 from bot.ask.question import Question
+from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines
 
 Answer = Callable[[Subject, Question], Lines | None]
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.ask.subject import Subject
-from bot.history.lineage import manifests_of
+from bot.fetch.attempts import manifests_of
 from core.baseline import choose_baseline
 from core.cache import ByteCache
 from core.diagnose import diagnose_parsed
@@ -28,7 +28,7 @@ class Neighbours:
 
     def subject(self, job: str) -> Subject | None:
         """Another job, read and diagnosed beside its own successful jobs."""
-        manifest = next((one for one in self._manifests if one.job_id == job), None)
+        manifest = next((manifest for manifest in self._manifests if manifest.job_id == job), None)
         if manifest is None or self._source is None:
             return None
         try:

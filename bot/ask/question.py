@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bot.ask.normal import normal
-from bot.harmless import harmless
+from bot.ask.english import normal
+from bot.text.harmless import harmless
 
 MAX_QUESTION = 1_000  # characters that are read
 _QUOTED = re.compile(r"[\"“”„«»`「」]([^\"“”„«»`「」]{2,200})[\"“”„«»`「」]|(?<!\w)'([^']{2,200})'(?!\w)")
@@ -30,7 +30,7 @@ class Question:
 
     nodes, jobs: names of nodes of the job and of other jobs, in their order. unknown: what looks like a node's
     name, and is none of the job. ids: of evidence. quoted: what stands between quotation marks. plain: the whole in
-    small English words, names by their kind (bot/ask/normal.py).
+    small English words, names by their kind (bot/ask/english.py).
     """
 
     text: str

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from bot.known import KnownFault
-from bot.note.about import About
 from bot.note.claim import Claims
+from bot.note.claim_source import ClaimSource
 from bot.note.claims import claims_of
+from bot.text.known_fault import KnownFault
 from core.job import Manifest
 from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsed import Parsed
 
 
-class Beside(Protocol):
+class OtherJobs(Protocol):
     """The jobs beside the one that is asked about; reading them takes time, so only answers that need them ask."""
 
     def manifests(self) -> Sequence[Manifest]:
@@ -24,7 +24,7 @@ class Beside(Protocol):
         """Another job, read and diagnosed; None where there is none of that name."""
 
 
-class Alone:
+class NoOtherJobs:
     """No job is beside it."""
 
     def manifests(self) -> Sequence[Manifest]:
@@ -43,7 +43,7 @@ class Subject:
     parsed: Parsed
     diagnosis: Diagnosis
     known: tuple[KnownFault, ...] = ()
-    beside: Beside = field(default_factory=Alone)
+    beside: OtherJobs = field(default_factory=NoOtherJobs)
 
     @cached_property
     def claims(self) -> Claims:
@@ -51,9 +51,9 @@ class Subject:
         return claims_of(self.diagnosis, self.known)
 
     @cached_property
-    def about(self) -> About:
+    def about(self) -> ClaimSource:
         """The diagnosis, made harmless."""
-        return About(self.diagnosis, self.known)
+        return ClaimSource(self.diagnosis, self.known)
 
     @cached_property
     def evidence(self) -> dict[str, Evidence]:
@@ -61,10 +61,10 @@ class Subject:
         every: tuple[Evidence, ...] = (*self.diagnosis.events, *self.diagnosis.nodes, *self.diagnosis.iterations)
         return {one.id: one for one in every}
 
-    def told(self, one: Evidence) -> str:
+    def told(self, evidence: Evidence) -> str:
         """The sentence of a piece of evidence, with the words of the log where it says "this"."""
         about = self.about
-        return about.capital(about.because(one) if isinstance(one, EventEvidence) else one.because)
+        return about.capital(about.because(evidence) if isinstance(evidence, EventEvidence) else evidence.because)
 
     @property
     def leading(self) -> EventEvidence | None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import islice
 
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
-from bot.ask.tell import Lines, cited
 from core.model import Action, Scope
 
 OFFERED = 3
@@ -16,7 +16,7 @@ NOTHING_HOLDS = f"{NOT_KNOWN}: nothing in the diagnosis and no line answers that
 
 def with_offers(sentence: str, subject: Subject) -> Lines:
     """The sentence and the questions."""
-    return [cited(sentence), *(f"“{one}”" for one in islice(_offers(subject), OFFERED))]
+    return [cited(sentence), *(f"“{offer}”" for offer in islice(_offers(subject), OFFERED))]
 
 
 def _offers(subject: Subject) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from bot.chat.model import Kind, ModelUnavailable
+from bot.chat.model import ModelTrouble, ModelUnavailable
 
 CONNECT_SECONDS = 5.0
 MAX_BYTES = 8 << 20  # a streamed answer of 4,000 tokens, 300 bytes of frame around each, takes 1.2 MB
@@ -49,7 +49,7 @@ class BoundedClient(httpx2.Client):
 def too_slow(where: str, seconds: float) -> ModelUnavailable:
     """The error for an answer that did not come in time."""
     message = f"{where} did not answer within {seconds:g} s."
-    return ModelUnavailable(message, "FIRSTFAULT_MODEL_TIMEOUT gives it more.", kind=Kind.TIMED_OUT)
+    return ModelUnavailable(message, "FIRSTFAULT_MODEL_TIMEOUT gives it more.", kind=ModelTrouble.TIMED_OUT)
 
 
 def _begin(request: httpx2.Request) -> None:
@@ -77,7 +77,7 @@ class _Bounded(httpx2.SyncByteStream):
             read += len(piece)
             if read > MAX_BYTES:
                 message = f"{self._where} sent more than {MAX_BYTES >> 20} MB."
-                raise ModelUnavailable(message, "Is it a chat endpoint?", kind=Kind.BROKEN)
+                raise ModelUnavailable(message, "Is it a chat endpoint?", kind=ModelTrouble.BROKEN)
             if time.monotonic() > self._ends:
                 raise too_slow(self._where, self._seconds)
             yield piece

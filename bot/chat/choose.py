@@ -1,8 +1,8 @@
 """Which language model the settings name; none is an answer too."""
 
-from bot.cache import FolderCache
-from bot.chat.gate import gate_of_this_process
+from bot.chat.call_limit import gate_of_this_process
 from bot.chat.model import ChatModel
+from bot.fetch.cache import FolderCache
 from bot.settings import Settings
 from core.errors import BadSettings
 

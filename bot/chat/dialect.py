@@ -16,7 +16,7 @@ FORGET_AFTER_SECONDS = 24 * 3600.0  # a server that was updated gets its chance 
 _TOO_LONG = re.compile(r"context.{0,10}(?:length|window|size)|too long|too many tokens|maximum.{0,20}tokens")
 
 
-class Rung(StrEnum):
+class JsonMode(StrEnum):
     """How an endpoint is made to answer with JSON, the surest way first."""
 
     SCHEMA = "json_schema"  # it holds the model to a schema
@@ -33,7 +33,7 @@ class Dialect:
     stream, stream_usage: whether answers come in pieces, and whether their tokens are counted then.
     """
 
-    rung: Rung = Rung.SCHEMA
+    rung: JsonMode = JsonMode.SCHEMA
     tokens: str = "max_tokens"
     temperature: bool = True
     stream: bool = True
@@ -41,7 +41,7 @@ class Dialect:
 
     def lower(self) -> "Dialect | None":
         """The next rung of the ladder; None at the bottom."""
-        rungs = list(Rung)
+        rungs = list(JsonMode)
         at = rungs.index(self.rung) + 1
         return replace(self, rung=rungs[at]) if at < len(rungs) else None
 
@@ -64,7 +64,7 @@ class Dialect:
         return replace(self, stream=False) if "stream" in said else None
 
 
-class Memory:
+class DialectMemory:
     """The dialect of one endpoint and model: kept by this object, and by ``cache`` for the next process."""
 
     def __init__(
@@ -94,6 +94,6 @@ class Memory:
         try:
             fields: dict[str, Any] = json.loads(stored or b"{}")
             age = self._clock() - fields.pop("at")
-            return Dialect(**{**fields, "rung": Rung(fields["rung"])}) if 0 <= age < FORGET_AFTER_SECONDS else None
+            return Dialect(**{**fields, "rung": JsonMode(fields["rung"])}) if 0 <= age < FORGET_AFTER_SECONDS else None
         except (ValueError, TypeError, KeyError, AttributeError):
             return None  # nothing, or what another version kept

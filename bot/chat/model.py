@@ -14,7 +14,7 @@ OnText = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
@@ -38,14 +38,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """What the model answered. usage: of all requests that it took."""
 
     text: str
     usage: Usage = Usage()
 
 
-class Kind(StrEnum):
+class ModelTrouble(StrEnum):
     """Why there is no answer."""
 
     UNREACHABLE = "unreachable"
@@ -66,7 +66,7 @@ class ModelUnavailable(FirstfaultError):
     """The language model gave no answer that can be used; ``kind`` tells why, ``usage`` what it cost all the same."""
 
     def __init__(
-        self, message: str, hint: str = "", *, kind: Kind = Kind.UNREACHABLE, usage: Usage | None = None
+        self, message: str, hint: str = "", *, kind: ModelTrouble = ModelTrouble.UNREACHABLE, usage: Usage | None = None
     ) -> None:
         super().__init__(message, hint)
         self.kind = kind
@@ -80,12 +80,12 @@ class ChatModel(Protocol):
 
     def answer(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         *,
         schema: type[BaseModel] | None = None,
         max_tokens: int,
         on_text: OnText | None = None,
-    ) -> Reply:
+    ) -> ModelReply:
         """The answer: plain text, or with a schema one JSON object, which the caller validates.
 
         Args:
@@ -104,17 +104,17 @@ class ScriptedModel:
 
     def __init__(self, *script: str | Exception, name: str = "scripted") -> None:
         self.name = name
-        self.asked: list[tuple[Message, ...]] = []
+        self.asked: list[tuple[ChatMessage, ...]] = []
         self._script = list(script)
 
     def answer(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         *,
         schema: type[BaseModel] | None = None,
         max_tokens: int,
         on_text: OnText | None = None,
-    ) -> Reply:
+    ) -> ModelReply:
         """The next answer of the script; a word counts as a token."""
         self.asked.append(tuple(messages))
         if not self._script:
@@ -124,12 +124,14 @@ class ScriptedModel:
             raise said
         usage = Usage(sum(len(message.text.split()) for message in messages), len(said.split()), 1)
         if usage.completion_tokens > max_tokens:
-            raise ModelUnavailable(f"The model {self.name} was cut off.", kind=Kind.CUT_OFF, usage=usage)
+            raise ModelUnavailable(f"The model {self.name} was cut off.", kind=ModelTrouble.CUT_OFF, usage=usage)
         text = visible(said) if schema is None else json_object(said)
         if text is None:
-            raise ModelUnavailable(f"The model {self.name} gave no JSON object.", kind=Kind.NO_JSON, usage=usage)
+            raise ModelUnavailable(
+                f"The model {self.name} gave no JSON object.", kind=ModelTrouble.NO_JSON, usage=usage
+            )
         if not text:
-            raise ModelUnavailable(f"The model {self.name} gave an empty answer.", kind=Kind.EMPTY, usage=usage)
+            raise ModelUnavailable(f"The model {self.name} gave an empty answer.", kind=ModelTrouble.EMPTY, usage=usage)
         if on_text is not None:
             on_text(text)
-        return Reply(text, usage)
+        return ModelReply(text, usage)

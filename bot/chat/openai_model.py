@@ -19,14 +19,14 @@ import openai
 from pydantic import BaseModel
 
 from bot.chat.bounds import BoundedClient, too_slow
-from bot.chat.dialect import Dialect, Memory, Rung
+from bot.chat.call_limit import CallLimit
+from bot.chat.dialect import Dialect, DialectMemory, JsonMode
 from bot.chat.extract import json_object, speakable, visible
-from bot.chat.gate import Gate
-from bot.chat.model import Kind, Message, ModelUnavailable, OnText, Reply, Usage
+from bot.chat.model import ChatMessage, ModelReply, ModelTrouble, ModelUnavailable, OnText, Usage
 from bot.chat.schema import strict_schema
-from bot.chat.wire import Said, read_answer
-from bot.harmless import harmless
+from bot.chat.wire import StreamPiece, read_answer
 from bot.outgoing.door import for_model
+from bot.text.harmless import harmless
 from core.cache import ByteCache
 from core.errors import BadSettings
 from prompts import render
@@ -40,7 +40,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     schema: type[BaseModel] | None
     max_tokens: int
     on_text: OnText | None
@@ -58,7 +58,7 @@ class OpenAIModel:
         name: str,
         url: str,
         *,
-        gate: Gate,
+        gate: CallLimit,
         key: str = "",
         timeout: float = TIMEOUT_SECONDS,
         retries: int = RETRIES,
@@ -79,7 +79,7 @@ class OpenAIModel:
         self._gate = gate
         self._key = key
         self._timeout = timeout
-        self._memory = Memory(url, name, cache=cache)
+        self._memory = DialectMemory(url, name, cache=cache)
         try:
             parts = urlsplit(url)
             self.host = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or ""
@@ -99,12 +99,12 @@ class OpenAIModel:
 
     def answer(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         *,
         schema: type[BaseModel] | None = None,
         max_tokens: int,
         on_text: OnText | None = None,
-    ) -> Reply:
+    ) -> ModelReply:
         """What the protocol says; pieces of an answer that is then given up are told to ``on_text`` as well."""
         with self._gate.turn():
             return self._descend(_Question(tuple(messages), schema, max_tokens, on_text))
@@ -113,7 +113,7 @@ class OpenAIModel:
         """Close the connections."""
         self._client.close()
 
-    def _descend(self, question: _Question) -> Reply:
+    def _descend(self, question: _Question) -> ModelReply:
         """Ask in the dialect that is known, then in simpler ones, until there is an answer."""
         dialect: Dialect | None = self._memory.recall()
         spent = Usage()
@@ -121,11 +121,11 @@ class OpenAIModel:
         while dialect is not None:
             spent += Usage(calls=1)
             try:
-                said = self._ask(question, dialect)
-                spent += said.usage
-                text = self._chosen(said, question, dialect)
+                streamed = self._ask(question, dialect)
+                spent += streamed.usage
+                text = self._chosen(streamed, question, dialect)
             except _Complaint as complaint:
-                trouble = self._trouble("does not take our request", Kind.REJECTED, said=str(complaint))
+                trouble = self._trouble("does not take our request", ModelTrouble.REJECTED, quote=str(complaint))
                 dialect = dialect.after(
                     str(complaint), schema=question.schema is not None, stream=question.on_text is not None
                 )
@@ -135,38 +135,38 @@ class OpenAIModel:
             else:
                 if text:
                     self._memory.learn(dialect)
-                    return Reply(text, spent)
-                trouble = self._trouble("gave no JSON object", Kind.NO_JSON, hint="Try a larger model.")
+                    return ModelReply(text, spent)
+                trouble = self._trouble("gave no JSON object", ModelTrouble.NO_JSON, hint="Try a larger model.")
                 dialect = dialect.lower()
-        trouble = trouble or self._trouble("cannot be asked", Kind.REJECTED)
+        trouble = trouble or self._trouble("cannot be asked", ModelTrouble.REJECTED)
         trouble.usage = spent
         raise trouble
 
-    def _chosen(self, said: Said, question: _Question, dialect: Dialect) -> str:
+    def _chosen(self, streamed: StreamPiece, question: _Question, dialect: Dialect) -> str:
         """What counts of an answer; empty when there is no JSON as asked, and a simpler dialect may get it."""
-        if said.refusal or said.finish == "content_filter":
-            raise self._trouble("declined to answer", Kind.REFUSED, said=said.refusal)
-        if said.finish == "length":
+        if streamed.refusal or streamed.finish == "content_filter":
+            raise self._trouble("declined to answer", ModelTrouble.REFUSED, quote=streamed.refusal)
+        if streamed.finish == "length":
             hint = "Its thinking may have used up the tokens: try a model that thinks less."
-            raise self._trouble(f"was cut off at {question.max_tokens:,} tokens", Kind.CUT_OFF, hint=hint)
-        whole = said.text if said.text.strip() else said.aside
+            raise self._trouble(f"was cut off at {question.max_tokens:,} tokens", ModelTrouble.CUT_OFF, hint=hint)
+        whole = streamed.text if streamed.text.strip() else streamed.aside
         if question.schema is None:
             if words := visible(whole):
                 return words
-            raise self._trouble("gave an empty answer", Kind.EMPTY)
-        found = json_object(whole) or json_object(said.aside) or ""
-        if dialect.rung is Rung.SCHEMA and found and not _as_asked(found, question.schema):
+            raise self._trouble("gave an empty answer", ModelTrouble.EMPTY)
+        found = json_object(whole) or json_object(streamed.aside) or ""
+        if dialect.rung is JsonMode.SCHEMA and found and not _as_asked(found, question.schema):
             return ""  # it took the schema and ignored it
         return found
 
-    def _ask(self, question: _Question, dialect: Dialect) -> Said:
+    def _ask(self, question: _Question, dialect: Dialect) -> StreamPiece:
         """One request, and one line in the log about it."""
-        began, outcome, said = time.monotonic(), "failed", Said()
+        began, outcome, streamed = time.monotonic(), "failed", StreamPiece()
         try:
             with self._translated():
-                said = self._send(question, dialect)
-            outcome = said.finish or "ended"
-            return said
+                streamed = self._send(question, dialect)
+            outcome = streamed.finish or "ended"
+            return streamed
         except _Complaint:
             outcome = "not understood"
             raise
@@ -180,62 +180,62 @@ class OpenAIModel:
                 harmless(self.name, 80),
                 dialect.rung.value if question.schema else "words",
                 time.monotonic() - began,
-                said.usage.prompt_tokens,
-                said.usage.completion_tokens,
+                streamed.usage.prompt_tokens,
+                streamed.usage.completion_tokens,
                 harmless(outcome, 40),
             )
 
-    def _send(self, question: _Question, dialect: Dialect) -> Said:
+    def _send(self, question: _Question, dialect: Dialect) -> StreamPiece:
         body = _body(self.name, question, dialect)
         if question.on_text is None or not dialect.stream:
             response = self._client.chat.completions.with_raw_response.create(**body)
-            said = self._read(response.http_response.text)
-            if question.on_text is not None and (words := speakable(said.text)):
+            streamed = self._read(response.http_response.text)
+            if question.on_text is not None and (words := speakable(streamed.text)):
                 question.on_text(words)
-            return said
+            return streamed
         return self._stream(body, dialect, question.on_text)
 
-    def _stream(self, body: dict[str, Any], dialect: Dialect, on_text: OnText) -> Said:
+    def _stream(self, body: dict[str, Any], dialect: Dialect, on_text: OnText) -> StreamPiece:
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
-        said, told = Said(), ""
+        streamed, told = StreamPiece(), ""
         with self._client.chat.completions.create(**body, stream=True) as stream:
             if "json" in stream.response.headers.get("content-type", ""):  # it does not stream
                 stream.response.read()
-                said = self._read(stream.response.text)
-                on_text(speakable(said.text))
-                return said
+                streamed = self._read(stream.response.text)
+                on_text(speakable(streamed.text))
+                return streamed
             for piece in self._pieces(stream):
-                said += piece
-                told = _tell(said, told, on_text) if piece.text else told
-        if said.complaint:
-            raise _Complaint(said.complaint)
-        if not said.finish and json_object(said.text) is None:
-            if not said.text and not said.aside:
-                raise self._trouble("sent what is no answer", Kind.BROKEN, hint="Does the URL end in /v1?")
-            raise self._trouble("stopped in the middle of its answer", Kind.CUT_OFF)
-        return said
+                streamed += piece
+                told = _tell(streamed, told, on_text) if piece.text else told
+        if streamed.complaint:
+            raise _Complaint(streamed.complaint)
+        if not streamed.finish and json_object(streamed.text) is None:
+            if not streamed.text and not streamed.aside:
+                raise self._trouble("sent what is no answer", ModelTrouble.BROKEN, hint="Does the URL end in /v1?")
+            raise self._trouble("stopped in the middle of its answer", ModelTrouble.CUT_OFF)
+        return streamed
 
-    def _pieces(self, chunks: Iterable[object]) -> Iterator[Said]:
+    def _pieces(self, chunks: Iterable[object]) -> Iterator[StreamPiece]:
         try:
             for chunk in chunks:
                 piece = read_answer(chunk.model_dump() if isinstance(chunk, BaseModel) else chunk)
                 if piece is None:
-                    raise self._trouble("sent what is no answer", Kind.BROKEN)
+                    raise self._trouble("sent what is no answer", ModelTrouble.BROKEN)
                 yield piece
         except ValueError as error:  # what openai could not read as JSON
-            raise self._trouble("sent what is no answer", Kind.BROKEN) from error
+            raise self._trouble("sent what is no answer", ModelTrouble.BROKEN) from error
 
-    def _read(self, text: str) -> Said:
+    def _read(self, text: str) -> StreamPiece:
         try:
-            said = read_answer(json.loads(text))
+            streamed = read_answer(json.loads(text))
         except (ValueError, RecursionError):
-            said = None
-        if said is None:
-            raise self._trouble("is no chat endpoint", Kind.BROKEN, said=text, hint="Does the URL end in /v1?")
-        if said.complaint:
-            raise _Complaint(said.complaint)
-        return said
+            streamed = None
+        if streamed is None:
+            raise self._trouble("is no chat endpoint", ModelTrouble.BROKEN, quote=text, hint="Does the URL end in /v1?")
+        if streamed.complaint:
+            raise _Complaint(streamed.complaint)
+        return streamed
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -245,33 +245,37 @@ class OpenAIModel:
         except (openai.APITimeoutError, httpx2.TimeoutException) as error:
             raise too_slow(self._where, self._timeout) from error
         except (openai.APIConnectionError, httpx2.RequestError) as error:
-            raise self._trouble("does not answer", Kind.UNREACHABLE, hint="Look at FIRSTFAULT_MODEL_URL.") from error
+            raise self._trouble(
+                "does not answer", ModelTrouble.UNREACHABLE, hint="Look at FIRSTFAULT_MODEL_URL."
+            ) from error
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             hint = "Look at FIRSTFAULT_MODEL_KEY."  # not what it said: that may repeat the key
-            raise self._trouble("does not accept the key", Kind.WRONG_KEY, hint=hint) from error
+            raise self._trouble("does not accept the key", ModelTrouble.WRONG_KEY, hint=hint) from error
         except openai.NotFoundError as error:
             hint = "Look at FIRSTFAULT_MODEL and FIRSTFAULT_MODEL_URL."
-            raise self._trouble("is not there", Kind.NOT_FOUND, said=error.message, hint=hint) from error
+            raise self._trouble("is not there", ModelTrouble.NOT_FOUND, quote=error.message, hint=hint) from error
         except openai.RateLimitError as error:
             hint = "Wait, or ask for a higher limit."
-            raise self._trouble("takes no more calls now", Kind.RATE_LIMITED, said=error.message, hint=hint) from error
+            raise self._trouble(
+                "takes no more calls now", ModelTrouble.RATE_LIMITED, quote=error.message, hint=hint
+            ) from error
         except openai.APIStatusError as error:
             if error.status_code in _COMPLAINTS:
                 raise _Complaint(f"{error.message} {error.param or ''}".strip()) from error
-            kind = Kind.BROKEN if error.status_code >= 500 else Kind.REJECTED
-            raise self._trouble(f"failed with HTTP {error.status_code}", kind, said=error.message) from error
+            kind = ModelTrouble.BROKEN if error.status_code >= 500 else ModelTrouble.REJECTED
+            raise self._trouble(f"failed with HTTP {error.status_code}", kind, quote=error.message) from error
         except openai.APIError as error:  # an error in the middle of a stream
-            raise self._trouble("broke off", Kind.BROKEN, said=error.message) from error
+            raise self._trouble("broke off", ModelTrouble.BROKEN, quote=error.message) from error
 
-    def _trouble(self, what: str, kind: Kind, *, said: str = "", hint: str = "") -> ModelUnavailable:
-        quoted = said.replace(self._key, "***") if self._key else said
-        quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if said.strip() else ""
+    def _trouble(self, what: str, kind: ModelTrouble, *, quote: str = "", hint: str = "") -> ModelUnavailable:
+        quoted = quote.replace(self._key, "***") if self._key else quote
+        quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if quote.strip() else ""
         return ModelUnavailable(f"{self._where} {what}.{quoted}", hint, kind=kind)
 
 
-def _tell(said: Said, told: str, on_text: OnText) -> str:
+def _tell(streamed: StreamPiece, told: str, on_text: OnText) -> str:
     """Tell what is new of an answer; gives what has been told."""
-    words = speakable(said.text)
+    words = speakable(streamed.text)
     if told.startswith(words):
         return told
     if not words.startswith(told):
@@ -288,10 +292,10 @@ def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:
     if question.schema is None:
         return body
     schema = strict_schema(question.schema)
-    if dialect.rung is Rung.SCHEMA:
+    if dialect.rung is JsonMode.SCHEMA:
         named = {"name": question.schema.__name__, "schema": schema, "strict": True}
         return {**body, "response_format": {"type": "json_schema", "json_schema": named}}
-    if dialect.rung is Rung.OBJECT:
+    if dialect.rung is JsonMode.OBJECT:
         body["response_format"] = {"type": "json_object"}
     # Into the first message: some chat templates take a system message only there.
     told = render("json", schema=json.dumps(schema, ensure_ascii=False))

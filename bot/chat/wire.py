@@ -13,7 +13,7 @@ _UNCOUNTED = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StreamPiece:
     """A whole answer or a piece of one; ``finish`` is empty while more may come.
 
     text: what was said. aside: what was said where thoughts belong; it counts only when there is no text.
@@ -27,9 +27,9 @@ class Said:
     usage: Usage = _UNCOUNTED
     complaint: str = ""
 
-    def __add__(self, other: "Said") -> "Said":
+    def __add__(self, other: "StreamPiece") -> "StreamPiece":
         usage = other.usage if other.usage != _UNCOUNTED else self.usage  # each piece counts from the beginning
-        return Said(
+        return StreamPiece(
             self.text + other.text,
             self.aside + other.aside,
             other.finish or self.finish,
@@ -39,24 +39,24 @@ class Said:
         )
 
 
-def read_answer(raw: object) -> Said | None:
+def read_answer(raw: object) -> StreamPiece | None:
     """A completion, or a chunk of one; None when it is neither."""
     if not isinstance(raw, Mapping):
         return None
     complaint = raw.get("error")
     if complaint:
-        return Said(complaint=_complaint(complaint))
+        return StreamPiece(complaint=_complaint(complaint))
     choices, usage = raw.get("choices"), read_usage(raw.get("usage"))
     if not isinstance(choices, list):
         return None
     if not choices:
-        return Said(usage=usage)  # the last chunk: nothing but the count of tokens
+        return StreamPiece(usage=usage)  # the last chunk: nothing but the count of tokens
     first = choices[0] if isinstance(choices[0], Mapping) else {}
     message = first.get("delta") or first.get("message")
     if not isinstance(message, Mapping):
         message = {"content": first.get("text")}  # the older completions protocol
     content, *asides = (_text(message.get(place)) for place in _PLACES)
-    return Said(
+    return StreamPiece(
         text=content,
         aside=next(filter(None, asides), ""),
         finish=_text(first.get("finish_reason")),

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from bot.note.about import About, claim, clock
 from bot.note.claim import Claim, Reason
+from bot.note.claim_source import ClaimSource, claim, clock
 from bot.note.wordings import say
-from bot.wording import counted, sentence, times
+from bot.text.wording import counted, sentence, times
 from core.model import Confidence, EventEvidence, Scope
 
 MAX_ROOTS, MAX_PEERS = 5, 3  # events that are told of; the evidence below a note has all
 _SURE = {Confidence.ESTABLISHED: "established", Confidence.SUPPORTED: "supported", Confidence.WEAK: "weak"}
 
 
-def claims_of_events(about: About) -> Iterator[Claim]:
+def claims_of_events(about: ClaimSource) -> Iterator[Claim]:
     """What the direct traces of the fault and the peers say, the most telling first."""
     for number, event in enumerate(_distinct(about, about.roots)[:MAX_ROOTS]):
         yield from _said(about, event)
@@ -23,7 +23,7 @@ def claims_of_events(about: About) -> Iterator[Claim]:
         yield from _said(about, event)
 
 
-def reasons_of_events(about: About, behind: frozenset[str]) -> Iterator[Reason]:
+def reasons_of_events(about: ClaimSource, behind: frozenset[str]) -> Iterator[Reason]:
     """Mechanisms that direct traces name; of a node's fault only those that stand as evidence against it."""
     against = {name for suspect in about.suspects[:1] for name in suspect.events}
     for event in about.roots[:MAX_ROOTS]:
@@ -32,7 +32,7 @@ def reasons_of_events(about: About, behind: frozenset[str]) -> Iterator[Reason]:
             yield Reason(event.id, says, behind, at=event.first_time)
 
 
-def _distinct(about: About, events: list[EventEvidence]) -> list[EventEvidence]:
+def _distinct(about: ClaimSource, events: list[EventEvidence]) -> list[EventEvidence]:
     """The first event of each meaning: three lines of one fault are told once."""
     first: dict[str, EventEvidence] = {}
     for event in events:
@@ -40,7 +40,7 @@ def _distinct(about: About, events: list[EventEvidence]) -> list[EventEvidence]:
     return list(first.values())
 
 
-def _said(about: About, event: EventEvidence) -> list[Claim]:
+def _said(about: ClaimSource, event: EventEvidence) -> list[Claim]:
     quote, says = about.quote(event), about.says(event)
     slots = {"who": about.who(event), "times": times(event.count), "when": about.when(event)}
     if not event.says and event.because:
@@ -61,7 +61,7 @@ def _said(about: About, event: EventEvidence) -> list[Claim]:
     )
 
 
-def _cause(about: About, event: EventEvidence) -> list[Claim]:
+def _cause(about: ClaimSource, event: EventEvidence) -> list[Claim]:
     says, quote = about.says(event), about.quote(event)
     if about.diagnosis.scope in (Scope.UNKNOWN, Scope.NONE):
         return []
@@ -81,11 +81,11 @@ def _cause(about: About, event: EventEvidence) -> list[Claim]:
     )
 
 
-def _hedged(about: About, text: str) -> str:
+def _hedged(about: ClaimSource, text: str) -> str:
     return say("suspect.hint", reason=text) if about.diagnosis.confidence is Confidence.WEAK else text
 
 
-def _compared(about: About, event: EventEvidence) -> Iterator[Claim]:
+def _compared(about: ClaimSource, event: EventEvidence) -> Iterator[Claim]:
     """What sets the leading trace apart: from successful jobs, from the other nodes, from what came later."""
     good, quote, cites = about.diagnosis.coverage.baseline_jobs, about.quote(event), [event.id]
     if event.unseen and good and quote:
@@ -96,7 +96,7 @@ def _compared(about: About, event: EventEvidence) -> Iterator[Claim]:
         others = counted(about.total - 1, "node")
         told = say("event.alone", node=about.clean(event.nodes[0], 80), id=event.id, others=others)
         yield from claim(f"{event.id}.alone", "happened", told, cites)
-    first = min((one.first_time for one in about.roots if one.first_time is not None), default=None)
+    first = min((root.first_time for root in about.roots if root.first_time is not None), default=None)
     if quote and first is not None and event.first_time == first:
         told = say("event.first", clock=clock(first), who=about.who(event), quote=quote)
         yield from claim(f"{event.id}.first", "happened", told, cites, at=first)

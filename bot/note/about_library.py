@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator
 
-from bot import wording
-from bot.known import KnownFault
-from bot.note.about import MAX_TEXT, About, advice
 from bot.note.claim import Claim, Reason
+from bot.note.claim_source import MAX_TEXT, ClaimSource, advice
 from bot.note.wordings import say
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.model import Scope
 
 MAX_FAULTS = 4
 _QUIET = (Scope.NONE, Scope.UNKNOWN)  # no model and no pattern tells the cause of what nobody knows to have failed
 
 
-def claims_of_library(about: About) -> Iterator[Claim]:
+def claims_of_library(about: ClaimSource) -> Iterator[Claim]:
     """Each fault that fits or looks alike."""
     for fault in about.known[:MAX_FAULTS]:
         yield from _exact(about, fault) if fault.exact else _alike(about, fault)
 
 
-def reasons_of_library(about: About, behind: frozenset[str]) -> Iterator[Reason]:
+def reasons_of_library(about: ClaimSource, behind: frozenset[str]) -> Iterator[Reason]:
     """What exact patterns give as the cause."""
     if about.diagnosis.scope in _QUIET:
         return
@@ -28,7 +28,7 @@ def reasons_of_library(about: About, behind: frozenset[str]) -> Iterator[Reason]
         yield from (Reason(fault.id, one.says, behind, whole=True) for one in told if fault.agrees)
 
 
-def _exact(about: About, fault: KnownFault) -> Iterator[Claim]:
+def _exact(about: ClaimSource, fault: KnownFault) -> Iterator[Claim]:
     vouched, title = _vouched(about, fault), about.clean(fault.title, 200)
     slots = {"title": title, "id": fault.id, "vouched": vouched}
     said = advice(f"{fault.id}.fits", "happened", say("library.fits", **slots), [fault.id])
@@ -36,7 +36,7 @@ def _exact(about: About, fault: KnownFault) -> Iterator[Claim]:
     if about.diagnosis.scope not in _QUIET:
         on_node = bool(about.suspect)
         head = say("library.head_node", node=about.suspect, **slots) if on_node else say("library.head", **slots)
-        beside = [*(event.id for event in about.roots[:1]), *(one.id for one in about.suspects[:1])]
+        beside = [*(event.id for event in about.roots[:1]), *(suspect.id for suspect in about.suspects[:1])]
         cites = [fault.id, *beside]
         lead = "cause headline" if fault.agrees else "cause"
         yield from advice(f"{fault.id}.cause", lead, _cause(about, fault), cites, short=head)
@@ -44,12 +44,12 @@ def _exact(about: About, fault: KnownFault) -> Iterator[Claim]:
     yield from advice(f"{fault.id}.fix", "fix", f"{told}.", [fault.id])
 
 
-def _cause(about: About, fault: KnownFault) -> str:
+def _cause(about: ClaimSource, fault: KnownFault) -> str:
     cause = _bare(wording.sentence(about.clean(fault.cause, MAX_TEXT)))
     return f"{say('library.cause', cause=cause, id=fault.id, vouched=_vouched(about, fault))}."
 
 
-def _alike(about: About, fault: KnownFault) -> Iterator[Claim]:
+def _alike(about: ClaimSource, fault: KnownFault) -> Iterator[Claim]:
     slots, how = {"id": fault.id, "vouched": _vouched(about, fault)}, "seen" if fault.fit == "seen with" else "alike"
     title = about.clean(fault.title, 200)
     yield from advice(f"{fault.id}.alike", "open", say(f"library.{how}", **slots, title=title), [fault.id])
@@ -57,7 +57,7 @@ def _alike(about: About, fault: KnownFault) -> Iterator[Claim]:
     yield from advice(f"{fault.id}.fix", "fix", told, [fault.id])
 
 
-def _vouched(about: About, fault: KnownFault) -> str:
+def _vouched(about: ClaimSource, fault: KnownFault) -> str:
     return about.clean(wording.vouched(fault), 120)
 
 

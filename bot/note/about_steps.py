@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from bot import wording
-from bot.note.about import About, claim
 from bot.note.claim import Claim
+from bot.note.claim_source import ClaimSource, claim
 from bot.note.wordings import say
+from bot.text import wording
 from core.model import Scope
 
 MAX_CHECKS, MAX_GAPS = 4, 4
@@ -14,7 +14,7 @@ _THE_NODE = re.compile(r"(?i)\b(?:the|that|this) node(?='s\b|\b)(?!s)")
 _OF_ONE = re.compile(r"(?i)\b(?:that|this) (?:rank|process|accelerator)\b")
 
 
-def claims_of_steps(about: About) -> Iterator[Claim]:
+def claims_of_steps(about: ClaimSource) -> Iterator[Claim]:
     """What to look at, in the order of the core."""
     for number, check in enumerate(about.diagnosis.checks[:MAX_CHECKS], start=1):
         text = about.clean(check)
@@ -22,7 +22,7 @@ def claims_of_steps(about: About) -> Iterator[Claim]:
         yield from claim(f"C{number}", "check", told, [f"C{number}"])
 
 
-def claims_of_gaps(about: About) -> Iterator[Claim]:
+def claims_of_gaps(about: ClaimSource) -> Iterator[Claim]:
     """What was not read, not compared and not done."""
     diagnosis = about.diagnosis
     gaps = [say("gap.unread", gap=about.clean(gap, 200)) for gap in wording.missing(diagnosis.coverage)]
@@ -39,7 +39,7 @@ def claims_of_gaps(about: About) -> Iterator[Claim]:
         yield from claim(f"J1.gap{number}", "open", gap, ["J1"])
 
 
-def _of_suspect(about: About, check: str) -> str:
+def _of_suspect(about: ClaimSource, check: str) -> str:
     """The check with the suspect's name for "the node", or before it when it is about one rank of it."""
     if not about.suspect or about.suspect.startswith("rank") or about.suspect in check:
         return check

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from bot import wording
-from bot.note.about import NAME, About, claim, clock, distance
 from bot.note.claim import Claim
+from bot.note.claim_source import NAME, ClaimSource, claim, clock, distance
 from bot.note.wordings import say
-from bot.wording import counted
+from bot.text import wording
+from bot.text.wording import counted
 from core.model import Confidence, NodeBar, NodeEvidence, Scope
 
 MAX_REASONS = 4  # of a suspect, the most telling first
@@ -14,7 +14,7 @@ MAX_WHY = 3  # of them in one go
 MIN_DISTANCE = 1_000_000  # microseconds; clocks of nodes that are closer tell no order (METHOD: NTP holds far below it)
 
 
-def claims_of_suspects(about: About) -> Iterator[Claim]:
+def claims_of_suspects(about: ClaimSource) -> Iterator[Claim]:
     """The first suspect in full, the others in a sentence."""
     if about.diagnosis.scope is not Scope.NODE or not about.suspects:
         return
@@ -24,14 +24,14 @@ def claims_of_suspects(about: About) -> Iterator[Claim]:
     yield from _cause(about, first)
     yield from _ended(about, first)
     yield from _local(about, first)
-    for one in others:
+    for other in others:
         told = say(
-            "suspect.other", node=about.clean(one.node, NAME), score=f"{one.score:.2f}", first=f"{first.score:.2f}"
+            "suspect.other", node=about.clean(other.node, NAME), score=f"{other.score:.2f}", first=f"{first.score:.2f}"
         )
-        yield from claim(f"{one.id}.other", "open", told, [one.id])
+        yield from claim(f"{other.id}.other", "open", told, [other.id])
 
 
-def _who(about: About, first: NodeEvidence) -> list[Claim]:
+def _who(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
     total = counted(about.total, "node") if about.total else "this job's parts"
     ranks = "" if first.node.startswith("rank") else wording.ranks(first.ranks)
     if ranks:
@@ -41,10 +41,10 @@ def _who(about: About, first: NodeEvidence) -> list[Claim]:
     return claim(f"{first.id}.who", "happened headline", told, [first.id])
 
 
-def _reasons(about: About, first: NodeEvidence) -> Iterator[Claim]:
+def _reasons(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     """Each by itself, and the most telling ones together."""
     reasons = [about.clean(reason) for reason in first.reasons or (first.because,)][:MAX_REASONS]
-    shown = [one for one in reasons if claim("-", "open", one, [])]
+    shown = [reason for reason in reasons if claim("-", "open", reason, [])]
     if len(shown) > 1:
         yield from claim(f"{first.id}.why", "happened", " ".join(shown[:MAX_WHY]), [first.id], ground=not about.roots)
     for number, reason in enumerate(shown, start=1):
@@ -52,9 +52,9 @@ def _reasons(about: About, first: NodeEvidence) -> Iterator[Claim]:
         yield from claim(name, "happened", reason, [first.id], ground=not about.roots)
 
 
-def _cause(about: About, first: NodeEvidence) -> list[Claim]:
+def _cause(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
     """What points to it, when no line says what broke."""
-    reason = next(iter([about.clean(one) for one in first.reasons or (first.because,)]), "")
+    reason = next(iter([about.clean(reason) for reason in first.reasons or (first.because,)]), "")
     if not reason:
         return []
     if not about.roots:
@@ -66,7 +66,7 @@ def _cause(about: About, first: NodeEvidence) -> list[Claim]:
     return claim(f"{first.id}.cause", "cause", told, [first.id])
 
 
-def _ended(about: About, first: NodeEvidence) -> Iterator[Claim]:
+def _ended(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     """When and at which iteration its log ends, beside the others."""
     bars = {bar.node: bar for bar in about.diagnosis.pictures.nodes}
     own, others = bars.get(first.node), [bar for node, bar in bars.items() if node != first.node]
@@ -79,14 +79,14 @@ def _ended(about: About, first: NodeEvidence) -> Iterator[Claim]:
     yield from _behind(about, first, own, others)
 
 
-def _behind(about: About, first: NodeEvidence, own: NodeBar, others: list[NodeBar]) -> Iterator[Claim]:
+def _behind(about: ClaimSource, first: NodeEvidence, own: NodeBar, others: list[NodeBar]) -> Iterator[Claim]:
     reached = [bar.last_iteration for bar in others if bar.last_iteration is not None]
     if own.last_iteration is not None and reached and min(reached) == max(reached) > own.last_iteration:
         told = say("suspect.behind", node=about.suspect, own=f"{own.last_iteration:,}", most=f"{max(reached):,}")
         yield from claim(f"{first.id}.behind", "happened", told, [first.id])
 
 
-def _local(about: About, first: NodeEvidence) -> Iterator[Claim]:
+def _local(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     """Local rank of a single rank that speaks, where the ranks of each node are known and follow each other."""
     coverage, ranks = about.diagnosis.coverage, first.ranks
     whole = coverage.ranks_expected and not coverage.ranks_missing and about.total

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from bot import wording
-from bot.note.about import NAME, About, claim, listed
 from bot.note.claim import Claim
+from bot.note.claim_source import NAME, ClaimSource, claim, listed
 from bot.note.wordings import say
+from bot.text import wording
 from core.model import Scope
 
 MAX_WHY = 5
-MAX_HEADLINE = 300  # characters; as bot.wording.first_line
+MAX_HEADLINE = 300  # characters; as bot.text.wording.first_line
 _OF_SCOPE = {Scope.JOB: "job", Scope.NONE: "scope_none", Scope.UNKNOWN: "scope_unknown"}
 _NO_CAUSE = {Scope.NONE: "none", Scope.UNKNOWN: "unknown"}
 
 
-def claims_of_verdict(about: About) -> Iterator[Claim]:
+def claims_of_verdict(about: ClaimSource) -> Iterator[Claim]:
     """The headline of the diagnosis or, when it cannot be shown, its scope in words; why; how sure."""
     diagnosis = about.diagnosis
     headline = about.clean(diagnosis.headline, MAX_HEADLINE)
@@ -33,7 +33,7 @@ def claims_of_verdict(about: About) -> Iterator[Claim]:
         yield from claim("D1.cause", "cause", say(f"verdict.{name}"), ["D1"])
 
 
-def claims_of_ruled_out(about: About) -> Iterator[Claim]:
+def claims_of_ruled_out(about: ClaimSource) -> Iterator[Claim]:
     """Who and what is not at fault, by what the core decided."""
     diagnosis = about.diagnosis
     suspects = {suspect.node for suspect in diagnosis.nodes}
@@ -53,7 +53,7 @@ def claims_of_ruled_out(about: About) -> Iterator[Claim]:
         yield from claim("E.benign", "open", told, ids[:3])
 
 
-def _scope(about: About) -> list[Claim]:
+def _scope(about: ClaimSource) -> list[Claim]:
     if about.diagnosis.scope is not Scope.NODE:
         return claim("D1.look", "headline", say(f"verdict.{_OF_SCOPE[about.diagnosis.scope]}"), ["D1"])
     named = claim("D1.look", "headline", say("verdict.named", node=about.suspect), ["D1"]) if about.suspect else []

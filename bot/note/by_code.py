@@ -1,10 +1,10 @@
 """The plan that code makes of claims: for a job without a model, and for fields that a model's plan leaves empty."""
 
-from bot.known import KnownFault
-from bot.note.claim import Claim, Claims, Use
+from bot.note.claim import Claim, Claims, ClaimUse
 from bot.note.joins import Join
 from bot.note.plan import Plan, Step
 from bot.note.sentence import Category
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Scope
 from faultlib.draft import category_of as category_by_events
 
@@ -18,7 +18,7 @@ def plan_by_code(claims: Claims) -> Plan:
         headline=("D1.look",),
         happened=tuple(_story(claims)),
         cause=_cause(claims),
-        to_do=tuple(one.id for one in (*claims.of(Use.CHECK)[:MAX_CHECKS], *claims.of(Use.FIX)[:1])),
+        to_do=tuple(claim.id for claim in (*claims.of(ClaimUse.CHECK)[:MAX_CHECKS], *claims.of(ClaimUse.FIX)[:1])),
     )
 
 
@@ -38,8 +38,8 @@ def category_of(diagnosis: Diagnosis, known: tuple[KnownFault, ...]) -> Category
 
 def _cause(claims: Claims) -> tuple[str, ...]:
     """A pattern whose events the diagnosis counts as well, the leading trace, the suspect, another pattern."""
-    every = list(claims.of(Use.CAUSE))
-    agreeing = [claim for claim in every if claim.id.startswith("P") and Use.HEADLINE in claim.uses]
+    every = list(claims.of(ClaimUse.CAUSE))
+    agreeing = [claim for claim in every if claim.id.startswith("P") and ClaimUse.HEADLINE in claim.uses]
     return tuple(claim.id for claim in (*agreeing, *sorted(every, key=_rank)))[:1]
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 
 
-class Use(StrEnum):
+class ClaimUse(StrEnum):
     """Where in a note a claim may stand."""
 
     HEADLINE = "headline"
@@ -32,7 +32,7 @@ class Claim:
     """
 
     id: str
-    uses: frozenset[Use]
+    uses: frozenset[ClaimUse]
     says: str
     cites: tuple[str, ...]
     clause: str = ""
@@ -77,12 +77,12 @@ class Claims:
     def _by_id(self) -> dict[str, Claim]:
         return {claim.id: claim for claim in self.every}
 
-    def find(self, name: str, use: Use | None = None) -> Claim | None:
+    def find(self, name: str, use: ClaimUse | None = None) -> Claim | None:
         """The claim of that id, if it may stand there."""
         claim = self._by_id.get(name)
         return claim if claim and (use is None or use in claim.uses) else None
 
-    def of(self, use: Use) -> tuple[Claim, ...]:
+    def of(self, use: ClaimUse) -> tuple[Claim, ...]:
         """What may stand there."""
         return tuple(claim for claim in self.every if use in claim.uses)
 
@@ -92,4 +92,4 @@ class Claims:
 
     def reason(self, name: str) -> Reason | None:
         """The mechanism of that id."""
-        return next((one for one in self.reasons if one.id == name), None)
+        return next((reason for reason in self.reasons if reason.id == name), None)

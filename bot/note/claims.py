@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from bot.known import KnownFault
-from bot.note.about import About
 from bot.note.about_course import claims_of_course
 from bot.note.about_events import claims_of_events, reasons_of_events
 from bot.note.about_library import claims_of_library, reasons_of_library
@@ -11,6 +9,8 @@ from bot.note.about_steps import claims_of_gaps, claims_of_steps
 from bot.note.about_suspects import claims_of_suspects
 from bot.note.about_verdict import claims_of_ruled_out, claims_of_verdict
 from bot.note.claim import Claims
+from bot.note.claim_source import ClaimSource
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 
 MAX_CITED = 2  # lines of an event that whoever writes beside the claims may repeat
@@ -18,7 +18,7 @@ MAX_CITED = 2  # lines of an event that whoever writes beside the claims may rep
 
 def claims_of(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), *, redact_addresses: bool = False) -> Claims:
     """What is true of a job; the same diagnosis gives the same claims in the same order."""
-    about = About(diagnosis, known, redact_addresses=redact_addresses)
+    about = ClaimSource(diagnosis, known, redact_addresses=redact_addresses)
     every = (
         *claims_of_verdict(about),
         *claims_of_suspects(about),
@@ -39,11 +39,11 @@ def claims_of(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), *, redact_
     return Claims(every, reasons, about.suspect, bool(about.roots or about.exact), peers, about.node_names, text)
 
 
-def _beside(about: About) -> list[str]:
+def _beside(about: ClaimSource) -> list[str]:
     """What else the evidence holds: its own sentences, its first lines, what is known of the job."""
     diagnosis = about.diagnosis
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)
-    lines = (line.text for one in evidence for line in one.lines[:MAX_CITED])
+    lines = (line.text for evidence_item in evidence for line in evidence_item.lines[:MAX_CITED])
     facts = (f"{name} {value}" for name, value in diagnosis.facts.items())
-    told = (*(one.because for one in evidence), *lines, *facts, *diagnosis.why, diagnosis.job)
+    told = (*(evidence_item.because for evidence_item in evidence), *lines, *facts, *diagnosis.why, diagnosis.job)
     return [about.clean(one) for one in told]

@@ -5,9 +5,9 @@ What a model joins falsely is shown unjoined: two true sentences, one after the 
 
 from enum import StrEnum
 
-from bot.note.about import distance
 from bot.note.about_suspects import MIN_DISTANCE
 from bot.note.claim import Claim, Claims
+from bot.note.claim_source import distance
 from bot.note.wordings import say
 
 MAX_DISTANCE = 86_400_000_000  # microseconds; logs whose clocks are a day apart are of different runs

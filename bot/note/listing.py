@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from bot.note.claim import Claim, Claims, Use
+from bot.note.claim import Claim, Claims, ClaimUse
 
 ASCII_PER_TOKEN = 3.0  # the low end of what is usual for log text, so rather too many; other characters count as one
 _FIELDS = {
-    "headline": (Use.HEADLINE,),
-    "happened": (Use.HAPPENED,),
-    "cause": (Use.CAUSE,),
-    "to_do": (Use.CHECK, Use.FIX),
-    "leaves_open": (Use.OPEN,),
+    "headline": (ClaimUse.HEADLINE,),
+    "happened": (ClaimUse.HAPPENED,),
+    "cause": (ClaimUse.CAUSE,),
+    "to_do": (ClaimUse.CHECK, ClaimUse.FIX),
+    "leaves_open": (ClaimUse.OPEN,),
 }
 
 
@@ -21,7 +21,7 @@ def listing(claims: Claims, budget: int) -> dict[str, str]:
         budget: tokens of all claims together; the least telling of a field are left out first.
     """
     shown = {
-        field: [_line(one, field) for use in uses for one in claims.of(use) if not claims.find(f"{one.id}1")]
+        field: [_line(claim, field) for use in uses for claim in claims.of(use) if not claims.find(f"{claim.id}1")]
         for field, uses in _FIELDS.items()
     }  # what is told in parts as well is shown in parts
     while tokens("\n".join(line for lines in shown.values() for line in lines)) > budget:

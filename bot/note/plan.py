@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
-from bot.note.claim import Claims, Use
+from bot.note.claim import Claims, ClaimUse
 from bot.note.joins import Join
 
 MAX_HEADLINE, MAX_STEPS, MAX_CAUSE, MAX_TODO, MAX_READING = 2, 5, 2, 4, 3
@@ -45,17 +45,17 @@ def asked_for(claims: Claims) -> type[BaseModel]:
     """The shape of the answer, with the ids of these claims."""
     step = create_model(
         "Step",
-        claim=(_one_of(one.id for one in claims.of(Use.HAPPENED)), ...),
+        claim=(_one_of(claim.id for claim in claims.of(ClaimUse.HAPPENED)), ...),
         join=(_one_of(Join), ...),
         because=(_one_of(("none", *(reason.id for reason in claims.reasons))), ...),
     )
-    actions = (*claims.of(Use.CHECK), *claims.of(Use.FIX))
+    actions = (*claims.of(ClaimUse.CHECK), *claims.of(ClaimUse.FIX))
     return create_model(
         "Plan",
-        headline=(_some(_one_of(one.id for one in claims.of(Use.HEADLINE)), MAX_HEADLINE), ...),
+        headline=(_some(_one_of(claim.id for claim in claims.of(ClaimUse.HEADLINE)), MAX_HEADLINE), ...),
         happened=(_some(step, MAX_STEPS), ...),
-        cause=(_some(_one_of(one.id for one in claims.of(Use.CAUSE)), MAX_CAUSE), ...),
-        to_do=(_some(_one_of(one.id for one in actions), MAX_TODO), ...),
+        cause=(_some(_one_of(claim.id for claim in claims.of(ClaimUse.CAUSE)), MAX_CAUSE), ...),
+        to_do=(_some(_one_of(action.id for action in actions), MAX_TODO), ...),
         reading=(_some(str, MAX_READING), ...),
     )
 

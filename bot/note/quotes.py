@@ -5,7 +5,7 @@ Log lines in full stand in the evidence, as code. In a sentence of ours an order
 
 import re
 
-from bot.harmless import harmless
+from bot.text.harmless import harmless
 
 QUOTE = 90  # characters of a log line, as the core quotes
 _SHORTEST, _TELLING = 12, 30

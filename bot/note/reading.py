@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.harmless import harmless
 from bot.note.claim import Claims
 from bot.note.plan import MAX_READING, MAX_SENTENCE
 from bot.note.quotes import presentable, quotable
+from bot.text.harmless import harmless
 
 _NUMBERS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
@@ -56,7 +56,7 @@ _ENGLISH = frozenset({"service", "kill", "export", "ip", "reboot"})  # of these,
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class KnownNames:
     """What may be named: all that stands in the claims and in the evidence behind them."""
 
     text: str
@@ -102,7 +102,7 @@ class Evidence:
 
 def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The sentences that name nothing else than the evidence and do not repeat it; why each other one was dropped."""
-    evidence = Evidence(claims.text, claims.names)
+    evidence = KnownNames(claims.text, claims.names)
     said: list[str] = []
     dropped: list[str] = []
     for sentence in sentences[:MAX_READING]:
@@ -116,7 +116,7 @@ def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tup
     return tuple(said), tuple(dropped)
 
 
-def _strange(text: str, evidence: Evidence) -> Iterator[str]:
+def _strange(text: str, evidence: KnownNames) -> Iterator[str]:
     """What a sentence names that the evidence does not hold."""
     if not 0 < len(text) <= MAX_SENTENCE or harmless(text) != text:
         yield "it is empty, too long or does not print"
@@ -131,7 +131,7 @@ def _strange(text: str, evidence: Evidence) -> Iterator[str]:
     yield from _strange_numbers(_in_digits(text), evidence)
 
 
-def _strange_names(text: str, evidence: Evidence) -> Iterator[str]:
+def _strange_names(text: str, evidence: KnownNames) -> Iterator[str]:
     for token in _TOKEN.findall(text):
         word = token.strip(_EDGES).removesuffix("'s")
         odd = any(character.isdigit() for character in word) or re.search(r"\w[_/=@]\w|^--?\w|^/", token)
@@ -146,7 +146,7 @@ def _strange_names(text: str, evidence: Evidence) -> Iterator[str]:
 _RANK_TOKEN = re.compile(r"(?i)ranks?[-_]?\d+")
 
 
-def _strange_numbers(text: str, evidence: Evidence) -> Iterator[str]:
+def _strange_numbers(text: str, evidence: KnownNames) -> Iterator[str]:
     for moment in _CLOCK.findall(text):
         if not any(known.startswith(moment) for known in evidence.clocks):
             yield f"nothing happened at {moment}"
@@ -157,7 +157,7 @@ def _strange_numbers(text: str, evidence: Evidence) -> Iterator[str]:
     yield from _strange_amounts(_STEPS.sub(" ", _RANKS.sub(" ", text)), evidence)
 
 
-def _strange_amounts(text: str, evidence: Evidence) -> Iterator[str]:
+def _strange_amounts(text: str, evidence: KnownNames) -> Iterator[str]:
     for number, word in _COUNTED.findall(text):
         if _is_counted(word) and _amount(number, word) not in evidence.counts:
             yield f"{number} {word[:20]} is not in the evidence"

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
-from bot.note.claim import Claim, Claims, Use
+from bot.note.claim import Claim, Claims, ClaimUse
 from bot.note.joins import joined
 from bot.note.plan import Step
 from bot.note.sentence import MAX_CITES, MAX_TEXT, Sentence
 
-MAX_HEADLINE = 300  # characters; as bot.wording.first_line
+MAX_HEADLINE = 300  # characters; as bot.text.wording.first_line
 MAX_CHECKS, MAX_FIXES = 3, 1
 
 
 def headline(ids: Sequence[str], claims: Claims) -> Sentence | None:
     """Where to look; None when no claim of the plan names the first suspect."""
-    chosen = _found(ids, claims, Use.HEADLINE)
+    chosen = _found(ids, claims, ClaimUse.HEADLINE)
     if not chosen or claims.suspect not in (chosen[0].short or chosen[0].says):
         return None
     kept: list[Claim] = []
@@ -32,7 +32,7 @@ def happened(steps: Sequence[Step], claims: Claims, *, told: Iterable[str] = ())
     sentences: list[Sentence] = []
     seen, before = set(told), None
     for step in steps:
-        claim = claims.find(step.claim, Use.HAPPENED)
+        claim = claims.find(step.claim, ClaimUse.HAPPENED)
         if claim is None or any(claim.says in one or one in claim.says for one in seen):
             continue  # unknown, or told already by itself or within another
         text, cites = joined(claim, before, step.join, step.because, claims)
@@ -44,32 +44,34 @@ def happened(steps: Sequence[Step], claims: Claims, *, told: Iterable[str] = ())
 
 def cause(ids: Sequence[str], claims: Claims) -> Sentence | None:
     """The likely cause in one go; None when the plan names no claim that is one."""
-    chosen = _found(ids, claims, Use.CAUSE)
+    chosen = _found(ids, claims, ClaimUse.CAUSE)
     return _sentence(chosen) if chosen else None
 
 
 def checks(ids: Sequence[str], claims: Claims) -> tuple[Sentence, ...]:
     """What to look at first."""
-    return tuple(_sentence([one]) for one in _found(ids, claims, Use.CHECK)[:MAX_CHECKS])
+    return tuple(_sentence([one]) for one in _found(ids, claims, ClaimUse.CHECK)[:MAX_CHECKS])
 
 
 def fixes(ids: Sequence[str], claims: Claims) -> tuple[Sentence, ...]:
     """What helped before."""
-    return tuple(_sentence([one]) for one in _found(ids, claims, Use.FIX)[:MAX_FIXES])
+    return tuple(_sentence([one]) for one in _found(ids, claims, ClaimUse.FIX)[:MAX_FIXES])
 
 
 def open_questions(ids: Sequence[str], claims: Claims) -> tuple[Sentence, ...]:
     """What the evidence leaves open."""
-    return tuple(_sentence([one]) for one in _found(ids, claims, Use.OPEN))
+    return tuple(_sentence([one]) for one in _found(ids, claims, ClaimUse.OPEN))
 
 
-def _found(ids: Sequence[str], claims: Claims, use: Use) -> list[Claim]:
+def _found(ids: Sequence[str], claims: Claims, use: ClaimUse) -> list[Claim]:
     return [claim for name in dict.fromkeys(ids) if (claim := claims.find(name, use))]
 
 
 def _sentence(chosen: Sequence[Claim], *, short: bool = False) -> Sentence:
     texts = [(one.short or one.says) if short else one.says for one in chosen]
-    text = " ".join(one if one.endswith((".", "!", "?", "\u201d")) or len(texts) == 1 else f"{one}." for one in texts)
+    text = " ".join(
+        text if text.endswith((".", "!", "?", "\u201d")) or len(texts) == 1 else f"{text}." for text in texts
+    )
     return _of(text, [name for one in chosen for name in one.cites])
 
 

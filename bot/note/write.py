@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import prompts
-from bot.chat.model import ChatModel, Message, ModelUnavailable, OnText, Usage
-from bot.known import KnownFault
+from bot.chat.model import ChatMessage, ChatModel, ModelUnavailable, OnText, Usage
 from bot.note import render
 from bot.note.by_code import category_of, gaps, plan_by_code
 from bot.note.claim import Claims
@@ -16,6 +15,7 @@ from bot.note.plan import Plan, asked_for, read_plan
 from bot.note.reading import kept
 from bot.note.sentence import Sentence
 from bot.note.wordings import say
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 
 MAX_TOKENS = 700  # of a plan; the longest that the schema allows has about 500
@@ -70,7 +70,7 @@ def write_note(
 
 def _asked(claims: Claims, model: ChatModel, budget: int, on_text: OnText | None) -> _Answer:
     """What the model plans; nothing when it does not answer, or not with a plan."""
-    question = Message("user", prompts.render("note", **listing(claims, budget)))
+    question = ChatMessage("user", prompts.render("note", **listing(claims, budget)))
     try:
         reply = model.answer([question], schema=asked_for(claims), max_tokens=MAX_TOKENS, on_text=on_text)
     except ModelUnavailable as trouble:

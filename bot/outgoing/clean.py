@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from bot.harmless import storable
 from bot.outgoing.redact import Redactor
+from bot.text.harmless import storable
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, EventEvidence, Evidence, Line, NodeEvidence
 
@@ -23,13 +23,16 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
         return tuple(replace(line, text=clean(line.text)) for line in found)
 
     def each(evidence: tuple[E, ...]) -> tuple[E, ...]:
-        return tuple(replace(one, because=clean(one.because), lines=lines(one.lines)) for one in evidence)
+        return tuple(
+            replace(evidence_item, because=clean(evidence_item.because), lines=lines(evidence_item.lines))
+            for evidence_item in evidence
+        )
 
-    def event(one: EventEvidence) -> EventEvidence:
-        return replace(one, template=clean(one.template))
+    def event(event: EventEvidence) -> EventEvidence:
+        return replace(event, template=clean(event.template))
 
-    def suspect(one: NodeEvidence) -> NodeEvidence:
-        return replace(one, reasons=tuple(map(clean, one.reasons)))
+    def suspect(node: NodeEvidence) -> NodeEvidence:
+        return replace(node, reasons=tuple(map(clean, node.reasons)))
 
     return replace(
         diagnosis,
@@ -41,7 +44,7 @@ def cleaned(diagnosis: Diagnosis) -> Diagnosis:
         iterations=each(diagnosis.iterations),
         metrics=each(diagnosis.metrics),
         stacks=tuple(map(clean, diagnosis.stacks)),
-        skipped=tuple(replace(one, reason=clean(one.reason)) for one in diagnosis.skipped),
+        skipped=tuple(replace(skip, reason=clean(skip.reason)) for skip in diagnosis.skipped),
         next=replace(diagnosis.next, because=clean(diagnosis.next.because)) if diagnosis.next else None,
         facts={name: clean(value) for name, value in diagnosis.facts.items()},
     )

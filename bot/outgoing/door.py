@@ -10,8 +10,8 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
-from bot.harmless import storable
 from bot.outgoing.redact import Redactor
+from bot.text.harmless import storable
 
 # What Slack reads as its own: ids, times, tokens of posts. Anything else is taken for text that may hold a log line.
 _SLACKS_OWN = frozenset(

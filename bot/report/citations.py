@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.harmless import harmless
+from bot.text.harmless import harmless
 from core.logs.context import MAX_CHARACTERS, Excerpt, Place
 from core.model import Diagnosis, Evidence, Line
 

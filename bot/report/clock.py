@@ -1,6 +1,6 @@
 """Round times for the axis of a plot."""
 
-from bot.wording import moment
+from bot.text.wording import moment
 
 _SECOND = 1_000_000
 _STEPS = [

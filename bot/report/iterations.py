@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bot.harmless import harmless
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
+from bot.text.harmless import harmless
 from core.model import Diagnosis, IterationEvidence, Series
 
 MAX_PANELS = 4

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bot.harmless import harmless
 from bot.report.clock import ticks
 from bot.report.iterations import drawable, short
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
+from bot.text.harmless import harmless
 from core.model import Diagnosis, MetricEvidence
 
 MAX_PANELS = 4
@@ -49,20 +49,20 @@ def describe(diagnosis: Diagnosis) -> str:
 
 
 def _shown(diagnosis: Diagnosis) -> list[MetricEvidence]:
-    return [one for one in diagnosis.metrics if len(one.times) > 1 and one.times[0] >= 0][:MAX_PANELS]
+    return [metric for metric in diagnosis.metrics if len(metric.times) > 1 and metric.times[0] >= 0][:MAX_PANELS]
 
 
 def _finite(values: Sequence[float]) -> list[float]:
     return [value if drawable(value) else math.nan for value in values]
 
 
-def _axes(axes: Axes, one: MetricEvidence) -> None:
+def _axes(axes: Axes, metric: MetricEvidence) -> None:
     """Least and largest value, and round times."""
-    both = sorted(value for value in (*one.values, *one.peers) if drawable(value))
+    both = sorted(value for value in (*metric.values, *metric.peers) if drawable(value))
     if both:
         pad = (both[-1] - both[0]) * 0.12 or abs(both[-1]) * 0.1 or 1.0
         axes.set_ylim(both[0] - pad, both[-1] + pad)
         places = sorted({both[0], both[-1]})
         axes.set_yticks(places, [short(place) for place in places])
-    places_in_time = ticks(one.times[0], one.times[-1], 6)
+    places_in_time = ticks(metric.times[0], metric.times[-1], 6)
     axes.set_xticks([time for time, _ in places_in_time], [word for _, word in places_in_time], fontsize=SMALL)

@@ -8,13 +8,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from bot import wording
-from bot.harmless import harmless
-from bot.known import KnownFault
 from bot.note.note import GUESS, TITLES, Note
 from bot.report import iterations, metrics, suspects, timeline
 from bot.report.citations import MAX_LINES, citations
 from bot.report.style import as_svg
+from bot.text import wording
+from bot.text.harmless import harmless
+from bot.text.known_fault import KnownFault
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, Role, Scope, Stage
 
@@ -60,7 +60,7 @@ def render_report(
         version=version,
         styles=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
         clocks=_clocks(diagnosis),
-        cited={one.id: citations(one, excerpts, shown) for one in evidence},
+        cited={cited_evidence.id: citations(cited_evidence, excerpts, shown) for cited_evidence in evidence},
         plots=_plots(diagnosis),
     )
 
@@ -98,7 +98,9 @@ def _plot(
 
 def _linker(diagnosis: Diagnosis, faults: Sequence[KnownFault]) -> Callable[[str], Markup]:
     """A filter that makes the ids of evidence in a sentence lead to the evidence."""
-    known = {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)}
+    known = {
+        evidence.id for evidence in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
+    }
     known |= {fault.id for fault in faults}
 
     def link(evidence_id: str) -> str:

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from numpy.typing import NDArray
 
-from bot.harmless import harmless, shorten
 from bot.report import iterations, suspects, timeline
 from bot.report.style import PALETTE, TEXT, canvas, drawing
+from bot.text.harmless import harmless, shorten
 from core.model import Diagnosis, Role, Scope
 
 WIDTH = 3.3  # inches; Slack shows 320 to 360 pixels of it on a phone and in a thread: the smallest text has 10 of them

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bot.harmless import harmless
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
-from bot.wording import counted
+from bot.text.harmless import harmless
+from bot.text.wording import counted
 from core.model import Diagnosis, NodeBar
 from core.naming import natural
 

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from bot.harmless import harmless, shorten
 from bot.report.clock import ticks
 from bot.report.style import PALETTE, ROLE_COLOUR, ROLE_MARKER, SMALL, TEXT, canvas, drawing, panel, text_width
-from bot.wording import clock_zone, counted, day
+from bot.text.harmless import harmless, shorten
+from bot.text.wording import clock_zone, counted, day
 from core.model import Diagnosis, Mark, NodeBar, Role
 from core.naming import natural
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.errors import FirstfaultError
+from core.errors import Audience, FirstfaultError
 
 COMMAND = "/diagnose"
 DIAGNOSE_MESSAGE = "diagnose_message"  # the shortcut on a message
 
-# Buttons and menus; the value of each is `about`, of LINES and MORE_LINES it is `lines_of`.
+# Buttons and menus; the value of each is `draft_value`, of LINES and MORE_LINES it is `lines_value`.
 CANCEL = "ff_cancel"
 APPROVE = "ff_approve"
 JOIN = "ff_join"  # add the job to a pattern; the value is `joining`
@@ -29,7 +29,7 @@ FITS = "ff_fits"  # whether a known fault was it; the values are `fits`
 ANYWAY = "ff_anyway"  # diagnose a job that has not failed; the value as that of DIAGNOSE
 WATCH = "ff_watch"  # a job that runs; the value as that of DIAGNOSE
 
-# Forms; private_metadata is `about`, of LINES_FORM it is `lines_of`.
+# Forms; private_metadata is `draft_value`, of LINES_FORM it is `lines_value`.
 EDIT_FORM = "ff_edit_form"
 REJECT_FORM = "ff_reject_form"
 LINES_FORM = "ff_lines_form"
@@ -45,9 +45,11 @@ _VOICE = re.compile(rf"{_RUN}:(?P<voice>yes|no)", re.ASCII)
 class BadButton(FirstfaultError):
     """A button or form whose ids are not of this program: of another version, or made up."""
 
+    audience = Audience.ASKER
+
 
 @dataclass(frozen=True, slots=True)
-class About:
+class DraftClick:
     """The run and the revision that somebody saw when clicking."""
 
     run: str
@@ -55,15 +57,15 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Joining:
+class JoinClick:
     """The note that somebody saw, and the fault pattern that its job shall be added to."""
 
-    about: About
+    draft: DraftClick
     pattern: str
 
 
 @dataclass(frozen=True, slots=True)
-class LinesOf:
+class LinesClick:
     """The evidence whose raw lines are wanted."""
 
     run: str
@@ -71,7 +73,7 @@ class LinesOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Fits:
+class FaultClick:
     """What somebody says of a known fault that was shown; right: None takes back what was said before."""
 
     run: str
@@ -80,66 +82,66 @@ class Fits:
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class UsefulClick:
     """Whether somebody found the answer useful."""
 
     run: str
     useful: bool
 
 
-def about(run: str, revision: int) -> str:
+def draft_value(run: str, revision: int) -> str:
     """The value of a button about a run."""
     return f"{run}:{revision}"
 
 
-def joining(run: str, revision: int, pattern: str) -> str:
+def join_value(run: str, revision: int, pattern: str) -> str:
     """The value of a button that adds the job to a pattern."""
     return f"{run}:{revision}:{pattern}"
 
 
-def lines_of(run: str, evidence: str) -> str:
+def lines_value(run: str, evidence: str) -> str:
     """The value of a button that opens raw lines."""
     return f"{run}:{evidence}"
 
 
-def fits(run: str, pattern: str, *, right: bool | None) -> str:
+def fault_value(run: str, pattern: str, *, right: bool | None) -> str:
     """The value of a choice beside a known fault."""
     return f"{run}:{pattern}:{'back' if right is None else 'yes' if right else 'no'}"
 
 
-def voice(run: str, *, useful: bool) -> str:
+def useful_value(run: str, *, useful: bool) -> str:
     """The value of a thumb."""
     return f"{run}:{'yes' if useful else 'no'}"
 
 
-def read_about(value: object) -> About:
+def read_draft(value: object) -> DraftClick:
     """The run and revision of a button; raises BadButton."""
     found = _match(_ABOUT, value)
-    return About(found["run"], int(found["revision"]))
+    return DraftClick(found["run"], int(found["revision"]))
 
 
-def read_joining(value: object) -> Joining:
+def read_join(value: object) -> JoinClick:
     """The note and the pattern of a button; raises BadButton."""
     found = _match(_JOINING, value)
-    return Joining(About(found["run"], int(found["revision"])), found["pattern"])
+    return JoinClick(DraftClick(found["run"], int(found["revision"])), found["pattern"])
 
 
-def read_lines_of(value: object) -> LinesOf:
+def read_lines(value: object) -> LinesClick:
     """The evidence of a button; raises BadButton."""
     found = _match(_LINES, value)
-    return LinesOf(found["run"], found["evidence"])
+    return LinesClick(found["run"], found["evidence"])
 
 
-def read_fits(value: object) -> Fits:
+def read_fault(value: object) -> FaultClick:
     """What a choice beside a known fault says; raises BadButton."""
     found = _match(_FITS, value)
-    return Fits(found["run"], found["pattern"], {"yes": True, "no": False}.get(found["fits"]))
+    return FaultClick(found["run"], found["pattern"], {"yes": True, "no": False}.get(found["fits"]))
 
 
-def read_voice(value: object) -> Voice:
+def read_useful(value: object) -> UsefulClick:
     """What a thumb says; raises BadButton."""
     found = _match(_VOICE, value)
-    return Voice(found["run"], found["voice"] == "yes")
+    return UsefulClick(found["run"], found["voice"] == "yes")
 
 
 def value_of(action: Mapping[str, object]) -> object:

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot import wording
-from bot.known import KnownFault
 from bot.note.note import Note
 from bot.slack import actions as act
 from bot.slack.blocks import (
@@ -27,6 +25,8 @@ from bot.slack.text import code, fallback, literal, moment, person, prose
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run, Trigger
 from bot.state.values import Status
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Scope
 from faultlib.told import shows_a_cause
 
@@ -34,7 +34,7 @@ MAX_STEPS = 4  # with headline, button and small print fewer than MAX_LINES
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProgressStep:
     """How far a step is, the newest last."""
 
     name: str
@@ -43,7 +43,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AnswerContent:
     """All that the message is made of; the same values give the same message.
 
     place: in the queue. steps: in the order in which they began. diagnosis, known, note: as far as there is an answer.
@@ -53,7 +53,7 @@ class Shown:
     run: Run
     version: str
     place: int = 0
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ProgressStep, ...] = ()
     elapsed: timedelta | None = None
     diagnosis: Diagnosis | None = None
     known: tuple[KnownFault, ...] = ()
@@ -64,7 +64,7 @@ class Shown:
     decision: Decision | None = None
 
 
-def answer_message(shown: Shown) -> Message:
+def answer_message(shown: AnswerContent) -> Message:
     """The message as it is now: MAX_LINES lines at most, of which each says what no other does."""
     first = _first_line(shown)
     before, after = (*headline(first), *_outcome(shown)), (*_buttons(shown), *_footer(shown))
@@ -78,14 +78,14 @@ def lines_of(blocks: Sequence[Block]) -> int:
     return sum(block["text"]["text"].count("\n") + 1 if block["type"] == "section" else 1 for block in blocks)
 
 
-def _answered(shown: Shown) -> bool:
+def _answered(shown: AnswerContent) -> bool:
     return shown.run.status not in (Status.CANCELLED, Status.FAILED) and shown.diagnosis is not None
 
 
 # --- the first line: it stands alone in a notification ------------------------------------------------------------
 
 
-def _first_line(shown: Shown) -> str:
+def _first_line(shown: AnswerContent) -> str:
     run, job = shown.run, literal(shown.run.job, 80)
     if run.status is Status.CANCELLED:
         return f"{job}: the diagnosis was cancelled"
@@ -106,7 +106,7 @@ def _first_line(shown: Shown) -> str:
 # --- what became of it, right below -------------------------------------------------------------------------------
 
 
-def _outcome(shown: Shown) -> Iterator[Block]:
+def _outcome(shown: AnswerContent) -> Iterator[Block]:
     run = shown.run
     if run.status is Status.CANCELLED:
         yield from section(f"*Cancelled* by {person(run.cancel_by)}." if run.cancel_by else "*Cancelled*.")
@@ -119,8 +119,8 @@ def _outcome(shown: Shown) -> Iterator[Block]:
         yield from _decided(shown, shown.decision)
 
 
-def _decided(shown: Shown, decision: Decision) -> Blocks:
-    about = act.about(shown.run.id, decision.revision)
+def _decided(shown: AnswerContent, decision: Decision) -> Blocks:
+    about = act.draft_value(shown.run.id, decision.revision)
     who = f"by {person(decision.by)}, {moment(decision.at)}"
     if decision.verdict is Verdict.REJECTED:
         undo = button("Undo", act.UNDO, about, spoken="Take the rejection back")
@@ -135,7 +135,7 @@ def _decided(shown: Shown, decision: Decision) -> Blocks:
 # --- what was found -----------------------------------------------------------------------------------------------
 
 
-def _body(shown: Shown, room: int) -> Iterator[Block]:
+def _body(shown: AnswerContent, room: int) -> Iterator[Block]:
     if _answered(shown) and shown.diagnosis:
         told = brief(shown.diagnosis, shown.known, room=room, form=shown.form, edited_by=shown.edited_by)
         yield from section(*told, expand=True)
@@ -144,7 +144,7 @@ def _body(shown: Shown, room: int) -> Iterator[Block]:
         yield from section(*_steps(shown))
 
 
-def _steps(shown: Shown) -> list[str]:
+def _steps(shown: AnswerContent) -> list[str]:
     """What is done, and what is being done with its counts."""
     if shown.run.status is Status.QUEUED:
         return []
@@ -159,15 +159,15 @@ def _steps(shown: Shown) -> list[str]:
 # --- what can be done, and by whom it was asked -------------------------------------------------------------------
 
 
-def _buttons(shown: Shown) -> Blocks:
+def _buttons(shown: AnswerContent) -> Blocks:
     run = shown.run
-    about = act.about(run.id, run.revision)
+    about = act.draft_value(run.id, run.revision)
     if run.status.active:
         return actions(button("Cancel", act.CANCEL, about))
     again = button("Run again", act.AGAIN, about)
     if run.status is not Status.DONE or shown.decision or not shown.revision or not _has_fault(shown.diagnosis):
         return actions(again)
-    draft = act.about(run.id, shown.revision)
+    draft = act.draft_value(run.id, shown.revision)
     knows = shown.diagnosis is not None and shown.diagnosis.scope is not Scope.UNKNOWN
     doubt = None if shown.diagnosis and shows_a_cause(shown.diagnosis) else ask_first(*SYMPTOMS_ONLY)
     approve = button("Approve and archive", act.APPROVE, draft, style="primary", confirm=doubt) if knows else None
@@ -179,7 +179,7 @@ def _has_fault(diagnosis: Diagnosis | None) -> bool:
     return diagnosis is not None and diagnosis.scope is not Scope.NONE
 
 
-def _footer(shown: Shown) -> Blocks:
+def _footer(shown: AnswerContent) -> Blocks:
     """Who asked, as long as that is what there is to know; below an answer it stands in the thread."""
     if not _answered(shown):
         return context(asked(shown.run, shown.version))

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.known import KnownFault
 from bot.note.note import Note
 from bot.note.sentence import Sentence
 from bot.outgoing.clean import cleaned
 from bot.slack.forms import Form, first_form
-from bot.wording import sentence as as_sentence
+from bot.text.known_fault import KnownFault
+from bot.text.wording import sentence as as_sentence
 from core.model import Diagnosis, Role
 from faultlib.draft import pattern_of, slug
 from faultlib.pattern import Category, Pattern

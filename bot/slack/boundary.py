@@ -1,6 +1,6 @@
 """The listener boundary: what a listener answers is told privately, and so is what it could not do.
 
-One of the two places with a broad ``except``: an unknown error gets a reference, and its trace our log.
+Its ``except`` is broad: an unknown error gets a reference that the person is told, and its trace goes into our log.
 """
 
 import logging
@@ -14,13 +14,13 @@ from slack_bolt.context.respond import Respond
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
-from bot.discreet import discreet, failure_of, is_theirs
 from bot.outgoing.door import for_slack
+from bot.outgoing.errors import Failure, public_failure, whole_failure
 from bot.slack.blocks import Message
 from bot.slack.replies import failure_reply
 from bot.state.errors import StateUnavailable
-from bot.state.values import Failure, new_id
-from core.errors import FirstfaultError
+from bot.state.values import new_id
+from core.errors import Audience, FirstfaultError
 
 Tell = Callable[[Message], None]
 SEND_AGAIN = 1.0  # seconds after a response address gave no clear answer; it may be used five times
@@ -87,15 +87,16 @@ def answering(client: WebClient, channel: str, thread: str) -> Tell:
     return tell
 
 
-def tellable(failure: Failure) -> Failure:
+def tellable(error: FirstfaultError) -> Failure:
     """What the person may read; what is kept from them stands in our log, under the reference that they are told."""
-    if is_theirs(failure):
+    failure = whole_failure(error)
+    if error.audience is Audience.ASKER:
         return failure
     reference = new_id("e")
     _LOG.warning(
         "%s: %s %s (%s)", failure.kind, failure.message, failure.hint, reference, extra={"reference": reference}
     )
-    return replace(discreet(failure), reference=reference)
+    return replace(public_failure(failure, error.audience), reference=reference)
 
 
 def _answer(work: Callable[[], Message | None], *, patient: bool) -> Message | None:
@@ -104,9 +105,9 @@ def _answer(work: Callable[[], Message | None], *, patient: bool) -> Message | N
     except StateUnavailable as trouble:
         if patient:
             raise
-        return failure_reply(tellable(failure_of(trouble)))
+        return failure_reply(tellable(trouble))
     except FirstfaultError as trouble:
-        return failure_reply(tellable(failure_of(trouble)))
+        return failure_reply(tellable(trouble))
     except SlackClientError as trouble:
         reference = new_id("e")
         _LOG.warning("Slack did not let a listener answer (%s): %s", reference, trouble, extra={"reference": reference})

@@ -8,10 +8,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from bot import wording
-from bot.known import KnownFault
 from bot.slack.forms import Form
 from bot.slack.text import day, person, prose
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, NextStep, Role, Scope
 
 MAX_LINES = 8  # of a parent message with headline and buttons: what a phone shows without scrolling
@@ -23,7 +23,7 @@ _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # a
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BriefLine:
     """A line, and its worth: where there are too many the least goes."""
 
     text: str
@@ -51,18 +51,18 @@ def grounds(diagnosis: Diagnosis) -> list[str]:
     """The sentences behind the verdict that the parent message shows; how long it hung stands with the moment."""
     if diagnosis.scope is Scope.NONE:
         return []
-    return [one for one in diagnosis.why if not _HUNG.match(one)][:GROUNDS]
+    return [reason for reason in diagnosis.why if not _HUNG.match(reason)][:GROUNDS]
 
 
 def told_in_brief(diagnosis: Diagnosis) -> frozenset[str]:
     """The sentences that the parent message says, as ``left_to_say`` knows them again."""
-    hung = [one for one in diagnosis.why if _HUNG.match(one)]
+    hung = [reason for reason in diagnosis.why if _HUNG.match(reason)]
     return frozenset(_same(one) for one in (*grounds(diagnosis), *hung))
 
 
 def left_to_say(sentences: Sequence[str], told: Collection[str]) -> list[str]:
     """Those that were not told yet; the first letter and the stop make no difference."""
-    return [one for one in sentences if _same(one) not in told]
+    return [sentence for sentence in sentences if _same(sentence) not in told]
 
 
 def known_best(known: Sequence[KnownFault]) -> KnownFault | None:
@@ -101,13 +101,15 @@ def since(diagnosis: Diagnosis) -> str:
     if sign is None and (sign := _first_told(diagnosis)) is not None:
         said = ", ".join(part for part in (said, f"first told at {wording.moment(sign):%H:%M:%S}") if part)
     clock = f" ({wording.day([sign])}, {wording.clock_zone(diagnosis)})" if sign is not None else ""
-    hung = next((found[1] for one in diagnosis.why if (found := _HUNG.match(one))), "")
+    hung = next((found[1] for reason in diagnosis.why if (found := _HUNG.match(reason))), "")
     return "; ".join(part for part in (f"{said}{clock}", f"it hung for {hung}" if hung else "") if part)
 
 
 def _first_told(diagnosis: Diagnosis) -> int | None:
     """Where nobody logged the fault itself: when somebody told of it first."""
-    times = [one.first_time for one in diagnosis.events if one.role is Role.PROPAGATED and one.first_time is not None]
+    times = [
+        event.first_time for event in diagnosis.events if event.role is Role.PROPAGATED and event.first_time is not None
+    ]
     return min(times, default=None)
 
 
@@ -115,46 +117,48 @@ def _same(sentence: str) -> str:
     return sentence.rstrip(".").casefold()
 
 
-def _sure(diagnosis: Diagnosis) -> list[Line]:
+def _sure(diagnosis: Diagnosis) -> list[BriefLine]:
     if diagnosis.scope in QUIET:
         return []
-    return [Line(f"*Confidence* {wording.CONFIDENCE[diagnosis.confidence]}", 7)]
+    return [BriefLine(f"*Confidence* {wording.CONFIDENCE[diagnosis.confidence]}", 7)]
 
 
-def _grounds(diagnosis: Diagnosis) -> list[Line]:
+def _grounds(diagnosis: Diagnosis) -> list[BriefLine]:
     """The second one goes before all but what is merely public."""
-    shown = [prose(wording.sentence(one), MAX_LINE) for one in grounds(diagnosis)]
-    return [Line(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)]
+    shown = [prose(wording.sentence(ground), MAX_LINE) for ground in grounds(diagnosis)]
+    return [
+        BriefLine(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)
+    ]
 
 
-def _edited(form: Form, by: str) -> list[Line]:
-    cause = Line(f"*Cause* {prose(form.cause, MAX_LINE)} (_edited by_ {person(by)})", 9)
-    return [cause, *([Line(f"*Fix* {prose(form.fix, MAX_LINE)}", 4)] if form.fix else [])]
+def _edited(form: Form, by: str) -> list[BriefLine]:
+    cause = BriefLine(f"*Cause* {prose(form.cause, MAX_LINE)} (_edited by_ {person(by)})", 9)
+    return [cause, *([BriefLine(f"*Fix* {prose(form.fix, MAX_LINE)}", 4)] if form.fix else [])]
 
 
-def _since(diagnosis: Diagnosis) -> list[Line]:
+def _since(diagnosis: Diagnosis) -> list[BriefLine]:
     said = since(diagnosis)
-    return [Line(f"*Since* {prose(said, MAX_LINE)}", 5)] if said and diagnosis.scope is not Scope.NONE else []
+    return [BriefLine(f"*Since* {prose(said, MAX_LINE)}", 5)] if said and diagnosis.scope is not Scope.NONE else []
 
 
-def _gaps(diagnosis: Diagnosis) -> list[Line]:
+def _gaps(diagnosis: Diagnosis) -> list[BriefLine]:
     """What is missing of the logs weakens every other line."""
     missing = "; ".join(wording.missing(diagnosis.coverage))
-    return [Line(f"*Missing* {prose(missing, MAX_LINE)}", 4)] if missing else []
+    return [BriefLine(f"*Missing* {prose(missing, MAX_LINE)}", 4)] if missing else []
 
 
-def _next(diagnosis: Diagnosis) -> list[Line]:
+def _next(diagnosis: Diagnosis) -> list[BriefLine]:
     if diagnosis.next is None or diagnosis.scope is Scope.NONE:
         return []
-    return [Line(f"*Next* {prose(next_brief(diagnosis.next), MAX_LINE)}", 8)]
+    return [BriefLine(f"*Next* {prose(next_brief(diagnosis.next), MAX_LINE)}", 8)]
 
 
-def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[Line]:
+def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[BriefLine]:
     """What it is known as, and of the team's own what helped; ``edited``: a person's fix stands above already."""
     best = known_best(known)
     if best is None or diagnosis.scope is Scope.NONE:
         return []
     if best.seed or edited or not best.fix:
-        return [Line(known_line(best), 2 if best.seed else 8)]
+        return [BriefLine(known_line(best), 2 if best.seed else 8)]
     lead = "Fix" if best.exact else "What helped there"
-    return [Line(f"{known_line(best)}. *{lead}* {prose(best.fix, MAX_FIX)}", 8)]
+    return [BriefLine(f"{known_line(best)}. *{lead}* {prose(best.fix, MAX_FIX)}", 8)]

@@ -20,7 +20,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedParts:
     """The parts that are shown, and how many of each kind are not."""
 
     parts: tuple[Part, ...]
@@ -33,7 +33,7 @@ def fit(
     most: Mapping[str, int] | None = None,
     characters: int = MAX_JSON,
     blocks: int = MAX_BLOCKS,
-) -> Fitted:
+) -> FittedParts:
     """As much as Slack takes, and of each kind at most so many; a message is read at 3 a.m."""
     kept = _within(parts, most or {})
     room, places = characters - _RESERVE[0], blocks - _RESERVE[1]
@@ -44,7 +44,7 @@ def fit(
         del kept[-min(candidates)[1]]
     dropped = Counter(part.kind for part in parts if part.kind and part.blocks)
     dropped.subtract(part.kind for part in kept if part.kind)
-    return Fitted(tuple(kept), {kind: number for kind, number in dropped.items() if number})
+    return FittedParts(tuple(kept), {kind: number for kind, number in dropped.items() if number})
 
 
 def _within(parts: Sequence[Part], most: Mapping[str, int]) -> list[Part]:

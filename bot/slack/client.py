@@ -1,7 +1,7 @@
 """A client of the Web API with patience: it waits when Slack says so, and tries again what may be done twice.
 
-What may not (a post, a finished upload) comes out as ``Unclear``: slack_sdk's own handler for lost connections sends it
-again, and then it stands there twice.
+What may not (a post, a finished upload) comes out as ``UnclearAnswer``: slack_sdk's own handler for lost connections
+sends it again, and then it stands there twice.
 """
 
 import logging
@@ -28,7 +28,7 @@ _NO_JSON = "Received a response in a non-JSON format"  # slack_sdk's words for a
 _LOG = logging.getLogger(__name__)
 
 
-class Unclear(SlackRequestError):
+class UnclearAnswer(SlackRequestError):
     """Slack gave no clear answer: what was asked for may have been done."""
 
 
@@ -59,7 +59,7 @@ class PatientClient(WebClient):
                 if pause is None or pause > LONGEST_WAIT or attempt >= self._tries:
                     raise
                 _LOG.info("%s: Slack wants a pause of %g s", api_method, pause)
-            except Unclear as trouble:
+            except UnclearAnswer as trouble:
                 if api_method in ONCE_ONLY or attempt >= self._tries:
                     raise
                 pause = FIRST_PAUSE * 2 ** (attempt - 1)
@@ -73,9 +73,9 @@ class PatientClient(WebClient):
         except SlackApiError as error:
             if _is_clear(error):
                 raise
-            raise Unclear(f"{method}: {error_of(error)[:80]}") from error
+            raise UnclearAnswer(f"{method}: {error_of(error)[:80]}") from error
         except (OSError, HTTPException, ValueError) as error:  # a broken connection, a broken body
-            raise Unclear(f"{method}: {_why(error)}") from error
+            raise UnclearAnswer(f"{method}: {_why(error)}") from error
 
 
 def error_of(error: SlackApiError) -> str:

@@ -39,7 +39,7 @@ class SlackUnavailable(FirstfaultError):
 
 
 class Transport(Protocol):
-    """How requests come in."""
+    """A way by which Slack's requests come in: Socket Mode or HTTP."""
 
     def start(self) -> None:
         """Listen; returns at once."""

@@ -13,8 +13,8 @@ from bot.state.values import to_text
 Payload = Mapping[str, Any]
 
 
-class Kind(StrEnum):
-    """What somebody did."""
+class EnvelopeKind(StrEnum):
+    """What somebody did in Slack, as the inbox tells envelopes apart."""
 
     COMMAND = "command"
     SHORTCUT = "shortcut"
@@ -44,15 +44,15 @@ def envelope_of(body: Payload) -> Envelope | None:
     """
     match body.get("type"):
         case None if body.get("command") == act.COMMAND:
-            return _by_trigger(Kind.COMMAND, body, _some(body, "team_id", "channel_id", "user_id", "text"))
+            return _by_trigger(EnvelopeKind.COMMAND, body, _some(body, "team_id", "channel_id", "user_id", "text"))
         case "message_action" if body["callback_id"] == act.DIAGNOSE_MESSAGE:
             message = _some(body["message"], "ts", "thread_ts", "text")
-            return _by_trigger(Kind.SHORTCUT, body, {**_who_and_where(body), "message": message})
+            return _by_trigger(EnvelopeKind.SHORTCUT, body, {**_who_and_where(body), "message": message})
         case "block_actions":
             return _click(body)
         case "view_submission" if body["view"]["callback_id"] in FORMS:
             view = _some(body["view"], "callback_id", "private_metadata", "state")
-            return _by_trigger(Kind.FORM, body, {**_who_and_where(body), "view": view})
+            return _by_trigger(EnvelopeKind.FORM, body, {**_who_and_where(body), "view": view})
         case "event_callback":
             return _event(body)
     return None
@@ -63,7 +63,7 @@ def _click(body: Payload) -> Envelope | None:
     name = action["action_id"]
     if name not in CLICKS | OPENINGS:
         return None
-    kind = Kind.OPENING if name in OPENINGS else Kind.CLICK
+    kind = EnvelopeKind.OPENING if name in OPENINGS else EnvelopeKind.CLICK
     kept = {**_who_and_where(body), "action": {"action_id": name, "value": act.value_of(action)}}
     return _by_trigger(kind, body, kept)
 
@@ -71,19 +71,19 @@ def _click(body: Payload) -> Envelope | None:
 def _event(body: Payload) -> Envelope | None:
     """A mention makes two events: one as a mention, and one as any message."""
     event = body["event"]
-    kinds = {"app_mention": Kind.MENTION, "message": Kind.MESSAGE}
+    kinds = {"app_mention": EnvelopeKind.MENTION, "message": EnvelopeKind.MESSAGE}
     if event.get("type") not in kinds or _by_machine(event) or not str(event.get("text") or "").strip():
         return None
     kind, team = kinds[event["type"]], body["team_id"]
     if event.get("channel_type") == "mpim" and "<@" in event["text"]:
-        kind = Kind.MENTION  # a group of people has no event for it; should both come, they are one envelope
+        kind = EnvelopeKind.MENTION  # a group of people has no event for it; should both come, they are one envelope
     kept = _some(event, "channel", "channel_type", "user", "ts", "thread_ts", "text")
     thread = event.get("thread_ts")  # where an answer knows what was said before it
     lane = to_text([team, event["channel"], thread]) if thread else ""
     return Envelope(to_text([kind, team, event["channel"], event["ts"]]), kind, {"team": team, **kept}, lane)
 
 
-def _by_trigger(kind: Kind, body: Payload, kept: Payload) -> Envelope:
+def _by_trigger(kind: EnvelopeKind, body: Payload, kept: Payload) -> Envelope:
     """Slack gives each act of a person a trigger of its own; should one have none, the whole request is its key."""
     trigger = body.get("trigger_id") or hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     return Envelope(to_text([kind, trigger]), kind, {**_some(body, "response_url", "trigger_id"), **kept})

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from bot.harmless import harmless, storable
 from bot.note.note import Note
 from bot.note.sentence import Category as NoteCategory
 from bot.slack.blocks import MAX_BOXES
+from bot.text.harmless import harmless, storable
 from core.model import Diagnosis, EventEvidence, Role
 from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, pattern_of, roots_of
 from faultlib.names import Names

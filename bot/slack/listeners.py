@@ -2,24 +2,24 @@
 
 from collections.abc import Callable, Mapping
 
-from bot.slack.asking import Asks, Payload
-from bot.slack.clicks import Clicks
-from bot.slack.envelopes import Kind
+from bot.slack.click_listener import ClickListener
+from bot.slack.envelopes import EnvelopeKind
+from bot.slack.text_listener import Payload, TextListener
 from bot.state.inbox import Once, Received
 
 
 class Listeners:
     """What the readers of the inbox call for each envelope."""
 
-    def __init__(self, asks: Asks, clicks: Clicks) -> None:
+    def __init__(self, asks: TextListener, clicks: ClickListener) -> None:
         self._by_kind: Mapping[str, Callable[[Payload, Once], None]] = {
-            Kind.COMMAND: asks.command,
-            Kind.SHORTCUT: asks.shortcut,
-            Kind.MENTION: asks.mention,
-            Kind.MESSAGE: asks.message,
-            Kind.CLICK: clicks.click,
-            Kind.OPENING: clicks.opening,
-            Kind.FORM: clicks.form,
+            EnvelopeKind.COMMAND: asks.command,
+            EnvelopeKind.SHORTCUT: asks.shortcut,
+            EnvelopeKind.MENTION: asks.mention,
+            EnvelopeKind.MESSAGE: asks.message,
+            EnvelopeKind.CLICK: clicks.click,
+            EnvelopeKind.OPENING: clicks.opening,
+            EnvelopeKind.FORM: clicks.form,
         }
 
     def deal(self, received: Received, once: Once) -> None:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from dataclasses import field as field_of
 from typing import Any
 
-from bot import wording
-from bot.harmless import harmless
 from bot.note.note import GUESS
 from bot.report.citations import Citation
 from bot.slack import actions as act
@@ -26,6 +24,8 @@ from bot.slack.blocks import (
 )
 from bot.slack.forms import SYMPTOMS_ONLY, Form, choosable
 from bot.slack.text import code, literal, prose
+from bot.text import wording
+from bot.text.harmless import harmless
 from core.model import Diagnosis, Evidence
 from faultlib.draft import MAX_TITLE
 from faultlib.names import Names
@@ -48,7 +48,7 @@ _WHOSE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class FieldErrors:
     """What is wrong, by field; Slack shows it inline."""
 
     fields: Mapping[str, str] = field_of(default_factory=dict)
@@ -95,11 +95,11 @@ def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form, guesse
         ),
         *_guesses(guesses),
     )
-    about = act.about(run, revision)
+    about = act.draft_value(run, revision)
     return modal("Edit the note", blocks, form=act.EDIT_FORM, about=about, submit="Approve and archive", close="Cancel")
 
 
-def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[str] = ()) -> Form | Errors:
+def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[str] = ()) -> Form | FieldErrors:
     """What a person has entered, or what is wrong with it; ``guesses``: those that could be ticked."""
     title, cause, fix = _text(view, TITLE), _text(view, CAUSE), _text(view, FIX)
     ticked = _ticked(view, GUESSES)
@@ -114,7 +114,7 @@ def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[s
         CATEGORY: "" if category in set(Category) else "Pick one.",
     }
     if errors := {name: words for name, words in wrong.items() if words}:
-        return Errors(errors)
+        return FieldErrors(errors)
     known = {event.id for event in choosable(diagnosis)}
     events = tuple(one for one in _ticked(view, EVENTS) if one in known)
     return Form(" ".join(title.split()), Category(category), cause, fix, confirmation, events)
@@ -147,20 +147,20 @@ def reject_modal(run: str, revision: int, job: str) -> Block:
             writing(VALUE, limit=MAX_REASON, placeholder="The link was down for maintenance"),
         ),
     )
-    about = act.about(run, revision)
+    about = act.draft_value(run, revision)
     return modal("Reject the note", blocks, form=act.REJECT_FORM, about=about, submit="Reject", close="Cancel")
 
 
-def read_reject(view: Mapping[str, Any]) -> str | Errors:
+def read_reject(view: Mapping[str, Any]) -> str | FieldErrors:
     """The reason, or that there is none."""
     reason = _text(view, REASON)
     wrong = _complaint(reason, MAX_REASON, "a reason: it helps the next reader")
-    return Errors({REASON: wrong}) if wrong else reason
+    return FieldErrors({REASON: wrong}) if wrong else reason
 
 
-def lines_modal(run: str, one: Evidence, cited: Sequence[Citation]) -> Block:
+def lines_modal(run: str, evidence: Evidence, cited: Sequence[Citation]) -> Block:
     """The raw lines of one piece of evidence with what is around them; an arrow marks the cited ones."""
-    blocks = section(prose(one.because, 600))
+    blocks = section(prose(evidence.because, 600))
     room = MAX_LINES
     for citation in cited:
         if room <= 0 or len(blocks) >= MAX_VIEW_BLOCKS - 4:
@@ -173,7 +173,7 @@ def lines_modal(run: str, one: Evidence, cited: Sequence[Citation]) -> Block:
         blocks += section("The raw lines cannot be read any more.")
     elif room <= 0:
         blocks += context("More lines are in the report in the thread.")
-    return modal(f"{one.id}: raw lines", blocks, form=act.LINES_FORM, about=act.lines_of(run, one.id))
+    return modal(f"{evidence.id}: raw lines", blocks, form=act.LINES_FORM, about=act.lines_value(run, evidence.id))
 
 
 def message_modal(title: str, *lines: str) -> Block:

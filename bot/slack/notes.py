@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot import wording
-from bot.known import KnownFault
 from bot.note.note import GUESS, TITLES, Note
 from bot.note.sentence import Sentence
 from bot.slack.blocks import Blocks, context, section
@@ -11,7 +9,9 @@ from bot.slack.brief import left_to_say, told_in_brief
 from bot.slack.budget import Part
 from bot.slack.sections import MOST, cites, with_button
 from bot.slack.text import prose
-from bot.wording import sentence
+from bot.text import wording
+from bot.text.known_fault import KnownFault
+from bot.text.wording import sentence
 from core.model import Diagnosis, NodeEvidence
 
 MAX_STORY, MAX_ADVICE = 3, 2  # sentences in the thread; the report has all

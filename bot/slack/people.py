@@ -58,7 +58,7 @@ class People:
 
     def listed(self) -> str:
         """The list as people know it: a group that is listed by its id by its handle."""
-        handles = {str(one.get("id")): str(one.get("handle")) for one in self._groups()}
+        handles = {str(group.get("id")): str(group.get("handle")) for group in self._groups()}
         groups = frozenset(handles.get(group, group) for group in self.approvers.groups)
         return str(replace(self.approvers, groups=groups))
 
@@ -76,7 +76,7 @@ class People:
 
     def _members(self, group: str) -> frozenset[str]:
         ids = [str(one["id"]) for one in self._groups() if group in (one.get("id"), one.get("handle"))]
-        return frozenset(user for one in ids for user in self._users(one))
+        return frozenset(user for group in ids for user in self._users(group))
 
     def _groups(self) -> Sequence[Mapping[str, Any]]:
         if not self.approvers.groups:

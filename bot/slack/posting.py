@@ -13,13 +13,13 @@ from slack_sdk.errors import SlackApiError
 
 from bot.outgoing.door import clean_file, upload
 from bot.slack.blocks import Message, without_blocks
-from bot.slack.client import FIRST_PAUSE, TIMEOUT, Unclear, error_of, retry_after
-from bot.slack.pace import Pace
+from bot.slack.client import FIRST_PAUSE, TIMEOUT, UnclearAnswer, error_of, retry_after
+from bot.slack.rate_limit import RateLimit
 from bot.slack.text import NO_LINKS
-from bot.state.posts import Intention, Post, Posts
+from bot.state.posts import Post, Posts, PostState
 from bot.state.runs import Run
 from bot.state.values import Status
-from core.errors import FirstfaultError
+from core.errors import Audience, FirstfaultError
 
 EVENT_TYPE = "firstfault_post"  # of the metadata that every post carries, by which it is found again
 NOT_THERE = frozenset({"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "no_permission"})
@@ -38,9 +38,13 @@ _T = TypeVar("_T")
 class MayNotPost(FirstfaultError):
     """The bot may not write in the channel where it was asked."""
 
+    audience = Audience.ASKER
+
 
 class PostPending(FirstfaultError):
     """Not now: somebody else is posting it, Slack wants a pause, or it does not say whether it is there."""
+
+    audience = Audience.ASKER
 
 
 class Posting:
@@ -58,7 +62,7 @@ class Posting:
         self._posts = posts
         self._clock = clock
         self._sleep = sleep
-        self._pace = Pace(clock=clock, sleep=sleep)
+        self._pace = RateLimit(clock=clock, sleep=sleep)
         self._newest: dict[tuple[str, str], object] = {}
         self._behind: set[str] = set()
 
@@ -130,16 +134,16 @@ class Posting:
     def _do_once(self, run: Run, kind: str, thread: str, send: Callable[[Post], str]) -> tuple[str, bool]:
         """One try: written down before, after, and when it is not known whether it was done."""
         post = self._posts.intend(run.id, kind)
-        if post.intention is Intention.POSTED and post.ts:
+        if post.intention is PostState.POSTED and post.ts:
             return post.ts, False
-        if post.intention is Intention.PENDING:
+        if post.intention is PostState.PENDING:
             raise PostPending(f"The message about {run.job} is being posted.", "It comes by itself.")
         try:
-            if post.intention is Intention.DOUBTFUL and (found := self._found(run.channel, post, thread)):
+            if post.intention is PostState.DOUBTFUL and (found := self._found(run.channel, post, thread)):
                 return self._posts.posted(run.id, kind, found), False
             ts = send(post)
         except SlackApiError as error:
-            if post.intention is Intention.NEW or error_of(error) in NOT_THERE:
+            if post.intention is PostState.NEW or error_of(error) in NOT_THERE:
                 self._posts.refused(run.id, kind)
             else:
                 self._posts.unsure(run.id, kind)
@@ -148,7 +152,7 @@ class Posting:
                     f"I may not write in this channel ({error_of(error)}).", "Invite me, then ask again."
                 ) from error
             raise
-        except (Unclear, OSError):
+        except (UnclearAnswer, OSError):
             self._posts.unsure(run.id, kind)
             raise
         return self._posts.posted(run.id, kind, ts), True
@@ -181,7 +185,7 @@ class Posting:
             except PostPending:
                 if not self._pause(attempt, end):
                     raise
-            except Unclear as error:
+            except UnclearAnswer as error:
                 if not self._pause(attempt, end):
                     raise PostPending(
                         f"Slack does not answer properly; {run.job} is not forgotten.", "Its message comes by itself."
@@ -216,7 +220,7 @@ class Posting:
         try:
             upload(str(answer["upload_url"]), data, timeout=TIMEOUT)
         except (OSError, HTTPException) as error:
-            raise Unclear(f"upload: {type(error).__name__}") from error
+            raise UnclearAnswer(f"upload: {type(error).__name__}") from error
         return str(answer["file_id"])
 
     def _found(self, channel: str, post: Post, thread: str) -> str:

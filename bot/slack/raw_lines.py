@@ -16,18 +16,21 @@ LARGE = 256 << 20  # bytes of a file that is read through for one line: about a 
 
 def find_evidence(diagnosis: Diagnosis, name: str) -> Evidence | None:
     """The evidence of that id."""
-    return next((one for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if one.id == name), None)
+    return next(
+        (evidence for evidence in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if evidence.id == name),
+        None,
+    )
 
 
-def read_citations(diagnosis: Diagnosis, one: Evidence, open_jobs: Callable[[], JobSource]) -> list[Citation]:
+def read_citations(diagnosis: Diagnosis, evidence: Evidence, open_jobs: Callable[[], JobSource]) -> list[Citation]:
     """Its lines with what is around them; where that cannot be read, the lines as the diagnosis holds them."""
-    cited = one.lines[:MAX_LINES]
+    cited = evidence.lines[:MAX_LINES]
     try:
         excerpts = _excerpts(open_jobs().job(diagnosis.job), cited)
     except FirstfaultError as trouble:
         excerpts = {(line.file, line.line): _alone(line, trouble.message) for line in cited}
     redactor = Redactor()
-    return [_clean(citation, redactor) for citation in citations(one, excerpts, set())]
+    return [_clean(citation, redactor) for citation in citations(evidence, excerpts, set())]
 
 
 def _clean(citation: Citation, redactor: Redactor) -> Citation:

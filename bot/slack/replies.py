@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot import wording
-from bot.discreet import discreet, failure_of
-from bot.known import KnownFault
+from bot.outgoing.errors import Failure, public_failure, whole_failure
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
@@ -13,7 +11,9 @@ from bot.slack.thread import MAX_TELLING, failure_lines
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
-from bot.state.values import Failure, Status
+from bot.state.values import Status
+from bot.text import wording
+from bot.text.known_fault import KnownFault
 from core.errors import FirstfaultError, JobNotFound
 from faultlib.answers import Answers
 from faultlib.answers import Verdict as Fit
@@ -62,26 +62,26 @@ def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = (), *, ne
     Args:
         nearest: ids that may have been meant, the likest first; a click diagnoses them.
     """
-    told = discreet(failure_of(error))
+    body = public_failure(whole_failure(error), error.audience)
     likely = [job for job in nearest if is_job_id(job)] if isinstance(error, JobNotFound) else []
     offers = [
         block
         for job in likely
         for block in section(f"Did you mean {code(job, 128)}?", accessory=button(f"Diagnose {job}", act.DIAGNOSE, job))
     ]
-    shown = replace(told, hint="") if likely else told
-    return Message(fallback(told.message, MAX_TELLING), (*section(*failure_lines(shown)), *offers, *_pick(failed_jobs)))
+    shown = replace(body, hint="") if likely else body
+    return Message(fallback(body.message, MAX_TELLING), (*section(*failure_lines(shown)), *offers, *_pick(failed_jobs)))
 
 
 def not_failed_reply(job: str, *, runs: bool) -> Message:
     """A job that succeeded or still runs: nobody else needs to read that."""
     anyway = button("Diagnose anyway", act.ANYWAY, job)
     if runs:
-        told = f"{code(job, 128)} is still running. I can tell this channel when it goes silent or fails."
+        body = f"{code(job, 128)} is still running. I can tell this channel when it goes silent or fails."
         watch = button("Watch it", act.WATCH, job, style="primary")
-        return Message(fallback(f"{job} is still running.", MAX_TELLING), section(told) + actions(watch, anyway))
-    told = f"{code(job, 128)} completed: there is nothing to diagnose."
-    return Message(fallback(f"{job} completed: nothing to diagnose.", MAX_TELLING), section(told) + actions(anyway))
+        return Message(fallback(f"{job} is still running.", MAX_TELLING), section(body) + actions(watch, anyway))
+    body = f"{code(job, 128)} completed: there is nothing to diagnose."
+    return Message(fallback(f"{job} completed: nothing to diagnose.", MAX_TELLING), section(body) + actions(anyway))
 
 
 def failure_reply(failure: Failure) -> Message:
@@ -92,24 +92,24 @@ def failure_reply(failure: Failure) -> Message:
 def not_in_channel_reply(bot_name: str, job: str = "") -> Message:
     """The bot may not write where it was asked."""
     again = f" Then ask again: `{act.COMMAND} {literal(job, 128)}`" if is_job_id(job) else " Then ask again."
-    told = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}.{again}"
-    return Message("I am not in this channel.", section(told))
+    body = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}.{again}"
+    return Message("I am not in this channel.", section(body))
 
 
 def already_reply(run: Run, address: str) -> Message:
     """The job is being diagnosed here already."""
     where = link(address, "Here it is") or "It is in this channel"
-    told = f"{code(run.job, 128)} is being diagnosed: asked by {person(run.asked_by)}. {where}."
-    return Message(fallback(f"{run.job} is being diagnosed already.", MAX_TELLING), section(told))
+    body = f"{code(run.job, 128)} is being diagnosed: asked by {person(run.asked_by)}. {where}."
+    return Message(fallback(f"{run.job} is being diagnosed already.", MAX_TELLING), section(body))
 
 
 def answered_reply(run: Run, address: str) -> Message:
     """The job was diagnosed here before; it can be done again."""
     when = f", {moment(run.finished_at)}" if run.finished_at else ""
     where = link(address, "Here is the answer") or "The answer is in this channel"
-    told = f"{code(run.job, 128)} was diagnosed before, for {person(run.asked_by)}{when}. {where}."
-    again = actions(button("Run again", act.AGAIN, act.about(run.id, run.revision)))
-    return Message(fallback(f"{run.job} was diagnosed before.", MAX_TELLING), section(told) + again)
+    body = f"{code(run.job, 128)} was diagnosed before, for {person(run.asked_by)}{when}. {where}."
+    again = actions(button("Run again", act.AGAIN, act.draft_value(run.id, run.revision)))
+    return Message(fallback(f"{run.job} was diagnosed before.", MAX_TELLING), section(body) + again)
 
 
 def list_reply(runs: Sequence[Run], addresses: Mapping[str, str] | None = None) -> Message:
@@ -158,23 +158,23 @@ def not_approver_reply(approvers: str = "") -> Message:
     named = [word.removeprefix("<@").removesuffix(">") for word in approvers.split(", ") if word.strip()]
     shown = ", ".join(person(word) for word in named[:MAX_NAMED])
     who = f" On it: {shown}{', and more' if len(named) > MAX_NAMED else ''}." if named else ""
-    told = f"You are not on the list of people who may approve, edit or reject.{who}"
-    return _plain(told, "You are not an approver.")
+    body = f"You are not on the list of people who may approve, edit or reject.{who}"
+    return _plain(body, "You are not an approver.")
 
 
 def no_approvers_reply() -> Message:
     """The list is empty: nobody may."""
-    told = (
+    body = (
         "Nobody may approve yet: the list of approvers is empty. Whoever runs Firstfault sets `FIRSTFAULT_APPROVERS`."
     )
-    return _plain(told, "Nobody may approve yet.")
+    return _plain(body, "Nobody may approve yet.")
 
 
 def decided_reply(decision: Decision) -> Message:
     """Somebody was faster."""
     what = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
-    told = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
-    return _plain(f"{person(decision.by)} has {what} it{told}, {moment(decision.at)}.", f"It was {what} already.")
+    body = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
+    return _plain(f"{person(decision.by)} has {what} it{body}, {moment(decision.at)}.", f"It was {what} already.")
 
 
 def join_reply(run: Run, revision: int, near: Entry) -> Message:
@@ -183,10 +183,10 @@ def join_reply(run: Run, revision: int, near: Entry) -> Message:
     who = f", confirmed by {prose(step.who, 60)}, {day(step.at)}" if step else ""
     jobs = [sighting.job for sighting in near.sightings if sighting.job != run.job]
     seen = f", seen in {prose(wording.names(jobs, 3), 120)}" if jobs else ""
-    told = f"Your team knows this kind of fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
-    join = button(f"Add this job to {near.id}", act.JOIN, act.joining(run.id, revision, near.id), style="primary")
-    anew = button("Archive as new", act.APPROVE_NEW, act.about(run.id, revision))
-    return Message("Your team knows this kind of fault.", section(told) + actions(join, anew))
+    body = f"Your team knows this kind of fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
+    join = button(f"Add this job to {near.id}", act.JOIN, act.join_value(run.id, revision, near.id), style="primary")
+    anew = button("Archive as new", act.APPROVE_NEW, act.draft_value(run.id, revision))
+    return Message("Your team knows this kind of fault.", section(body) + actions(join, anew))
 
 
 def stale_reply(stale: StaleRevision) -> Message:
@@ -207,8 +207,8 @@ def gone_reply() -> Message:
 
 def too_late_reply() -> Message:
     """A window could not be opened in the seconds that Slack gives, or the bot died while it was opened."""
-    told = "I was interrupted. Close that window, if there is one, and click again."
-    return _plain(told, "I was interrupted.")
+    body = "I was interrupted. Close that window, if there is one, and click again."
+    return _plain(body, "I was interrupted.")
 
 
 def thanks_reply() -> Message:
@@ -226,8 +226,8 @@ def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
     return _plain(f"{said} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", said)
 
 
-def _plain(told: str, telling: str) -> Message:
-    return Message(telling, section(told))
+def _plain(text: str, notice: str) -> Message:
+    return Message(notice, section(text))
 
 
 def _pick(jobs: Sequence[str]) -> Blocks:

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from bot import wording
-from bot.known import KnownFault
-from bot.slack.actions import LINES, MORE_LINES, lines_of
+from bot.slack.actions import LINES, MORE_LINES, lines_value
 from bot.slack.blocks import Block, actions, button, context, menu, section
 from bot.slack.brief import left_to_say, told_in_brief
 from bot.slack.budget import Part
 from bot.slack.text import code, day, literal, prose
-from bot.wording import counted, sentence
+from bot.text import wording
+from bot.text.known_fault import KnownFault
+from bot.text.wording import counted, sentence
 from core.model import Diagnosis, EventEvidence, Evidence, IterationEvidence, NodeEvidence, Role, Scope
 
 MOST = {
@@ -21,14 +21,14 @@ MOST = {
 MAX_WHY, MAX_SKIPPED, MAX_MENU = 2, 3, 25
 MAX_SENTENCE, MAX_LINE, MAX_FIX = 400, 140, 400  # characters; a line of a phone has about 45
 MAX_NODE = 40
-LIBRARY_STEP = "fault library"  # as bot.shelf says what the library could not do
+LIBRARY_STEP = "fault library"  # as bot.library.session says what the library could not do
 
 
 def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
     """Suspects, what to check first, more reasons; without what the parent message has said."""
     told = told_in_brief(diagnosis)
     suspects = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
-    more = [one for one in left_to_say(diagnosis.why, told) if one.rstrip(".").casefold() not in suspects]
+    more = [reason for reason in left_to_say(diagnosis.why, told) if reason.rstrip(".").casefold() not in suspects]
     yield from _suspects(diagnosis, told)
     yield from _checks(diagnosis.checks)
     if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
@@ -58,7 +58,7 @@ def _checks(checks: Sequence[str]) -> Iterator[Part]:
 def cites(ids: Sequence[str]) -> str:
     """Ids of evidence after a sentence: " [E1, E2]"; what is no evidence is called by what it is."""
     called = {"D": "verdict", "C": "checks", "J": "logs read"}
-    names = dict.fromkeys(called.get(one[:1], literal(one, 8)) for one in ids)
+    names = dict.fromkeys(called.get(evidence_id[:1], literal(evidence_id, 8)) for evidence_id in ids)
     return f" [{', '.join(prose(name, 12) for name in names)}]" if names else ""
 
 
@@ -115,14 +115,14 @@ def _event(event: EventEvidence, clock: str, nodes: int, told: Collection[str]) 
 
 def lines_button(one: Evidence, run: str) -> Block:
     """Opens the raw lines of one piece of evidence."""
-    return button("Lines", LINES, lines_of(run, one.id), spoken=f"Raw lines of {one.id}")
+    return button("Lines", LINES, lines_value(run, one.id), spoken=f"Raw lines of {one.id}")
 
 
 def more_lines(diagnosis: Diagnosis, run: str, shown: Sequence[str]) -> Iterator[Part]:
     """A menu for the raw lines of all evidence that has no button of its own."""
     every: tuple[Evidence, ...] = (*diagnosis.nodes, *diagnosis.iterations, *diagnosis.events)
     left = [one for one in every if one.lines and one.id not in shown][:MAX_MENU]
-    choices = [(f"{one.id} {literal(_called(one), 60)}", lines_of(run, one.id)) for one in left]
+    choices = [(f"{one.id} {literal(_called(one), 60)}", lines_value(run, one.id)) for one in left]
     yield Part(actions(menu("More raw lines", MORE_LINES, choices)), 30)
 
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 
-from bot.harmless import harmless
-from bot.wording import minute
+from bot.text.harmless import harmless
+from bot.text.wording import minute
 
 ELLIPSIS = "…"
 NO_LINKS = {"unfurl_links": False, "unfurl_media": False, "link_names": False, "parse": "none"}  # of chat.postMessage

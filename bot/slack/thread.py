@@ -3,9 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from bot import wording
-from bot.known import KnownFault
 from bot.note.note import Note
+from bot.outgoing.errors import Failure
 from bot.slack import actions as act
 from bot.slack.answer import asked
 from bot.slack.blocks import Blocks, Message, actions, context, feedback, menu, section
@@ -26,9 +25,10 @@ from bot.slack.sections import (
 from bot.slack.text import code, fallback, literal, person, prose
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run
-from bot.state.threads import Question
-from bot.state.values import Failure
-from bot.wording import counted
+from bot.state.threads import ThreadQuestion
+from bot.text import wording
+from bot.text.known_fault import KnownFault
+from bot.text.wording import counted
 from core.model import Diagnosis, Evidence, Role, Scope
 
 MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 600  # lines of a reply (bot.ask), characters of one
@@ -51,7 +51,7 @@ def details_message(
         *nothing_similar(diagnosis, known),
         *small_print(diagnosis),
     ]
-    thumbs = feedback(act.USEFUL, act.voice(run.id, useful=True), act.voice(run.id, useful=False))
+    thumbs = feedback(act.USEFUL, act.useful_value(run.id, useful=True), act.useful_value(run.id, useful=False))
     tail = [Part(thumbs), Part(context(f"{asked(run, version)} · Ask here, without a mention"))]
     fitted = fit([*parts, *tail], most=MOST)
     *shown, last, least = fitted.parts
@@ -66,15 +66,15 @@ def details_message(
 
 def faults_message(run: str, known: Sequence[KnownFault]) -> Message:
     """Known faults like this one in full: why they fit, cause, fix, jobs they were seen in."""
-    telling = f"{counted(len(known), 'known fault')} like this" if known else "Nothing similar is known."
-    parts = [Part(section("*Known faults like this*" if known else telling))]
+    notice = f"{counted(len(known), 'known fault')} like this" if known else "Nothing similar is known."
+    parts = [Part(section("*Known faults like this*" if known else notice))]
     parts += [Part(_fault(run, fault), 90 - number, "known fault") for number, fault in enumerate(known)]
     fitted = fit(parts)
     left = "".join(f"{counted(number, 'more ' + kind)}: the report has all." for kind, number in fitted.dropped.items())
-    return Message(telling, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
+    return Message(notice, (*(block for part in fitted.parts for block in part.blocks), *context(left)))
 
 
-def reply_message(question: Question, diagnosis: Diagnosis | None, *, named: bool = False) -> Message:
+def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, named: bool = False) -> Message:
     """The reply to a question, with buttons for the raw lines of the evidence that it cites.
 
     Args:
@@ -142,13 +142,13 @@ def unfiled_message(decision: Decision) -> Message:
     return _line(told, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why.")
 
 
-def _line(text: str, telling: str, *more: str) -> Message:
-    return Message(telling, section(text, *more))
+def _line(text: str, notice: str, *more: str) -> Message:
+    return Message(notice, section(text, *more))
 
 
 def _fault(run: str, fault: KnownFault) -> Blocks:
     seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
-    said = [(words, act.fits(run, fault.pattern, right=right)) for words, right in _SAID]
+    said = [(words, act.fault_value(run, fault.pattern, right=right)) for words, right in _SAID]
     told = section(
         f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
         f"{vouched(fault, capital=True)}. {prose(fault.because, 400)}",

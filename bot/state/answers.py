@@ -6,9 +6,9 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from bot.known import KnownFault
 from bot.note.note import Note
 from bot.state.values import to_text
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 
 

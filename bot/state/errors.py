@@ -1,14 +1,8 @@
-"""What can go wrong with the state.
-
-FirstfaultError
-├── StateUnavailable       the file cannot be opened, read or written
-├── RunForgotten           a button or thread of a run that is no longer kept
-└── StaleRevision          somebody was faster: the button or form is about an older revision
-"""
+"""What can go wrong with the state; drawn with all others in ``core.errors``."""
 
 from datetime import datetime
 
-from core.errors import FirstfaultError
+from core.errors import Audience, FirstfaultError
 
 
 class StateUnavailable(FirstfaultError):
@@ -18,12 +12,16 @@ class StateUnavailable(FirstfaultError):
 class RunForgotten(FirstfaultError):
     """There is no such run, or no draft of it, any more."""
 
+    audience = Audience.ASKER
+
     def __init__(self) -> None:
         super().__init__("This diagnosis is no longer kept.", "Ask for the job again.")
 
 
 class StaleRevision(FirstfaultError):
     """What was looked at is not what is there now; says who changed it, and when."""
+
+    audience = Audience.ASKER
 
     def __init__(self, *, seen: int, revision: int, by: str, at: datetime) -> None:
         super().__init__(
@@ -33,3 +31,9 @@ class StaleRevision(FirstfaultError):
         self.revision = revision
         self.by = by
         self.at = at
+
+
+class OutOfDate(FirstfaultError):
+    """What was asked about is not there yet, or is not any more what it was."""
+
+    audience = Audience.ASKER

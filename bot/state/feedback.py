@@ -14,7 +14,7 @@ CREATE TABLE feedback (
 
 
 @dataclass(frozen=True, slots=True)
-class Voices:
+class Votes:
     """How many found it useful, and how many did not."""
 
     useful: int
@@ -36,8 +36,8 @@ class Feedback:
             run, user, int(useful), self._clock(),
         )  # fmt: skip
 
-    def voices(self, run: str) -> Voices:
+    def votes(self, run: str) -> Votes:
         """What people said about a run."""
         sql = "SELECT count(*) AS n, coalesce(sum(useful), 0) AS useful FROM feedback WHERE run = ?"
         row = self._database.query(sql, run)[0]
-        return Voices(row["useful"], row["n"] - row["useful"])
+        return Votes(row["useful"], row["n"] - row["useful"])

@@ -18,7 +18,7 @@ CREATE INDEX followed_by_lineage ON followed (lineage, at);
 _BEGUN = ""  # no job: since this row is there, what ends is news
 
 
-class Fate(StrEnum):
+class FollowStatus(StrEnum):
     """What became of a job that ended."""
 
     NO_NEWS = "no news"  # it ended well, or before anybody followed
@@ -28,13 +28,13 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedJob:
     """A job that ended. lineage: name of the run that it is an attempt of, empty without one. run: its diagnosis."""
 
     job: str
     lineage: str
     at: datetime
-    fate: Fate
+    fate: FollowStatus
     run: str = ""
 
 
@@ -51,55 +51,55 @@ class FollowedJobs:
 
     def begin(self) -> None:
         """From now on what ends is news."""
-        self.add(_BEGUN, "", Fate.NO_NEWS)
+        self.add(_BEGUN, "", FollowStatus.NO_NEWS)
 
     def known(self) -> set[str]:
         """Jobs of which nothing more is to come."""
         return {row["job"] for row in self._database.query("SELECT job FROM followed")}
 
-    def add(self, job: str, lineage: str, fate: Fate) -> bool:
+    def add(self, job: str, lineage: str, fate: FollowStatus) -> bool:
         """Note that a job has ended; False when somebody has noted it before."""
         sql = "INSERT INTO followed (job, lineage, at, fate) VALUES (?, ?, ?, ?) ON CONFLICT (job) DO NOTHING"
         return bool(self._database.execute(sql, job, lineage, self._clock(), fate))
 
-    def waiting(self) -> tuple[Followed, ...]:
+    def waiting(self) -> tuple[FollowedJob, ...]:
         """What waits for its turn, the oldest first."""
-        return self._select("fate = ?", Fate.WAITS)
+        return self._select("fate = ?", FollowStatus.WAITS)
 
     def asked(self, job: str, run: str) -> bool:
         """Its diagnosis is queued; False when somebody was faster."""
         sql = "UPDATE followed SET fate = ?, run = ?, at = ? WHERE job = ? AND fate = ?"
-        return bool(self._database.execute(sql, Fate.ASKED, run, self._clock(), job, Fate.WAITS))
+        return bool(self._database.execute(sql, FollowStatus.ASKED, run, self._clock(), job, FollowStatus.WAITS))
 
     def listed(self, job: str, run: str) -> bool:
         """It stands in the digest that hangs on this run; False when somebody was faster."""
         sql = "UPDATE followed SET fate = ?, run = ?, at = ? WHERE job = ? AND fate = ?"
-        return bool(self._database.execute(sql, Fate.LISTED, run, self._clock(), job, Fate.WAITS))
+        return bool(self._database.execute(sql, FollowStatus.LISTED, run, self._clock(), job, FollowStatus.WAITS))
 
-    def since(self, moment: datetime) -> tuple[Followed, ...]:
+    def since(self, moment: datetime) -> tuple[FollowedJob, ...]:
         """What was diagnosed or listed since then."""
         return self._select("fate IN ('asked', 'listed') AND at > ?", moment)
 
-    def last(self) -> Followed | None:
+    def last(self) -> FollowedJob | None:
         """The newest that was diagnosed."""
-        return next(reversed(self._select("fate = ?", Fate.ASKED)), None)
+        return next(reversed(self._select("fate = ?", FollowStatus.ASKED)), None)
 
-    def of_lineage(self, lineage: str) -> tuple[Followed, ...]:
+    def of_lineage(self, lineage: str) -> tuple[FollowedJob, ...]:
         """Attempts of a run that were diagnosed unasked, the oldest first; none without a name."""
-        return self._select("fate = ? AND lineage = ?", Fate.ASKED, lineage) if lineage else ()
+        return self._select("fate = ? AND lineage = ?", FollowStatus.ASKED, lineage) if lineage else ()
 
-    def not_compared(self) -> tuple[Followed, ...]:
+    def not_compared(self) -> tuple[FollowedJob, ...]:
         """Diagnosed ones that were not compared with the attempts before."""
-        return self._select("fate = ? AND compared = 0", Fate.ASKED)
+        return self._select("fate = ? AND compared = 0", FollowStatus.ASKED)
 
     def compared(self, job: str) -> None:
         """This one was."""
         self._database.execute("UPDATE followed SET compared = 1 WHERE job = ?", job)
 
-    def _select(self, where: str, *values: object) -> tuple[Followed, ...]:
+    def _select(self, where: str, *values: object) -> tuple[FollowedJob, ...]:
         sql = f"SELECT * FROM followed WHERE {where} AND job != '' ORDER BY at, job"  # noqa: S608 a constant of ours
         return tuple(self._database.read(_followed, sql, *values))
 
 
-def _followed(row: Row) -> Followed:
-    return Followed(row["job"], row["lineage"], moment_of(row["at"]), Fate(row["fate"]), row["run"])
+def _followed(row: Row) -> FollowedJob:
+    return FollowedJob(row["job"], row["lineage"], moment_of(row["at"]), FollowStatus(row["fate"]), row["run"])

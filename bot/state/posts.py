@@ -26,7 +26,7 @@ _TOKEN_BYTES = 12
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class Intention(StrEnum):
+class PostState(StrEnum):
     """What is known about a post."""
 
     NEW = "new"  # post it now, with the token in its metadata
@@ -42,7 +42,7 @@ class Post:
     run: str
     kind: str
     token: str
-    intention: Intention
+    intention: PostState
     ts: str | None = None
     intended_at: datetime = _LONG_AGO  # the first time: it cannot be older than this
 
@@ -67,7 +67,7 @@ class Posts:
             found = next(self._database.read(lambda row: _post(run, kind, row, now), sql, run, kind), None)
             if found is None:
                 return self._insert(run, kind, now)
-            if found.intention is Intention.DOUBTFUL:
+            if found.intention is PostState.DOUBTFUL:
                 self._database.execute(
                     f"UPDATE {self._table} SET mine_until = ? WHERE run = ? AND kind = ?", now + POSTING, run, kind
                 )
@@ -126,12 +126,12 @@ class Posts:
             f"INSERT INTO {self._table} (run, kind, token, intended_at, mine_until) VALUES (?, ?, ?, ?, ?)",
             run, kind, token, now, now + POSTING,
         )  # fmt: skip
-        return Post(run, kind, token, Intention.NEW, None, now)
+        return Post(run, kind, token, PostState.NEW, None, now)
 
 
 def _post(run: str, kind: str, row: Row, now: datetime) -> Post:
     token, ts, since = row["token"], row["ts"], moment_of(row["intended_at"])
     if ts is not None:
-        return Post(run, kind, token, Intention.POSTED, ts, since)
+        return Post(run, kind, token, PostState.POSTED, ts, since)
     pending = moment_of(row["mine_until"]) > now
-    return Post(run, kind, token, Intention.PENDING if pending else Intention.DOUBTFUL, None, since)
+    return Post(run, kind, token, PostState.PENDING if pending else PostState.DOUBTFUL, None, since)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.outgoing.errors import Failure
 from bot.state import leases
 from bot.state.answers import SavedAnswer, answer_of, answer_text
 from bot.state.database import Database, Row
-from bot.state.values import Clock, Failure, Status, failure_of, moment_of, new_id, time_of
+from bot.state.values import Clock, Status, failure_of, moment_of, new_id, time_of
 
 SCHEMA = f"""
 CREATE TABLE runs (
@@ -28,7 +29,7 @@ RECENT = 20  # a list in Slack that is longer is not read
 
 
 class Trigger(StrEnum):
-    """How somebody asked."""
+    """By what somebody asked for a run: command, button, message, or the bot itself."""
 
     COMMAND = "command"
     MENTION = "mention"
@@ -39,7 +40,7 @@ class Trigger(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RunRequest:
     """Who wants which job diagnosed, and where; ``thread_ts`` when asked within a thread."""
 
     job: str
@@ -79,7 +80,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedRun:
     """The run that answers a question, and whether it was made for it."""
 
     run: Run
@@ -94,14 +95,14 @@ class Runs:
         self._clock = clock
         self.leases = leases.Leases(database, clock, table="runs", lease=lease)
 
-    def ask(self, asking: Asking, *, forced: bool = False) -> Asked:
+    def ask(self, request: RunRequest, *, forced: bool = False) -> RequestedRun:
         """A new run, or the one that is about the same job in the same channel already.
 
         One that waits or runs always answers for the newcomer; one that has an answer does unless ``forced``.
         """
         with self._database.transaction():
-            found = self._alike(asking, ("queued", "running") if forced else ("queued", "running", "done", "expired"))
-            return Asked(found, new=False) if found else Asked(self._insert(asking), new=True)
+            found = self._alike(request, ("queued", "running") if forced else ("queued", "running", "done", "expired"))
+            return RequestedRun(found, new=False) if found else RequestedRun(self._insert(request), new=True)
 
     def get(self, run_id: str) -> Run | None:
         """The run as it is now."""
@@ -212,19 +213,19 @@ class Runs:
                 self._database.execute("DELETE FROM runs WHERE id = ?", row["id"])
             return tuple(row["id"] for row in rows)
 
-    def _alike(self, asking: Asking, statuses: tuple[str, ...]) -> Run | None:
+    def _alike(self, request: RunRequest, statuses: tuple[str, ...]) -> Run | None:
         marks = ", ".join("?" * len(statuses))
         where = f"team = ? AND channel = ? AND job = ? AND cancel_by = '' AND status IN ({marks})"
-        return next(self._select(where, asking.team, asking.channel, asking.job, *statuses), None)
+        return next(self._select(where, request.team, request.channel, request.job, *statuses), None)
 
-    def _insert(self, asking: Asking) -> Run:
+    def _insert(self, request: RunRequest) -> Run:
         while self._database.query("SELECT 1 FROM runs WHERE id = ?", run_id := new_id("r")):
             pass
         self._database.execute(
             "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, status)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
-            run_id, asking.team, asking.channel, asking.job, asking.asked_by, self._clock(), asking.trigger,
-            asking.thread_ts,
+            run_id, request.team, request.channel, request.job, request.asked_by, self._clock(), request.trigger,
+            request.thread_ts,
         )  # fmt: skip
         return next(self._select("id = ?", run_id))
 

@@ -14,7 +14,7 @@ CREATE INDEX seen_by_time ON seen (at);
 """
 
 
-class Seen:
+class SeenKeys:
     """Keys, and when."""
 
     def __init__(self, database: Database, clock: Clock) -> None:

@@ -34,7 +34,7 @@ class State:
     database: Database
     clock: Clock
     runs: runs.Runs
-    seen: seen.Seen
+    seen: seen.SeenKeys
     inbox: inbox.Inbox
     watch_posts: posts.Posts
     posts: posts.Posts
@@ -82,7 +82,7 @@ def open_state(
         database=database,
         clock=clock,
         runs=runs.Runs(database, clock, lease=lease),
-        seen=seen.Seen(database, clock),
+        seen=seen.SeenKeys(database, clock),
         inbox=inbox.Inbox(database, clock, lease=min(lease, inbox.LEASE)),
         posts=posts.Posts(database, clock),
         threads=threads.Threads(database, clock, lease=lease),

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.outgoing.errors import Failure
 from bot.state import leases
 from bot.state.database import Database, Row
-from bot.state.values import Clock, Failure, Status, failure_of, moment_of, new_id, time_of
+from bot.state.values import Clock, Status, failure_of, moment_of, new_id, time_of
 
 SCHEMA = f"""
 CREATE TABLE threads (
@@ -37,7 +38,7 @@ _IN_TURN = """NOT EXISTS (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ThreadQuestion:
     """One message in a thread of the bot, and the reply to it (empty while there is none)."""
 
     id: str
@@ -82,7 +83,7 @@ class Threads:
         )
         return rows[0]["run"] if rows else None
 
-    def add(self, team: str, channel: str, thread_ts: str, *, ts: str, user: str, text: str) -> Question | None:
+    def add(self, team: str, channel: str, thread_ts: str, *, ts: str, user: str, text: str) -> ThreadQuestion | None:
         """Somebody says something in a thread; None when it is not the bot's thread, or was added before."""
         with self._database.transaction():
             run = self.run_of(team, channel, thread_ts)
@@ -97,7 +98,7 @@ class Threads:
             )  # fmt: skip
             return self.question(question_id) if added else None
 
-    def question(self, question_id: str) -> Question | None:
+    def question(self, question_id: str) -> ThreadQuestion | None:
         """The question as it is now."""
         return next(self._select("id = ?", question_id), None)
 
@@ -106,17 +107,17 @@ class Threads:
         sql = "UPDATE questions SET reply = ? WHERE id = ? AND lease_owner = ?"
         return self._database.execute(sql, reply, question_id, owner) == 1
 
-    def conversation(self, team: str, channel: str, thread_ts: str) -> tuple[Question, ...]:
+    def conversation(self, team: str, channel: str, thread_ts: str) -> tuple[ThreadQuestion, ...]:
         """Everything that was asked in the thread, in Slack's order."""
         return tuple(self._select("team = ? AND channel = ? AND thread_ts = ?", team, channel, thread_ts))
 
-    def _select(self, where: str, *values: object) -> Iterator[Question]:
+    def _select(self, where: str, *values: object) -> Iterator[ThreadQuestion]:
         sql = f"SELECT * FROM questions WHERE {where} ORDER BY ts, seq"  # noqa: S608 conditions of ours
         return self._database.read(_question, sql, *values)
 
 
-def _question(row: Row) -> Question:
-    return Question(
+def _question(row: Row) -> ThreadQuestion:
+    return ThreadQuestion(
         id=row["id"],
         run=row["run"],
         team=row["team"],

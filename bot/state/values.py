@@ -3,10 +3,12 @@
 import json
 import secrets
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
+
+from bot.outgoing.errors import Failure
 
 Clock = Callable[[], datetime]
 
@@ -28,16 +30,6 @@ class Status(StrEnum):
     def active(self) -> bool:
         """Whether it may still change by itself."""
         return self in (Status.QUEUED, Status.RUNNING)
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why there is no answer. ``kind`` is the class of the error, ``reference`` finds it in our log."""
-
-    message: str
-    hint: str = ""
-    kind: str = ""
-    reference: str = ""
 
 
 def utc_now() -> datetime:

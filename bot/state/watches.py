@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.state.database import Database, Row
-from bot.state.runs import Asking, Run, Trigger
+from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.values import Clock, Status, moment_of, new_id, time_of
 
 POSTS = "watch_posts"
@@ -51,9 +51,9 @@ class Watch:
     ended_at: datetime | None = None
     ended: str = ""
 
-    def asking(self) -> Asking:
+    def request(self) -> RunRequest:
         """The wish for a diagnosis when the job is over."""
-        return Asking(self.job, self.team, self.channel, self.asked_by, Trigger.WATCH, self.thread_ts)
+        return RunRequest(self.job, self.team, self.channel, self.asked_by, Trigger.WATCH, self.thread_ts)
 
     def as_run(self) -> Run:
         """The watch as what a post belongs to."""
@@ -83,10 +83,10 @@ class Watches:
         self._database = database
         self._clock = clock
 
-    def add(self, asking: Asking, *, limit: int) -> tuple[Watch | None, bool]:
+    def add(self, request: RunRequest, *, limit: int) -> tuple[Watch | None, bool]:
         """A new watch, or the one of this job in this channel; None when there are too many."""
         with self._database.transaction():
-            found = self.of_job(asking.team, asking.channel, asking.job)
+            found = self.of_job(request.team, request.channel, request.job)
             if found is not None or len(self.open()) >= limit:
                 return found, False
             while self._database.query("SELECT 1 FROM watches WHERE id = ?", watch_id := new_id("w")):
@@ -95,7 +95,7 @@ class Watches:
             self._database.execute(
                 "INSERT INTO watches (id, team, channel, thread_ts, job, asked_by, asked_at, heard_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                watch_id, asking.team, asking.channel, asking.thread_ts, asking.job, asking.asked_by, now, now,
+                watch_id, request.team, request.channel, request.thread_ts, request.job, request.asked_by, now, now,
             )  # fmt: skip
             return self.get(watch_id), True
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import main
-from bot.slack.bot import DATABASE
+from bot.app import DATABASE
+from bot.commandline.cli import main
 from bot.state.state import open_state
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cache import FolderCache
+from bot.fetch.cache import FolderCache
 from core.cache import ByteCache, MemoryCache
 
 KEY, OTHER = "0a" * 20, "0b" * 20

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import slacksim
-from bot.cli import main
+from bot.commandline.cli import main
 from bot.slack.manifest import scopes
 from slacksim import App, Limits, Slack, Workspace
 from tests.bot.chat.endpoint import Play, fails, playing, says

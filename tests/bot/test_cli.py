@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot import commands
-from bot.cli import main
-from bot.investigate import Request, investigate
+from bot.commandline import job_commands as commands
+from bot.commandline.cli import main
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
 from bot.settings import Settings
 from core.errors import BadJobId
 from core.events.template import template_id

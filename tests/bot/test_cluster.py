@@ -16,11 +16,13 @@ from threading import Thread
 
 import pytest
 
-from bot import cluster
-from bot.cli import main
-from bot.cluster import PATIENCE, ClusterFailed, look_at_cluster, readers
-from bot.contract import to_contract, to_json
-from bot.investigate import Request, investigate
+from bot.commandline.cli import main
+from bot.fetch import cluster
+from bot.fetch.cluster import PATIENCE, ClusterFailed, look_at_cluster, readers
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
+from bot.report.contract import to_contract
+from bot.report.json_document import to_json
 from bot.settings import Settings
 from core.diagnose import diagnose
 from core.errors import BadSettings

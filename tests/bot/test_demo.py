@@ -17,8 +17,8 @@ from urllib.error import URLError
 
 import pytest
 
-from bot.demo import FIRST, QUESTION, SECOND, greeting_message
-from bot.local_slack import APPROVER, APPROVER_NAME, CHANNEL
+from bot.commandline.demo import FIRST, QUESTION, SECOND, greeting_message
+from bot.commandline.local_slack import APPROVER, APPROVER_NAME, CHANNEL
 from slacksim import Workspace
 from tests.bot.demo_process import PATIENCE, ROOT, Demo, running_demo
 

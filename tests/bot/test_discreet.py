@@ -2,8 +2,12 @@
 
 import pytest
 
-from bot.discreet import ASK, discreet, without_places
-from bot.state.values import Failure
+from bot.outgoing.errors import ASK, public_failure, whole_failure, without_places
+from bot.slack.actions import BadButton
+from bot.slack.posting import MayNotPost
+from bot.state.errors import OutOfDate
+from core.errors import BadJobId, BadSettings, FirstfaultError, SourceUnavailable
+from faultlib.errors import LibraryUnavailable, WrongStep
 
 
 @pytest.mark.parametrize(
@@ -38,15 +42,20 @@ def test_what_is_no_place_stays(said: str) -> None:
     assert without_places(said) == said
 
 
-@pytest.mark.parametrize("kind", ["SourceUnavailable", "LibraryUnavailable", "BadSettings", "SomethingNew", "OSError"])
-def test_a_hint_for_the_command_line_becomes_whom_to_ask(kind: str) -> None:
-    """Also of an error that nobody had thought of when this was written."""
-    told = discreet(Failure("It failed.", "Set FIRSTFAULT_JOBS or --jobs.", kind, "e-1"))
-    assert (told.message, told.hint, told.reference) == ("It failed.", ASK, "e-1")
+class SomethingNew(FirstfaultError):
+    """An error that nobody had thought of when this was written."""
 
 
-@pytest.mark.parametrize("kind", ["BadJobId", "StaleRevision", "RunForgotten", "MayNotPost", ""])
-def test_what_is_about_the_asker_is_told_whole(kind: str) -> None:
+@pytest.mark.parametrize("error", [SourceUnavailable, LibraryUnavailable, BadSettings, SomethingNew, FirstfaultError])
+def test_a_hint_for_the_command_line_becomes_whom_to_ask(error: type[FirstfaultError]) -> None:
+    """Also of an error that nobody had thought of when this was written: the audience of a class is the operator."""
+    told = whole_failure(error("It failed.", "Set FIRSTFAULT_JOBS or --jobs."))
+    public = public_failure(told, error.audience)
+    assert (public.message, public.hint, public.kind) == ("It failed.", ASK, error.__name__)
+
+
+@pytest.mark.parametrize("error", [BadJobId, WrongStep, OutOfDate, MayNotPost, BadButton])
+def test_what_is_about_the_asker_is_told_whole(error: type[FirstfaultError]) -> None:
     """What somebody typed or clicked, with what they can do."""
-    failure = Failure("'/etc/passwd' cannot be a job id.", "A job id has letters.", kind)
-    assert discreet(failure) == failure
+    failure = whole_failure(error("'/etc/passwd' cannot be a job id.", "A job id has letters."))
+    assert public_failure(failure, error.audience) == failure

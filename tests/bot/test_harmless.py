@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.harmless import harmless, shorten, storable
+from bot.text.harmless import harmless, shorten, storable
 from tests.bot.hard_cases import HOSTILE_LINE
 
 

@@ -9,7 +9,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from bot.health import TASKS, HealthServer, Metrics
+from bot.slack.health import TASKS, HealthServer, Metrics
 from core.errors import BadSettings
 
 UNITS = ("_seconds", "_bytes", "_total")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import library_commands as commands
-from bot.cli import main
+from bot.commandline.cli import main
+from bot.commandline.library import command as commands
 from faultlib.embedding import WordHash
 from faultlib.text import read_entry, write_pattern
 from tests.faultlib.entries import pattern
@@ -20,9 +20,9 @@ Run = Callable[..., tuple[int, str, str]]
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Run a command of a library of its own, with three seeds: exit code, standard output, standard error."""
     monkeypatch.setenv("FIRSTFAULT_LIBRARY", str(tmp_path / "library"))
-    monkeypatch.setattr("bot.shelf.embedder_for", lambda _name, cache: WordHash())  # noqa: ARG005 no model is needed
+    monkeypatch.setattr("bot.library.session.embedder_for", lambda _name, cache: WordHash())  # noqa: ARG005 no model is needed
     seeds = [pattern("nic", title="Link down", cause="The link went down."), pattern("disk"), pattern("gpu")]
-    monkeypatch.setattr("bot.shelf.read_seeds", lambda: seeds)
+    monkeypatch.setattr("bot.library.session.read_seeds", lambda: seeds)
     monkeypatch.chdir(tmp_path)
 
     def command(*words: str) -> tuple[int, str, str]:

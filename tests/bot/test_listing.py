@@ -2,7 +2,7 @@
 
 import json
 
-from bot.listing import as_jsonl, as_table
+from bot.commandline.event_rows import as_jsonl, as_table
 from core.diagnose import EventRow
 
 ROWS = [

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from bot.contract import to_contract
+from bot.commandline.terminal import plain_text
 from bot.outgoing.clean import cleaned
+from bot.report.contract import to_contract
 from bot.report.page import render_report
 from bot.slack.answer import answer_message
 from bot.state.answers import SavedAnswer, answer_of, answer_text
-from bot.terminal import plain_text
-from bot.wording import next_line
+from bot.text.wording import next_line
 from core.model import Action, Cost, Diagnosis, NextStep
 from tests.bot import diagnoses
 from tests.bot.slack.samples import answered, strings

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from bot.chat.model import ModelUnavailable, ScriptedModel
-from bot.investigate import Answer, Request, draft, follow_up, investigate, page
+from bot.fetch.jobs import Request
+from bot.investigate import Answer, draft, follow_up, investigate, page
+from bot.jobs import tasks
+from bot.jobs.messages import Ask, Diagnose
 from bot.note.claims import claims_of
 from bot.note.note import Author
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
-from bot.work import tasks
-from bot.work.messages import Ask, Diagnose
 from tests.bot.note.plans import answer as planned
 from tests.bot.note.plans import step
 from tests.bot.test_cli import Run, jobs, run  # noqa: F401 fixtures

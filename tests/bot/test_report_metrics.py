@@ -3,9 +3,10 @@
 import json
 import math
 
-from bot.contract import to_contract, to_json
+from bot.commandline.terminal import plain_text
+from bot.report.contract import to_contract
+from bot.report.json_document import to_json
 from bot.report.page import render_report
-from bot.terminal import plain_text
 from core.diagnose import diagnose
 from tests.core.jobs import lines
 from tests.core.metrics.test_metrics import stopped, table, with_metrics

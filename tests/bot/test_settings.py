@@ -22,7 +22,7 @@ TRAPS = {
         "matplotlibrc",
         "text.usetex: True\n",
         f"""
-import sys; from bot.cli import main
+import sys; from bot.commandline.cli import main
 sys.argv = ["firstfault", "diagnose", {str(ROOT / "examples" / "f07")!r}, "--html", "page", "--no-baseline"]
 sys.stdout = sys.stderr
 try: main()
@@ -32,7 +32,7 @@ except SystemExit as ended: print("obeyed" if ended.code else "as ever", file=sy
         "matplotlibrc",
         "text.usetex: True\n",
         """
-import sys; from pathlib import Path; from bot.cli import main
+import sys; from pathlib import Path; from bot.commandline.cli import main
 Path("points.csv").write_text("time,iteration\\n1795300000,1\\n1795300010,2\\n1795300020,3\\n")
 sys.argv = ["firstfault", "history", "./points.csv", "--html", "page"]
 sys.stdout = sys.stderr

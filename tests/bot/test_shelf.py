@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.investigate import Answer, Request, investigate
-from bot.known import KnownFault
+from bot.fetch.jobs import Request
+from bot.investigate import Answer, investigate
+from bot.library.session import exact_faults, known_so_far, numbered, open_fault_library
 from bot.settings import Settings
-from bot.shelf import at_once, exact_faults, numbered, open_fault_library
+from bot.text.known_fault import KnownFault
 from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
 from faultlib.draft import pattern_of
 from faultlib.pattern import Clause, Signature
@@ -103,7 +104,7 @@ def test_who_tells_of_another_node_is_not_where_the_fault_is() -> None:
 
 def test_a_match_is_told_before_there_is_a_diagnosis() -> None:
     """Cause and fix, and who confirmed them, at once."""
-    (fault,) = at_once([_match("team", "e-root")])
+    (fault,) = known_so_far([_match("team", "e-root")])
     assert (fault.id, fault.fix, fault.confirmed_by, fault.agrees) == ("P1", "Push the cable in.", "bob", False)
     assert fault.because == "All events of its signature are in this job, on node-a."
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from bot.terminal import plain_text, print_diagnosis
+from bot.commandline.terminal import plain_text, print_diagnosis
 from tests.bot import diagnoses
 
 GOLDEN = Path(__file__).parent / "golden"

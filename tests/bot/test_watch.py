@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.investigate import Request
+from bot.commandline.watch import command
+from bot.commandline.watch.findings import finding_json, finding_lines, status_line
+from bot.fetch.jobs import Request
+from bot.jobs.job_watch import PATIENCE, JobWatch
 from bot.settings import Settings
-from bot.watching import command
-from bot.watching.say import finding_json, finding_lines, status_line
-from bot.watching.watch import PATIENCE, JobWatch
 from core.errors import JobNotFound, NoLogs
 from core.job import Job, Manifest
 from core.live.findings import Finding, Kind, Place, Standing

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.watching import follow
-from bot.watching.follow import Follower, News
+from bot.jobs import growing_files
+from bot.jobs.growing_files import GrowingFiles, Growth
 from sources.jobs import open_path, open_source
 
 
@@ -20,12 +20,12 @@ def logs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def look(logs: Path) -> Callable[[], News]:
-    follower = Follower()
+def look(logs: Path) -> Callable[[], Growth]:
+    follower = GrowingFiles()
     return lambda: follower.look(open_path(str(logs.parent)).logs)
 
 
-def test_only_what_is_new_is_handed_on(logs: Path, look: Callable[[], News]) -> None:
+def test_only_what_is_new_is_handed_on(logs: Path, look: Callable[[], Growth]) -> None:
     """The first look brings what is there, the next what was added, down to half a line."""
     first = look()
     with (logs / "a.log").open("ab") as file:
@@ -38,7 +38,7 @@ def test_only_what_is_new_is_handed_on(logs: Path, look: Callable[[], News]) -> 
     assert third.added == {}
 
 
-def test_a_file_that_appears_is_read_from_its_beginning(logs: Path, look: Callable[[], News]) -> None:
+def test_a_file_that_appears_is_read_from_its_beginning(logs: Path, look: Callable[[], Growth]) -> None:
     """Ranks open their logs when they start."""
     look()
     (logs / "b.log").write_bytes(b"hello\n")
@@ -46,7 +46,7 @@ def test_a_file_that_appears_is_read_from_its_beginning(logs: Path, look: Callab
     assert look().added == {"logs/b.log": b"hello\n"}
 
 
-def test_a_truncated_file_begins_again(logs: Path, look: Callable[[], News]) -> None:
+def test_a_truncated_file_begins_again(logs: Path, look: Callable[[], Growth]) -> None:
     """`> a.log` while the job writes on."""
     (logs / "a.log").write_bytes(b"one\n" * 1_000)
     look()
@@ -58,7 +58,7 @@ def test_a_truncated_file_begins_again(logs: Path, look: Callable[[], News]) -> 
     assert news.begun_again == ("logs/a.log",)
 
 
-def test_a_replaced_file_begins_again_though_it_is_longer(logs: Path, look: Callable[[], News]) -> None:
+def test_a_replaced_file_begins_again_though_it_is_longer(logs: Path, look: Callable[[], Growth]) -> None:
     """Another attempt writes to the same name: its first bytes tell."""
     look()
     (logs / "a.log").write_bytes(b"another attempt\n")
@@ -68,7 +68,7 @@ def test_a_replaced_file_begins_again_though_it_is_longer(logs: Path, look: Call
     assert (news.added, news.begun_again) == ({"logs/a.log": b"another attempt\n"}, ("logs/a.log",))
 
 
-def test_a_rotated_file_loses_and_repeats_nothing(logs: Path, look: Callable[[], News]) -> None:
+def test_a_rotated_file_loses_and_repeats_nothing(logs: Path, look: Callable[[], Growth]) -> None:
     """logrotate: the last lines of the old file come under its new name, then the new file from its beginning."""
     look()
     with (logs / "a.log").open("ab") as file:
@@ -81,7 +81,7 @@ def test_a_rotated_file_loses_and_repeats_nothing(logs: Path, look: Callable[[],
     assert news.added == {"logs/a.log.1": b"last words\n", "logs/a.log": b"fresh\n"}
 
 
-def test_a_second_rotation_repeats_nothing(logs: Path, look: Callable[[], News]) -> None:
+def test_a_second_rotation_repeats_nothing(logs: Path, look: Callable[[], Growth]) -> None:
     """a.log.1 becomes a.log.2, a.log becomes a.log.1."""
     look()
     (logs / "a.log").rename(logs / "a.log.1")
@@ -94,7 +94,7 @@ def test_a_second_rotation_repeats_nothing(logs: Path, look: Callable[[], News])
     assert look().added == {"logs/a.log": b"newest\n"}
 
 
-def test_files_of_ranks_that_begin_alike_are_not_taken_for_rotated_ones(logs: Path, look: Callable[[], News]) -> None:
+def test_files_of_ranks_that_begin_alike_are_not_taken_for_rotated_ones(logs: Path, look: Callable[[], Growth]) -> None:
     """train.log.0 and train.log.1 print the same banner."""
     (logs / "train.log.0").write_bytes(b"banner\n" * 50)
     look()
@@ -104,7 +104,7 @@ def test_files_of_ranks_that_begin_alike_are_not_taken_for_rotated_ones(logs: Pa
     assert look().added == {"logs/train.log.0": b"banner\n", "logs/train.log.1": b"banner\n" * 50}
 
 
-def test_a_file_that_is_packed_is_not_read_twice(logs: Path, look: Callable[[], News]) -> None:
+def test_a_file_that_is_packed_is_not_read_twice(logs: Path, look: Callable[[], Growth]) -> None:
     """x.log becomes x.log.gz when its rank is done."""
     look()
     (logs / "a.log").unlink()
@@ -113,7 +113,7 @@ def test_a_file_that_is_packed_is_not_read_twice(logs: Path, look: Callable[[], 
     assert look().added == {"logs/a.log.gz": b"two\n"}
 
 
-def test_a_packed_file_that_is_still_written_comes_when_it_is_whole(logs: Path, look: Callable[[], News]) -> None:
+def test_a_packed_file_that_is_still_written_comes_when_it_is_whole(logs: Path, look: Callable[[], Growth]) -> None:
     """A gzip stream without its end is no error."""
     look()
     packed = gzip.compress(b"".join(b"%d\n" % n for n in range(2_000)))
@@ -128,11 +128,11 @@ def test_a_packed_file_that_is_still_written_comes_when_it_is_whole(logs: Path, 
 
 
 def test_of_a_long_past_only_the_end_is_read(
-    logs: Path, look: Callable[[], News], monkeypatch: pytest.MonkeyPatch
+    logs: Path, look: Callable[[], Growth], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job that has logged gigabytes is under watch within seconds: whole lines from the end, and it is said so."""
     for name in ("MIN_BACKLOG", "MAX_BACKLOG"):
-        monkeypatch.setattr(follow, name, 1_000)
+        monkeypatch.setattr(growing_files, name, 1_000)
     (logs / "a.log").write_bytes(b"".join(b"line %05d\n" % n for n in range(10_000)))
     (logs / "b.log.gz").write_bytes(gzip.compress((logs / "a.log").read_bytes()))
 
@@ -145,10 +145,10 @@ def test_of_a_long_past_only_the_end_is_read(
         assert 900 < len(data) <= 1_000
 
 
-def test_a_flood_comes_in_parts(logs: Path, look: Callable[[], News], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flood_comes_in_parts(logs: Path, look: Callable[[], Growth], monkeypatch: pytest.MonkeyPatch) -> None:
     """One look takes a bounded time; nothing is lost."""
     look()
-    monkeypatch.setattr(follow, "MAX_READ", 1_000)
+    monkeypatch.setattr(growing_files, "MAX_READ", 1_000)
     flood = b"".join(b"%d\n" % n for n in range(1_000))
     with (logs / "a.log").open("ab") as file:
         file.write(flood)
@@ -159,7 +159,7 @@ def test_a_flood_comes_in_parts(logs: Path, look: Callable[[], News], monkeypatc
     assert max(map(len, parts)) <= 1_000
 
 
-def test_a_file_that_vanishes_is_no_trouble(logs: Path, look: Callable[[], News]) -> None:
+def test_a_file_that_vanishes_is_no_trouble(logs: Path, look: Callable[[], Growth]) -> None:
     """Old logs are cleaned up while a job runs."""
     (logs / "b.log").write_bytes(b"x\n")
     look()
@@ -174,7 +174,7 @@ def test_a_bucket_is_followed_like_a_folder() -> None:
 
     store = fsspec.filesystem("memory")
     store.pipe("/watched/j/logs/a.log", b"one\n")
-    follower = Follower()
+    follower = GrowingFiles()
     first = follower.look(open_source("memory://watched").job("j").logs)
     store.pipe("/watched/j/logs/a.log", b"one\ntwo\n")
 

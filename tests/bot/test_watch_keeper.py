@@ -9,13 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from bot.state.runs import Asking, Run, Trigger
+from bot.jobs import watch_service
+from bot.jobs.watch_messages import (
+    BadLine,
+    FindingMessage,
+    LinesMessage,
+    TroubleMessage,
+    WatchOrder,
+    command_of,
+    to_line,
+    told_of,
+)
+from bot.jobs.watch_service import WatchService
+from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.state import State, open_state
 from bot.state.values import Status
 from bot.state.watches import Watch, WatchFinding
-from bot.watching import keeper
-from bot.watching.keeper import Keeper
-from bot.watching.protocol import BadLine, Command, Found, Heard, Trouble, command_of, to_line, told_of
 from core.live.findings import Kind
 
 _PATIENCE = 60.0
@@ -65,12 +74,12 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(state: State, told: Told, home: Path) -> Iterator[Callable[..., Keeper]]:
-    running: list[Keeper] = []
+def start(state: State, told: Told, home: Path) -> Iterator[Callable[..., WatchService]]:
+    running: list[WatchService] = []
 
-    def begin(quiet: timedelta = keeper.QUIET) -> Keeper:
+    def begin(quiet: timedelta = watch_service.QUIET) -> WatchService:
         environment = {**os.environ, "FIRSTFAULT_JOBS": str(home.parent)}
-        running.append(Keeper(state, told, environment=environment, quiet=quiet))
+        running.append(WatchService(state, told, environment=environment, quiet=quiet))
         running[-1].start()
         return running[-1]
 
@@ -87,12 +96,12 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def watched(state: State) -> Watch:
-    watch, _ = state.watches.add(Asking("j", "T1", "C1", "U1", Trigger.COMMAND), limit=1)
+    watch, _ = state.watches.add(RunRequest("j", "T1", "C1", "U1", Trigger.COMMAND), limit=1)
     assert watch is not None
     return watch
 
 
-def test_nothing_is_followed_while_nothing_is_watched(start: Callable[..., Keeper]) -> None:
+def test_nothing_is_followed_while_nothing_is_watched(start: Callable[..., WatchService]) -> None:
     """A bot that watches nothing pays nothing."""
     running = start()
     until(running.healthy)
@@ -101,7 +110,7 @@ def test_nothing_is_followed_while_nothing_is_watched(start: Callable[..., Keepe
 
 
 def test_a_failed_job_is_told_and_its_diagnosis_is_queued(
-    state: State, told: Told, home: Path, start: Callable[..., Keeper]
+    state: State, told: Told, home: Path, start: Callable[..., WatchService]
 ) -> None:
     """Once, and the watch is over; nothing is followed any more."""
     watched(state)
@@ -117,7 +126,7 @@ def test_a_failed_job_is_told_and_its_diagnosis_is_queued(
 
 
 def test_a_hang_that_never_ends_is_diagnosed_once_in_its_thread(
-    state: State, told: Told, start: Callable[..., Keeper]
+    state: State, told: Told, start: Callable[..., WatchService]
 ) -> None:
     """The job as it stands, below the alarm, and not before the alarm was told; the watch goes on."""
     watch = watched(state)
@@ -138,11 +147,11 @@ def test_a_hang_that_never_ends_is_diagnosed_once_in_its_thread(
 
 
 def test_a_job_that_ends_while_it_is_diagnosed_is_diagnosed_again(
-    state: State, told: Told, home: Path, start: Callable[..., Keeper]
+    state: State, told: Told, home: Path, start: Callable[..., WatchService]
 ) -> None:
     """What is being read may lack the end, so it answers for nobody who wants the end."""
     watch = watched(state)
-    so_far = state.runs.ask(watch.asking()).run
+    so_far = state.runs.ask(watch.request()).run
     assert state.runs.leases.claim("worker") == so_far.id
     running = start()
     (home / "job.json").write_text('{"status": "FAILED"}')
@@ -157,7 +166,7 @@ def test_a_job_that_ends_while_it_is_diagnosed_is_diagnosed_again(
 
 
 def test_what_slack_does_not_take_is_told_later(
-    state: State, told: Told, home: Path, start: Callable[..., Keeper]
+    state: State, told: Told, home: Path, start: Callable[..., WatchService]
 ) -> None:
     """Nothing found is lost; the diagnosis does not wait for it."""
     told.deaf = True
@@ -173,10 +182,10 @@ def test_what_slack_does_not_take_is_told_later(
 
 
 def test_a_process_that_dies_is_started_again(
-    state: State, told: Told, home: Path, start: Callable[..., Keeper], monkeypatch: pytest.MonkeyPatch
+    state: State, told: Told, home: Path, start: Callable[..., WatchService], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Out of memory, or killed by somebody: the watch goes on."""
-    monkeypatch.setattr(keeper, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(watch_service, "AGAIN_SECONDS", 0.1)
     watched(state)
     running = start()
     until(lambda: running._process)
@@ -191,7 +200,7 @@ def test_a_process_that_dies_is_started_again(
     assert told.kinds == ["failed"]
 
 
-def test_a_job_that_says_nothing_for_too_long_is_left(state: State, start: Callable[..., Keeper]) -> None:
+def test_a_job_that_says_nothing_for_too_long_is_left(state: State, start: Callable[..., WatchService]) -> None:
     """A job that nobody ends in job.json must not be followed for ever."""
     watch = watched(state)
 
@@ -200,10 +209,10 @@ def test_a_job_that_says_nothing_for_too_long_is_left(state: State, start: Calla
 
     left = state.watches.get(watch.id)
     assert left is not None
-    assert left.ended == keeper.QUIET_ENDED
+    assert left.ended == watch_service.QUIET_ENDED
 
 
-def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., Keeper]) -> None:
+def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., WatchService]) -> None:
     """The other one takes over when the first ends."""
     watched(state)
     first = start()
@@ -221,12 +230,12 @@ def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., Keeper])
 @pytest.mark.parametrize(
     "message",
     [
-        Found("w-1", Kind.HUNG, "job", "it hangs", "logs/a.log", 7, "last \x1b words \udcff"),
-        Heard("w-1", 7, settled=True),
-        Trouble("w-1", "gone"),
+        FindingMessage("w-1", Kind.HUNG, "job", "it hangs", "logs/a.log", 7, "last \x1b words \udcff"),
+        LinesMessage("w-1", 7, settled=True),
+        TroubleMessage("w-1", "gone"),
     ],
 )
-def test_what_the_process_tells_comes_as_it_was_told(message: Found | Heard | Trouble) -> None:
+def test_what_the_process_tells_comes_as_it_was_told(message: FindingMessage | LinesMessage | TroubleMessage) -> None:
     """One line of ASCII each, whatever the logs hold."""
     line = to_line(message)
 
@@ -244,5 +253,5 @@ def test_what_is_no_message_is_refused(line: bytes) -> None:
 
 def test_a_command_comes_as_it_was_given() -> None:
     """To follow, and to leave."""
-    for command in (Command("watch", "w-1", "j"), Command("leave", "w-1")):
+    for command in (WatchOrder("watch", "w-1", "j"), WatchOrder("leave", "w-1")):
         assert command_of(to_line(command)) == command

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from bot import wording
+from bot.text import wording
 from core.model import Coverage, Diagnosis, EventEvidence
 from tests.bot import diagnoses
 

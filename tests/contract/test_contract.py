@@ -11,8 +11,8 @@ import pytest
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
+from bot.app import Bot
 from bot.settings import load_settings
-from bot.slack.bot import Bot
 from bot.slack.manifest import scopes
 from tests.contract.room import Post, Room, local_room, real_room
 

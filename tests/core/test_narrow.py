@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cache import FolderCache
+from bot.fetch.cache import FolderCache
 from core.cache import MemoryCache
 from core.diagnose import diagnose_parsed
 from core.events.table import EventTable

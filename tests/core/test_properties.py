@@ -14,7 +14,8 @@ from typing import cast
 
 import pytest
 
-from bot.contract import to_contract, to_json
+from bot.report.contract import to_contract
+from bot.report.json_document import to_json
 from core.cache import MemoryCache
 from core.diagnose import diagnose, events
 from core.job import Job

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bot.wording import iso
+from bot.text.wording import iso
 from core.job import Manifest
 from core.logs.lines import Segment, learn, segments, take_apart
 from core.logs.messages import group, plain

@@ -8,9 +8,9 @@ from pathlib import Path
 import typer
 from typer.testing import CliRunner
 
-from bot.cli import app
-from bot.health import Metrics
+from bot.commandline.cli import app
 from bot.settings import Settings
+from bot.slack.health import Metrics
 from core import errors
 from tests.docs.markdown import code, codes, table
 from tests.test_house import MAY_IMPORT, ONLY_IN, ROOT

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from bot.cli import app
+from bot.commandline.cli import app
 from bot.settings import Settings
 from tests.test_house import MAY_IMPORT, ROOT
 

@@ -1,5 +1,6 @@
 """The documents say what the program does: generated, run, or checked against the code."""
 
+import ast
 import json
 import re
 import shlex
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import documents
-from bot.cli import main
+from bot.commandline.cli import main
+from bot.report import contract
 from core.job import Manifest
 from core.model import Confidence, Role, Scope, Stage
 from tests.docs.generate import GENERATED, PARTS, render
@@ -130,13 +131,13 @@ def test_examples_run(run: Run, command: str, shown: list[str], code: int) -> No
     ("heading", "names"),
     [
         ("field of job.json", {field.name for field in fields(Manifest)} - {"extra"} | {"software"}),
-        ("field of the diagnosis", {"schema", *documents.DiagnosisDocument.model_fields} - {"schema_"}),
-        ("field of an event", set(documents.EventDocument.model_fields)),
-        ("field of a node", set(documents.NodeDocument.model_fields)),
-        ("field of an iteration", set(documents.IterationDocument.model_fields)),
-        ("field of a line", set(documents.LineDocument.model_fields)),
-        ("field of a skipped step", set(documents.SkippedDocument.model_fields)),
-        ("field of the coverage", set(documents.CoverageDocument.model_fields)),
+        ("field of the diagnosis", {"schema", *contract.DiagnosisDocument.model_fields} - {"schema_"}),
+        ("field of an event", set(contract.EventDocument.model_fields)),
+        ("field of a node", set(contract.NodeDocument.model_fields)),
+        ("field of an iteration", set(contract.IterationDocument.model_fields)),
+        ("field of a line", set(contract.LineDocument.model_fields)),
+        ("field of a skipped step", set(contract.SkippedDocument.model_fields)),
+        ("field of the coverage", set(contract.CoverageDocument.model_fields)),
     ],
 )
 def test_every_field_is_explained(heading: str, names: set[str]) -> None:
@@ -158,9 +159,20 @@ def test_the_glossary_has_every_word_of_an_answer(word: str) -> None:
 
 
 def test_the_error_tree_is_drawn_in_full() -> None:
-    """Whoever adds an error to core draws it, in the order of the file."""
-    drawn = re.findall(r"[├└]── (\w+)", error_tree())
-    assert drawn == [name for name, _, file in error_classes() if file == "core/errors.py"]
+    """Whoever adds an error draws it; those of core in their order, with a star where askers read it whole."""
+    drawn = re.findall(r"[├└]── (\w+)( \*)?", error_tree())
+    classes = error_classes()
+    of_core = [name for name, _, file in classes if file == "core/errors.py"]
+    assert [name for name, _ in drawn][: len(of_core)] == of_core
+    assert sorted(name for name, _ in drawn) == sorted(name for name, _, _ in classes)
+    sources = {file: (ROOT / file).read_text(encoding="utf-8") for _, _, file in classes}
+    starred = [
+        node.name
+        for text in sources.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef) and "audience = Audience.ASKER" in map(ast.unparse, node.body)
+    ]
+    assert sorted(name for name, star in drawn if star) == sorted(starred)
 
 
 def test_both_commands_speak_of_the_same_events(run: Run) -> None:

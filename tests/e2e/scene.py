@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import slacksim
+from bot.app import Bot
 from bot.settings import load_settings
-from bot.slack.bot import Bot
 from bot.slack.connect import Socket
 from bot.slack.manifest import EVENTS, scopes
 from core.baseline import choose_baseline

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from bot.library.session import open_fault_library
 from bot.settings import load_settings
-from bot.shelf import open_fault_library
-from bot.slack.actions import about
+from bot.slack.actions import draft_value
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Slack
@@ -169,7 +169,7 @@ def test_a_button_that_somebody_made_up_does_nothing(scene: Scene, answers: dict
     """34: ids are looked up, and what is not of this bot is said to be unknown."""
     answer = answers["reject"]
     forged = tuple(
-        {**block, "elements": [{**one, "value": about("r-000000", 1)} for one in block["elements"]]}
+        {**block, "elements": [{**one, "value": draft_value("r-000000", 1)} for one in block["elements"]]}
         if block["type"] == "actions"
         else block
         for block in answer.blocks

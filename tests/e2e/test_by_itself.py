@@ -28,7 +28,7 @@ class Followed:
         write(self.scene.folders.jobs / job, status="FAILED", **more)
 
     def look(self) -> None:
-        following = self.scene.bot._following
+        following = self.scene.bot._failed_jobs
         assert following is not None
         following.look()
 

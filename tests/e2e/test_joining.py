@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.library.session import open_fault_library
 from bot.settings import load_settings
-from bot.shelf import open_fault_library
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Slack

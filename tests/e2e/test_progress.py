@@ -31,7 +31,7 @@ def test_one_message_is_edited_from_the_first_step_to_the_models_note(
     scene: Scene, gate: tuple[Gate, str], room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """9, 10, 19: steps with real counts, the evidence before the model has answered, its guess labelled as one."""
-    monkeypatch.setattr("bot.slack.telling.EDIT_EVERY", 0.0)
+    monkeypatch.setattr("bot.slack.run_messages.EDIT_EVERY", 0.0)
     scene.ask("f07", room)
     evidence = scene.until(scene.parent("f07", room), WRITING)
     run = scene.bot.state.runs.latest(TEAM, room, "f07")

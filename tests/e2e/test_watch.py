@@ -156,7 +156,7 @@ def test_a_watch_survives_a_restart_and_says_nothing_twice(
         _posted(first, room, "has gone silent")
 
     with serving(slack, elsewhere) as second:
-        eventually(lambda: second.bot._keeper._followed, "that the watch goes on")
+        eventually(lambda: second.bot._watch_service._followed, "that the watch goes on")
         job.fail()
         _posted(second, room, "Run again")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from bot.demo import FIRST, QUESTION, SECOND
+from bot.commandline.demo import FIRST, QUESTION, SECOND
 from tests.bot.demo_process import Demo, running_demo
 from tests.e2e_browser.chromium import CHROMIUM, REQUIRED, chromium
 from tests.e2e_browser.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.investigate import Request, draft, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import draft, investigate
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
 from slacksim import Slack

@@ -20,11 +20,11 @@ from typing import Any, cast
 from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.webhook import WebhookClient
 
-import bot.serve
+import bot.commandline.serve
 import faultlib.database
+from bot.app import Bot
 from bot.settings import Settings, load_settings
-from bot.slack import envelopes, reception
-from bot.slack.bot import Bot
+from bot.slack import envelopes, intake
 from bot.slack.client import PatientClient
 from bot.state import database, posts
 from core.errors import FirstfaultError
@@ -81,7 +81,7 @@ def count(steps: Steps) -> None:
             steps.received(found.kind)
         return found
 
-    cast("Any", reception).envelope_of = heard
+    cast("Any", intake).envelope_of = heard
     outermost = database.Database._outermost
 
     def committed(self: Any, seconds: float) -> Iterator[None]:
@@ -119,14 +119,14 @@ def _after(owner: Any, name: str, tell: Callable[..., None]) -> None:
 def _served() -> int:
     """As the command ends."""
     try:
-        return bot.serve.serve(load_settings(), version="0.1.0")
+        return bot.commandline.serve.serve(load_settings(), version="0.1.0")
     except FirstfaultError as error:
         logging.getLogger(__name__).warning("%s %s", error.message, error.hint)
         return 2
 
 
 def main() -> None:
-    cast("Any", bot.serve).Bot = HastyBot
+    cast("Any", bot.commandline.serve).Bot = HastyBot
     cast("Any", posts).POSTING = POSTING
     for line in sys.stdin:
         kind, number = line.split()

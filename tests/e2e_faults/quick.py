@@ -10,17 +10,17 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from bot.jobs import tasks
+from bot.jobs.messages import Ask, Diagnose, Embed
+from bot.jobs.tasks import TaskOutput
 from bot.state.answers import SavedAnswer, answer_of
-from bot.work import tasks
-from bot.work.messages import Ask, Diagnose, Embed
-from bot.work.tasks import Voice
 
 TASKS = {name: f"tests.e2e_faults.quick:{name}" for name in ("diagnose", "ask", "embed")}
 ANSWER, STARTS = "answer.json", "starts"
 PATIENCE = 90.0  # seconds until a job that nobody lets go ends by itself
 
 
-def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
+def diagnose(order: Diagnose, voice: TaskOutput) -> SavedAnswer:
     place = Path(os.environ["QUICK"])
     with (place / STARTS).open("a", encoding="ascii") as starts:
         starts.write(f"{order.job} {os.getpid()}\n")
@@ -39,11 +39,11 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
     return found
 
 
-def ask(order: Ask, _: Voice) -> str:
+def ask(order: Ask, _: TaskOutput) -> str:
     return f"{order.text}: N1 of {order.answer.job}"
 
 
-def embed(_: Embed, __: Voice) -> str:
+def embed(_: Embed, __: TaskOutput) -> str:
     return "nothing to embed"
 
 

@@ -5,9 +5,9 @@ import sys
 from datetime import timedelta
 from typing import Any, cast
 
-import bot.serve
+import bot.commandline.serve
+from bot.app import Bot
 from bot.settings import Settings, load_settings
-from bot.slack.bot import Bot
 from bot.state import posts
 from tests.e2e_faults.quick import TASKS
 
@@ -26,6 +26,6 @@ class HastyBot(Bot):
 
 
 if __name__ == "__main__":
-    cast("Any", bot.serve).Bot = HastyBot
+    cast("Any", bot.commandline.serve).Bot = HastyBot
     cast("Any", posts).POSTING = POSTING
-    sys.exit(bot.serve.serve(load_settings(), version="0.1.0"))
+    sys.exit(bot.commandline.serve.serve(load_settings(), version="0.1.0"))

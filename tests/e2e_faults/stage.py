@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 import slacksim
+from bot.app import Bot
+from bot.jobs.tasks import TASKS as REAL
 from bot.settings import load_settings
-from bot.slack.bot import Bot
 from bot.state.leases import LEASE
 from bot.state.runs import Run
 from bot.state.state import open_state
-from bot.work.tasks import TASKS as REAL
 from slacksim import Channel, Limits, Message, Slack, Snapshot, Timing, User, Workspace
 from tests.e2e_faults import quick
 from tests.slacksim.conftest import hang_up

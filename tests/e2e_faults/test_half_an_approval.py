@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from bot.library.session import open_fault_library
 from bot.settings import Settings
-from bot.shelf import open_fault_library
-from bot.slack.actions import about
+from bot.slack.actions import draft_value
 from bot.state.audit import as_jsonl
 from bot.state.drafts import Decision, Verdict
 from bot.state.state import open_state
@@ -67,7 +67,7 @@ def as_button(stage: Stage, message: Message, action: str) -> Message:
     run = stage.run("quick-1")
     assert run is not None
     button = {"type": "button", "action_id": action, "text": {"type": "plain_text", "text": "Old"}}
-    row = {"type": "actions", "block_id": "old", "elements": [{**button, "value": about(run.id, 1)}]}
+    row = {"type": "actions", "block_id": "old", "elements": [{**button, "value": draft_value(run.id, 1)}]}
     server = stage.slack._server
     return server.call(
         lambda: server.state.put(replace(message, ts=server.state.new_ts(), blocks=(*message.blocks, row)))
@@ -92,7 +92,7 @@ def half(stage: Stage) -> Message:
 @pytest.fixture
 def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot does not look for what was left undone: only a click finds it."""
-    monkeypatch.setattr("bot.slack.bot.LATE_EVERY", 3600.0)
+    monkeypatch.setattr("bot.app.LATE_EVERY", 3600.0)
 
 
 def test_the_bot_is_killed_between_the_approval_and_the_library(stage: Stage) -> None:

@@ -8,16 +8,16 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.chat.dialect import Dialect, Memory, Rung
-from bot.chat.gate import Gate
-from bot.chat.model import Message, Reply
+from bot.chat.call_limit import CallLimit
+from bot.chat.dialect import Dialect, DialectMemory, JsonMode
+from bot.chat.model import ChatMessage, ModelReply
 from bot.chat.openai_model import OpenAIModel
 from bot.note.write import write_note
 from core.cache import MemoryCache
 from tests.record.diagnosed import diagnosis_of
 from tests.record.heard import Overheard
 
-Call = Callable[[str, str, bool], Reply]
+Call = Callable[[str, str, bool], ModelReply]
 
 
 class Finding(BaseModel):
@@ -30,25 +30,25 @@ class Finding(BaseModel):
 
 
 _SHORT = (
-    Message(
+    ChatMessage(
         "system",
         "Answer from this evidence only, in one short sentence that cites its ids in square brackets.\n"
         "E1: node-01 wrote nothing after iteration 45. E2: the other 3 nodes timed out 25 s later.",
     ),
-    Message("user", "Where should I look first? Give a headline, and the ids that it rests on."),
+    ChatMessage("user", "Where should I look first? Give a headline, and the ids that it rests on."),
 )
 _MAX_TOKENS = 60
 
 
-def model_at(url: str, name: str, *, rung: Rung = Rung.SCHEMA, timeout: float = 1_800.0) -> OpenAIModel:
+def model_at(url: str, name: str, *, rung: JsonMode = JsonMode.SCHEMA, timeout: float = 1_800.0) -> OpenAIModel:
     """The model, talked to on that rung; the time-out is for a small machine that is busy."""
     cache = MemoryCache()
-    Memory(url, name, cache=cache).learn(Dialect(rung=rung))
-    return OpenAIModel(name, url, gate=Gate(1), timeout=timeout, retries=0, cache=cache)
+    DialectMemory(url, name, cache=cache).learn(Dialect(rung=rung))
+    return OpenAIModel(name, url, gate=CallLimit(1), timeout=timeout, retries=0, cache=cache)
 
 
-def _structured(rung: Rung) -> Call:
-    def call(url: str, name: str, _keep: bool) -> Reply:
+def _structured(rung: JsonMode) -> Call:
+    def call(url: str, name: str, _keep: bool) -> ModelReply:
         model = model_at(url, name, rung=rung)
         try:
             return model.answer(_SHORT, schema=Finding, max_tokens=_MAX_TOKENS)
@@ -59,14 +59,14 @@ def _structured(rung: Rung) -> Call:
 
 
 def _words(*, stream: bool) -> Call:
-    def call(url: str, name: str, _keep: bool) -> Reply:
+    def call(url: str, name: str, _keep: bool) -> ModelReply:
         model = model_at(url, name)
         pieces: list[str] = []
         try:
             reply = model.answer(_SHORT, max_tokens=_MAX_TOKENS, on_text=pieces.append if stream else None)
         finally:
             model.close()
-        return Reply("|".join(pieces), reply.usage) if stream else reply
+        return ModelReply("|".join(pieces), reply.usage) if stream else reply
 
     return call
 
@@ -74,7 +74,7 @@ def _words(*, stream: bool) -> Call:
 def _note(job: str) -> Call:
     """A plan of a note; its own words, before anything is made of it."""
 
-    def call(url: str, name: str, keep: bool) -> Reply:
+    def call(url: str, name: str, keep: bool) -> ModelReply:
         heard = Overheard(model_at(url, name))
         write_note(diagnosis_of(job, keep=keep), model=heard)
         return heard.said
@@ -83,7 +83,7 @@ def _note(job: str) -> Call:
 
 
 CALLS: dict[str, Call] = {
-    **{f"client-{rung.value}": _structured(rung) for rung in Rung},
+    **{f"client-{rung.value}": _structured(rung) for rung in JsonMode},
     "client-words": _words(stream=False),
     "client-stream": _words(stream=True),
     "note-f02": _note("f02"),  # rank 3 froze

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from bot.investigate import Request, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
 from bot.settings import Settings
 from core.model import Diagnosis
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from bot.chat.model import ChatModel, Message, OnText, Reply
+from bot.chat.model import ChatMessage, ChatModel, ModelReply, OnText
 
 
 class Overheard:
@@ -12,17 +12,17 @@ class Overheard:
 
     def __init__(self, model: ChatModel) -> None:
         self.name = model.name
-        self.said = Reply("")
+        self.said = ModelReply("")
         self._model = model
 
     def answer(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         *,
         schema: type[BaseModel] | None = None,
         max_tokens: int = 1024,
         on_text: OnText | None = None,
-    ) -> Reply:
+    ) -> ModelReply:
         """What the model answers."""
         self.said = self._model.answer(messages, schema=schema, max_tokens=max_tokens, on_text=on_text)
         return self.said

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from bot.ask.answer import Reply, ask, by_code
 from bot.ask.choose import Turn
-from bot.ask.classify import Classifier, Guess
+from bot.ask.classify import Classifier, IntentGuess
+from bot.ask.english import labelled
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
-from bot.ask.normal import labelled
 from bot.ask.question import read_question
+from bot.ask.reply_lines import cited, raw
 from bot.ask.subject import Subject
-from bot.ask.tell import cited, raw
 from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
-from bot.known import KnownFault
+from bot.text.known_fault import KnownFault
 from core.diagnose import diagnose_parsed
 from core.job import Manifest
 from core.model import Line
@@ -161,7 +161,7 @@ def test_what_cannot_be_answered_gets_three_questions_that_can(
 
 def test_function_words_are_not_searched(subject: Subject) -> None:
     """Of "which ... got ..." nothing is looked for in the lines; a rare word is."""
-    guesses = (Guess("find", -1.0),)
+    guesses = (IntentGuess("find", -1.0),)
     assert by_code(read_question("which one got to do that", ()), subject, guesses) == ((), ())
     lines, intents = by_code(read_question("pushed telemetry metrics", ()), subject, guesses)
     assert intents == ("find",)
@@ -170,7 +170,7 @@ def test_function_words_are_not_searched(subject: Subject) -> None:
 
 def test_two_questions_in_one_get_both_answers(subject: Subject) -> None:
     """Three lines of the first, the rest of the second."""
-    guesses = (Guess("sure", 0.5), Guess("restart", 0.4))
+    guesses = (IntentGuess("sure", 0.5), IntentGuess("restart", 0.4))
     lines, intents = by_code(read_question("how sure, and may I restart?", ()), subject, guesses)
     assert intents == ("sure", "restart")
     assert any(line.startswith("Yes, but without gpu018") for line in lines[:4])

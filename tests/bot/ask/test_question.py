@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ask.chatter import is_chatter
-from bot.ask.normal import EVENT, NODE, labelled, mended, normal
+from bot.ask.english import EVENT, NODE, labelled, mended, normal
 from bot.ask.question import named_nodes, read_question
 
 NODES = ("gpu018", "gpu019", "node-01.cluster")

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from bot.chat.choose import OPENAI_URL, model_from
-from bot.chat.model import Message
+from bot.chat.model import ChatMessage
 from bot.chat.openai_model import OpenAIModel
 from bot.settings import Settings, load_settings
 from core.errors import BadSettings
@@ -81,7 +81,7 @@ def test_the_settings_reach_the_endpoint(connect: Connect, tmp_path: Path) -> No
     for _ in range(2):
         model = model_from(settings)
         assert isinstance(model, OpenAIModel)
-        calls.append(model.answer([Message("user", "Well?")], schema=Finding, max_tokens=5).usage.calls)
+        calls.append(model.answer([ChatMessage("user", "Well?")], schema=Finding, max_tokens=5).usage.calls)
         assert model._client.timeout == model._client._client.timeout
         assert getattr(model._client.timeout, "read", None) == 7
         model.close()

@@ -6,7 +6,7 @@ from typing import Protocol
 import pytest
 from pydantic import BaseModel
 
-from bot.chat.model import ChatModel, Kind, Message, ModelUnavailable, ScriptedModel, Usage
+from bot.chat.model import ChatMessage, ChatModel, ModelTrouble, ModelUnavailable, ScriptedModel, Usage
 from tests.bot.chat.conftest import Connect
 from tests.bot.chat.endpoint import fails, says, streams
 
@@ -23,7 +23,7 @@ class Build(Protocol):
     def __call__(self, *answers: str | None, stream: bool = False) -> ChatModel: ...
 
 
-QUESTION = [Message("user", "What failed?")]
+QUESTION = [ChatMessage("user", "What failed?")]
 
 
 @pytest.fixture(params=["real", "fake"])
@@ -66,7 +66,7 @@ def test_no_object_is_an_error(build: Build) -> None:
     with pytest.raises(ModelUnavailable) as caught:
         build("The link.").answer(QUESTION, schema=Finding, max_tokens=50)
 
-    assert caught.value.kind is Kind.NO_JSON
+    assert caught.value.kind is ModelTrouble.NO_JSON
     assert caught.value.usage.completion_tokens > 0
 
 
@@ -75,7 +75,7 @@ def test_nothing_is_an_error(build: Build) -> None:
     with pytest.raises(ModelUnavailable) as caught:
         build("<think>Hm.</think>").answer(QUESTION, max_tokens=50)
 
-    assert caught.value.kind is Kind.EMPTY
+    assert caught.value.kind is ModelTrouble.EMPTY
 
 
 def test_after_a_failure_a_model_can_be_asked_again(build: Build) -> None:
@@ -102,9 +102,9 @@ def test_the_fake_remembers_what_it_was_asked() -> None:
 
     model.answer(QUESTION, max_tokens=50)
     with pytest.raises(ModelUnavailable, match="script"):
-        model.answer([*QUESTION, Message("assistant", "Yes.")], max_tokens=50)
+        model.answer([*QUESTION, ChatMessage("assistant", "Yes.")], max_tokens=50)
 
-    assert model.asked == [tuple(QUESTION), (*QUESTION, Message("assistant", "Yes."))]
+    assert model.asked == [tuple(QUESTION), (*QUESTION, ChatMessage("assistant", "Yes."))]
 
 
 def test_the_fake_keeps_to_the_bound() -> None:
@@ -112,7 +112,7 @@ def test_the_fake_keeps_to_the_bound() -> None:
     with pytest.raises(ModelUnavailable) as caught:
         ScriptedModel("one two three").answer(QUESTION, max_tokens=2)
 
-    assert caught.value.kind is Kind.CUT_OFF
+    assert caught.value.kind is ModelTrouble.CUT_OFF
 
 
 def test_usage_adds_up() -> None:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from bot.chat.gate import Gate
-from bot.chat.model import Kind, Message, ModelUnavailable, Usage
+from bot.chat.call_limit import CallLimit
+from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
 from bot.chat.openai_model import OpenAIModel
 from core.cache import MemoryCache
 from core.errors import BadSettings
@@ -43,7 +43,7 @@ class Finding(BaseModel):
     ids: list[str]
 
 
-QUESTION = (Message("system", "Say what failed."), Message("user", "E1: link down"))
+QUESTION = (ChatMessage("system", "Say what failed."), ChatMessage("user", "E1: link down"))
 JSON = '{"category": "hardware", "ids": ["E1"]}'
 
 
@@ -147,8 +147,8 @@ def test_a_new_process_starts_where_the_last_one_was(connect: Connect) -> None:
     cache = MemoryCache()
     model, endpoint = connect(only(lambda body: schema_asked(body) == "prompt", says(JSON), "no"), cache=cache)
     model.answer(QUESTION, schema=Finding, max_tokens=50)
-    again = OpenAIModel("toy", endpoint.url, gate=Gate(1), cache=cache)
-    other = OpenAIModel("toy-2", endpoint.url, gate=Gate(1), cache=cache)
+    again = OpenAIModel("toy", endpoint.url, gate=CallLimit(1), cache=cache)
+    other = OpenAIModel("toy-2", endpoint.url, gate=CallLimit(1), cache=cache)
 
     calls = [it.answer(QUESTION, schema=Finding, max_tokens=50).usage.calls for it in (again, other)]
     again.close()
@@ -215,30 +215,34 @@ def test_words_come_without_thoughts_and_fences(connect: Connect, play: Play) ->
 @pytest.mark.parametrize(
     ("play", "kind", "words"),
     [
-        (says("The li", finish="length"), Kind.CUT_OFF, "cut off at 50 tokens"),
-        (says(None, refusal="I cannot help."), Kind.REFUSED, "I cannot help."),
-        (says("", finish="content_filter"), Kind.REFUSED, "declined"),
-        (says(""), Kind.EMPTY, "empty answer"),
-        (says("<think>For ever"), Kind.EMPTY, "empty answer"),
-        (fails(401, f"Incorrect API key provided: {KEY}"), Kind.WRONG_KEY, "does not accept the key"),
-        (fails(403, f"{KEY} may not"), Kind.WRONG_KEY, "does not accept the key"),
-        (fails(404, "The model `toy` does not exist"), Kind.NOT_FOUND, "does not exist"),
-        (fails(429, f"Too fast, {KEY}"), Kind.RATE_LIMITED, "Too fast, ***"),
-        (fails(400, "This model's maximum context length is 10 tokens"), Kind.REJECTED, "maximum context length"),
-        (fails(413), Kind.REJECTED, "HTTP 413"),
-        (fails(503, "loading"), Kind.BROKEN, "HTTP 503"),
-        (sends("<html><h1>Sign in</h1></html>", kind="text/html"), Kind.BROKEN, "no chat endpoint"),
-        (sends("<html>Bad gateway</html>", status=502, kind="text/html"), Kind.BROKEN, "HTTP 502"),
-        (sends("[" * 100_000), Kind.BROKEN, "no chat endpoint"),
-        (sends("[]"), Kind.BROKEN, "no chat endpoint"),
-        (sends('{"choices": null}'), Kind.BROKEN, "no chat endpoint"),
-        (sends('{"choices": [null]}'), Kind.EMPTY, "empty answer"),
-        (sends('{"error": {"message": "overloaded"}}'), Kind.REJECTED, "overloaded"),
-        (hangs_up, Kind.UNREACHABLE, "does not answer"),
-        (overflows, Kind.BROKEN, "more than 8 MB"),
+        (says("The li", finish="length"), ModelTrouble.CUT_OFF, "cut off at 50 tokens"),
+        (says(None, refusal="I cannot help."), ModelTrouble.REFUSED, "I cannot help."),
+        (says("", finish="content_filter"), ModelTrouble.REFUSED, "declined"),
+        (says(""), ModelTrouble.EMPTY, "empty answer"),
+        (says("<think>For ever"), ModelTrouble.EMPTY, "empty answer"),
+        (fails(401, f"Incorrect API key provided: {KEY}"), ModelTrouble.WRONG_KEY, "does not accept the key"),
+        (fails(403, f"{KEY} may not"), ModelTrouble.WRONG_KEY, "does not accept the key"),
+        (fails(404, "The model `toy` does not exist"), ModelTrouble.NOT_FOUND, "does not exist"),
+        (fails(429, f"Too fast, {KEY}"), ModelTrouble.RATE_LIMITED, "Too fast, ***"),
+        (
+            fails(400, "This model's maximum context length is 10 tokens"),
+            ModelTrouble.REJECTED,
+            "maximum context length",
+        ),
+        (fails(413), ModelTrouble.REJECTED, "HTTP 413"),
+        (fails(503, "loading"), ModelTrouble.BROKEN, "HTTP 503"),
+        (sends("<html><h1>Sign in</h1></html>", kind="text/html"), ModelTrouble.BROKEN, "no chat endpoint"),
+        (sends("<html>Bad gateway</html>", status=502, kind="text/html"), ModelTrouble.BROKEN, "HTTP 502"),
+        (sends("[" * 100_000), ModelTrouble.BROKEN, "no chat endpoint"),
+        (sends("[]"), ModelTrouble.BROKEN, "no chat endpoint"),
+        (sends('{"choices": null}'), ModelTrouble.BROKEN, "no chat endpoint"),
+        (sends('{"choices": [null]}'), ModelTrouble.EMPTY, "empty answer"),
+        (sends('{"error": {"message": "overloaded"}}'), ModelTrouble.REJECTED, "overloaded"),
+        (hangs_up, ModelTrouble.UNREACHABLE, "does not answer"),
+        (overflows, ModelTrouble.BROKEN, "more than 8 MB"),
     ],
 )
-def test_each_trouble_is_told_by_its_kind(connect: Connect, play: Play, kind: Kind, words: str) -> None:
+def test_each_trouble_is_told_by_its_kind(connect: Connect, play: Play, kind: ModelTrouble, words: str) -> None:
     """One error, with the host and the model, without the key, and with what it cost."""
     model, _ = connect(play)
 
@@ -277,13 +281,13 @@ def test_an_endpoint_that_never_ends_is_left(connect: Connect, play: Play) -> No
 
     trouble = trouble_of(model)
 
-    assert (trouble.kind, "0.2 s" in trouble.message) == (Kind.TIMED_OUT, True)
+    assert (trouble.kind, "0.2 s" in trouble.message) == (ModelTrouble.TIMED_OUT, True)
     assert len(endpoint.heard) == 1
 
 
 def test_the_time_out_is_the_one_that_was_asked_for() -> None:
     """Five seconds too, which the HTTP client takes for its own default."""
-    model = OpenAIModel("toy", "http://localhost:1/v1", gate=Gate(1), timeout=5)
+    model = OpenAIModel("toy", "http://localhost:1/v1", gate=CallLimit(1), timeout=5)
 
     assert (model._client.timeout, model._client.max_retries) == (model._client._client.timeout, 2)
     model.close()
@@ -302,11 +306,11 @@ def test_nobody_listens() -> None:
     """A port without a server is unreachable, whatever is asked."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        model = OpenAIModel("toy", f"http://127.0.0.1:{taken.getsockname()[1]}/v1", gate=Gate(1), retries=0)
+        model = OpenAIModel("toy", f"http://127.0.0.1:{taken.getsockname()[1]}/v1", gate=CallLimit(1), retries=0)
         trouble = trouble_of(model)
         model.close()
 
-    assert trouble.kind is Kind.UNREACHABLE
+    assert trouble.kind is ModelTrouble.UNREACHABLE
 
 
 @pytest.mark.parametrize(
@@ -324,7 +328,7 @@ def test_a_long_wait_is_not_waited(connect: Connect) -> None:
     """An endpoint that wants a minute is told to the person who waits, at once."""
     model, endpoint = connect(fails(429, "slow down", retry_after="60"), retries=2)
 
-    assert trouble_of(model).kind is Kind.RATE_LIMITED
+    assert trouble_of(model).kind is ModelTrouble.RATE_LIMITED
     assert len(endpoint.heard) == 1
 
 
@@ -335,7 +339,7 @@ def test_no_json_on_any_rung_is_an_error(connect: Connect) -> None:
     with pytest.raises(ModelUnavailable) as caught:
         model.answer(QUESTION, schema=Finding, max_tokens=50)
 
-    assert (caught.value.kind, caught.value.usage) == (Kind.NO_JSON, Usage(21, 9, 3))
+    assert (caught.value.kind, caught.value.usage) == (ModelTrouble.NO_JSON, Usage(21, 9, 3))
     assert [schema_asked(body) for body in endpoint.heard] == ["json_schema", "json_object", "prompt"]
 
 
@@ -412,26 +416,26 @@ def test_a_server_that_answers_a_stream_with_one_piece(connect: Connect) -> None
 @pytest.mark.parametrize(
     ("play", "kind"),
     [
-        (streams("The ", b"data: {garbage\n\n"), Kind.BROKEN),
-        (streams("The ", b"data: 5\n\n"), Kind.BROKEN),
-        (streams("The ", b"\xff\xfe\x00\n\n", finish=None), Kind.BROKEN),
-        (streams("The ", b'data: {"error": {"message": "out of memory"}}\n\n'), Kind.BROKEN),
-        (streams("The ", finish="length"), Kind.CUT_OFF),
-        (streams("The ", finish=None), Kind.CUT_OFF),
-        (streams("The ", finish=None, done=False), Kind.CUT_OFF),
-        (streams(), Kind.EMPTY),
-        (streams(chunk(delta={"refusal": "No."})), Kind.REFUSED),
-        (sends("<html>Sign in</html>", kind="text/html"), Kind.BROKEN),
-        (stops, Kind.UNREACHABLE),
-        (hangs, Kind.TIMED_OUT),
-        (drips, Kind.TIMED_OUT),
-        (hangs_up, Kind.UNREACHABLE),
-        (overflows, Kind.BROKEN),
+        (streams("The ", b"data: {garbage\n\n"), ModelTrouble.BROKEN),
+        (streams("The ", b"data: 5\n\n"), ModelTrouble.BROKEN),
+        (streams("The ", b"\xff\xfe\x00\n\n", finish=None), ModelTrouble.BROKEN),
+        (streams("The ", b'data: {"error": {"message": "out of memory"}}\n\n'), ModelTrouble.BROKEN),
+        (streams("The ", finish="length"), ModelTrouble.CUT_OFF),
+        (streams("The ", finish=None), ModelTrouble.CUT_OFF),
+        (streams("The ", finish=None, done=False), ModelTrouble.CUT_OFF),
+        (streams(), ModelTrouble.EMPTY),
+        (streams(chunk(delta={"refusal": "No."})), ModelTrouble.REFUSED),
+        (sends("<html>Sign in</html>", kind="text/html"), ModelTrouble.BROKEN),
+        (stops, ModelTrouble.UNREACHABLE),
+        (hangs, ModelTrouble.TIMED_OUT),
+        (drips, ModelTrouble.TIMED_OUT),
+        (hangs_up, ModelTrouble.UNREACHABLE),
+        (overflows, ModelTrouble.BROKEN),
     ],
 )
-def test_a_stream_that_breaks_is_no_answer(connect: Connect, play: Play, kind: Kind) -> None:
+def test_a_stream_that_breaks_is_no_answer(connect: Connect, play: Play, kind: ModelTrouble) -> None:
     """Half an answer is never taken for a whole one."""
-    model, _ = connect(play, timeout=0.5 if kind is Kind.TIMED_OUT else 10)
+    model, _ = connect(play, timeout=0.5 if kind is ModelTrouble.TIMED_OUT else 10)
 
     assert trouble_of(model, stream=True).kind is kind
 
@@ -456,7 +460,7 @@ def test_no_text_of_a_log_stops_a_request(connect: Connect) -> None:
     """Control bytes, lone surrogates and placeholders travel as they are, or escaped."""
     model, endpoint = connect(says("Yes."))
 
-    model.answer([Message("user", "\x00\x1b[2J $evidence \udcff é")], max_tokens=50)
+    model.answer([ChatMessage("user", "\x00\x1b[2J $evidence \udcff é")], max_tokens=50)
 
     assert endpoint.heard[0]["messages"][0]["content"] == "\x00\x1b[2J $evidence \\udcff é"
 
@@ -470,7 +474,7 @@ def test_no_more_calls_than_allowed_run_at_once() -> None:
         go_on.wait(timeout=10)
         says("Yes.")(visitor)
 
-    gate, replies = Gate(2, waiting=0), []
+    gate, replies = CallLimit(2, waiting=0), []
     with playing(wait) as here, playing(wait) as there:
         models = [OpenAIModel("toy", endpoint.url, gate=gate, retries=0) for endpoint in (here, there)]
         threads = [
@@ -489,7 +493,7 @@ def test_no_more_calls_than_allowed_run_at_once() -> None:
         for model in models:
             model.close()
 
-    assert (third.kind, replies, len(here.heard)) == (Kind.BUSY, ["Yes.", "Yes."], 1)
+    assert (third.kind, replies, len(here.heard)) == (ModelTrouble.BUSY, ["Yes.", "Yes."], 1)
 
 
 def test_a_call_leaves_one_line_in_the_log(connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
@@ -513,4 +517,4 @@ def test_a_url_that_is_none_is_a_bad_setting() -> None:
     """It is told before the first call."""
     for url in ("http://[::1", "http://host:port/v1"):
         with pytest.raises(BadSettings, match="URL of the language model"):
-            OpenAIModel("toy", url, gate=Gate(1))
+            OpenAIModel("toy", url, gate=CallLimit(1))

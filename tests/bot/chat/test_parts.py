@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StringConstraints
 
-from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, Memory, Rung
+from bot.chat.call_limit import CallLimit
+from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
 from bot.chat.extract import json_object, speakable, visible
-from bot.chat.gate import Gate
-from bot.chat.model import Kind, ModelUnavailable, Usage
+from bot.chat.model import ModelTrouble, ModelUnavailable, Usage
 from bot.chat.schema import strict_schema
-from bot.chat.wire import Said, read_answer, read_usage
+from bot.chat.wire import StreamPiece, read_answer, read_usage
 from core.cache import MemoryCache
 
 JSON = st.recursive(
@@ -140,10 +140,10 @@ def test_every_complaint_comes_to_an_end(complaint: str, schema: bool, stream: b
 def test_what_was_learned_is_forgotten_after_a_day() -> None:
     """A server that was updated gets its chance again; another version's notes count as none."""
     cache, now = MemoryCache(), [1_000.0]
-    simple = Dialect(rung=Rung.PROMPT, temperature=False)
+    simple = Dialect(rung=JsonMode.PROMPT, temperature=False)
 
-    def remember() -> Memory:
-        return Memory("http://one/v1", "toy", cache=cache, clock=lambda: now[0])
+    def remember() -> DialectMemory:
+        return DialectMemory("http://one/v1", "toy", cache=cache, clock=lambda: now[0])
 
     remember().learn(simple)
     assert remember().recall() == simple
@@ -156,7 +156,7 @@ def test_what_was_learned_is_forgotten_after_a_day() -> None:
 
 def test_a_full_gate_refuses_and_a_slow_one_gives_up() -> None:
     """One runs, one waits for a while, the third is sent away at once; afterwards there is room again."""
-    gate = Gate(1, waiting=1, seconds=0.2)
+    gate = CallLimit(1, waiting=1, seconds=0.2)
     waiting, tired = threading.Event(), []
 
     def wait() -> None:
@@ -173,10 +173,10 @@ def test_a_full_gate_refuses_and_a_slow_one_gives_up() -> None:
         waiting.wait()
         second.join()
         assert "within 0 s" in tired[0]
-    full = Gate(1, waiting=0)
+    full = CallLimit(1, waiting=0)
     with full.turn(), pytest.raises(ModelUnavailable) as caught, full.turn():
         pass
-    assert caught.value.kind is Kind.BUSY
+    assert caught.value.kind is ModelTrouble.BUSY
     with gate.turn(), full.turn():
         tired.append("room")
 
@@ -186,7 +186,7 @@ def test_whatever_a_server_sends_can_be_read(raw: Any, key: str) -> None:
     """No shape of JSON is a crash."""
     message = {"message": raw, "finish_reason": raw}
     for shape in (raw, {key: raw}, {"choices": [raw]}, {"choices": [message]}, {"choices": [{"delta": {key: raw}}]}):
-        assert isinstance(read_answer(shape), Said | None)
+        assert isinstance(read_answer(shape), StreamPiece | None)
 
 
 @pytest.mark.parametrize("counts", [None, [], {"prompt_tokens": -1, "completion_tokens": "3"}, {"prompt_tokens": 1.5}])
@@ -197,6 +197,10 @@ def test_tokens_that_make_no_sense_count_as_none(counts: object) -> None:
 
 def test_pieces_add_up_to_an_answer() -> None:
     """Texts are joined; counts of tokens that grow from chunk to chunk are not added."""
-    pieces = [Said("a", usage=Usage(5, 1)), Said("b", aside="t", usage=Usage(5, 2)), Said(finish="stop")]
+    pieces = [
+        StreamPiece("a", usage=Usage(5, 1)),
+        StreamPiece("b", aside="t", usage=Usage(5, 2)),
+        StreamPiece(finish="stop"),
+    ]
 
-    assert pieces[0] + pieces[1] + pieces[2] == Said("ab", "t", "stop", usage=Usage(5, 2))
+    assert pieces[0] + pieces[1] + pieces[2] == StreamPiece("ab", "t", "stop", usage=Usage(5, 2))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from vcr.errors import CannotOverwriteExistingCassetteException  # type: ignore[import-untyped]  # it brings no types
 
-from bot.chat.model import Message, ScriptedModel
+from bot.chat.model import ChatMessage, ScriptedModel
 from bot.note.note import GUESS, Author, plain
 from bot.note.write import write_note
 from tests.bot.chat.conftest import KEY, Connect
@@ -68,7 +68,7 @@ def test_recording_leaves_secrets_out(connect: Connect, tmp_path: Path) -> None:
     model, endpoint = connect(says("Yes."))
 
     with cassette("new", record=True, folder=tmp_path):
-        model.answer([Message("user", "Well?")], max_tokens=5)
+        model.answer([ChatMessage("user", "Well?")], max_tokens=5)
     tape = (tmp_path / "new.yaml").read_text(encoding="utf-8")
 
     assert endpoint.headers[0]["authorization"] == f"Bearer {KEY}"
@@ -80,9 +80,9 @@ def test_a_prompt_that_changed_is_noticed(connect: Connect, tmp_path: Path) -> N
     """A cassette answers the question that was recorded, and no other."""
     model, _ = connect(says("Yes."), fails(500))
     with cassette("new", record=True, folder=tmp_path):
-        model.answer([Message("user", "Well?")], max_tokens=5)
+        model.answer([ChatMessage("user", "Well?")], max_tokens=5)
 
     with cassette("new", folder=tmp_path), pytest.raises(CannotOverwriteExistingCassetteException):
-        model.answer([Message("user", "And now?")], max_tokens=5)
+        model.answer([ChatMessage("user", "And now?")], max_tokens=5)
     with cassette("new", folder=tmp_path):
-        assert model.answer([Message("user", "Well?")], max_tokens=5).text == "Yes."
+        assert model.answer([ChatMessage("user", "Well?")], max_tokens=5).text == "Yes."

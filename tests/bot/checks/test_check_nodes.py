@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.checks.run import Node, Runner, Through
-from bot.cli import app
+from bot.commandline.check_nodes.run import Node, NodeAccess, NodeRunner
+from bot.commandline.cli import app
 from core.errors import FirstfaultError
 from lab.cluster import Cluster, ip, may_use_namespaces
 
@@ -89,11 +89,11 @@ def test_names_never_become_part_of_a_line_for_a_shell() -> None:
     node = Node("n1;reboot", "n1")
     command = ("echo", "a b", "$(reboot)")
 
-    assert Runner(Through.LOCAL).words(node, command) == list(command)
-    assert Runner(Through.SSH).words(node, command)[-3:] == ["--", "n1;reboot", "echo 'a b' '$(reboot)'"]
-    assert Runner(Through.SRUN).words(node, command)[-4:] == ["--", *command]
-    assert Runner(Through.KUBECTL).words(node, command) == ["kubectl", "exec", "n1;reboot", "--", *command]
-    assert Runner(prefix=("in", "{node}")).words(node, command) == ["in", "n1;reboot", *command]
+    assert NodeRunner(NodeAccess.LOCAL).words(node, command) == list(command)
+    assert NodeRunner(NodeAccess.SSH).words(node, command)[-3:] == ["--", "n1;reboot", "echo 'a b' '$(reboot)'"]
+    assert NodeRunner(NodeAccess.SRUN).words(node, command)[-4:] == ["--", *command]
+    assert NodeRunner(NodeAccess.KUBECTL).words(node, command) == ["kubectl", "exec", "n1;reboot", "--", *command]
+    assert NodeRunner(prefix=("in", "{node}")).words(node, command) == ["in", "n1;reboot", *command]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_wrong_use_is_told(words: list[str], tmp_path: Path) -> None:
 
 def test_a_command_that_does_not_end_is_ended_with_all_that_it_started() -> None:
     """Its children too; the answer is that it is unknown."""
-    ended = Runner().run(Node("n", "n"), ["sh", "-c", "sleep 300 & echo $!; wait"], 1.0)
+    ended = NodeRunner().run(Node("n", "n"), ["sh", "-c", "sleep 300 & echo $!; wait"], 1.0)
 
     assert ended.code is None
     until = time.monotonic() + 20

@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.flow_sets import Fault, Layout, simulate
-from bot.cli import app
-from bot.flows import beside
-from bot.flows.documents import FlowsDocument, schema_text, to_json
+from bot.commandline.cli import app
+from bot.commandline.flows.documents import FlowsDocument
+from bot.fetch import flows
+from bot.report.json_document import schema_text, to_json
 from core.errors import UnreadableFlows
 from tests.core.jobs import job, log_file
 
@@ -61,7 +62,7 @@ def test_the_json_is_the_contract(capture: list[str]) -> None:
 
 def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
     """What docs/ promises is what the program prints."""
-    golden(SCHEMA, schema_text())
+    golden(SCHEMA, schema_text(FlowsDocument))
 
 
 def test_no_job_is_exit_code_1(tmp_path: Path) -> None:
@@ -87,11 +88,11 @@ def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
 
 def test_flows_beside_logs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A packed file of megabytes unfolded to gigabytes of records; that it is left out is told, and ends nothing."""
-    monkeypatch.setattr(beside, "MAX_BYTES", 1000)
+    monkeypatch.setattr(flows, "MAX_BYTES", 1000)
     rows = "".join(f"{n},{n},a,b,5\n" for n in range(200))
     file = log_file("flows/flows.csv", f"start_us,end_us,src,dst,bytes\n{rows}")
 
-    answer, skipped = beside.flows_beside(replace(job({"rank_0.log": ""}), flows=(file,)))
+    answer, skipped = flows.flows_beside(replace(job({"rank_0.log": ""}), flows=(file,)))
 
     assert answer is None
     assert "more than 1,000 bytes" in skipped[0].reason

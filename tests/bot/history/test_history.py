@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import main
-from bot.history.document import SCHEMA, HistoryDocument, schema_text
-from bot.history.gather import Wanted, gather
+from bot.commandline.cli import main
+from bot.commandline.history.document import SCHEMA, HistoryDocument
+from bot.commandline.history.gather import HistoryRequest, gather
+from bot.report.json_document import schema_text
 from bot.settings import Settings
 from core.errors import JobNotFound
 from core.history.attempt import End
@@ -96,8 +97,8 @@ def test_a_log_that_holds_several_attempts_is_a_run(told: Callable[..., str], tm
 def test_a_run_is_read_once(jobs: Path, tmp_path: Path) -> None:
     """The second time attempts are those that were kept; and the same."""
     settings = Settings(cache=tmp_path / "cache")
-    first = gather(Wanted("llama", str(jobs)), settings)
-    again = gather(Wanted("llama", str(jobs)), settings)
+    first = gather(HistoryRequest("llama", str(jobs)), settings)
+    again = gather(HistoryRequest("llama", str(jobs)), settings)
 
     assert [one.numbers.tolist() for one in first.attempts] == [one.numbers.tolist() for one in again.attempts]
     assert [one.ended for one in again.attempts] == [End.FAILED, End.COMPLETED]
@@ -119,7 +120,7 @@ def test_without_a_run_the_attempts_are_a_guess_and_said_to_be_one(told: Callabl
 def test_a_run_that_nobody_knows_is_refused_with_those_that_are_there(jobs: Path, tmp_path: Path) -> None:
     """The hint names them."""
     with pytest.raises(JobNotFound) as refused:
-        gather(Wanted("lama", str(jobs)), Settings(cache=tmp_path / "cache"))
+        gather(HistoryRequest("lama", str(jobs)), Settings(cache=tmp_path / "cache"))
     assert "llama" in refused.value.hint
 
 
@@ -167,7 +168,7 @@ def test_a_saved_checkpoint_stops_the_training_for_as_long_as_the_log_shows(
 
 def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
     """What docs/ promises is what the program prints."""
-    golden(DOCUMENT, schema_text())
+    golden(DOCUMENT, schema_text(HistoryDocument))
 
 
 def test_the_document_survives_a_round_trip(told: Callable[..., str], jobs: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.investigate import Request, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
 from bot.settings import Settings
 from core.model import Action, NextStep
 from tests.bot.history.attempts import ERROR, Log

@@ -1,7 +1,7 @@
 """Diagnoses of two real jobs as the core makes them, and fault patterns that fit."""
 
 # ruff: noqa: E501 log lines are as long as they are
-from bot.known import KnownFault
+from bot.text.known_fault import KnownFault
 from core.model import (
     Confidence,
     Coverage,

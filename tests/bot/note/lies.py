@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.known import KnownFault
-from bot.note.claim import Use
+from bot.note.claim import ClaimUse
 from bot.note.claims import claims_of
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 from tests.bot.note.plans import answer, step
 
@@ -43,7 +43,9 @@ def _lies(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Lie]:
         ("so far unknown why", "The logs do not tell why."),
         ("likely because", "Likely the reason"),
     ):
-        untimed = [one for one in claims.of(Use.HAPPENED) if one.at is None and not one.ground and one.id[0] in "DP"]
+        untimed = [
+            one for one in claims.of(ClaimUse.HAPPENED) if one.at is None and not one.ground and one.id[0] in "DP"
+        ]
         for one in untimed[:2]:
             yield Lie("false join", answer(happened=[step(one.id, join, "E1")], cause=["D1.look"]), (words,))
     for reason in ("E9", "P9", "out of memory", "node-99", "C1"):

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 
 from bot.chat.model import ScriptedModel, Usage
-from bot.known import KnownFault
 from bot.note.note import Author, Note
 from bot.note.write import write_note
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 
 Step = dict[str, str]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.investigate import Answer, Request, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import Answer, investigate
 from bot.note.claims import claims_of
 from bot.note.note import Author, plain
 from bot.note.reading import kept

@@ -21,12 +21,12 @@ MAY_SPEAK = {
     "bot/outgoing/door.py": "the door: uploads",
     "bot/slack/connect.py": "listens to Slack; every acknowledgement passes the door",
     "bot/slack/boundary.py": "tells people privately what went wrong; every text passes the door",
-    "bot/slack/clicks.py": "names the acknowledgement of a click in a type",
-    "bot/slack/reception.py": "what the inbox takes in; nothing leaves by it",
+    "bot/slack/click_listener.py": "names the acknowledgement of a click in a type",
+    "bot/slack/intake.py": "what the inbox takes in; nothing leaves by it",
     "bot/chat/openai_model.py": "the one client of the model; every message passes the door",
     "bot/chat/bounds.py": "its HTTP client, which openai is given",
-    "bot/cluster.py": "tells Dask workers which files to read: paths, no text of logs",
-    "bot/health.py": "answers /healthz and /metrics: numbers only",
+    "bot/fetch/cluster.py": "tells Dask workers which files to read: paths, no text of logs",
+    "bot/slack/health.py": "answers /healthz and /metrics: numbers only",
     "sources/bucket.py": "reads jobs; writes nothing",
 }
 # Names of slack_sdk and slack_bolt that stand for types and errors; where a WebClient is made is tested by itself.
@@ -34,8 +34,8 @@ HARMLESS = {
     "App", "AuthorizeResult", "SlackApiError", "SlackClientError", "SlackRequestError", "SlackResponse", "WebClient",
 }  # fmt: skip
 PROCESSES = {  # who may start programs: a program could be curl
-    "bot/checks/run.py", "bot/local_slack.py", "bot/watching/process.py", "bot/work/process.py", "faultlib/probe.py",
-    "sources/flows/nfdump.py",
+    "bot/commandline/check_nodes/run.py", "bot/commandline/local_slack.py", "bot/jobs/child_process.py",
+    "bot/jobs/watch_process.py", "faultlib/probe.py", "sources/flows/nfdump.py",
 }  # fmt: skip
 
 

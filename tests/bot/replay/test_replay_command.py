@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli import app
-from bot.replay.documents import schema_text
+from bot.commandline.cli import app
+from bot.commandline.replay.documents import schema_text
 from tests.core.jobs import at, lines, raised, steps
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "replay.schema.json"

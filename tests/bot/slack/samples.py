@@ -6,14 +6,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.known import KnownFault
 from bot.note.note import Author, Note
 from bot.note.write import write_note
-from bot.slack.answer import Shown, Step
+from bot.outgoing.errors import Failure
+from bot.slack.answer import AnswerContent, ProgressStep
 from bot.slack.forms import Form, first_form
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run, Trigger
-from bot.state.values import Failure, Status
+from bot.state.values import Status
+from bot.text.known_fault import KnownFault
 from core.model import Confidence, Coverage, Diagnosis, Scope, Skipped
 from tests.bot import diagnoses
 from tests.bot.hard_cases import HOSTILE_LINE
@@ -91,12 +92,16 @@ def stopped() -> Diagnosis:
 
 
 ALL = {**diagnoses.ALL, "stopped": stopped}
-STEPS = (Step("looking for successful jobs", 12, 12), Step("reading s01", 25, 25), Step("reading f07", 12, 37))
+STEPS = (
+    ProgressStep("looking for successful jobs", 12, 12),
+    ProgressStep("reading s01", 25, 25),
+    ProgressStep("reading f07", 12, 37),
+)
 
 
-def answered(diagnosis: Diagnosis, **more: object) -> Shown:
+def answered(diagnosis: Diagnosis, **more: object) -> AnswerContent:
     """A finished answer as it is most often."""
-    whole = Shown(
+    whole = AnswerContent(
         run(job=diagnosis.job), "0.5.0", diagnosis=diagnosis, known=KNOWN, note=model_note(diagnosis), revision=1
     )
     return replace(whole, **more)  # type: ignore[arg-type]  # fields of Shown
@@ -108,10 +113,13 @@ def edited(diagnosis: Diagnosis) -> Form:
     )
 
 
-def states() -> Mapping[str, Shown]:
+def states() -> Mapping[str, AnswerContent]:
     """The message of one job in every state that it can have."""
     fault = diagnoses.node_fault()
-    waiting, running = Shown(run(Status.QUEUED), "0.5.0", place=3), Shown(run(Status.RUNNING), "0.5.0", steps=STEPS)
+    waiting, running = (
+        AnswerContent(run(Status.QUEUED), "0.5.0", place=3),
+        AnswerContent(run(Status.RUNNING), "0.5.0", steps=STEPS),
+    )
     late = replace(
         fault,
         skipped=(*fault.skipped, Skipped("deadline", "Stopped after 900 s: what would have come later is missing.")),
@@ -143,7 +151,7 @@ def states() -> Mapping[str, Shown]:
     }
 
 
-def every_shown() -> Iterator[tuple[str, Shown]]:
+def every_shown() -> Iterator[tuple[str, AnswerContent]]:
     """Every state, and every kind of diagnosis in every dress."""
     yield from states().items()
     for name, make in ALL.items():

@@ -3,14 +3,14 @@
 import pytest
 
 from bot.slack import actions
-from bot.slack.actions import About, BadButton, LinesOf, Voice
+from bot.slack.actions import BadButton, DraftClick, LinesClick, UsefulClick
 
 
 def test_what_is_written_is_read_again() -> None:
     """Run, revision, evidence and voice survive the way through Slack."""
-    assert actions.read_about(actions.about("r-7f3k2q", 3)) == About("r-7f3k2q", 3)
-    assert actions.read_lines_of(actions.lines_of("r-7f3k2q", "E12")) == LinesOf("r-7f3k2q", "E12")
-    assert actions.read_voice(actions.voice("r-7f3k2q", useful=False)) == Voice("r-7f3k2q", useful=False)
+    assert actions.read_draft(actions.draft_value("r-7f3k2q", 3)) == DraftClick("r-7f3k2q", 3)
+    assert actions.read_lines(actions.lines_value("r-7f3k2q", "E12")) == LinesClick("r-7f3k2q", "E12")
+    assert actions.read_useful(actions.useful_value("r-7f3k2q", useful=False)) == UsefulClick("r-7f3k2q", useful=False)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_is_written_is_read_again() -> None:
 )
 def test_made_up_values_are_refused(value: object) -> None:
     """A value that this program has not written ends in a message with a hint, never in a lookup."""
-    for read in (actions.read_about, actions.read_lines_of, actions.read_voice):
+    for read in (actions.read_draft, actions.read_lines, actions.read_useful):
         with pytest.raises(BadButton) as refused:
             read(value)
         assert refused.value.hint

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bot.shelf import STEP
+from bot.library.session import STEP
 from bot.slack import actions
-from bot.slack.answer import Shown, answer_message, lines_of
+from bot.slack.answer import AnswerContent, answer_message, lines_of
 from bot.slack.blocks import MAX_JSON, MAX_TEXT, Message, json_size, without_blocks
 from bot.slack.brief import MAX_LINES
 from bot.slack.sections import LIBRARY_STEP
@@ -37,21 +37,21 @@ GOLDEN = Path(__file__).parent / "golden"
 EVERY = dict(every_shown())
 
 
-def texts(shown: Shown) -> str:
+def texts(shown: AnswerContent) -> str:
     return "\n".join(strings(answer_message(shown).blocks))
 
 
-def details(shown: Shown) -> Message:
+def details(shown: AnswerContent) -> Message:
     """What stands in the thread below the message."""
     assert shown.diagnosis is not None
     return details_message(shown.run, shown.diagnosis, shown.note, shown.known, shown.version)
 
 
-def below(shown: Shown) -> str:
+def below(shown: AnswerContent) -> str:
     return "\n".join(strings(details(shown).blocks))
 
 
-def clickable(shown: Shown) -> list[str]:
+def clickable(shown: AnswerContent) -> list[str]:
     elements = [
         element
         for block in answer_message(shown).blocks
@@ -337,7 +337,7 @@ def test_the_same_values_give_the_same_message() -> None:
 def test_a_run_without_anything_has_a_message() -> None:
     """Even with no step, no answer and no reason there is something to show."""
     for status in Status:
-        message = answer_message(Shown(run(status), "0.5.0"))
+        message = answer_message(AnswerContent(run(status), "0.5.0"))
         assert problems_of_message(list(message.blocks)) == ()
         assert message.text.startswith("f07: ")
 

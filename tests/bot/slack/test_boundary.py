@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from slack_sdk.errors import SlackRequestError
 
-from bot.discreet import ASK
+from bot.library.session import open_fault_library
+from bot.outgoing.errors import ASK
 from bot.settings import Settings
-from bot.shelf import open_fault_library
 from bot.slack.blocks import Message
 from bot.slack.boundary import SEND_AGAIN, attempt, responding
-from bot.slack.client import Unclear
+from bot.slack.client import UnclearAnswer
 from bot.state.state import open_state
 from sources.jobs import open_source
 from tests.bot.state.states import ask
@@ -164,7 +164,7 @@ def test_slack_that_does_not_answer_is_no_unknown_error(caplog: pytest.LogCaptur
     """It is told as what it is, with a reference; the log has no trace of an error that nobody knows."""
 
     def work() -> None:
-        raise Unclear("views.open: half an answer")
+        raise UnclearAnswer("views.open: half an answer")
 
     words = told_of(work)
     assert "Slack did not answer me properly" in words

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from slack_sdk.errors import SlackApiError
 
-from bot.slack.client import FIRST_PAUSE, LONGEST_WAIT, ONCE_ONLY, TRIES, PatientClient, Unclear
+from bot.slack.client import FIRST_PAUSE, LONGEST_WAIT, ONCE_ONLY, TRIES, PatientClient, UnclearAnswer
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 UNCLEAR = ("500", "no answer", "half an answer", "no JSON", "internal_error", "service_unavailable")
@@ -125,14 +125,14 @@ def test_what_may_be_done_twice_is_tried_again(method: str, how: str) -> None:
 @pytest.mark.parametrize("method", sorted(ONCE_ONLY))
 def test_what_may_stand_there_already_is_not_sent_again(method: str, how: str) -> None:
     """A post whose answer is lost is one request, and an error that says that it is not known what became of it."""
-    with slack(unclear(how)) as playing, pytest.raises(Unclear, match=method):
+    with slack(unclear(how)) as playing, pytest.raises(UnclearAnswer, match=method):
         playing.client().api_call(method)
     assert (playing.asked, playing.slept) == ([method], [])
 
 
 def test_it_gives_up() -> None:
     """After three tries, with what went wrong in words."""
-    with slack(unclear("no answer")) as playing, pytest.raises(Unclear, match=r"^auth.test: \w"):
+    with slack(unclear("no answer")) as playing, pytest.raises(UnclearAnswer, match=r"^auth.test: \w"):
         playing.client().api_call("auth.test")
     assert len(playing.asked) == TRIES
 
@@ -147,7 +147,7 @@ def test_a_clear_no_is_told_at_once() -> None:
 @pytest.mark.parametrize("answer", [refuses("ratelimited", 429), says("", 500)], ids=["429", "500"])
 def test_who_has_patience_of_its_own_is_not_held_up(answer: Answer) -> None:
     """With one try the answer comes at once, whatever it is."""
-    with slack(answer) as playing, pytest.raises((SlackApiError, Unclear)):
+    with slack(answer) as playing, pytest.raises((SlackApiError, UnclearAnswer)):
         playing.client(tries=1).api_call("auth.test")
     assert (len(playing.asked), playing.slept) == (1, [])
 
@@ -156,5 +156,5 @@ def test_nobody_at_the_address_is_told_in_the_systems_words() -> None:
     """Who set the address wrong reads why there is no answer, and the token stands nowhere."""
     with slack(says()) as playing:
         pass
-    with pytest.raises(Unclear, match=r"^auth.test: Connection refused$"):
+    with pytest.raises(UnclearAnswer, match=r"^auth.test: Connection refused$"):
         playing.client().api_call("auth.test")

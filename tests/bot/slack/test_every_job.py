@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.investigate import Answer, Request, draft, investigate
+from bot.fetch.jobs import Request
+from bot.investigate import Answer, draft, investigate
 from bot.outgoing.clean import cleaned
 from bot.settings import Settings
-from bot.slack.answer import Shown, answer_message, lines_of
+from bot.slack.answer import AnswerContent, answer_message, lines_of
 from bot.slack.blocks import Message, without_blocks
 from bot.slack.brief import MAX_LINES
 from bot.slack.thread import details_message, faults_message
@@ -31,21 +32,21 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings(cache=home / "cache", library=home / "library")
 
 
-def shown_of(answer: Answer) -> Shown:
+def shown_of(answer: Answer) -> AnswerContent:
     found = cleaned(answer.diagnosis)
-    return Shown(
+    return AnswerContent(
         run(job=answer.job.manifest.job_id), "0", diagnosis=found, known=answer.known, note=answer.note, revision=1
     )
 
 
-def messages_of(shown: Shown) -> Iterator[Message]:
+def messages_of(shown: AnswerContent) -> Iterator[Message]:
     assert shown.diagnosis is not None
     yield answer_message(shown)
     yield details_message(shown.run, shown.diagnosis, shown.note, shown.known, shown.version)
     yield faults_message(shown.run.id, shown.known)
 
 
-def faults_of(shown: Shown) -> list[str]:
+def faults_of(shown: AnswerContent) -> list[str]:
     """What is wrong with the messages about a job."""
     parent, details, known = messages_of(shown)
     said = without_blocks(parent)
@@ -92,7 +93,7 @@ def test_labelled_jobs_are_told_in_short(archive: str, settings: Settings, tmp_p
 
 
 @pytest.mark.parametrize(("name", "shown"), [*every_shown()])
-def test_every_state_is_taken_by_an_independent_schema(name: str, shown: Shown) -> None:
+def test_every_state_is_taken_by_an_independent_schema(name: str, shown: AnswerContent) -> None:
     """Each state of each kind of answer, hostile ones too."""
     assert violations(answer_message(shown).arguments()) == [], name
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.slack.following import Manners, again_message, digest_message, read_quiet
-from bot.state.followed import Fate, Followed
+from bot.slack.failed_jobs import FollowRules, again_message, digest_message, read_quiet
+from bot.state.followed import FollowedJob, FollowStatus
 from tests.bot.slack.payloads import violations
 from tests.bot.slack.samples import AT, EVIL
 
@@ -22,14 +22,14 @@ from tests.bot.slack.samples import AT, EVIL
 )
 def test_quiet_hours_may_go_over_midnight(span: str, hour: int, quiet: bool) -> None:
     """48: the end of a span is no part of it; without a span no hour is quiet."""
-    manners = Manners("T0", "C0", 6, read_quiet(span), UTC)
+    manners = FollowRules("T0", "C0", 6, read_quiet(span), UTC)
 
     assert manners.is_quiet(datetime(2026, 11, 21, hour, tzinfo=UTC)) == quiet
 
 
 def test_slack_takes_what_is_said_unasked() -> None:
     """Any name of a job or run, and any number of jobs."""
-    jobs = [Followed(f"job-{number}", "llama", AT, Fate.WAITS) for number in range(99)]
+    jobs = [FollowedJob(f"job-{number}", "llama", AT, FollowStatus.WAITS) for number in range(99)]
 
     for message in (digest_message(jobs), digest_message(jobs[:1]), again_message(EVIL, 4, 3, EVIL)):
         assert violations(message.arguments()) == []

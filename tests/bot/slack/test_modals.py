@@ -11,7 +11,7 @@ import pytest
 from bot.report.citations import citations
 from bot.slack import actions, modals
 from bot.slack.forms import Form, first_form
-from bot.slack.modals import Errors
+from bot.slack.modals import FieldErrors
 from core.logs.context import Excerpt
 from core.model import Line
 from faultlib.draft import MAX_TITLE
@@ -132,7 +132,7 @@ def test_what_cannot_be_taken_is_told_beside_the_field(field: str, value: Any) -
     """A field that is empty, too long or made up gets its error inline; the others none."""
     read = modals.read_edit(submitted(edit()[0], **{"fix": "x", field: value}), diagnoses.node_fault())
 
-    assert isinstance(read, Errors)
+    assert isinstance(read, FieldErrors)
     assert set(read.fields) == {field}
     assert read.response() == {"response_action": "errors", "errors": dict(read.fields)}
 
@@ -142,8 +142,8 @@ def test_what_cannot_be_taken_is_told_beside_the_field(field: str, value: Any) -
 )
 def test_a_payload_of_another_shape_is_no_crash(payload: dict[str, Any]) -> None:
     """Whatever is sent, the answer is a list of what is missing."""
-    assert isinstance(modals.read_edit(payload, diagnoses.node_fault()), Errors)
-    assert isinstance(modals.read_reject(payload), Errors)
+    assert isinstance(modals.read_edit(payload, diagnoses.node_fault()), FieldErrors)
+    assert isinstance(modals.read_reject(payload), FieldErrors)
 
 
 def test_events_that_the_form_did_not_offer_are_left_out() -> None:
@@ -167,7 +167,7 @@ def test_a_rejection_needs_a_reason() -> None:
     view = modals.reject_modal("r-7f3k2q", 1, EVIL)
     accepted_view(view, "modal")
 
-    assert isinstance(modals.read_reject(submitted(view, reason="  ")), Errors)
+    assert isinstance(modals.read_reject(submitted(view, reason="  ")), FieldErrors)
     assert (
         modals.read_reject(submitted(view, reason=" It was \x00maintenance "))
         == "It was \N{REPLACEMENT CHARACTER}maintenance"
@@ -176,8 +176,8 @@ def test_a_rejection_needs_a_reason() -> None:
 
 def test_forms_carry_ids_only() -> None:
     """What a form is about is read from the state again; it carries run and revision."""
-    assert actions.read_about(edit()[0]["private_metadata"]) == actions.About("r-7f3k2q", 1)
-    assert actions.read_about(modals.reject_modal("r-7f3k2q", 2, "f07")["private_metadata"]).revision == 2
+    assert actions.read_draft(edit()[0]["private_metadata"]) == actions.DraftClick("r-7f3k2q", 1)
+    assert actions.read_draft(modals.reject_modal("r-7f3k2q", 2, "f07")["private_metadata"]).revision == 2
 
 
 def lines_view(name: str = "node_fault") -> dict[str, Any]:
@@ -234,7 +234,7 @@ def test_lines_that_are_gone_are_told() -> None:
 
 def test_a_modal_is_open_before_it_is_filled() -> None:
     """Something valid can be opened within three seconds, and a refusal can take its place."""
-    accepted_view(modals.wait_modal("Raw lines", actions.LINES_FORM, actions.lines_of("r-7f3k2q", "E1")), "modal")
+    accepted_view(modals.wait_modal("Raw lines", actions.LINES_FORM, actions.lines_value("r-7f3k2q", "E1")), "modal")
     accepted_view(modals.message_modal("Too late " + EVIL, EVIL * 9), "modal")
 
 

@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from bot.slack.blocks import Message
-from bot.slack.pace import SPACING, Pace
 from bot.slack.posting import Posting
-from bot.slack.telling import EDIT_EVERY, Telling
+from bot.slack.rate_limit import SPACING, RateLimit
+from bot.slack.run_messages import EDIT_EVERY, RunMessages
 from bot.state.runs import Run
 from bot.state.state import State, open_state
 from tests.bot.state.states import Hands, ask, now
@@ -38,18 +38,18 @@ def time() -> Time:
 
 
 @pytest.fixture
-def pace(time: Time) -> Pace:
-    return Pace(clock=time, sleep=time.sleep)
+def pace(time: Time) -> RateLimit:
+    return RateLimit(clock=time, sleep=time.sleep)
 
 
-def test_nobody_waits_before_slack_has_said_no(pace: Pace, time: Time) -> None:
+def test_nobody_waits_before_slack_has_said_no(pace: RateLimit, time: Time) -> None:
     """Slack allows short bursts: a crowd in one channel is served at once."""
     assert all(pace.wait(POST, "C1", 0.0) for _ in range(50))
     assert time.slept == []
 
 
 @pytest.mark.parametrize(("method", "spacing"), [(POST, 1.0), (EDIT, 1.2)])
-def test_after_a_no_one_goes_after_the_other(pace: Pace, time: Time, method: str, spacing: float) -> None:
+def test_after_a_no_one_goes_after_the_other(pace: RateLimit, time: Time, method: str, spacing: float) -> None:
     """The first when Slack allows it, then a post a second and channel, and 50 edits a minute."""
     pace.limited(method, "C1", 4.0)
     started = time.now
@@ -64,13 +64,13 @@ def test_after_a_no_one_goes_after_the_other(pace: Pace, time: Time, method: str
 def test_threads_that_wait_together_get_different_turns(time: Time) -> None:
     """Each books its turn before it sleeps, so two never wake for the same second."""
     booked: list[float] = []
-    pace = Pace(clock=time, sleep=booked.append)
+    pace = RateLimit(clock=time, sleep=booked.append)
     pace.limited(POST, "C1", 2.0)
     assert all(pace.wait(POST, "C1", 10.0) for _ in range(4))
     assert booked == [2.0, 3.0, 4.0, 5.0]
 
 
-def test_other_channels_and_methods_do_not_wait(pace: Pace, time: Time) -> None:
+def test_other_channels_and_methods_do_not_wait(pace: RateLimit, time: Time) -> None:
     """A no is about one method in one channel."""
     pace.limited(POST, "C1", 30.0)
     assert pace.wait(POST, "C2", 0.0)
@@ -78,7 +78,7 @@ def test_other_channels_and_methods_do_not_wait(pace: Pace, time: Time) -> None:
     assert time.slept == []
 
 
-def test_who_cannot_wait_so_long_is_told_at_once(pace: Pace, time: Time) -> None:
+def test_who_cannot_wait_so_long_is_told_at_once(pace: RateLimit, time: Time) -> None:
     """Without sleeping, and without taking a turn from who can."""
     pace.limited(POST, "C1", 5.0)
     assert not pace.wait(POST, "C1", 4.9)
@@ -87,7 +87,7 @@ def test_who_cannot_wait_so_long_is_told_at_once(pace: Pace, time: Time) -> None
     assert time.slept == [5.0]
 
 
-def test_a_shorter_no_does_not_shorten_a_longer_one(pace: Pace, time: Time) -> None:
+def test_a_shorter_no_does_not_shorten_a_longer_one(pace: RateLimit, time: Time) -> None:
     """Answers come in any order."""
     pace.limited(POST, "C1", 9.0)
     pace.limited(POST, "C1", 1.0)
@@ -133,11 +133,13 @@ def state(tmp_path: Path) -> Iterator[State]:
 
 
 @pytest.fixture
-def telling(state: State, written: Written, time: Time) -> Telling:
-    return Telling(cast("Posting", written), state, version="0", clock=time)
+def telling(state: State, written: Written, time: Time) -> RunMessages:
+    return RunMessages(cast("Posting", written), state, version="0", clock=time)
 
 
-def test_progress_is_one_edit_in_three_seconds(telling: Telling, state: State, written: Written, time: Time) -> None:
+def test_progress_is_one_edit_in_three_seconds(
+    telling: RunMessages, state: State, written: Written, time: Time
+) -> None:
     """The first step is shown at once; of what comes in between only the newest, when three seconds are over."""
     run = ask(state)
     telling.show(run.id)
@@ -150,7 +152,9 @@ def test_progress_is_one_edit_in_three_seconds(telling: Telling, state: State, w
     assert "36" in written.edited[-1]
 
 
-def test_what_has_become_true_while_slack_was_slow_is_shown(telling: Telling, state: State, written: Written) -> None:
+def test_what_has_become_true_while_slack_was_slow_is_shown(
+    telling: RunMessages, state: State, written: Written
+) -> None:
     """A run that begins while its first message is being posted is shown as running at once."""
     run = ask(state)
     written.slowly = lambda: written.there or state.runs.leases.claim("w")
@@ -159,7 +163,7 @@ def test_what_has_become_true_while_slack_was_slow_is_shown(telling: Telling, st
     assert "queue" not in written.edited[-1].lower()
 
 
-def test_a_message_found_again_says_what_is_true_now(telling: Telling, state: State, written: Written) -> None:
+def test_a_message_found_again_says_what_is_true_now(telling: RunMessages, state: State, written: Written) -> None:
     """The post of a bot that died stands there already: it is edited to what the state says after the search."""
     run = ask(state)
     written.there = True

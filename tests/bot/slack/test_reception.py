@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bot.slack import actions as act
-from bot.slack.envelopes import Kind, envelope_of
-from bot.slack.readers import NotYet, Readers
-from bot.slack.reception import Reception
+from bot.slack.envelopes import EnvelopeKind, envelope_of
+from bot.slack.inbox_readers import InboxReaders, RetryLater
+from bot.slack.intake import Intake
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Once, Received
 from bot.state.state import State, open_state
@@ -61,8 +61,8 @@ def state(tmp_path: Path) -> Iterator[State]:
     opened.close()
 
 
-def reception(state: State, *, objection: dict[str, Any] | None = None, ours: bool = True) -> Reception:
-    return Reception(state.inbox, concerns_us=lambda _: ours, objection=lambda _: objection, wake=lambda: None)
+def reception(state: State, *, objection: dict[str, Any] | None = None, ours: bool = True) -> Intake:
+    return Intake(state.inbox, concerns_us=lambda _: ours, objection=lambda _: objection, wake=lambda: None)
 
 
 def stored(state: State) -> list[str]:
@@ -83,13 +83,15 @@ def locked(state: State) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        (COMMAND, Kind.COMMAND), (CLICK, Kind.CLICK), (OPENING, Kind.OPENING), (CHOICE, Kind.CLICK), (FORM, Kind.FORM),
-        (SHORTCUT, Kind.SHORTCUT), (event(), Kind.MESSAGE), (event(type="app_mention"), Kind.MENTION),
+        (COMMAND, EnvelopeKind.COMMAND), (CLICK, EnvelopeKind.CLICK), (OPENING, EnvelopeKind.OPENING),
+        (CHOICE, EnvelopeKind.CLICK), (FORM, EnvelopeKind.FORM),
+        (SHORTCUT, EnvelopeKind.SHORTCUT), (event(), EnvelopeKind.MESSAGE),
+        (event(type="app_mention"), EnvelopeKind.MENTION),
     ],
-    ids=lambda value: str(value) if isinstance(value, Kind) else "",
+    ids=lambda value: str(value) if isinstance(value, EnvelopeKind) else "",
 )  # fmt: skip
 def test_every_kind_is_stored_before_it_is_acknowledged(
-    monkeypatch: pytest.MonkeyPatch, state: State, body: dict[str, Any], kind: Kind
+    monkeypatch: pytest.MonkeyPatch, state: State, body: dict[str, Any], kind: EnvelopeKind
 ) -> None:
     """Once, however often it is delivered; while the state does not answer, nothing is acknowledged."""
     door = reception(state)
@@ -97,7 +99,7 @@ def test_every_kind_is_stored_before_it_is_acknowledged(
     with locked(state):
         refused = door.receive(body)
     assert stored(state) == []
-    assert refused.status == 503 or (kind is Kind.COMMAND and "locked" in refused.body)
+    assert refused.status == 503 or (kind is EnvelopeKind.COMMAND and "locked" in refused.body)
 
     assert [door.receive(body).status for _ in range(3)] == [200, 200, 200]
     assert stored(state) == [kind]
@@ -189,8 +191,8 @@ def test_nothing_is_acknowledged_for_another_s_mistake(state: State, monkeypatch
 
 
 @contextmanager
-def reading(state: State, deal: Callable[[Received, Once], None]) -> Iterator[Readers]:
-    readers = Readers(state.inbox, deal)
+def reading(state: State, deal: Callable[[Received, Once], None]) -> Iterator[InboxReaders]:
+    readers = InboxReaders(state.inbox, deal)
     readers.start()
     try:
         yield readers
@@ -208,7 +210,7 @@ def test_what_was_left_is_dealt_with(state: State) -> None:
     assert sorted(dealt) == ["click", "command", "form", "opening"]
 
 
-@pytest.mark.parametrize("trouble", [NotYet(), StateUnavailable("The state is full.")])
+@pytest.mark.parametrize("trouble", [RetryLater(), StateUnavailable("The state is full.")])
 def test_what_cannot_be_done_now_is_done_later(state: State, trouble: Exception) -> None:
     """It is tried again when its lease has ended."""
     tries: list[int] = []
@@ -237,7 +239,7 @@ def test_windows_do_not_wait_behind_commands(state: State) -> None:
     free, opened = threading.Event(), threading.Event()
 
     def deal(received: Received, _: Once) -> None:
-        if received.kind == Kind.OPENING:
+        if received.kind == EnvelopeKind.OPENING:
             opened.set()
         else:
             free.wait(30)

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.harmless import storable
+from bot.outgoing.errors import Failure
 from bot.slack import actions, replies
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
-from bot.state.values import Failure, Status
+from bot.state.values import Status
+from bot.text.harmless import storable
 from core.errors import BadJobId, JobNotFound, NoLogs
 from faultlib.pattern import Category, Entry, Origin, Pattern, Sighting, Step
 from faultlib.pattern import Status as InLibrary

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from bot.ask.chatter import is_chatter
-from bot.slack.envelopes import Kind, envelope_of
-from bot.slack.talk import is_asked
-from bot.slack.words import names_in
+from bot.slack.commands import names_in
+from bot.slack.envelopes import EnvelopeKind, envelope_of
+from bot.slack.questions_in_thread import is_asked
 from tests.bot.slack.samples import AT, run
 
 ME = "U0BOT"
@@ -74,5 +74,5 @@ def test_a_mention_in_a_group_of_people_is_a_mention() -> None:
 
     assert said is not None
     assert called is not None
-    assert said.kind == Kind.MENTION
+    assert said.kind == EnvelopeKind.MENTION
     assert said.key == called.key

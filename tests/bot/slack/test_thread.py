@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from bot.note.note import GUESS
+from bot.outgoing.errors import Failure
 from bot.slack import actions, thread
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
-from bot.state.threads import Question
-from bot.state.values import Failure, Status
+from bot.state.threads import ThreadQuestion
+from bot.state.values import Status
 from slacksim.blocks import problems_of_message
 from tests.bot import diagnoses
 from tests.bot.slack.samples import (
@@ -35,8 +36,8 @@ GOLDEN = Path(__file__).parent / "golden"
 REPLY = "node-01 lost its link at 03:59:44 [E1].\nAll other ranks waited for it [E4]."
 
 
-def question(reply: str) -> Question:
-    return Question("q-1", "r-7f3k2q", "T0", "C0", "1.0", "1.1", "U0BOB", "why?", AT, Status.DONE, reply)
+def question(reply: str) -> ThreadQuestion:
+    return ThreadQuestion("q-1", "r-7f3k2q", "T0", "C0", "1.0", "1.1", "U0BOB", "why?", AT, Status.DONE, reply)
 
 
 def decision(verdict: Verdict = Verdict.APPROVED, **more: Any) -> Decision:
@@ -99,7 +100,7 @@ def test_a_reply_has_five_lines_and_opens_what_it_cites() -> None:
 
     assert long.blocks[0]["text"]["text"].count("\n") == 4
     opened = [block["accessory"]["value"] for block in cited.blocks if "accessory" in block]
-    assert opened == [actions.lines_of("r-7f3k2q", "E1"), actions.lines_of("r-7f3k2q", "E4")]
+    assert opened == [actions.lines_value("r-7f3k2q", "E1"), actions.lines_value("r-7f3k2q", "E4")]
 
 
 def test_the_thread_holds_what_the_message_has_no_room_for() -> None:

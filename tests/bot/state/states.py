@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from bot.state.runs import Asking, Run, Trigger
+from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.state import State
 
 
@@ -20,8 +20,8 @@ class Hands:
         self.now += timedelta(**parts)
 
 
-def asking(job: str = "f07", *, team: str = "T1", channel: str = "C1", user: str = "U1") -> Asking:
-    return Asking(job, team, channel, user, Trigger.COMMAND)
+def asking(job: str = "f07", *, team: str = "T1", channel: str = "C1", user: str = "U1") -> RunRequest:
+    return RunRequest(job, team, channel, user, Trigger.COMMAND)
 
 
 def ask(state: State, job: str = "f07", *, channel: str = "C1", forced: bool = False) -> Run:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.known import KnownFault
 from bot.note.write import write_note
 from bot.state.answers import SavedAnswer, answer_of, answer_text
+from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Line, Pictures, Series
 from tests.bot import diagnoses
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.drafts import Verdict
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope
 from bot.state.state import MIGRATIONS, State, open_state
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from bot.state.watches import WatchFinding
 from tests.bot import diagnoses
 from tests.bot.state.states import asking
@@ -63,7 +64,7 @@ def use(state: State) -> None:
         state.runs.place(run.id)
         state.drafts.revisions(run.id)
         state.drafts.decision(run.id)
-        state.feedback.voices(run.id)
+        state.feedback.votes(run.id)
         state.posts.intend(run.id, "parent")
         state.posts.intend(run.id, "report")
     for number in range(6):

@@ -9,7 +9,7 @@ import pytest
 from bot.state.audit import as_jsonl
 from bot.state.drafts import Verdict
 from bot.state.errors import RunForgotten, StaleRevision
-from bot.state.feedback import Voices
+from bot.state.feedback import Votes
 from bot.state.state import State
 from tests.bot.state.states import Hands, ask
 
@@ -188,4 +188,4 @@ def test_everybody_has_one_voice(state: State) -> None:
     for user, useful in (("U1", True), ("U2", True), ("U1", False)):
         state.feedback.give(run.id, user, useful=useful)
 
-    assert state.feedback.voices(run.id) == Voices(useful=1, useless=1)
+    assert state.feedback.votes(run.id) == Votes(useful=1, useless=1)

@@ -5,9 +5,10 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+from bot.outgoing.errors import Failure
 from bot.state.leases import MAX_TELLINGS
 from bot.state.state import State, open_state
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from tests.bot.state.states import Hands, ask, now
 
 ROOT = Path(__file__).parents[3]

@@ -1,6 +1,6 @@
 """Posts once."""
 
-from bot.state.posts import Intention
+from bot.state.posts import PostState
 from bot.state.state import State
 from tests.bot.state.states import Hands, ask
 
@@ -13,9 +13,9 @@ def test_a_post_is_intended_then_posted(state: State) -> None:
     state.posts.posted(run.id, "parent", "1.0")
     second = state.posts.intend(run.id, "parent")
 
-    assert first.intention is Intention.NEW
+    assert first.intention is PostState.NEW
     assert len(first.token) == 24
-    assert (second.intention, second.ts, second.token) == (Intention.POSTED, "1.0", first.token)
+    assert (second.intention, second.ts, second.token) == (PostState.POSTED, "1.0", first.token)
     assert state.posts.ts(run.id, "parent") == "1.0"
 
 
@@ -24,8 +24,8 @@ def test_two_at_once_do_not_both_post(state: State) -> None:
     run = ask(state)
     state.posts.intend(run.id, "parent")
 
-    assert state.posts.intend(run.id, "parent").intention is Intention.PENDING
-    assert state.posts.intend(run.id, "report").intention is Intention.NEW
+    assert state.posts.intend(run.id, "parent").intention is PostState.PENDING
+    assert state.posts.intend(run.id, "report").intention is PostState.NEW
 
 
 def test_a_post_of_unknown_fate_is_doubtful(state: State, clock: Hands) -> None:
@@ -36,8 +36,8 @@ def test_a_post_of_unknown_fate_is_doubtful(state: State, clock: Hands) -> None:
 
     doubtful, other = state.posts.intend(run.id, "parent"), state.posts.intend(run.id, "parent")
 
-    assert (doubtful.intention, doubtful.token, doubtful.ts) == (Intention.DOUBTFUL, token, None)
-    assert other.intention is Intention.PENDING
+    assert (doubtful.intention, doubtful.token, doubtful.ts) == (PostState.DOUBTFUL, token, None)
+    assert other.intention is PostState.PENDING
 
 
 def test_the_first_place_that_was_told_counts(state: State) -> None:
@@ -54,7 +54,7 @@ def test_a_refused_post_may_be_tried_anew(state: State) -> None:
     run = ask(state)
     state.posts.intend(run.id, "parent")
     state.posts.refused(run.id, "parent")
-    assert state.posts.intend(run.id, "parent").intention is Intention.NEW
+    assert state.posts.intend(run.id, "parent").intention is PostState.NEW
 
     state.posts.posted(run.id, "parent", "1.0")
     state.posts.refused(run.id, "parent")

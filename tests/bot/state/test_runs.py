@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.inbox import Envelope
 from bot.state.runs import Run
 from bot.state.state import State
-from bot.state.values import Failure, Status
+from bot.state.values import Status
 from tests.bot import diagnoses
 from tests.bot.state.states import Hands, ask, asking, now
 

@@ -1,12 +1,12 @@
 """Threads of the bot and the questions in them."""
 
 from bot.state.state import State
-from bot.state.threads import Question
+from bot.state.threads import ThreadQuestion
 from bot.state.values import Status
 from tests.bot.state.states import Hands, ask
 
 
-def question(state: State, ts: str, *, thread: str = "1.0", user: str = "U1", text: str = "why?") -> Question:
+def question(state: State, ts: str, *, thread: str = "1.0", user: str = "U1", text: str = "why?") -> ThreadQuestion:
     found = state.threads.add("T1", "C1", thread, ts=ts, user=user, text=text)
     assert found is not None
     return found

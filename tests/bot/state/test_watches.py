@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.state.runs import Asking, Trigger
+from bot.state.runs import RunRequest, Trigger
 from bot.state.state import State, open_state
 from bot.state.watches import KEEPING, Watch, WatchFinding
 
-ASKING = Asking("j", "T1", "C1", "U1", Trigger.COMMAND)
+ASKING = RunRequest("j", "T1", "C1", "U1", Trigger.COMMAND)
 
 
 class Clock:

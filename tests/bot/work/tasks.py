@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from bot.known import KnownFault
+from bot.jobs import tasks
+from bot.jobs.messages import Ask, Diagnose
+from bot.jobs.tasks import TaskOutput
 from bot.state.answers import SavedAnswer
-from bot.work import tasks
-from bot.work.messages import Ask, Diagnose
-from bot.work.tasks import Voice
+from bot.text.known_fault import KnownFault
 from core.errors import NoLogs, SourceUnavailable
 from core.model import Skipped
 from tests.bot import diagnoses
@@ -27,7 +27,7 @@ MATCH = KnownFault("P1", "fp-1", 1, "Link down", "network", "link", "cause", "fi
 LONG = 600  # seconds; whoever waits for it has failed
 
 
-def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
+def diagnose(order: Diagnose, voice: TaskOutput) -> SavedAnswer:
     with Path(os.environ["STARTS"]).open("a", encoding="ascii") as starts:
         starts.write(f"{order.job} {os.getpid()}\n")
     if order.job in ("f02", "f07", "f42"):
@@ -37,7 +37,7 @@ def diagnose(order: Diagnose, voice: Voice) -> SavedAnswer:
     return found
 
 
-def ask(order: Ask, voice: Voice) -> str:
+def ask(order: Ask, voice: TaskOutput) -> str:
     del voice
     before = [(turn.user, turn.text, turn.reply) for turn in order.conversation]
     if order.text == "die":
@@ -55,72 +55,72 @@ def answer(job: str) -> SavedAnswer:
     return SavedAnswer(job, found)
 
 
-def _quick(_: SavedAnswer, __: Voice) -> None:
+def _quick(_: SavedAnswer, __: TaskOutput) -> None:
     pass
 
 
-def _hang(found: SavedAnswer, voice: Voice) -> None:
+def _hang(found: SavedAnswer, voice: TaskOutput) -> None:
     voice.tell(found)
     time.sleep(LONG)
 
 
-def _match(found: SavedAnswer, voice: Voice) -> None:
+def _match(found: SavedAnswer, voice: TaskOutput) -> None:
     voice.tell(SavedAnswer(found.job, None, (MATCH,)))
     time.sleep(LONG)
 
 
-def _silent(_: SavedAnswer, __: Voice) -> None:
+def _silent(_: SavedAnswer, __: TaskOutput) -> None:
     time.sleep(LONG)
 
 
-def _family(found: SavedAnswer, voice: Voice) -> None:
+def _family(found: SavedAnswer, voice: TaskOutput) -> None:
     """A grandchild, whose number is the only thing told."""
     grandchild = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG})"])
     voice.tell(replace(found, report=str(grandchild.pid)))
     time.sleep(LONG)
 
 
-def _die(_: SavedAnswer, voice: Voice) -> None:
+def _die(_: SavedAnswer, voice: TaskOutput) -> None:
     print("last words \x1b[31m of a child", file=sys.stderr, flush=True)
     voice.progress("dying", 1, 2)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _die_once(found: SavedAnswer, voice: Voice) -> None:
+def _die_once(found: SavedAnswer, voice: TaskOutput) -> None:
     if Path(os.environ["STARTS"]).read_text(encoding="ascii").count(found.job) == 1:
         _die(found, voice)
 
 
-def _leave(_: SavedAnswer, __: Voice) -> None:
+def _leave(_: SavedAnswer, __: TaskOutput) -> None:
     print("leaving", file=sys.stderr, flush=True)
     os._exit(1)
 
 
-def _eat(_: SavedAnswer, __: Voice) -> None:
+def _eat(_: SavedAnswer, __: TaskOutput) -> None:
     """Two gigabytes: more than it may have, less than what would hurt the machine when nobody holds it."""
     eaten = [bytearray(16 << 20) for _ in range(128)]
     del eaten
 
 
-def _raise(_: SavedAnswer, __: Voice) -> None:
+def _raise(_: SavedAnswer, __: TaskOutput) -> None:
     raise ZeroDivisionError("secret of the trace")
 
 
-def _refuse(found: SavedAnswer, _: Voice) -> None:
+def _refuse(found: SavedAnswer, _: TaskOutput) -> None:
     raise NoLogs(f"{found.job} has no logs.", "Look elsewhere.")
 
 
-def _down(_: SavedAnswer, __: Voice) -> None:
+def _down(_: SavedAnswer, __: TaskOutput) -> None:
     raise SourceUnavailable("The jobs folder /srv/jobs cannot be listed: gone.", "Name it with --jobs.")
 
 
-def _chatter(found: SavedAnswer, voice: Voice) -> None:
+def _chatter(found: SavedAnswer, voice: TaskOutput) -> None:
     voice.tell(found)
     for number in range(100_001):
         voice.progress("counting", number, 100_000)
 
 
-def _print(_: SavedAnswer, __: Voice) -> None:
+def _print(_: SavedAnswer, __: TaskOutput) -> None:
     """A library that prints, and floods."""
     print('["Told", "", {}]')
     os.write(1, b"\xff\xfe" * 100)
@@ -128,7 +128,7 @@ def _print(_: SavedAnswer, __: Voice) -> None:
         print("noise " * 20, file=sys.stderr)
 
 
-def _environment(found: SavedAnswer, voice: Voice) -> None:
+def _environment(found: SavedAnswer, voice: TaskOutput) -> None:
     """What of the surroundings a child can see, and a file that it leaves behind."""
     secrets = [name for name in os.environ if "SLACK" in name]
     left = Path(tempfile.mkdtemp(), "left")
@@ -136,14 +136,14 @@ def _environment(found: SavedAnswer, voice: Voice) -> None:
     voice.tell(replace(found, plot=json.dumps({"secrets": secrets, "left": str(left), "group": os.getpgrp()})))
 
 
-def _gate(found: SavedAnswer, voice: Voice) -> None:
+def _gate(found: SavedAnswer, voice: TaskOutput) -> None:
     """Wait for a file."""
     voice.tell(found)
     while not Path(os.environ["STARTS"] + ".go").exists():
         time.sleep(0.01)
 
 
-JOBS: dict[str, Callable[[SavedAnswer, Voice], None]] = {
+JOBS: dict[str, Callable[[SavedAnswer, TaskOutput], None]] = {
     "quick": _quick,
     "hang": _hang,
     "match": _match,

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.discreet import ASK
-from bot.state.runs import Asking, Trigger
+from bot.jobs.tasks import TASKS
+from bot.jobs.work_context import Limits
+from bot.outgoing.errors import ASK
+from bot.state.runs import RunRequest, Trigger
 from bot.state.state import State, open_state
 from bot.state.values import Status
-from bot.work.means import Limits
-from bot.work.tasks import TASKS
 from tests.bot.state.states import Hands, ask, now
 from tests.bot.work.workers import Recorder, alive, starts, until, working
 
@@ -290,7 +290,7 @@ def test_fifty_ask_while_diagnoses_run(state: State, tmp_path: Path, recorder: R
 
     def one(number: int) -> float:
         asked_at = time.monotonic()
-        state.runs.ask(Asking(f"hang-{number}", "T1", "C1", f"U{number}", Trigger.COMMAND))
+        state.runs.ask(RunRequest(f"hang-{number}", "T1", "C1", f"U{number}", Trigger.COMMAND))
         return time.monotonic() - asked_at
 
     for job in ("f07", "f02"):

@@ -4,39 +4,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.state.answers import SavedAnswer
-from bot.state.values import Failure
-from bot.work.messages import (
+from bot.jobs.messages import (
+    AnswerMessage,
     Ask,
     BadMessage,
+    ChildOrder,
     Diagnose,
+    EarlierTurn,
+    FailureMessage,
     Message,
-    Order,
-    Progress,
-    Refused,
-    Replied,
-    Told,
-    Turn,
+    ProgressMessage,
+    ReplyMessage,
     is_last,
     of_line,
     to_line,
 )
+from bot.outgoing.errors import Failure
+from bot.state.answers import SavedAnswer
 from tests.bot.work.tasks import MATCH, answer
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        Order("bot.work.tasks:diagnose", Diagnose("f07", "/x", "0.1.0"), 1 << 30),
-        Order("bot.work.tasks:ask", Ask("why?\n\ud800", answer("f07"), (Turn("U1", "a", "b"),))),
-        Progress("reading \x1b", 1, 2),
-        Told(answer("f07"), final=False),
-        Told(SavedAnswer("f07", None, (MATCH,)), final=False),
-        Replied("Because\nof E1 \ud800\x00"),
-        Refused(Failure("no", "try", "NoLogs"), "trace\n"),
+        ChildOrder("bot.jobs.tasks:diagnose", Diagnose("f07", "/x", "0.1.0"), 1 << 30),
+        ChildOrder("bot.jobs.tasks:ask", Ask("why?\n\ud800", answer("f07"), (EarlierTurn("U1", "a", "b"),))),
+        ProgressMessage("reading \x1b", 1, 2),
+        AnswerMessage(answer("f07"), final=False),
+        AnswerMessage(SavedAnswer("f07", None, (MATCH,)), final=False),
+        ReplyMessage("Because\nof E1 \ud800\x00"),
+        FailureMessage(Failure("no", "try", "NoLogs"), "trace\n"),
     ],
 )
-def test_a_message_crosses_unchanged(message: Message | Order) -> None:
+def test_a_message_crosses_unchanged(message: Message | ChildOrder) -> None:
     """One line of ASCII each, whatever the logs said."""
     line = to_line(message)
 
@@ -57,11 +57,11 @@ def test_anything_else_is_no_message(line: bytes) -> None:
 @pytest.mark.parametrize(
     ("message", "last"),
     [
-        (Progress("x", 1, 1), False),
-        (Told(answer("f07"), final=False), False),
-        (Told(answer("f07"), final=True), True),
-        (Replied(""), True),
-        (Refused(Failure("no")), True),
+        (ProgressMessage("x", 1, 1), False),
+        (AnswerMessage(answer("f07"), final=False), False),
+        (AnswerMessage(answer("f07"), final=True), True),
+        (ReplyMessage(""), True),
+        (FailureMessage(Failure("no")), True),
     ],
 )
 def test_the_last_message_is_known(message: Message, last: bool) -> None:

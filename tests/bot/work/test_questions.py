@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.jobs.tasks import TASKS
+from bot.jobs.work_context import Limits
 from bot.state.runs import Run
 from bot.state.state import State
 from bot.state.values import Status
-from bot.work.means import Limits
-from bot.work.tasks import TASKS
 from tests.bot.state.states import ask
 from tests.bot.work.tasks import answer
 from tests.bot.work.workers import Recorder, until, working

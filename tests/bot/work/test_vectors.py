@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.jobs.tasks import TASKS
+from bot.jobs.vectors import Vectors
+from bot.library.session import open_fault_library
 from bot.settings import Settings
-from bot.shelf import open_fault_library
-from bot.work.tasks import TASKS
-from bot.work.vectors import Vectors
 from tests.bot.work.workers import ROOT, alive, until
 
 OURS = {"embed": "tests.bot.work.test_vectors:embed"}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.jobs import worker as worker_module
+from bot.jobs.lease_keeper import EndReason, LeaseKeeper
 from bot.state.state import State, open_state
 from bot.state.values import Status
-from bot.work import worker as worker_module
-from bot.work.watch import Watch, Why
 from tests.bot.state.states import Hands, ask, now
 from tests.bot.work.workers import LEASE, Recorder, alive, alone, shared_state, slack, starts, until, working
 
@@ -233,10 +233,10 @@ def test_a_lease_outlasts_many_times_itself(tmp_path: Path) -> None:
 
 def test_a_row_that_another_slot_has_claimed_is_lost(state: State) -> None:
     """After a lease that could not be renewed in time: the second slot goes on, and the first ends without an error."""
-    watch = Watch("w1", state.clock, state.runs.cancelled)
+    watch = LeaseKeeper("w1", state.clock, state.runs.cancelled)
     with ExitStack() as second:
         with watch.hold("r-1", state.runs.leases) as before:
             after = second.enter_context(watch.hold("r-1", state.runs.leases))
-            assert (before.why, after.why) == (Why.LOST, None)
+            assert (before.why, after.why) == (EndReason.LOST, None)
         assert watch.held() == (after,)
     assert watch.held() == ()

@@ -14,14 +14,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.jobs.work_context import Limits
+from bot.jobs.worker import Worker
+from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
-from bot.state.posts import Intention
+from bot.state.posts import PostState
 from bot.state.runs import Run
 from bot.state.state import State, open_state
-from bot.state.threads import Question
-from bot.state.values import Failure
-from bot.work.means import Limits
-from bot.work.worker import Worker
+from bot.state.threads import ThreadQuestion
 from tests.bot.work.tasks import TASKS
 
 ROOT = Path(__file__).parents[3]
@@ -49,10 +49,10 @@ class Recorder:
     def cancelled(self, run: Run) -> None:
         self._note("cancelled", run.id, run)
 
-    def replied(self, question: Question) -> None:
+    def replied(self, question: ThreadQuestion) -> None:
         self._note("replied", question.id, question.reply)
 
-    def not_replied(self, question: Question, failure: Failure) -> None:
+    def not_replied(self, question: ThreadQuestion, failure: Failure) -> None:
         self._note("not replied", question.id, failure)
 
     def finished(self, task: str, outcome: str, seconds: float) -> None:
@@ -175,10 +175,10 @@ class _Slack(Recorder):
         if self._behaviour == "dies before it posts":
             os.kill(os.getpid(), signal.SIGKILL)
         post = self._state.posts.intend(run.id, "answer")
-        if post.intention is Intention.PENDING:
+        if post.intention is PostState.PENDING:
             raise ConnectionError("somebody else is posting")
         known = [one["ts"] for one in slack(self._tmp_path) if one["token"] == post.token]
-        if post.intention in (Intention.NEW, Intention.DOUBTFUL) and not known:
+        if post.intention in (PostState.NEW, PostState.DOUBTFUL) and not known:
             known = [f"{time.time():.6f}"]
             with (self._tmp_path / "slack").open("a", encoding="ascii") as file:
                 file.write(json.dumps({"job": answer.job, "token": post.token, "ts": known[0]}) + "\n")

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from benchmarks.flow_sets import STORAGE, Fault, Layout, simulate
-from bot.flows.documents import to_document, to_json
+from bot.commandline.flows.documents import to_document
+from bot.report.json_document import to_json
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer, Subject
 from core.flows.table import table_from

@@ -1,0 +1,281 @@
+"""The whole bot, built at the edge: state, worker, listeners, one way in, health."""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+
+from slack_bolt import App
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.errors import SlackClientError
+
+from bot.jobs.run_files import RunFiles
+from bot.jobs.tasks import TASKS
+from bot.jobs.vectors import Vectors
+from bot.jobs.watch_service import WatchService
+from bot.jobs.work_context import Limits
+from bot.jobs.worker import GRACE_SECONDS, Worker
+from bot.library.session import open_fault_library
+from bot.settings import Settings
+from bot.slack.approvals import Approvals
+from bot.slack.click_listener import ClickListener
+from bot.slack.client import TIMEOUT
+from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
+from bot.slack.failed_jobs import FailedJobs, FollowRules, read_quiet
+from bot.slack.health import HealthServer, Metrics, split_address
+from bot.slack.inbox_readers import InboxReaders
+from bot.slack.intake import Intake
+from bot.slack.listener_context import ListenerContext
+from bot.slack.listeners import Listeners
+from bot.slack.people import People, read_approvers
+from bot.slack.posting import Posting
+from bot.slack.requests import Requests
+from bot.slack.run_messages import RunMessages
+from bot.slack.text_listener import TextListener
+from bot.slack.watch_requests import WatchRequests
+from bot.state.drafts import Decision
+from bot.state.leases import LEASE
+from bot.state.state import State, open_state
+from core.errors import BadSettings, FirstfaultError
+from faultlib.library import Library
+from sources.jobs import open_source
+
+DATABASE, REPORTS = "state.db", "reports"
+KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
+TIDY_EVERY = 6 * 3600.0  # seconds
+LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old is what was left undone, and seconds between two looks
+# How late an edit may be done that a bot had sent when it died, perhaps after a newer one of another bot; and how far
+# before its own beginning the next bot looks for that.
+SETTLED, DIED_LATELY = timedelta(seconds=TIMEOUT), timedelta(minutes=1)
+LEAVING_SECONDS = 6.0  # slack_sdk takes four to close a socket
+_LOG = logging.getLogger(__name__)
+
+
+class Bot:
+    """Everything that runs; ``start`` returns at once, ``stop`` when all of it is done."""
+
+    def __init__(
+        self, settings: Settings, *, version: str, tasks: Mapping[str, str] = TASKS, lease: timedelta = LEASE
+    ) -> None:
+        """Open the state and say hello to Slack; ``tasks`` and ``lease`` are other ones in tests.
+
+        Raises:
+            BadSettings: a token is missing.
+            SlackUnavailable: Slack does not answer, or takes no token.
+            StateUnavailable: the state cannot be opened.
+        """
+        token = _secret(settings.slack_bot_token.get_secret_value(), "FIRSTFAULT_SLACK_BOT_TOKEN")
+        self.metrics = Metrics()
+        self._settings = settings
+        self._open_jobs = partial(open_source, settings.jobs, links=settings.follow_links)
+        self._client = make_client(token, settings.slack_api_url)
+        identity = who_am_i(self._client)
+        self.state: State = open_state(settings.state / DATABASE, lease=lease)
+        self._files = RunFiles(settings.state / REPORTS)
+        self._posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
+        self._run_messages = RunMessages(self._posting, self.state, version=version, metrics=self.metrics)
+        self._people = People(self._client, read_approvers(settings.approvers.split(",")))
+        self._approvals = Approvals(
+            self.state, self._run_messages, self._posting, self._people, self._open_library, metrics=self.metrics
+        )
+        self.worker = Worker(
+            self.state,
+            self._run_messages,
+            files=settings.state / REPORTS,
+            limits=Limits(runs=settings.runs, run_seconds=settings.deadline),
+            counters=self.metrics,
+            version=version,
+            tasks=tasks,
+        )
+        unhurried = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
+        watch_requests = self._make_watch_requests(unhurried)
+        self._watch_service = WatchService(self.state, watch_requests, wake=self.worker.wake)
+        watch_requests.wake = self._watch_service.wake
+        self._failed_jobs = self._make_failed_jobs(identity)
+        self._vectors = Vectors(tasks=tasks)
+        self._readers, intake = self._make_listeners(identity, watch_requests)
+        secret = settings.slack_signing_secret.get_secret_value()
+        app = make_app(self._client, identity, secret, intake.receive, self.metrics.acknowledged)
+        self._transport = _transport(settings, app)
+        self._health = self._make_health(settings)
+        self._stopping = threading.Event()
+        self._tidy = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
+        self._late = threading.Thread(target=self._keep_posted, name="late", daemon=True)
+
+    @property
+    def health_port(self) -> int | None:
+        """Where ``/healthz`` is."""
+        return self._health.port if self._health else None
+
+    @property
+    def request_port(self) -> int | None:
+        """Where Slack's requests go, when they come over HTTP."""
+        return self._transport.port if isinstance(self._transport, Http) else None
+
+    def start(self) -> None:
+        """Work first, then listen: what was left in the queue, and in the inbox, needs no new question."""
+        self.worker.start()
+        self._readers.start()
+        if self._health:
+            self._health.start()
+        self._transport.start()
+        self._vectors.start()
+        self._watch_service.start()
+        if self._failed_jobs:
+            self._failed_jobs.start()
+        self._tidy.start()
+        self._late.start()
+
+    def healthy(self) -> bool:
+        """Whether worker, transport, readers of the inbox, watches and failed jobs are well."""
+        parts = (self.worker, self._transport, self._readers, self._watch_service, self._failed_jobs)
+        return all(part.healthy() for part in parts if part is not None)
+
+    def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
+        """Take nothing new, finish what ends soon, hand back the rest."""
+        self._stopping.set()
+        leaving = threading.Thread(target=self._transport.stop, name="leaving", daemon=True)
+        reading = threading.Thread(target=self._readers.stop, name="reading", daemon=True)
+        reading.start()
+        leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
+        self._vectors.stop()
+        self._watch_service.stop()
+        if self._failed_jobs:
+            self._failed_jobs.stop()
+        self.worker.stop(grace_seconds)
+        leaving.join(LEAVING_SECONDS)
+        reading.join(2 * LEAVING_SECONDS)
+        for thread in (self._late, self._tidy):
+            if thread.is_alive():
+                thread.join(LEAVING_SECONDS)
+        if self._health:
+            self._health.stop()
+        self.state.close()
+
+    @contextmanager
+    def _open_library(self) -> Iterator[Library]:
+        with open_fault_library(self._settings, embeds=False) as library:
+            yield library
+        self._vectors.wake()  # an approval is answered before its pattern has a vector
+
+    def _make_watch_requests(self, posting: Posting) -> WatchRequests:
+        return WatchRequests(
+            self.state,
+            posting,
+            self._run_messages,
+            self._people,
+            open_jobs=self._open_jobs,
+            limit=self._settings.watches,
+        )
+
+    def _make_failed_jobs(self, identity: AuthorizeResult) -> FailedJobs | None:
+        """What looks for jobs that failed; None where no channel wants to hear of them."""
+        settings = self._settings
+        if not settings.follow_channel:
+            return None
+        quiet = read_quiet(settings.follow_quiet)
+        return FailedJobs(
+            self.state,
+            self._run_messages,
+            self._posting,
+            FollowRules(identity.team_id or "", settings.follow_channel, settings.follow_posts, quiet),
+            open_jobs=self._open_jobs,
+            wake=self.worker.wake,
+        )
+
+    def _make_listeners(self, identity: AuthorizeResult, watch_requests: WatchRequests) -> tuple[InboxReaders, Intake]:
+        """What people write and click: who takes it in, and who deals with it."""
+        requests = Requests(
+            self.state,
+            self._run_messages,
+            self._people,
+            self._client,
+            open_jobs=self._open_jobs,
+            wake=self.worker.wake,
+            watching=watch_requests,
+        )
+        context = ListenerContext(
+            state=self.state,
+            requests=requests,
+            approvals=self._approvals,
+            client=self._client,
+            open_jobs=self._open_jobs,
+            wake=self.worker.wake,
+            me=str(identity.bot_user_id or ""),
+        )
+        texts, clicks = TextListener(context), ClickListener(context)
+        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks).deal)
+        intake = Intake(self.state.inbox, concerns_us=texts.concerns_us, objection=clicks.objection, wake=readers.wake)
+        return readers, intake
+
+    def _make_health(self, settings: Settings) -> HealthServer | None:
+        if not settings.health:
+            return None
+        host, port = split_address(settings.health, "FIRSTFAULT_HEALTH")
+        checks = {
+            "worker": self.worker.healthy,
+            "slack": self._transport.healthy,
+            "inbox": self._readers.healthy,
+            "watches": self._watch_service.healthy,
+            "state": self.state.writable,
+        }
+        return HealthServer(host, port, self.metrics, checks)
+
+    def _keep_posted(self) -> None:
+        """Give runs the message, or the newest edit of it, that Slack did not take, and approvals their patterns."""
+        began, settled = self.state.clock(), False
+        while not self._stopping.wait(LATE_EVERY):
+            try:
+                late = {run.id for run in self.state.runs.unposted(self.state.clock() - LATE)}
+                if not settled and self.state.clock() - began >= SETTLED:
+                    late |= {run.id for run in self.state.runs.ended(began - DIED_LATELY)}
+                    settled = True
+                for run_id in sorted(late | self._posting.behind()):
+                    self._post_late(run_id)
+                for decision in self.state.drafts.pending(self.state.clock() - LATE):
+                    self._file_late(decision)
+            except FirstfaultError as trouble:
+                _LOG.warning("cannot look for what was left undone: %s", trouble.message)
+
+    def _post_late(self, run_id: str) -> None:
+        run = self.state.runs.get(run_id)
+        if run is None or self._stopping.is_set() or not (run.told or run.status.active):
+            return  # one that is over, and not told, is the worker's
+        try:
+            if not self._run_messages.show(run_id):
+                self.state.runs.cancel(run_id, run.asked_by)  # it may not write there any more
+        except (FirstfaultError, SlackClientError) as trouble:
+            _LOG.info("%s: Slack shows something old: %s", run_id, trouble, extra={"run": run_id})
+
+    def _file_late(self, decision: Decision) -> None:
+        """Archive what somebody approved when the bot died."""
+        try:
+            self._approvals.finish(decision)
+        except (FirstfaultError, SlackClientError) as trouble:
+            _LOG.error("%s: an approval is not archived: %s", decision.run, trouble, extra={"run": decision.run})
+
+    def _keep_tidy(self) -> None:
+        """Drop what is old, now and again."""
+        while not self._stopping.wait(TIDY_EVERY):
+            try:
+                self._files.remove(self.state.forget(KEPT))
+            except FirstfaultError as trouble:
+                _LOG.warning("nothing was tidied: %s", trouble.message)
+
+
+def _transport(settings: Settings, app: App) -> Transport:
+    if settings.slack_transport == "http":
+        _secret(settings.slack_signing_secret.get_secret_value(), "FIRSTFAULT_SLACK_SIGNING_SECRET")
+        return Http(app, *split_address(settings.listen, "FIRSTFAULT_LISTEN"))
+    token = _secret(settings.slack_app_token.get_secret_value(), "FIRSTFAULT_SLACK_APP_TOKEN")
+    return Socket(app, token, settings.slack_api_url)
+
+
+def _secret(value: str, variable: str) -> str:
+    if not value:
+        raise BadSettings(
+            f"{variable} is not set.", "docs/slack.md has every click; firstfault check says what is missing."
+        )
+    return value

@@ -1,0 +1,54 @@
+"""How the lines of an answer are written: a sentence with what it stands on, a quoted line with its place."""
+
+from collections.abc import Iterable, Sequence
+
+from bot.outgoing.redact import redact
+from bot.text.harmless import harmless
+from bot.text.wording import without_clock
+from core.answer.look import Found
+from core.model import Line
+
+MAX_ANSWER_LINES = 5
+MAX_LINE = 220  # characters of a quoted line: two rows of a phone
+MAX_SENTENCE = 600
+
+Lines = Sequence[str]
+
+
+def cited(text: str, *ids: str) -> str:
+    """A sentence with the ids of the evidence that it stands on."""
+    told = _cut(text.strip(), MAX_SENTENCE)
+    return f"{told} [{', '.join(dict.fromkeys(ids))}]" if ids else told
+
+
+def quoted(found: Found, most: int = MAX_ANSWER_LINES - 1) -> list[str]:
+    """Lines with their clock, who wrote them, and where they stand."""
+    return [_quoted(*one) for one in zip(found.lines[:most], found.who, found.clock, strict=False)]
+
+
+def raw(lines: Iterable[Line], most: int = MAX_ANSWER_LINES - 1) -> list[str]:
+    """Lines of the evidence, as they stand in the log."""
+    return [_quoted(line, "", "") for line in list(lines)[:most]]
+
+
+def _quoted(line: Line, who: str, clock: str) -> str:
+    lead = " ".join(part for part in (clock, harmless(who, 60)) if part)
+    text = without_clock(line.text.strip()) if clock else line.text.strip()
+    return f"{f'{lead}: ' if lead else ''}{_cut(text, MAX_LINE)} ({harmless(line.file, 160)}:{line.line})"
+
+
+def _cut(text: str, most: int) -> str:
+    """A text that fits, without secrets: of one that is cut first the rest is not known any more."""
+    return harmless(redact(text), most)
+
+
+def joined(*parts: str) -> str:
+    """Sentences in one line; empty ones are left out."""
+    return " ".join(part.strip() for part in parts if part.strip())
+
+
+def lower(text: str) -> str:
+    """A clause of a sentence: no capital, no full stop; names keep theirs."""
+    first = text.split(" ", 1)[0]
+    named = first[1:] != first[1:].lower() or any(character.isdigit() for character in first)
+    return (text if named else text[:1].lower() + text[1:]).rstrip(". ")

@@ -1,0 +1,1 @@
+"""What a person types: each command, its options, and its answers in the terminal. Start at ``cli.py``."""

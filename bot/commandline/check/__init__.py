@@ -1,0 +1,1 @@
+"""``firstfault check``: what answers of jobs, library, model and Slack."""

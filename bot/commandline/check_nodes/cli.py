@@ -1,0 +1,62 @@
+"""``firstfault check-nodes``: words in, an exit code out; as ``bot.commandline.cli``."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has options
+    nodes: Annotated[
+        Path, typer.Argument(metavar="NODES", help="A file with a node a line, perhaps with its address.")
+    ],
+    *,
+    run: Annotated[bool, typer.Option("--run", help="Run them; without it only what would run is told.")] = False,
+    through: Annotated[
+        str, typer.Option("--through", metavar="WAY", help="local, ssh, srun, kubectl, or words with {node}.")
+    ] = "ssh",
+    check: Annotated[
+        list[str] | None, typer.Option("--check", metavar="NAME", help="Only this one; may come several times.")
+    ] = None,
+    heavy: Annotated[
+        bool, typer.Option("--heavy", help="Also those that take a node for a quarter of an hour.")
+    ] = False,
+    python: Annotated[str, typer.Option("--python", metavar="PATH", help="On the nodes, with torch.")] = "python3",
+    backend: Annotated[str, typer.Option("--backend", metavar="NAME", help="Of pairs: gloo or nccl.")] = "gloo",
+    megabytes: Annotated[
+        float, typer.Option("--megabytes", min=0.1, max=4096, metavar="N", help="Of a gather.")
+    ] = 16.0,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=1, max=600, metavar="N", help="Until a gather counts as failed.")
+    ] = 30.0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Run checks on nodes that you name: tools that exist, pairs, bits.
+
+    \b
+    firstfault check-nodes suspects.txt
+    firstfault check-nodes suspects.txt --run --check gpu-errors --check pairs
+    firstfault check-nodes suspects.txt --run --through srun
+
+    Nothing runs without --run, and nothing is done to a node that fails. A check that times out, crashes or is not
+    installed is unknown, not failed (docs/checks.md). Exit codes: 0 all passed, or nothing was run; 1 something failed
+    or is unknown; 2 wrong use.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.check_nodes.command import NodeChecks, nodes_in  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.check_nodes.command import check_nodes as start  # noqa: PLC0415
+    from bot.commandline.check_nodes.pairs import PairSettings  # noqa: PLC0415
+    from bot.commandline.check_nodes.run import NodeAccess, NodeRunner  # noqa: PLC0415
+
+    known = through in {way.value for way in NodeAccess}
+    if not known and "{node}" not in through:
+        raise typer.BadParameter("is local, ssh, srun, kubectl, or words with {node}", param_hint="--through")
+    if backend not in ("gloo", "nccl"):
+        raise typer.BadParameter("is gloo or nccl", param_hint="--backend")
+    try:
+        runner = NodeRunner(NodeAccess(through)) if known else NodeRunner(prefix=tuple(shlex.split(through)))
+    except ValueError as error:  # a quote that is not closed
+        raise typer.BadParameter(f"cannot be split into words: {error}", param_hint="--through") from error
+    how = PairSettings(python, backend, megabytes, seconds)
+    wanted = NodeChecks(nodes_in(nodes), runner, tuple(check or ()), heavy, how)
+    raise typer.Exit(start(wanted, run=run, json=json))

@@ -1,0 +1,109 @@
+"""Pairs of nodes and the bitwise step, with the programs of ``scripts``."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.commandline.check_nodes.run import Node, NodeRunner, each
+from core.checks.verdict import Outcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good
+
+SCRIPTS = Path(__file__).parent / "scripts"
+PORT = 29_400  # of the first pair; each one has its own, so that nothing of the one before is met
+START_S = 120.0  # to load torch from a busy file system
+
+
+@dataclass(frozen=True, slots=True)
+class PairSettings:
+    """How pairs are run. python: on the nodes, with torch; megabytes: of a gather; seconds: until it has failed."""
+
+    python: str = "python3"
+    backend: str = "gloo"
+    megabytes: float = 16.0
+    seconds: float = 30.0
+
+
+def check_pairs(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> Mapping[str, tuple[Outcome, str]]:
+    """Two rounds: neighbours, then each slow or failed one with one that was fast."""
+    known = {node.name: node for node in nodes}
+    names = [node.name for node in nodes]
+    first = _round(1, neighbours(names), known, runner, how)
+    second = _round(2, with_good(names, first), known, runner, how)
+    return judge_pairs(names, [*first, *second])
+
+
+def check_bits(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> Mapping[str, tuple[Outcome, str]]:
+    """The same step on every node; gradients bit by bit."""
+    source = (SCRIPTS / "bits.py").read_text(encoding="utf-8")
+    ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes)
+    told: dict[str, tuple[str, str] | None] = {}
+    for node, one in zip(nodes, ran, strict=True):
+        found = _last(one, "digest") if one.code == 0 else None
+        told[node.name] = (str(found["kind"]), str(found["digest"])) if found and "kind" in found else None
+    return judge_bits(told)
+
+
+def waves(pairs: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Pairs that may run side by side: no node twice in a wave."""
+    found: list[list[tuple[str, str]]] = []
+    for pair in pairs:
+        free = next((wave for wave in found if not {*pair} & {name for other in wave for name in other}), None)
+        if free is None:
+            found.append([pair])
+        else:
+            free.append(pair)
+    return found
+
+
+def _round(
+    number: int, pairs: Sequence[tuple[str, str]], known: Mapping[str, Node], runner: NodeRunner, how: PairSettings
+) -> list[Pair]:
+    source = (SCRIPTS / "pair.py").read_text(encoding="utf-8")
+    done: list[Pair] = []
+    for wave in waves(pairs):
+        jobs = [
+            (known[pair[rank]], rank, known[pair[0]], PORT + 1000 * number + len(done) + place)
+            for place, pair in enumerate(wave)
+            for rank in (0, 1)
+        ]
+
+        def run(job: tuple[Node, int, Node, int]) -> Ran:
+            node, rank, host, port = job
+            words = [
+                str(rank),
+                host.address,
+                node.address,
+                str(port),
+                str(how.megabytes),
+                str(how.seconds),
+                how.backend,
+            ]
+            return runner.run(node, [how.python, "-c", source, *words], START_S + how.seconds)
+
+        ran = each(run, jobs)
+        done += [_pair(number, pair, ran[2 * place], ran[2 * place + 1]) for place, pair in enumerate(wave)]
+    return done
+
+
+def _pair(number: int, nodes: tuple[str, str], one: Ran, other: Ran) -> Pair:
+    """Unknown where one of the two never was ready: then nobody knows what the other waited for."""
+    if any(_last(ran, "ready") is None for ran in (one, other)):
+        return Pair(number, nodes, None, unknown=True)
+    results = [_last(ran, "seconds") if ran.code == 0 else None for ran in (one, other)]
+    if any(found is None or found.get("right") is not True for found in results):
+        return Pair(number, nodes, None)
+    return Pair(number, nodes, max(float(found["seconds"]) for found in results if found))
+
+
+def _last(ran: Ran, key: str) -> dict[str, Any] | None:
+    """The last line of JSON that holds a key; whatever else stands in the output is not looked at."""
+    for line in reversed(ran.output.splitlines()):
+        if line.startswith("{"):
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(found, dict) and key in found:
+                return found
+    return None

@@ -1,0 +1,86 @@
+"""Commands on nodes: argument lists, each in a process group of its own that is ended when its time is over."""
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from core.checks.verdict import Ran
+
+MAX_OUTPUT = 1 << 20  # bytes of a command that are read: nvidia-smi -q of eight GPUs has 100 kB
+AT_ONCE = 32  # connections that are open at a time
+_T = TypeVar("_T")
+_S = TypeVar("_S")
+
+
+class NodeAccess(StrEnum):
+    """How a command comes to a node."""
+
+    LOCAL = "local"
+    SSH = "ssh"
+    SRUN = "srun"
+    KUBECTL = "kubectl"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node, and the address by which others reach it."""
+
+    name: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRunner:
+    """Runs commands on nodes. prefix: words of another way to a node, with {node}; empty: ``through`` decides."""
+
+    through: NodeAccess = NodeAccess.LOCAL
+    prefix: tuple[str, ...] = ()
+
+    def words(self, node: Node, command: Sequence[str]) -> list[str]:
+        """The whole argument list. ssh hands its words to a shell on the node, so each is quoted for it."""
+        if self.prefix:
+            return [*(word.replace("{node}", node.name) for word in self.prefix), *command]
+        if self.through is NodeAccess.SSH:
+            quoted = shlex.join(command)
+            return ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", node.name, quoted]
+        if self.through is NodeAccess.SRUN:
+            return ["srun", "--nodes=1", "--ntasks=1", "--overlap", f"--nodelist={node.name}", "--", *command]
+        if self.through is NodeAccess.KUBECTL:
+            return ["kubectl", "exec", node.name, "--", *command]
+        return [*command]
+
+    def run(self, node: Node, command: Sequence[str], seconds: float) -> Ran:
+        """Run a command on a node; whatever happens to it, an answer comes."""
+        with tempfile.TemporaryFile() as output:
+            try:
+                process = subprocess.Popen(  # noqa: S603 the command of a check, on a node that a person named
+                    self.words(node, command),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                return Ran(None, "", f"could not be started: {error.strerror or error}")
+            trouble = ""
+            try:
+                code: int | None = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                code, trouble = None, f"did not end within {seconds:.0f} s"
+                os.killpg(process.pid, signal.SIGKILL)  # a session of its own, whose leader is still there
+                process.wait()
+            output.seek(0)
+            return Ran(code, output.read(MAX_OUTPUT).decode("utf-8", "replace"), trouble)
+
+
+def each(function: Callable[[_S], _T], values: Sequence[_S]) -> list[_T]:
+    """The function of each value, side by side, in their order."""
+    with ThreadPoolExecutor(max(1, min(AT_ONCE, len(values)))) as pool:
+        return list(pool.map(function, values))

@@ -1,0 +1,404 @@
+"""The command line: words in, an exit code out. Everything heavy is loaded by the command that needs it."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.commandline import options
+from bot.commandline.check_nodes.cli import check_nodes
+from bot.commandline.library import cli as library_cli
+from bot.commandline.replay import cli as replay_cli
+from bot.commandline.version import version
+from core.errors import FirstfaultError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: nothing heavy to load, and the same in every terminal
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+app.add_typer(library_cli.app, name="library")
+app.add_typer(replay_cli.app, name="replay")
+app.command("check-nodes")(check_nodes)
+
+
+@app.callback()
+def firstfault(
+    *,
+    show_version: Annotated[  # noqa: ARG001 its callback has done it
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=lambda wanted: _print_version(wanted=wanted), help="Print the version."
+        ),
+    ] = False,
+    env_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--env-file",
+            metavar="FILE",
+            help="Settings of this file, below those of the environment. [FIRSTFAULT_ENV_FILE]",
+        ),
+    ] = None,
+) -> None:
+    """Find the first fault behind a failed training job.
+
+    \b
+    firstfault diagnose f07                   an example job
+    firstfault diagnose ./logs/job-1437825    a folder with logs
+    firstfault diagnose train.log             one log file
+    firstfault diagnose f07 --html f07.html   a page with plots
+    firstfault ask f07 why did it die         a question about a job
+    firstfault watch 1437825                  a job that still runs
+    firstfault events f07 | less              every line, with its event
+    firstfault history llama-7b               where a run's time went
+    """  # noqa: D301 click reads the control byte
+    if env_file is not None:
+        os.environ["FIRSTFAULT_ENV_FILE"] = str(env_file.absolute())  # for child processes too
+
+
+@app.command()
+def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
+    job: options.Job,
+    *,
+    jobs: options.Jobs = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/diagnosis.schema.json).")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
+    method: Annotated[
+        options.Method, typer.Option("--method", help="l4: the paper's own, to compare with.")
+    ] = options.Method.FIRSTFAULT,
+    drain: options.Parser = options.Drain.DISTINCT,
+    workers: options.Workers = None,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
+    insecure: options.Insecure = False,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
+    no_model: options.NoModel = False,
+    flows: Annotated[
+        Path | None, typer.Option("--flows", metavar="FILE", help="The job's network flows. [flows/ in its folder]")
+    ] = None,
+    topology: Annotated[
+        Path | None, typer.Option("--topology", metavar="FILE", help="Of --flows: what is attached to what.")
+    ] = None,
+) -> None:
+    """Say where to look first: events, nodes, stage and iteration.
+
+    \b
+    firstfault diagnose 1437825 --jobs s3://training/jobs
+    firstfault diagnose 1437825 --json | jq -r .headline
+    firstfault diagnose ./1437825 --html report.html
+
+    JOB with a / in it is a path. Without one it is a job id below --jobs; if there is no such job and --jobs was not
+    given, a file or folder of that name here is taken. A job folder is compared with the successful jobs beside it, or
+    with those below --jobs.
+
+    Exit codes: 0 diagnosed, 1 nothing conclusive, 2 wrong use or no such job.
+    """  # noqa: D301 click reads the control byte
+    if json and html is not None:
+        raise typer.BadParameter("takes no --json beside it; run it twice", param_hint="--html")
+    from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
+    from bot.fetch.jobs import Request  # noqa: PLC0415
+
+    request = Request(
+        job,
+        jobs,
+        method.value,
+        workers,
+        memory,
+        scheduler,
+        drain.value,
+        insecure=insecure,
+        use_cache=not no_cache,
+        use_baseline=not no_baseline,
+        paths=True,
+        flows=flows,
+        topology=topology,
+    )
+    code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version())
+    raise typer.Exit(code)
+
+
+@app.command()
+def ask(
+    job: options.Job,
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="In your own words.")],
+    *,
+    jobs: options.Jobs = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
+) -> None:
+    """Answer a question about a job, in five lines that cite its logs.
+
+    \b
+    firstfault ask f07 "what did gpu018 log before the crash?"
+    firstfault ask f07 compare gpu018 and gpu019
+    firstfault ask f07 is there an Xid anywhere
+
+    Exit codes: 0 answered, 1 not in the logs, 2 wrong use or no such job.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
+    from bot.fetch.jobs import Request  # noqa: PLC0415
+
+    request = Request(job, jobs, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
+    raise typer.Exit(commands.ask(request, " ".join(question), json=json))
+
+
+@app.command()
+def watch(
+    job: options.Job,
+    *,
+    jobs: options.Jobs = None,
+    every: Annotated[
+        float, typer.Option("--every", min=0.1, max=3600, metavar="SECONDS", help="Least seconds between two looks.")
+    ] = 1.0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a finding, and one for the diagnosis.")] = False,
+    workers: options.Workers = None,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
+    no_model: options.NoModel = False,
+) -> None:
+    """Follow a running job: say when it hangs or fails, and why.
+
+    \b
+    firstfault watch 1437825 --jobs s3://training/jobs
+    firstfault watch ./1437825 --every 5
+    firstfault watch 1437825 --json | while read -r finding; do page-me "$finding"; done
+
+    What silence is, the job itself tells: the pace of its iterations, the usual pauses of each rank, what the others
+    do meanwhile (docs/watching.md). Ctrl-C ends the watch, never the job.
+
+    Exit codes: 0 the job completed, 1 it failed or was stopped, 2 wrong use or no such job, 130 Ctrl-C.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.watch.command import Output  # noqa: PLC0415
+    from bot.commandline.watch.command import watch as run  # noqa: PLC0415
+    from bot.fetch.jobs import Request  # noqa: PLC0415 loads what --help must not
+
+    request = Request(job, jobs, workers=workers, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
+    raise typer.Exit(run(request, every=every, output=Output(json, use_model=not no_model, version=version())))
+
+
+@app.command()
+def events(  # noqa: PLR0913 a command has as many arguments as it has options
+    job: options.Job,
+    *,
+    jobs: options.Jobs = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a row.")] = False,
+    drain: options.Parser = options.Drain.DISTINCT,
+    workers: options.Workers = None,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
+    insecure: options.Insecure = False,
+    no_cache: options.NoCache = False,
+    no_baseline: options.NoBaseline = False,
+) -> None:
+    """List every line with its event, node, rank, stage and template.
+
+    \b
+    firstfault events 1437825 | grep 9b1f60c2a4d87e35
+    firstfault events 1437825 --jsonl > lines.jsonl
+
+    JOB and the exit codes are as in "firstfault diagnose".
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
+    from bot.fetch.jobs import Request  # noqa: PLC0415
+
+    request = Request(
+        job,
+        jobs,
+        workers=workers,
+        memory=memory,
+        scheduler=scheduler,
+        insecure=insecure,
+        drain=drain.value,
+        use_cache=not no_cache,
+        use_baseline=not no_baseline,
+        paths=True,
+    )
+    raise typer.Exit(commands.events(request, jsonl=jsonl))
+
+
+@app.command()
+def history(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run, its folder, one of its jobs, or a CSV.")],
+    *,
+    jobs: options.Jobs = None,
+    name: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Which run of the folder RUN, as job.json calls it.")
+    ] = None,
+    incidents: Annotated[
+        Path | None, typer.Option("--incidents", metavar="CSV", help="Faults of nodes: start,end,node,class.")
+    ] = None,
+    iteration_seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--iteration-seconds", min=1e-6, metavar="N", help="Where points of a CSV are too sparse to tell."
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/history.schema.json).")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
+    no_cache: options.NoCache = False,
+) -> None:
+    """Say where a run's time went, by cause, and what to change.
+
+    \b
+    firstfault history llama-7b --jobs s3://training/jobs
+    firstfault history ./jobs --run llama-7b --json | jq .ettr
+    firstfault history progress.csv --iteration-seconds 105.2
+
+    A run is all jobs whose job.json has the same "run", one job whose logs hold several attempts, or a CSV of times and
+    iterations (docs/history.md). Exit codes: 0 told, 2 wrong use or no such run.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.history.command import tell  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.history.gather import HistoryRequest  # noqa: PLC0415
+
+    wanted = HistoryRequest(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
+    raise typer.Exit(tell(wanted, incidents=str(incidents or ""), json=json, html=html, version=version()))
+
+
+@app.command()
+def flows(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, nfdump's JSON, nfcapd.")],
+    *,
+    topology: Annotated[
+        Path | None,
+        typer.Option("--topology", metavar="FILE", help="What is attached to what (docs/flows.md)."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/flows.schema.json).")] = False,
+) -> None:
+    """Find jobs, their steps and what slows them down in network flows alone.
+
+    \b
+    firstfault flows flows.parquet --topology topology.json
+    firstfault flows nfcapd.202611221200 --topology topology.json --json | jq .findings
+
+    Nothing runs in the jobs: switches or hosts export the flows (docs/flows.md tells how). What the records are too
+    coarse for is told, not guessed.
+
+    Exit codes: 0 answered, 1 no job in the records, 2 wrong use or unreadable input.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.flows.command import flows as run  # noqa: PLC0415 loads what --help must not
+
+    raise typer.Exit(run(file, topology, json=json))
+
+
+@app.command()
+def serve(
+    *,
+    follow: Annotated[
+        str, typer.Option("--follow", metavar="JOBS", help="Diagnose what fails in this folder, unasked.")
+    ] = "",
+    channel: Annotated[str, typer.Option("--channel", metavar="ID", help="Where that is posted.")] = "",
+) -> None:
+    """Run the Slack bot until it is told to end.
+
+    \b
+    firstfault check && firstfault serve
+    firstfault serve --follow /shared/jobs --channel C0123456789
+    FIRSTFAULT_SLACK_TRANSPORT=http FIRSTFAULT_LISTEN=0.0.0.0:3000 firstfault serve
+
+    docs/slack.md has the set-up with every click. SIGTERM or Ctrl-C ends it: what runs may end, the rest waits for the
+    next start. The log goes to standard error, one JSON object a line. Exit codes: 0 ended when told to, 2 could not
+    start.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.end_process import end_process  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.serve import serve as run  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    told = {"FIRSTFAULT_JOBS": follow, "FIRSTFAULT_FOLLOW_CHANNEL": channel}
+    os.environ.update({name: value for name, value in told.items() if value})  # the worker's processes read them too
+    end_process(run(load_settings(), version=version()))
+
+
+@app.command()
+def demo(
+    *,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Else any free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the fault library and the log there.")
+    ] = None,
+) -> None:
+    """Try the bot in a local Slack in the browser.
+
+    \b
+    firstfault demo
+    firstfault demo --no-browser --port 8080
+    FIRSTFAULT_MODEL=qwen3 FIRSTFAULT_MODEL_URL=http://localhost:8000/v1 firstfault demo
+
+    The whole bot on the example jobs, without an account, a model or a network. Everything listens on this machine
+    only. Ctrl-C ends it.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.demo import demo as run  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.end_process import end_process  # noqa: PLC0415
+
+    end_process(run(port=port, browser=browser, keep=keep, version=version()))
+
+
+@app.command()
+def check(
+    *,
+    channel: Annotated[
+        str | None, typer.Option("--channel", metavar="ID", help="Also: is the bot in this channel? C0123ABCD")
+    ] = None,
+) -> None:
+    """Say what answers: jobs, library, model, Slack.
+
+    \b
+    firstfault check
+    firstfault check --channel C0123ABCD
+
+    One line each: OK, missing with what to do, or off. Exit codes: 0 everything that is configured works, 1 something
+    does not, 2 wrong use.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.check.command import check as run  # noqa: PLC0415 loads what --help must not
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    raise typer.Exit(run(load_settings(), channel=channel))
+
+
+@app.command()
+def audit(
+    *,
+    after: Annotated[
+        int, typer.Option("--after", min=0, metavar="N", help="Only what came after entry N, to go on with an export.")
+    ] = 0,
+) -> None:
+    """Print who decided what and when.
+
+    \b
+    firstfault audit > audit.jsonl
+    firstfault audit --after 1200 >> audit.jsonl
+
+    Approvals, edits, rejections and undoings, one JSON object a line. Exit codes: 0 printed, 2 there is no state.
+    """  # noqa: D301 click reads the control byte
+    from bot.commandline.audit import export  # noqa: PLC0415 loads what --help must not
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    raise typer.Exit(export(load_settings(), after=after))
+
+
+def main() -> None:
+    """Run a command; the only place that catches what can be told to a person."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 still gets its answer
+    try:
+        app(prog_name="firstfault")
+    except FirstfaultError as error:
+        from bot.commandline.errors import print_error  # noqa: PLC0415 only where something went wrong
+
+        print_error(error)
+        sys.exit(error.exit_code)
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"firstfault {version()}")
+        raise typer.Exit

@@ -1,0 +1,35 @@
+"""What ``firstfault history`` does once its words are understood."""
+
+import sys
+from pathlib import Path
+
+from bot.commandline.history.document import to_document
+from bot.commandline.history.gather import HistoryRequest, gather
+from bot.commandline.history.terminal import lines
+from bot.commandline.output import check_writable, patient_reader, write
+from bot.commandline.progress import progress_bar
+from bot.report.json_document import to_json
+from bot.settings import load_settings
+from core.elsewhere import elsewhere
+from core.history.history import history
+from sources.tables import read_incidents
+
+
+def tell(wanted: HistoryRequest, *, incidents: str, json: bool, html: Path | None, version: str) -> int:
+    """Tell the history of a run in the wanted form; the exit code."""
+    settings = load_settings()
+    if html is not None:
+        check_writable(html)
+    known = read_incidents(incidents) if incidents else ()
+    with progress_bar() as progress:
+        run = gather(wanted, settings, progress)
+    told = history(run.name, run.attempts, incidents=known, seconds=wanted.seconds, problems=run.problems)
+    if html is not None:
+        with elsewhere():
+            from bot.commandline.history.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it
+
+        write(html, render(told, version=version))
+        sys.stderr.write(f"Report: {html}\n")
+    with patient_reader() as reader:
+        sys.stdout.write(to_json(to_document(told)) if json else "".join(f"{line.rstrip()}\n" for line in lines(told)))
+    return reader.exit_code

@@ -1,0 +1,183 @@
+"""The JSON of a history, ``firstfault.history/1`` (docs/history.md)."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from bot.report.json_document import Document, Number
+from bot.text.harmless import storable
+from bot.text.wording import iso
+from core.history.accounting import Part
+from core.history.history import History
+
+SCHEMA: Final = "firstfault.history/1"
+Parts = Annotated[dict[str, float], Field(description="seconds by part")]
+
+
+class AttemptDocument(Document):
+    """An attempt: when, which iterations, what ended it, and where its time went; down is the time after it."""
+
+    name: str
+    start: str | None
+    end: str | None
+    clock: str = Field(description="where start and end are from")
+    first_iteration: int | None
+    last_iteration: int | None
+    ended: str
+    cause: str
+    suspects: tuple[str, ...]
+    spent: Parts
+
+
+class CauseDocument(Document):
+    """What ended attempts, and what that cost: recomputed, stalled, down, and the next start."""
+
+    cause: str
+    planned: bool
+    attempts: tuple[str, ...]
+    lost: Parts
+    total: Number
+
+
+class MtbfDocument(Document):
+    """Hours under way for each unplanned end, with the exact interval of 95 %."""
+
+    failures: int
+    under_way_hours: Number
+    hours: Number | None
+    low: Number
+    high: Number | None
+
+
+class RepeaterDocument(Document):
+    """A node that is named more often than chance explains."""
+
+    node: str
+    incidents: int
+    kinds: dict[str, int]
+    chance: float
+
+
+class ChangeDocument(Document):
+    """What differs between an attempt and the last good one before it."""
+
+    attempt: str
+    good: str
+    changes: tuple[str, ...]
+    ended: str
+    new: bool = Field(description="no attempt before it ended so")
+
+
+class SavingDocument(Document):
+    """How often to save; a range where failures are few."""
+
+    stops_seconds: Number
+    best_seconds: tuple[Number, Number]
+    best_iterations: tuple[int, int]
+    present_seconds: Number | None
+
+
+class HistoryDocument(Document):
+    """The history of a run; ``parts`` add up to ``wall``, in seconds with milliseconds."""
+
+    model_config = ConfigDict(title=SCHEMA)
+
+    schema_: Literal["firstfault.history/1"] = Field(default=SCHEMA, alias="schema")
+    run: str
+    wall: float
+    parts: Parts
+    ettr: Number | None = Field(description="productive over wall")
+    slow: float = Field(description="seconds that kept iterations took beyond the median; they are productive")
+    causes: tuple[CauseDocument, ...]
+    mtbf: MtbfDocument
+    recover_seconds: tuple[float, ...]
+    repeaters: tuple[RepeaterDocument, ...]
+    back_from_repair: dict[str, Number] = Field(description="days since a suspect came back from repair")
+    changes: tuple[ChangeDocument, ...]
+    saving: SavingDocument | None
+    standbys: dict[str, tuple[int, int]] = Field(description="by hours until one is replaced: from, to")
+    attempts: tuple[AttemptDocument, ...]
+    problems: tuple[str, ...]
+
+
+def to_document(history: History) -> HistoryDocument:
+    """The history as other programs read it."""
+    run, saving = history.account, history.saving
+    return HistoryDocument(
+        run=storable(history.name),
+        wall=run.wall / 1000,
+        parts=_parts(run.parts),
+        ettr=run.ettr,
+        slow=run.slow / 1000,
+        causes=tuple(
+            CauseDocument(
+                cause=storable(cause.name),
+                planned=cause.planned,
+                attempts=tuple(map(storable, cause.attempts)),
+                lost={str(part): value / 1000 for part, value in cause.lost.items() if value},
+                total=cause.total / 1000,
+            )
+            for cause in history.causes
+        ),
+        mtbf=MtbfDocument(
+            failures=history.mtbf.failures,
+            under_way_hours=history.mtbf.under_way,
+            hours=history.mtbf.hours,
+            low=history.mtbf.low,
+            high=history.mtbf.high,
+        ),
+        recover_seconds=tuple(value / 1000 for value in history.recoveries),
+        repeaters=tuple(
+            RepeaterDocument(
+                node=storable(repeater.node),
+                incidents=repeater.incidents,
+                kinds=dict(repeater.kinds),
+                chance=float(f"{repeater.chance:.2e}"),
+            )
+            for repeater in history.repeaters
+        ),
+        back_from_repair={storable(node): days for node, days in history.back.items()},
+        changes=tuple(
+            ChangeDocument(
+                attempt=storable(change.attempt),
+                good=storable(change.good),
+                changes=tuple(map(storable, change.phrases)),
+                ended=storable(change.ended),
+                new=change.new,
+            )
+            for change in history.changes
+        ),
+        saving=None
+        if saving is None
+        else SavingDocument(
+            stops_seconds=saving.saving,
+            best_seconds=saving.best,
+            best_iterations=saving.iterations,
+            present_seconds=saving.present,
+        ),
+        standbys={f"{hours:g}": numbers for hours, numbers in history.standbys.items()},
+        attempts=_attempts(history),
+        problems=tuple(map(storable, history.problems)),
+    )
+
+
+def _attempts(history: History) -> tuple[AttemptDocument, ...]:
+    return tuple(
+        AttemptDocument(
+            name=storable(one.name),
+            start=iso(one.start * 1000),
+            end=iso(one.end * 1000),
+            clock=one.clock,
+            first_iteration=int(one.numbers[0]) if len(one.numbers) else None,
+            last_iteration=int(one.numbers[-1]) if len(one.numbers) else None,
+            ended=one.ended,
+            cause=storable(one.cause),
+            suspects=tuple(storable(suspect.node) for suspect in one.suspects),
+            spent=_parts(spent),
+        )
+        for one, spent in zip(history.account.attempts, history.account.spent, strict=True)
+    )
+
+
+def _parts(parts: dict[Part, int]) -> dict[str, float]:
+    return {str(part): value / 1000 for part, value in parts.items()}

@@ -1,0 +1,54 @@
+"""The history of a run as one self-contained page with pictures; the same run gives the same bytes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from bot.commandline.history import pictures, terminal
+from bot.report.page import NARROW, WIDE
+from bot.report.style import as_svg
+from bot.text.harmless import harmless
+from core.history.history import History
+
+_STYLES = Path(__file__).parents[2] / "report" / "page.css"
+
+
+def render(told: History, *, version: str) -> str:
+    """The page."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["clean"] = harmless
+    headline = terminal.headline(told)
+    return environment.get_template("page.html.j2").render(
+        told=told,
+        headline=headline,
+        parts=[(*row, pictures.COLOUR[row[0]]) for row in terminal.parts(told)],
+        plots={
+            "band": _plot("band", pictures.band, told, headline),
+            "causes": _plot("causes", pictures.causes, told, "What each cause cost."),
+            "between": _plot("between", pictures.between, told, "Time between failures with its interval."),
+        },
+        advice=[line for line in terminal.advice(told) if line],
+        attempts=[line for line in terminal.attempts(told) if line],
+        problems=[line for line in terminal.problems(told) if line],
+        version=version,
+        styles=Markup(_STYLES.read_text(encoding="utf-8")),  # noqa: S704 our own file
+    )
+
+
+def _plot(name: str, draw: Callable[[History, float], Figure | None], told: History, words: str) -> Markup:
+    drawn = []
+    for size, width in (("wide", WIDE), ("narrow", NARROW)):
+        figure = draw(told, width)
+        if figure is not None:
+            svg = as_svg(figure, f"{name}-{size}", words)
+            drawn.append(svg.replace('class="plot ', f'class="plot {size} ', 1))
+    return Markup("\n".join(drawn))  # noqa: S704 drawn and escaped by matplotlib and as_svg

@@ -1,0 +1,94 @@
+"""Three pictures of a run: a band over time, what each cause cost, and the time between failures with its interval."""
+
+from matplotlib.figure import Figure
+
+from bot.commandline.history.terminal import duration
+from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
+from bot.text.harmless import harmless
+from core.history.accounting import Part
+from core.history.history import History
+from core.history.rates import HOUR
+
+COLOUR = {
+    Part.PRODUCTIVE: "series",
+    Part.STARTUP: "propagated",
+    Part.RECOMPUTED: "root",
+    Part.STALLED: "teardown",
+    Part.DOWN: "other",
+    **dict.fromkeys((Part.SAVING, Part.EVALUATING, Part.AFTER), "benign"),
+    **dict.fromkeys((Part.UNEXPLAINED, Part.UNKNOWN), "muted"),
+}  # of the palette; what is alike shares one, and the table beside the band tells them apart
+# Within an attempt: what is computed again was computed last, and the time down comes after it.
+_ORDER = (
+    *(Part.STARTUP, Part.PRODUCTIVE, Part.SAVING, Part.EVALUATING, Part.UNEXPLAINED, Part.RECOMPUTED),
+    *(Part.STALLED, Part.AFTER, Part.UNKNOWN, Part.DOWN),
+)
+MAX_BARS = 8
+_NAME = 44  # characters
+_ROW = 0.27  # inches
+
+
+def band(history: History, width: float) -> Figure | None:
+    """The run from its first start to its last end, each attempt's parts in their order; None without time."""
+    if not history.account.wall:
+        return None
+    with drawing():
+        figure = canvas(width, 0.62)
+        axes = panel(figure, 0.02, 0.25, 0.02, 0.04)
+        hours = history.account.wall / HOUR
+        axes.set(xlim=(0, hours), ylim=(0, 1), yticks=[])
+        axes.set_xticks([0, hours])
+        axes.set_xticklabels(["start", duration(history.account.wall)], fontsize=SMALL)
+        first, last = axes.get_xticklabels()
+        first.set_horizontalalignment("left")
+        last.set_horizontalalignment("right")
+        spans: dict[Part, list[tuple[float, float]]] = {part: [] for part in Part}
+        at = 0.0
+        for spent in history.account.spent:
+            for part in _ORDER:
+                spans[part].append((at, spent[part] / HOUR))
+                at += spent[part] / HOUR
+        for part, pieces in spans.items():
+            shown = [piece for piece in pieces if piece[1] > 0]
+            if shown:
+                axes.broken_barh(shown, (0, 1), facecolors=PALETTE[COLOUR[part]], linewidth=0)
+    return figure
+
+
+def causes(history: History, width: float) -> Figure | None:
+    """A bar a cause, the dearest first; None without one."""
+    shown = [cause for cause in history.causes if cause.total][:MAX_BARS]
+    if not shown:
+        return None
+    labels = [harmless(one.name, _NAME) for one in shown]
+    left = min(width * 0.55, max(text_width(label) for label in labels) + 0.15)
+    with drawing():
+        figure = canvas(width, _ROW * len(shown) + 0.12)
+        axes = panel(figure, left, 0.06, 0.8, 0.06)
+        most = max(one.total for one in shown)
+        axes.set(xlim=(0, most), ylim=(len(shown) - 0.5, -0.5), xticks=[], yticks=range(len(shown)))
+        axes.set_yticklabels(labels, fontsize=TEXT, color=PALETTE["ink"])
+        for row, one in enumerate(shown):
+            axes.barh(row, one.total, height=0.5, color=PALETTE["other" if one.planned else "root"])
+            axes.annotate(
+                duration(one.total), (one.total, row), (6, 0), textcoords="offset points", va="center", fontsize=SMALL
+            )
+    return figure
+
+
+def between(history: History, width: float) -> Figure | None:
+    """The mean time between failures and its interval, on a scale of factors of ten; None without a failure."""
+    often = history.mtbf
+    if often.hours is None or often.high is None:
+        return None
+    with drawing():
+        figure = canvas(width, 0.62)
+        axes = panel(figure, 0.1, 0.25, 0.1, 0.04)
+        axes.set(xscale="log", xlim=(often.low / 2, often.high * 2), ylim=(0, 1), yticks=[])
+        axes.minorticks_off()
+        marks = (often.low, often.hours, often.high)
+        axes.set_xticks(marks)
+        axes.set_xticklabels([duration(round(mark * HOUR)) for mark in marks], fontsize=SMALL)
+        axes.hlines(0.5, often.low, often.high, color=PALETTE["other"], linewidth=3)
+        axes.plot([often.hours], [0.5], "o", color=PALETTE["root"])
+    return figure

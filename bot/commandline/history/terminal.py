@@ -1,0 +1,160 @@
+"""The history of a run for a person at a terminal: where the time went, why, how often, which nodes, what to change."""
+
+from collections.abc import Iterator
+
+from bot.text.harmless import harmless
+from core.history.accounting import Part
+from core.history.history import History
+from core.history.rates import FEW, HOUR
+from core.next.price import seconds
+
+_NAME = 24  # columns of a label
+_CAUSE = 60
+MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10
+SURE = 0.01  # of the wall time: parts below are not worth a line unless they are all there is
+
+
+def lines(history: History) -> Iterator[str]:
+    """The text, line by line."""
+    run = history.account
+    yield f"{harmless(history.name, 80)}: {headline(history)}"
+    yield ""
+    for part, time, share in parts(history):
+        yield f"{part:<{_NAME}}{time:>12}{share:>8}"
+    yield f"{'wall':<{_NAME}}{duration(run.wall):>12}"
+    if run.slow > SURE * run.wall:
+        yield f"Slow iterations took {duration(run.slow)} beyond the median; they count as productive."
+    yield from _causes(history)
+    yield ""
+    yield from advice(history)
+    yield ""
+    yield from attempts(history)
+    yield ""
+    yield from problems(history)
+
+
+def headline(history: History) -> str:
+    """The share of time that was productive."""
+    run = history.account
+    ettr = "no time" if run.ettr is None else f"{run.ettr:.1%} of the time was productive (ETTR)"
+    return f"{ettr}, in {len(run.attempts):,} attempt{'s' * (len(run.attempts) != 1)}."
+
+
+def parts(history: History) -> list[tuple[Part, str, str]]:
+    """What there is of the account, the largest first: part, time, share."""
+    wall = history.account.wall
+    ordered = sorted(history.account.parts.items(), key=lambda entry: -entry[1])
+    return [(part, duration(value), _share(value, wall)) for part, value in ordered if value]
+
+
+def advice(history: History) -> Iterator[str]:
+    """How often it failed, nodes that repeat, what changed, how often to save, how many nodes to hold ready."""
+    yield from _failures(history)
+    yield from _nodes(history)
+    yield from _changes(history)
+    yield from _advice(history)
+
+
+def _causes(history: History) -> Iterator[str]:
+    if not history.causes:
+        return
+    yield ""
+    yield "What ended attempts, and what that cost (computed again, stalled, down, next start)"
+    for cause in history.causes[:MAX_CAUSES]:
+        planned = " (planned)" if cause.planned else ""
+        yield f"{duration(cause.total):>10}  {len(cause.attempts):>3} x  {harmless(cause.name, _CAUSE)}{planned}"
+    if len(history.causes) > MAX_CAUSES:
+        yield f"and {len(history.causes) - MAX_CAUSES} more; --json has all"
+    if unexplained := history.account.parts[Part.UNEXPLAINED]:
+        yield f"{duration(unexplained):>10}         pauses that nothing in the logs explains"
+
+
+def _failures(history: History) -> Iterator[str]:
+    often = history.mtbf
+    if not often.failures and all(attempt.clock == "points" for attempt in history.account.attempts):
+        yield "Failures    points of progress do not tell how often it failed"
+        return
+    under_way = f"{often.failures} unplanned end{'s' * (often.failures != 1)} in {_hours(often.under_way)} under way"
+    if often.hours is None or often.high is None:
+        yield f"Failures    {under_way}: the time between two is at least {_hours(often.low)}"
+    elif often.failures < FEW:
+        yield f"Failures    {_hours(often.low)} to {_hours(often.high)} between two (95 %); {under_way}"
+    else:
+        span = f"{_hours(often.low)} to {_hours(often.high)}"
+        yield f"Failures    {_hours(often.hours)} between two ({span}); {under_way}"
+    if history.recoveries:
+        ordered = sorted(history.recoveries)
+        middle = ordered[len(ordered) // 2]
+        yield f"Recovery    to the next new iteration: median {duration(middle)}, worst {duration(ordered[-1])}"
+
+
+def _nodes(history: History) -> Iterator[str]:
+    for repeater in history.repeaters:
+        kinds = ", ".join(f"{kind} {number}" for kind, number in repeater.kinds.items())
+        often = f"named {repeater.incidents} times in 28 days ({kinds})"
+        yield f"Repeats     {harmless(repeater.node, 40)}: {often}; by chance {repeater.chance:.1e}"
+    for node, days in history.back.items():
+        yield f"Repaired    {harmless(node, 40)} came back from repair {days:.1f} days before the end"
+
+
+def _changes(history: History) -> Iterator[str]:
+    for change in history.changes[-MAX_CHANGES:]:
+        whom = f"{harmless(change.attempt, 40)} against {harmless(change.good, 40)}"
+        yield f"Changed     {whom}: {harmless(', '.join(change.phrases), 200)}"
+        if change.ended and change.new:
+            yield f"            It ended as no attempt before it did: {harmless(change.ended, _CAUSE)}"
+
+
+def _advice(history: History) -> Iterator[str]:
+    saving = history.saving
+    if saving is not None:
+        low, high = saving.best
+        best, counts = f"{seconds(low)}", f"{saving.iterations[0]:,}"
+        if round(low) != round(high):
+            best, counts = f"{best} to {seconds(high)}", f"{counts} to {saving.iterations[1]:,}"
+        now = f"; now {seconds(saving.present)}" if saving.present else ""
+        stops = f"a checkpoint stops the training for {saving.saving:.1f} s"
+        yield f"Save        every {best} ({counts} iterations){now}; {stops}"
+    for hours, (low, high) in history.standbys.items():
+        number = f"{low}" if low == high else f"{low} to {high}"
+        yield f"Standbys    {number}, when one that was used is replaced within {hours:g} h"
+
+
+def attempts(history: History) -> Iterator[str]:
+    """A line an attempt."""
+    run = history.account
+    yield f"{'Attempt':<{_NAME}}{'iterations':>17}{'ran':>10}{'kept':>8}  ended"
+    shown = list(zip(run.attempts, run.spent, strict=True))[-MAX_ATTEMPTS:]
+    if len(run.attempts) > len(shown):
+        yield f"({len(run.attempts) - len(shown)} earlier ones; --json has all)"
+    for one, spent in shown:
+        span = f"{one.numbers[0]:,}-{one.numbers[-1]:,}" if len(one.numbers) else "none"
+        ran = sum(value for part, value in spent.items() if part is not Part.DOWN)
+        why = harmless(f"{one.ended}: {one.cause}" if one.cause else one.ended, _CAUSE)
+        yield (
+            f"{harmless(one.name, _NAME - 1):<{_NAME}}{span:>17}{duration(ran):>10}"
+            f"{_share(spent[Part.PRODUCTIVE], ran):>8}  {why}"
+        )
+
+
+def problems(history: History) -> Iterator[str]:
+    """Where start and end are from, and what was guessed, contradicts itself or was left out."""
+    clocks = sorted({attempt.clock for attempt in history.account.attempts})
+    yield f"Start and end: {'; '.join(clocks)}."
+    for problem in history.problems[:MAX_PROBLEMS]:
+        yield harmless(problem, 300)
+
+
+def duration(milliseconds: int) -> str:
+    """A time in words: "9.5 s", "12 min"."""
+    if milliseconds < 10_000:
+        return f"{milliseconds / 1000:.1f} s"
+    return seconds(milliseconds / 1000)
+
+
+def _hours(hours: float) -> str:
+    return duration(round(hours * HOUR))
+
+
+def _share(value: int, wall: int) -> str:
+    return f"{value / wall:.1%}" if wall else ""

@@ -1,0 +1,1 @@
+"""``firstfault library``: the fault library from the command line."""

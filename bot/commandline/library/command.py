@@ -1,0 +1,255 @@
+"""What ``firstfault library`` does once its words are understood; loaded only when one of its commands runs."""
+
+import getpass
+import json as jsonlib
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bot.commandline.library.terminal import hits, numbers, page, table
+from bot.commandline.output import patient_reader
+from bot.fetch.jobs import Request
+from bot.investigate import investigate
+from bot.library.session import open_fault_library
+from bot.settings import load_settings
+from bot.text.harmless import harmless, storable
+from core.errors import BadSettings, FirstfaultError
+from faultlib.answers import Answers, Verdict
+from faultlib.draft import pattern_of
+from faultlib.embedding import EmbeddingUnavailable
+from faultlib.errors import StaleRevision, WrongStep
+from faultlib.library import Library
+from faultlib.lint import faults_of
+from faultlib.near import nearly
+from faultlib.pattern import Entry, Origin, Status
+from faultlib.recall import question, rank
+from faultlib.text import BadPattern, read_entry, write_entry, write_pattern
+
+DONE, NOTHING = 0, 1
+
+
+def search(words: str, *, limit: int, json: bool) -> int:
+    """Patterns that read like the words; 1 when nothing similar is known."""
+    with open_fault_library(load_settings()) as library:
+        asked = question(words)
+        try:
+            meaning = library.similarities(asked.text) if asked.text else {}
+        except EmbeddingUnavailable as trouble:
+            sys.stderr.write(f"Compared by words only: {trouble.message}\n")
+            meaning = {}
+        found = rank(asked, library.entries(), meaning, limit=limit)
+    rows = [
+        {"pattern": one.entry.id, "score": one.score, "because": one.because, "title": one.entry.pattern.title}
+        for one in found
+    ]
+    return _say(_as_json(rows) if json else hits(found)) or (DONE if found else NOTHING)
+
+
+def list_patterns(*, status: str | None, seeds: bool, json: bool) -> int:
+    """All patterns of a status."""
+    with open_fault_library(load_settings()) as library:
+        entries = [entry for entry in library.entries(*_statuses(status)) if seeds or entry.origin is not Origin.SEED]
+    return _say(_as_json([_row(entry) for entry in entries]) if json else table(entries))
+
+
+def show(pattern: str, *, toml: bool) -> int:
+    """One pattern."""
+    with open_fault_library(load_settings()) as library:
+        entry = library.entry(pattern)
+    return _say(write_entry(entry) if toml else page(entry))
+
+
+def draft(job: str, jobs: str | None) -> int:
+    """The pattern of a job as text."""
+    answer = investigate(Request(job, jobs, paths=True), load_settings())
+    if not answer.diagnosis.events and not answer.diagnosis.nodes:
+        raise FirstfaultError(
+            f"The diagnosis of {harmless(job, 120)} shows no event and no suspect: there is nothing to know it by.",
+            "firstfault diagnose says what is missing.",
+        )
+    return _say(write_pattern(pattern_of(answer.diagnosis)))
+
+
+def import_paths(paths: Sequence[Path], *, approve: bool, dry_run: bool, who: str | None) -> int:
+    """Take in every file of these paths, or none of them."""
+    entries = _read(paths)
+    if dry_run:
+        return _say(f"{len(entries)} {_patterns(entries)} read, no mistake.\n")
+    settings, name = load_settings(), _who(who)
+    refused: list[FirstfaultError] = []
+    with open_fault_library(settings) as library:
+        for entry in entries:
+            try:
+                sys.stdout.write(storable(_take(library, entry, approve=approve, who=name)))
+            except (StaleRevision, WrongStep) as trouble:
+                refused.append(trouble)
+    if refused:
+        raise BadPattern("\n".join(trouble.message for trouble in refused), refused[0].hint)
+    return DONE
+
+
+def export(folder: Path, *, seeds: bool) -> int:
+    """Write a file a pattern."""
+    with open_fault_library(load_settings()) as library:
+        entries = [entry for entry in library.entries() if seeds or entry.origin is not Origin.SEED]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry in entries:
+            (folder / f"{entry.id}.toml").write_text(write_entry(entry), encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise BadSettings(
+            f"Cannot write to {harmless(str(folder), 300)}: {reason}", "Choose a folder that can be written."
+        ) from error
+    return _say(f"{len(entries)} {_patterns(entries)} written to {harmless(str(folder), 300)}\n")
+
+
+def approve(pattern: str, *, who: str | None, why: str) -> int:
+    """Confirm a draft, or bring back what was retired."""
+    with open_fault_library(load_settings()) as library:
+        entry, new = library.approve(pattern, who=_who(who), why=why, revision=library.entry(pattern).revision)
+        offer = _offer(library, entry) if new else ""
+    step = entry.confirmed
+    by = f" by {step.who}, {step.at[:10]}" if step and not new else ""
+    return _say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{offer}")
+
+
+def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> int:
+    """Keep what somebody says of a pattern that was shown; what it comes to now."""
+    verdict = Verdict.WITHDRAWN if right is None else Verdict.RIGHT if right else Verdict.WRONG
+    with open_fault_library(load_settings()) as library:
+        new = library.answer(pattern, job, verdict, who=_who(who))
+        now = library.answers().get(pattern, Answers())
+    told = f"{pattern}: {verdict} ({harmless(job, 120)}){'' if new else ', as you said before'}."
+    return _say(f"{told} So far {now.right} right, {now.wrong} wrong.\n")
+
+
+def check(paths: Sequence[Path]) -> int:
+    """Read every file of these paths; what is wrong with them, a line each."""
+    entries = _read(paths)
+    faults = list(faults_of(entries))
+    _say(
+        "".join(f"{harmless(fault, 300)}\n" for fault in faults) or f"{len(entries)} {_patterns(entries)}, no fault.\n"
+    )
+    return NOTHING if faults else DONE
+
+
+def merge(draft: str, into: str, *, who: str | None, why: str) -> int:
+    """Let one pattern take the jobs of another, which is superseded by it."""
+    with open_fault_library(load_settings()) as library:
+        entry = library.entry(draft)
+        if entry.status is Status.APPROVED:
+            library.supersede(draft, into, who=_who(who), why=why, revision=entry.revision)
+        else:
+            library.merge(draft, into, who=_who(who), why=why, revision=entry.revision)
+    return _say(f"{draft} is merged into {into}.\n")
+
+
+def retire(pattern: str, *, who: str | None, why: str) -> int:
+    """Take a pattern out of use."""
+    with open_fault_library(load_settings()) as library:
+        entry = library.retire(pattern, who=_who(who), why=why, revision=library.entry(pattern).revision)
+    return _say(f"{entry.id} is retired.\n")
+
+
+def stats(*, json: bool) -> int:
+    """What the library holds."""
+    with open_fault_library(load_settings()) as library:
+        held = library.stats()
+    fields = {
+        "by_status": dict(held.by_status),
+        "by_origin": dict(held.by_origin),
+        "sightings": held.sightings,
+        "steps": held.steps,
+        "vectors_by_model": dict(held.vectors_by_model),
+        "index": held.index,
+        "index_state": held.index_state,
+        "bytes": held.bytes,
+        "writable": held.writable,
+    }
+    return _say(_as_json(fields) if json else numbers(held))
+
+
+def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
+    """Put one imported entry into the library; what was done, as a sentence."""
+    if not entry.history:  # written by hand: its life begins here
+        drafted = library.draft(entry.pattern, who=who, why="imported", job="")
+        if not approve:
+            return f"{drafted.id}: {drafted.status}\n"
+        entry, _ = library.approve(drafted.id, who=who, why="imported", revision=drafted.revision)
+        return f"{entry.id}: {entry.status}\n{_offer(library, entry)}"
+    new = library.put(entry)
+    return f"{entry.id}: {entry.status}{'' if new else ', was here already'}\n"
+
+
+def _offer(library: Library, entry: Entry) -> str:
+    """That it is nearly another pattern, and how to make one of both; mostly nothing."""
+    near = nearly(entry.pattern, library.entries(), {})
+    if near is None:
+        return ""
+    return f"It is nearly {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
+
+
+def _read(paths: Sequence[Path]) -> list[Entry]:
+    """Every entry of these files and folders; all mistakes are told at once."""
+    entries, mistakes = [], []
+    for path in _files(paths):
+        try:
+            entries.append(read_entry(path.read_text(encoding="utf-8"), str(path)))
+        except BadPattern as trouble:
+            mistakes.append(trouble)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            mistakes.append(BadPattern(f"{path}: {reason}", "Name a .toml file or a folder of them."))
+    if mistakes:
+        raise BadPattern("\n".join(trouble.message for trouble in mistakes), mistakes[0].hint)
+    return entries
+
+
+def _files(paths: Iterable[Path]) -> list[Path]:
+    files = [file for path in paths for file in (sorted(path.glob("*.toml")) if path.is_dir() else [path])]
+    if not files:
+        raise BadPattern("There is no .toml file in the folder.", "Name a .toml file or a folder of them.")
+    return files
+
+
+def _statuses(status: str | None) -> tuple[Status, ...]:
+    try:
+        return (Status(status),) if status else ()
+    except ValueError as error:
+        raise BadSettings(f"{harmless(status or '', 40)} is no status.", f"One of: {', '.join(Status)}.") from error
+
+
+def _who(who: str | None) -> str:
+    """Who acts, for the audit trail; the name of the user of this machine unless another is given."""
+    try:
+        return who or getpass.getuser()
+    except (OSError, KeyError):
+        return f"user {os.getuid()}"
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    return {
+        "pattern": entry.id,
+        "title": entry.pattern.title,
+        "category": entry.pattern.category,
+        "status": entry.status,
+        "origin": entry.origin,
+        "version": entry.version,
+        "jobs": [sighting.job for sighting in entry.sightings],
+    }
+
+
+def _patterns(entries: Sequence[Entry]) -> str:
+    return "pattern" if len(entries) == 1 else "patterns"
+
+
+def _as_json(value: object) -> str:
+    return jsonlib.dumps(value, indent=2) + "\n"
+
+
+def _say(text: str) -> int:
+    with patient_reader() as reader:
+        sys.stdout.write(storable(text))
+    return reader.exit_code

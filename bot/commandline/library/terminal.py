@@ -1,0 +1,121 @@
+"""Patterns for a person at a terminal: a list, and one pattern with its life."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bot.text.harmless import harmless
+from bot.text.wording import counted, names
+from faultlib.pattern import Clause, Entry, Origin
+from faultlib.recall import Similar
+from faultlib.stats import Stats
+
+WIDTH = 100
+_LABEL = 10  # columns of "Category  "
+_ID, _TITLE = 28, 60  # columns of a list
+
+
+def table(entries: Sequence[Entry]) -> str:
+    """A line a pattern: id, status, who vouches for it, how many jobs, title."""
+    if not entries:
+        return "No pattern.\n"
+    ordered = sorted(entries, key=lambda entry: (entry.origin is Origin.SEED, entry.id))
+    return "".join(f"{_row(entry).rstrip()}\n" for entry in ordered)
+
+
+def page(entry: Entry) -> str:
+    """A pattern and its life, with labels."""
+    return "".join(f"{line}\n" for line in _page(entry))
+
+
+def hits(found: Sequence[Similar]) -> str:
+    """Patterns that were found, the most alike first."""
+    if not found:
+        return "Nothing similar is known.\n"
+    return "\n".join("".join(f"{line}\n" for line in _hit(number, one)) for number, one in enumerate(found, start=1))
+
+
+def numbers(stats: Stats) -> str:
+    """How many patterns, sightings, steps and vectors a library holds, and its size in bytes."""
+    lines = [
+        f"Patterns  {_counts(stats.by_status)}",
+        f"From      {_counts(stats.by_origin)}",
+        f"Seen      {counted(stats.sightings, 'time')} in jobs",
+        f"Life      {counted(stats.steps, 'step')} in the audit trail",
+        f"Vectors   {_counts(stats.vectors_by_model)}",
+        f"Index     {stats.index}: {stats.index_state}",
+        f"Size      {stats.bytes:,} bytes{'' if stats.writable else ', read-only'}",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def vouched(entry: Entry) -> str:
+    """Who stands behind a pattern, in words."""
+    if entry.origin is Origin.SEED:
+        return "public facts, not confirmed by your team"
+    if step := entry.confirmed:
+        return f"confirmed by {harmless(step.who, 60)}, {step.at[:10]}"
+    return "not confirmed"
+
+
+def _row(entry: Entry) -> str:
+    title = harmless(entry.pattern.title, _TITLE)
+    return f"{entry.id:<{_ID}}  {entry.status:<10}  {entry.origin:<5}{_jobs(entry):>9}  {title}"
+
+
+def _counts(counts: Mapping[Any, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none"
+
+
+def _page(entry: Entry) -> Iterator[str]:
+    pattern = entry.pattern
+    yield f"{entry.id}: {harmless(pattern.title, 200)}"
+    yield ""
+    subtype = f": {harmless(pattern.subtype, 120)}" if pattern.subtype else ""
+    yield from _labelled("Status", f"{entry.status}, version {entry.version}, {vouched(entry)}")
+    if entry.superseded_by:
+        yield from _labelled("Now", entry.superseded_by)
+    yield from _labelled("Category", f"{pattern.category}{subtype}; scope {pattern.scope}")
+    where = [*pattern.stages, *([pattern.framework] if pattern.framework else [])]
+    if where:
+        yield from _labelled("Where", ", ".join(harmless(word, 60) for word in where))
+    yield from _labelled("Cause", pattern.cause)
+    yield from _labelled("Fix", pattern.fix)
+    if pattern.confirmation:
+        yield from _labelled("Make sure", pattern.confirmation)
+    for kind, clauses in (("Must", pattern.signature.must), ("Must not", pattern.signature.must_not)):
+        for number, clause in enumerate(clauses):
+            yield from _labelled("" if number else kind, _clause(clause))
+    for number, source in enumerate(pattern.sources):
+        yield from _labelled("" if number else "Source", source)
+    if entry.sightings:
+        yield from _labelled("Seen in", names([sighting.job for sighting in entry.sightings], 12))
+    for number, step in enumerate(entry.history):
+        why = f": {step.why}" if step.why else ""
+        yield from _labelled("" if number else "Life", f"{step.at[:16]}Z {step.action} by {step.who}{why}")
+
+
+def _hit(number: int, similar: Similar) -> Iterator[str]:
+    yield f"{number}.  {similar.entry.id}: {harmless(similar.entry.pattern.title, 200)}"
+    yield f"    alike {similar.score:.2f}; {vouched(similar.entry)}"
+    yield from _wrapped("    Cause: ", similar.entry.pattern.cause)
+    yield from _wrapped("    Fix: ", similar.entry.pattern.fix)
+
+
+def _clause(clause: Clause) -> str:
+    return f"{clause.where}: " + "  or  ".join(clause.events)
+
+
+def _jobs(entry: Entry) -> str:
+    return counted(len(entry.sightings), "job") if entry.sightings else ""
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    return _wrapped(f"{label:<{_LABEL}}", text)
+
+
+def _wrapped(lead: str, text: str) -> list[str]:
+    hang = " " * min(len(lead), _LABEL)
+    return textwrap.wrap(
+        harmless(text), WIDTH, initial_indent=lead, subsequent_indent=hang, break_on_hyphens=False
+    ) or [lead.rstrip()]

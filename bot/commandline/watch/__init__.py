@@ -1,0 +1,1 @@
+"""``firstfault watch``: a running job in the terminal."""

@@ -1,0 +1,79 @@
+"""The attempts of one lineage: jobs of a run in their order, each read and diagnosed once."""
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from core.baseline import choose_baseline
+from core.cache import ByteCache
+from core.diagnose import diagnose_parsed
+from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
+from core.history.attempt import Attempt
+from core.history.kept import decode, encode
+from core.history.of_job import attempts_of
+from core.job import Job, Manifest
+from core.parsed import parse_job
+from core.parsing.parse import reading_key
+from core.version import core_version
+from sources.jobs import JobSource, open_source
+
+MOST_EARLIER = 5  # jobs of a run that are read for what to do next: three barren ones are hopeless, and one good one
+Progress = Callable[[str, int, int], None]
+
+
+def earlier_attempts(
+    job: Job, jobs: str, cache: ByteCache | None, *, links: Sequence[Path] = ()
+) -> tuple[Attempt, ...]:
+    """The attempts of a job's run before it, the last MOST_EARLIER jobs of it; none where job.json names no run."""
+    if not job.manifest.run:
+        return ()
+    try:
+        source = open_source(jobs, links=links)
+        manifests = manifests_of(source, None)
+    except SourceUnavailable:
+        return ()
+    members = in_order([manifest for manifest in manifests if manifest.run == job.manifest.run])
+    place = next((place for place, one in enumerate(members) if one.job_id == job.id), 0)
+    found: list[Attempt] = []
+    for manifest in members[max(0, place - MOST_EARLIER) : place]:
+        try:
+            good = tuple(map(source.job, choose_baseline(manifest, manifests)))
+            found += read_attempts(source.job(manifest.job_id), good, cache)
+        except (NoLogs, UnreadableLog, JobNotFound):
+            continue  # what is gone tells nothing
+    return tuple(found)
+
+
+def manifests_of(source: JobSource, progress: Progress | None) -> list[Manifest]:
+    """What is known of every job of a place without its logs."""
+    ids = source.job_ids()
+    found = []
+    for number, job_id in enumerate(ids, start=1):
+        if progress:
+            progress("looking for attempts", number, len(ids))
+        try:
+            found.append(source.manifest(job_id))
+        except (JobNotFound, BadJobId, UnreadableLog):
+            continue  # removed or broken meanwhile: another job's trouble
+    return found
+
+
+def in_order(members: Sequence[Manifest]) -> list[Manifest]:
+    """Attempts by their numbers, else by their starts."""
+    return sorted(
+        members, key=lambda member: (member.attempt is None, member.attempt or 0, member.start or "", member.job_id)
+    )
+
+
+def read_attempts(job: Job, good: Sequence[Job], cache: ByteCache | None) -> tuple[Attempt, ...]:
+    """The attempts in a job's logs: as they were kept, or read and diagnosed now."""
+    said = "\n".join([core_version(), repr(job.manifest), *map(reading_key, (job, *good))])
+    key = blake2b(f"attempts {said}".encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+    held = cache.get(key) if cache else None
+    if held is not None and (kept := decode(held)) is not None:
+        return kept
+    parsed = parse_job(job, good, cache=cache, workers=1, progress=None)
+    found = attempts_of(parsed, diagnose_parsed(parsed))
+    if cache:
+        cache.put(key, encode(found))
+    return found

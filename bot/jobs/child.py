@@ -1,0 +1,126 @@
+"""The child process: does one task of the table, speaks over a pipe, and dies with whoever started it.
+
+Started as ``python -m bot.jobs.child`` by ``bot.jobs.child_process``. Its standard input brings one order and then
+stays open: when it closes, the worker is gone, and so is the child, whatever it is doing.
+"""
+
+import contextlib
+import importlib
+import os
+import resource
+import signal
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from bot.jobs.messages import (
+    AnswerMessage,
+    ChildOrder,
+    FailureMessage,
+    Message,
+    ProgressMessage,
+    ReplyMessage,
+    of_line,
+    to_line,
+)
+from bot.outgoing.errors import Failure, whole_failure
+from bot.state.answers import SavedAnswer
+from core.errors import FirstfaultError
+
+PROGRESS_SECONDS = 0.2  # between two messages of one step: a parser calls thousands of times a second
+_EXPENDABLE = "500"  # of 1000: when memory runs out, the kernel ends the child and not the bot
+
+
+def main() -> None:
+    """Do the task that standard input names."""
+    orders, output = _pipes()
+    order = of_line(orders.readline())
+    if not isinstance(order, ChildOrder):
+        raise TypeError("a child is told what to do first")
+    threading.Thread(target=_die_with_parent, args=(orders,), daemon=True).start()
+    _be_modest(order.memory_bytes)
+    output.say(_outcome(order, output))
+
+
+class PipeOutput:
+    """Speaks to the worker: at most five times a second about one step, and from any thread."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe  # a bare number: nothing closes it before the process ends, so its end is the process' end
+        self._lock = threading.Lock()
+        self._step = ""
+        self._spoken = 0.0
+
+    def progress(self, step: str, done: int, total: int) -> None:
+        """How far a step is."""
+        now = time.monotonic()
+        with self._lock:
+            if step == self._step and done != total and now - self._spoken < PROGRESS_SECONDS:
+                return
+            self._step, self._spoken = step, now
+        self.say(ProgressMessage(step, done, total))
+
+    def tell(self, answer: SavedAnswer) -> None:
+        """The answer has grown."""
+        self.say(AnswerMessage(answer, final=False))
+
+    def say(self, message: Message) -> None:
+        """Anything; when nobody listens any more, the work is for nobody."""
+        with self._lock:
+            rest = memoryview(to_line(message))
+            try:
+                while rest:
+                    rest = rest[os.write(self._pipe, rest) :]
+            except BrokenPipeError:
+                _die()
+
+
+def _outcome(order: ChildOrder, output: PipeOutput) -> Message:
+    """The last message. The except is broad: an unknown error goes to the bot with its trace."""
+    try:
+        module, _, function = order.target.partition(":")
+        ending = getattr(importlib.import_module(module), function)(order.body, output)
+    except FirstfaultError as error:
+        return FailureMessage(whole_failure(error), audience=error.audience)
+    except MemoryError:
+        return FailureMessage(
+            Failure("There was not enough memory.", "Fewer FIRSTFAULT_WORKERS need less.", "OutOfMemory")
+        )
+    except Exception as error:  # noqa: BLE001 the worker's boundary
+        return FailureMessage(Failure("Something went wrong inside.", "", type(error).__name__), traceback.format_exc())
+    return AnswerMessage(ending, final=True) if isinstance(ending, SavedAnswer) else ReplyMessage(ending)
+
+
+def _pipes() -> tuple[BinaryIO, PipeOutput]:
+    """Pipes that no library and no grandchild can write to: what they print goes to standard error."""
+    orders, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return orders, PipeOutput(answers)
+
+
+def _be_modest(memory_bytes: int | None) -> None:
+    os.umask(0o077)  # reports hold log lines: for the bot's user only
+    with contextlib.suppress(OSError):  # not on Linux
+        Path("/proc/self/oom_score_adj").write_text(_EXPENDABLE, encoding="ascii")
+    if memory_bytes is not None:
+        # data and not address space: compiled kernels and model runtimes reserve far more than they use
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+
+
+def _die_with_parent(orders: BinaryIO) -> None:
+    orders.read()
+    _die()
+
+
+def _die() -> Any:
+    """At once, with all grandchildren."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""A child process as the worker sees it: a stream of messages, and a sure end.
+
+Why ``subprocess`` and not ``multiprocessing``: no pickles, no second import of the program's main module, an own
+session from the first instant (so that a kill reaches grandchildren), its own environment without Slack's tokens, and
+its standard error for our log.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Self, cast
+
+import bot
+from bot.jobs.messages import MAX_LINE, BadMessage, ChildOrder, Message, ProgressMessage, is_last, of_line, to_line
+from bot.text.harmless import harmless
+
+LAST_LINES, LINE_LENGTH = 30, 400  # of standard error, kept for our log
+EXIT_SECONDS = 2.0  # from the last word to the end; an interpreter with all our packages needs about 0.1
+_SECRETS = ("SLACK_", "FIRSTFAULT_SLACK_")  # a process that reads hostile logs has no business with these
+
+
+class ChildProcess:
+    """One order, carried out in a process of its own; use it in a ``with``, at whose end nothing of it is left."""
+
+    def __init__(self, order: ChildOrder, *, temporary: Path, environment: Mapping[str, str]) -> None:
+        self._messages: deque[Message] = deque()
+        self._ended = False
+        self._changed = threading.Condition()
+        self._killing = threading.Lock()
+        self._reaped = False
+        self._last_lines: deque[str] = deque(maxlen=LAST_LINES)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "bot.jobs.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env=environment_of_child(environment, temporary),
+        )
+        self._orders = cast("IO[bytes]", self._process.stdin)
+        self._readers = {
+            threading.Thread(target=read, args=(pipe,), daemon=True): pipe
+            for read, pipe in ((self._read, self._process.stdout), (self._overhear, self._process.stderr))
+        }
+        for reader in self._readers:
+            reader.start()
+        self._order = order
+
+    @property
+    def pid(self) -> int:
+        """Its process id, and that of its group."""
+        return self._process.pid
+
+    def messages(self) -> Iterator[Message]:
+        """Give the order, and hear everything until the end; of progress that nobody took in time only the newest."""
+        self._give_order()
+        patience = None
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._messages or self._ended, patience)
+                if not self._messages:
+                    return
+                message = self._messages.popleft()
+            if is_last(message):
+                patience = EXIT_SECONDS
+            yield message
+
+    def kill(self) -> None:
+        """End it and everything that it started, now; any thread may call this at any time."""
+        with self._killing:
+            if not self._reaped:  # until then the number of the group cannot be another's
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+
+    def last_lines(self) -> str:
+        """What it wrote to standard error last, harmless."""
+        return "\n".join(self._last_lines)
+
+    def how_it_ended(self) -> str:
+        """Exit code or signal, in words; after the ``with``."""
+        code = self._process.returncode
+        return f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+
+    def was_told_to_end(self) -> bool:
+        """Whether somebody else ended it politely, as a service manager does that stops all; after the ``with``."""
+        return self._process.returncode == -signal.SIGTERM
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The messages have ended because the child has (then a kill finds only grandchildren), or it has to."""
+        self.kill()
+        with self._killing:
+            self._process.wait()
+            self._reaped = True
+        for reader, pipe in self._readers.items():
+            reader.join(EXIT_SECONDS)
+            if pipe and not reader.is_alive():  # a grandchild that left the session may still hold the other end
+                pipe.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._orders.close()
+
+    def _give_order(self) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it is dead already: the messages end at once
+            self._orders.write(to_line(self._order))
+            self._orders.flush()
+
+    def _read(self, pipe: IO[bytes]) -> None:
+        while line := pipe.readline(MAX_LINE):
+            try:
+                message = of_line(line)
+                if isinstance(message, ChildOrder):
+                    raise BadMessage("a child gives no orders")
+            except BadMessage as error:
+                self._last_lines.append(f"(worker: {error})")
+                self.kill()
+                break
+            with self._changed:
+                if (
+                    isinstance(message, ProgressMessage)
+                    and self._messages
+                    and isinstance(self._messages[-1], ProgressMessage)
+                ):
+                    self._messages.pop()
+                self._messages.append(message)
+                self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def _overhear(self, pipe: IO[bytes]) -> None:
+        while line := pipe.readline(LINE_LENGTH * 4):
+            self._last_lines.append(harmless(line.decode("utf-8", "replace").rstrip(), LINE_LENGTH))
+
+
+def environment_of_child(environment: Mapping[str, str], temporary: Path) -> dict[str, str]:
+    """For every child that reads hostile logs: ours without Slack's tokens, temporary files where they are removed."""
+    kept = {name: value for name, value in environment.items() if not name.startswith(_SECRETS)}
+    root = Path(bot.__file__).resolve().parent.parent
+    if root.name not in ("site-packages", "dist-packages"):  # a checkout: the child must find the same code
+        kept["PYTHONPATH"] = os.pathsep.join(filter(None, (str(root), kept.get("PYTHONPATH"))))
+    return {**kept, "TMPDIR": str(temporary)}

@@ -1,0 +1,142 @@
+"""Carrying out one run: a child diagnoses, the answer is kept as it grows, and whoever asked is told."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.jobs.child_process import ChildProcess
+from bot.jobs.lease_keeper import EndReason, Lease
+from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage
+from bot.jobs.work_context import WorkContext, died, logged, shareable, too_late
+from bot.outgoing.errors import Failure
+from bot.state.answers import SavedAnswer
+from bot.state.leases import Leases
+from bot.state.runs import Run
+from bot.state.values import Status
+from core.model import Confidence, Diagnosis, Scope, Skipped
+
+TASK = "diagnose"
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What a child said: its last answer, whether that is complete, or why there is none."""
+
+    answer: SavedAnswer | None
+    complete: bool = False
+    failure: Failure | None = None
+
+
+class Diagnoses:
+    """The work on runs."""
+
+    task = TASK
+
+    def __init__(self, context: WorkContext) -> None:
+        self._context = context
+
+    @property
+    def leases(self) -> Leases:
+        """Those of runs."""
+        return self._context.state.runs.leases
+
+    def carry_out(self, lease: Lease) -> None:
+        """From a claimed run to one that was told."""
+        run = self._begin(lease)
+        if run.cancel_by:
+            lease.end(EndReason.CANCELLED)  # its worker died before it could
+            self._conclude(run, lease, Status.CANCELLED)
+            return
+        order = Diagnose(run.job, str(self._context.files.home(run.id)), self._context.version)
+        with self._context.child(lease, TASK, order) as process:
+            heard = self._listen(run, lease, process)
+        self._end(run, lease, heard, process)
+
+    def tell(self, lease: Lease) -> None:
+        """Say how a concluded run ended."""
+        run = self._now(lease)
+        answer = self._context.state.runs.answer(run.id)
+        listener = self._context.listener
+        if run.status is Status.CANCELLED:
+            self._context.tell(lease, lambda: listener.cancelled(run))
+        elif run.status in (Status.DONE, Status.EXPIRED) and answer is not None:
+            self._context.tell(lease, lambda: listener.answered(run, answer, final=True))
+        else:
+            failure = run.failure or Failure("The answer was lost.", "Ask again.")
+            self._context.tell(lease, lambda: listener.failed(run, failure))
+
+    def _begin(self, lease: Lease) -> Run:
+        state = self._context.state
+        state.runs.set_deadline(lease.id, state.clock() + timedelta(seconds=self._context.limits.run_seconds))
+        run = self._now(lease)
+        lease.deadline = run.deadline
+        return run
+
+    def _listen(self, run: Run, lease: Lease, process: ChildProcess) -> _Heard:
+        """Pass on what the child says; a child of an earlier attempt may have left an answer."""
+        context = self._context
+        heard = _Heard(context.state.runs.answer(run.id))
+        for message in process.messages():
+            match message:
+                case ProgressMessage(step, done, total):
+                    context.mention(lease, lambda: context.listener.progress(run, step, done, total))
+                case AnswerMessage(told, final):
+                    heard = self._kept(run, lease, shareable(lease, told, final=final), final=final)
+                case FailureMessage(failure, trace, audience):
+                    heard = _Heard(heard.answer, failure=logged(lease, failure, trace, audience))
+        return heard
+
+    def _kept(self, run: Run, lease: Lease, answer: SavedAnswer, *, final: bool) -> _Heard:
+        """Store the answer as far as it is known, and show it unless more is to come at once."""
+        if not self._context.state.runs.save_answer(run.id, self._context.owner, answer):
+            lease.end(EndReason.LOST)
+        elif not final:
+            self._context.mention(lease, lambda: self._context.listener.answered(run, answer, final=False))
+        return _Heard(answer, complete=final)
+
+    def _end(self, run: Run, lease: Lease, heard: _Heard, process: ChildProcess) -> None:
+        """What it comes to, in the order of what counts most."""
+        what = f"The diagnosis of {run.job}"
+        if lease.why is EndReason.LOST:
+            return
+        if heard.complete:
+            self._conclude(run, lease, Status.DONE)
+        elif lease.why is EndReason.CANCELLED:
+            self._conclude(run, lease, Status.CANCELLED)
+        elif heard.failure:
+            self._conclude(run, lease, Status.FAILED, heard.failure)
+        elif lease.why is EndReason.STOPPED:
+            self.leases.hand_back(lease.id, self._context.owner, counted=False)
+        elif lease.why is EndReason.DEADLINE:
+            self._expire(run, lease, heard.answer, what)
+        else:
+            failure = died(lease, process, what)
+            if not self._context.forgive(lease, TASK, run.attempts, process):
+                self._conclude(run, lease, Status.FAILED, failure)
+
+    def _expire(self, run: Run, lease: Lease, answer: SavedAnswer | None, what: str) -> None:
+        """At the deadline a part of the answer is better than none, and says that it is one."""
+        seconds = self._context.limits.run_seconds
+        if answer is None:
+            self._conclude(run, lease, Status.FAILED, too_late(what, seconds))
+            return
+        skipped = Skipped("deadline", f"Stopped after {seconds:,.0f} s: what would have come later is missing.")
+        found = answer.diagnosis or _not_judged(answer.job)
+        diagnosis = replace(found, skipped=(*found.skipped, skipped))
+        self._context.state.runs.save_answer(lease.id, self._context.owner, replace(answer, diagnosis=diagnosis))
+        self._conclude(run, lease, Status.EXPIRED)
+
+    def _conclude(self, run: Run, lease: Lease, status: Status, failure: Failure | None = None) -> None:
+        if self._context.conclude(lease, TASK, status, failure, asked_at=run.asked_at):
+            self.tell(lease)
+
+    def _now(self, lease: Lease) -> Run:
+        run = self._context.state.runs.get(lease.id)
+        if run is None:
+            raise LookupError(f"run {lease.id} is gone from the state")
+        return run
+
+
+def _not_judged(job: str) -> Diagnosis:
+    """What stands beside known faults when there was no time for more."""
+    headline = f"{job}: known faults match; the deadline came before the logs were judged"
+    return Diagnosis(job, "firstfault", Scope.UNKNOWN, Confidence.WEAK, headline)

@@ -1,0 +1,132 @@
+"""What crosses between the worker and a child process: JSON lines in ASCII, checked by type, never pickles.
+
+The child reads hostile logs, so the worker believes nothing that it says beyond these types.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from bot.outgoing.errors import Failure
+from bot.state.answers import SavedAnswer
+from bot.state.values import to_text
+from core.errors import Audience
+
+MAX_LINE = 64 << 20  # bytes; a diagnosis of 4,096 nodes has about 2 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnose:
+    """To the child: diagnose a job; its report goes into ``folder``, and names the ``version`` of this program."""
+
+    job: str
+    folder: str
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierTurn:
+    """One question of the same thread, and the reply that it got."""
+
+    user: str
+    text: str
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """To the child: a follow-up question, what was diagnosed, and what was said before."""
+
+    text: str
+    answer: SavedAnswer
+    conversation: tuple[EarlierTurn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """To the child: make the vectors that the fault library lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildOrder:
+    """To the child: what to do (``package.module:function``), with how much memory (None: with what there is)."""
+
+    target: str
+    body: Diagnose | Ask | Embed
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressMessage:
+    """From the child: how far a step is."""
+
+    step: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMessage:
+    """From the child: the answer as far as it is known."""
+
+    answer: SavedAnswer
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyMessage:
+    """From the child: the reply to a question, or what was embedded; the last message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMessage:
+    """From the child: there is no answer, and why; the last message. ``trace`` is for our log only."""
+
+    failure: Failure
+    trace: str = ""
+    audience: Audience = Audience.OPERATOR
+
+
+Message = ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage
+_KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (ChildOrder, Diagnose, Ask, Embed, ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage)
+}
+
+
+class BadMessage(ValueError):
+    """Not a line of ours."""
+
+
+def is_last(message: Message) -> bool:
+    """Whether nothing comes after it."""
+    return not isinstance(message, ProgressMessage) and not (isinstance(message, AnswerMessage) and not message.final)
+
+
+def to_line(message: Message | ChildOrder) -> bytes:
+    """One line, with its newline."""
+    name = type(message).__name__
+    body = type(message.body).__name__ if isinstance(message, ChildOrder) else ""
+    return to_text([name, body, _adapter(name).dump_python(message)]).encode("ascii") + b"\n"
+
+
+def of_line(line: bytes) -> Message | ChildOrder:
+    """The message of a line."""
+    try:
+        name, body, plain = json.loads(line)
+        if body:
+            plain["body"] = _adapter(body).validate_python(plain["body"])
+        message: Message | ChildOrder = _adapter(name).validate_python(plain)
+        return message
+    except (ValueError, TypeError, KeyError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
+        raise BadMessage(f"{len(line)} bytes that are no message") from error
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(_KINDS[name])

@@ -1,0 +1,105 @@
+"""Carrying out one follow-up question: a child replies from what was diagnosed, and whoever asked is told."""
+
+from datetime import timedelta
+
+from bot.jobs.child_process import ChildProcess
+from bot.jobs.lease_keeper import EndReason, Lease
+from bot.jobs.messages import Ask, EarlierTurn, FailureMessage, ReplyMessage
+from bot.jobs.work_context import WorkContext, died, logged, too_late
+from bot.outgoing.errors import Failure
+from bot.state.leases import Leases
+from bot.state.threads import ThreadQuestion
+from bot.state.values import Status
+
+TASK = "ask"
+_WHAT = "The reply"
+
+
+class Questions:
+    """The work on follow-up questions."""
+
+    task = TASK
+
+    def __init__(self, context: WorkContext) -> None:
+        self._context = context
+
+    @property
+    def leases(self) -> Leases:
+        """Those of questions."""
+        return self._context.state.threads.leases
+
+    def carry_out(self, lease: Lease) -> None:
+        """From a claimed question to one that was told."""
+        state, limits = self._context.state, self._context.limits
+        lease.deadline = state.clock() + timedelta(seconds=limits.question_seconds)
+        question = self._now(lease)
+        answer = state.runs.answer(question.run)
+        if answer is None:
+            failure = Failure("There is no answer yet that could be asked about.", "Ask again when it is there.")
+            self._conclude(question, lease, Status.FAILED, failure)
+            return
+        order = Ask(question.text, answer, self._before(question))
+        with self._context.child(lease, TASK, order) as process:
+            ending = self._listen(lease, process)
+        self._end(question, lease, ending, process)
+
+    def tell(self, lease: Lease) -> None:
+        """Say what became of a concluded question."""
+        question = self._now(lease)
+        listener = self._context.listener
+        if question.status is Status.DONE:
+            self._context.tell(lease, lambda: listener.replied(question))
+        else:
+            failure = question.failure or Failure("The reply was lost.", "Ask again.")
+            self._context.tell(lease, lambda: listener.not_replied(question, failure))
+
+    def _before(self, question: ThreadQuestion) -> tuple[EarlierTurn, ...]:
+        """What was asked and answered before it in the same thread."""
+        threads = self._context.state.threads
+        everything = threads.conversation(question.team, question.channel, question.thread_ts)
+        return tuple(
+            EarlierTurn(earlier.user, earlier.text, earlier.reply)
+            for earlier in everything
+            if earlier.reply and earlier.ts < question.ts
+        )
+
+    def _listen(self, lease: Lease, process: ChildProcess) -> ReplyMessage | Failure | None:
+        ending: ReplyMessage | Failure | None = None
+        for message in process.messages():
+            match message:
+                case ReplyMessage():
+                    ending = message
+                case FailureMessage(failure, trace, audience):
+                    ending = logged(lease, failure, trace, audience)
+                case _:
+                    pass  # progress of a reply is shown to nobody
+        return ending
+
+    def _end(
+        self, question: ThreadQuestion, lease: Lease, ending: ReplyMessage | Failure | None, process: ChildProcess
+    ) -> None:
+        if lease.why is EndReason.LOST:
+            return
+        if isinstance(ending, ReplyMessage):
+            self._context.state.threads.save_reply(lease.id, self._context.owner, ending.text)
+            self._conclude(question, lease, Status.DONE)
+        elif isinstance(ending, Failure):
+            self._conclude(question, lease, Status.FAILED, ending)
+        elif lease.why is EndReason.STOPPED:
+            self.leases.hand_back(lease.id, self._context.owner, counted=False)
+        elif lease.why is EndReason.DEADLINE:
+            self._conclude(question, lease, Status.FAILED, too_late(_WHAT, self._context.limits.question_seconds))
+        else:
+            failure = died(lease, process, _WHAT)
+            if not self._context.forgive(lease, TASK, question.attempts, process):
+                self._conclude(question, lease, Status.FAILED, failure)
+
+    def _conclude(self, question: ThreadQuestion, lease: Lease, status: Status, failure: Failure | None = None) -> None:
+        if self._context.conclude(lease, TASK, status, failure, asked_at=question.asked_at):
+            self.tell(lease)
+
+    def _now(self, lease: Lease) -> ThreadQuestion:
+        question = self._context.state.threads.question(lease.id)
+        if question is None:
+            raise LookupError(f"question {lease.id} is gone from the state")
+        return question

@@ -1,0 +1,92 @@
+"""The process that follows jobs for the bot, so that the bot itself never reads a log.
+
+It is started as ``python -m bot.jobs.watch_child``. Commands come on standard input, one a line; when it closes, the
+bot is gone, and so is this. A thread a job, because a bucket may be slow and must not keep the others waiting.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import BinaryIO
+
+from bot.jobs.job_watch import EVERY, JobWatch
+from bot.jobs.watch_messages import LinesMessage, TroubleMessage, WatchMessage, WatchOrder, command_of, found, to_line
+from bot.settings import load_settings
+from core.errors import FirstfaultError
+from core.live.findings import Kind
+from sources.jobs import JobSource, open_source
+
+HEARD_SECONDS = 10.0  # between two words about how much was heard
+
+
+def main() -> None:
+    """Follow what standard input names, until it closes."""
+    os.umask(0o077)
+    commands, output = os.fdopen(os.dup(0), "rb"), _Output(os.fdopen(os.dup(1), "wb"))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # what a library prints goes to standard error
+    settings = load_settings()
+    lookout = JobFollowers(partial(open_source, settings.jobs, links=settings.follow_links), output)
+    for line in commands:
+        lookout.obey(command_of(line))
+    os._exit(0)  # threads may wait for a bucket; nothing here must be stored
+
+
+class _Output:
+    """Speaks to the bot, from any thread."""
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+
+    def tell(self, message: WatchMessage) -> None:
+        with self._lock:
+            try:
+                self._pipe.write(to_line(message))
+                self._pipe.flush()
+            except BrokenPipeError:
+                os._exit(0)
+
+
+class JobFollowers:
+    """A thread for each watched job."""
+
+    def __init__(self, open_jobs: Callable[[], JobSource], output: _Output) -> None:
+        self._open_jobs = open_jobs
+        self._output = output
+        self._leaving: dict[str, threading.Event] = {}
+
+    def obey(self, command: WatchOrder) -> None:
+        """Begin to follow a job, or stop."""
+        if command.do == "leave":
+            leaving = self._leaving.pop(command.watch, None)
+            if leaving is not None:
+                leaving.set()
+        elif command.watch not in self._leaving:
+            leaving = self._leaving[command.watch] = threading.Event()
+            threading.Thread(target=self._follow, args=(command, leaving), daemon=True).start()
+
+    def _follow(self, command: WatchOrder, leaving: threading.Event) -> None:
+        job_watch = JobWatch(lambda: self._open_jobs().job(command.job), every=EVERY)
+        since = 0.0
+        while not leaving.is_set():
+            try:
+                for finding in job_watch.look():
+                    self._output.tell(found(command.watch, finding))
+            except FirstfaultError as trouble:
+                self._output.tell(TroubleMessage(command.watch, trouble.message))
+                return
+            over = job_watch.over
+            settled = over is not None and (over.kind is Kind.COMPLETED or job_watch.settled())
+            since += job_watch.pause()
+            if settled or since >= HEARD_SECONDS:
+                self._output.tell(LinesMessage(command.watch, job_watch.standing().lines, settled))
+                since = 0.0
+            if settled:
+                return
+            leaving.wait(job_watch.pause())
+
+
+if __name__ == "__main__":
+    main()

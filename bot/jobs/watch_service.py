@@ -1,0 +1,224 @@
+"""Keeps the bot's watches: a process of its own follows the jobs, this stores what it finds and has it told once.
+
+A thread of the bot. The state decides everything: what is watched, what was found, what was told. So a bot that starts
+again goes on where another died, and a process that died is started again.
+"""
+
+import logging
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from bot.jobs.watch_messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
+from bot.jobs.watch_process import WatchProcess
+from bot.state.errors import StateUnavailable
+from bot.state.runs import Run
+from bot.state.state import State
+from bot.state.values import Status, new_id
+from bot.state.watches import Watch, WatchFinding
+from core.live.findings import Kind
+
+LOOK_SECONDS = 0.5
+AGAIN_SECONDS = 10.0  # before a process that died is started again, and after trouble with the state
+QUIET = timedelta(hours=24)  # without a line, after which a job is not watched any more
+LEAVING_SECONDS = 5.0
+HEALTHY_SECONDS = 60.0
+QUIET_ENDED, TROUBLE_ENDED = "quiet", "trouble"
+_LOG = logging.getLogger(__name__)
+
+
+class Announcer(Protocol):
+    """Tells people in the chat."""
+
+    def announce(self, watch: Watch, finding: WatchFinding) -> bool:
+        """Tell a finding where it was asked for, once; False when it must be tried again later."""
+
+    def thread(self, watch: Watch, finding: WatchFinding) -> str:
+        """The thread of the alarm that a finding is about; empty: none."""
+
+    def diagnosed(self, run: Run) -> None:
+        """A diagnosis was queued because a watched job is over, or an alarm about it stands."""
+
+
+class WatchService:
+    """``start`` it with the bot, ``stop`` it before the state is closed."""
+
+    def __init__(
+        self,
+        state: State,
+        announcer: Announcer,
+        *,
+        environment: Mapping[str, str] | None = None,
+        wake: Callable[[], None] = lambda: None,
+        quiet: timedelta = QUIET,
+    ) -> None:
+        """wake: a diagnosis has been queued. quiet: how long a job may say nothing."""
+        self._state = state
+        self._announcer = announcer
+        self._environment = os.environ if environment is None else environment
+        self._wake_worker = wake
+        self._quiet = quiet
+        self._owner = new_id("k")
+        self._process: WatchProcess | None = None
+        self._followed: set[str] = set()
+        self._settled: set[str] = set()  # watches whose job is over and has said all
+        self._not_before = 0.0
+        self._looked = time.monotonic()
+        self._news, self._stopping = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="watches", daemon=True)
+
+    def start(self) -> None:
+        """Begin; returns at once. No process is started while nothing is watched."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Something is to be watched, or is not any more."""
+        self._news.set()
+
+    def healthy(self) -> bool:
+        """Whether the thread lives and has looked lately."""
+        return self._thread.is_alive() and time.monotonic() - self._looked < HEALTHY_SECONDS
+
+    def stop(self) -> None:
+        """End, and the process with it; another bot may go on."""
+        self._stopping.set()
+        self._news.set()
+        if self._thread.is_alive():
+            self._thread.join(LEAVING_SECONDS)
+
+    def _serve(self) -> None:
+        """The life of the thread. The broad except is the worker's: it outlives every error."""
+        with tempfile.TemporaryDirectory(prefix="firstfault-", ignore_cleanup_errors=True) as temporary:
+            while not self._stopping.is_set():
+                try:
+                    self._look(Path(temporary))
+                except StateUnavailable as trouble:
+                    _LOG.error("%s %s", trouble.message, trouble.hint)
+                    self._stopping.wait(AGAIN_SECONDS)
+                except Exception:  # noqa: BLE001 the worker's boundary
+                    _LOG.exception("the watch service met an unknown error (%s)", new_id("e"))
+                    self._stopping.wait(AGAIN_SECONDS)
+                self._looked = time.monotonic()
+                self._news.wait(LOOK_SECONDS)
+                self._news.clear()
+            self._end_process()
+        self._resign()
+
+    def _look(self, temporary: Path) -> None:
+        """One round."""
+        watches = self._state.watches.open()
+        if not (watches or self._process or self._state.watches.untold()):
+            return
+        if not self._state.watches.keep(self._owner):
+            self._end_process()
+            return
+        for message in self._process.told() if self._process else ():
+            self._hear(message)
+        for watch_id in sorted(self._settled):
+            self._over(watch_id)
+        self._end_quiet(watches)
+        self._follow({watch.id: watch for watch in self._state.watches.open()}, temporary)
+        self._tell()
+
+    def _hear(self, message: WatchMessage) -> None:
+        """Store what the process tells."""
+        match message:
+            case FindingMessage():
+                self._found(message)
+            case LinesMessage(watch_id, lines, settled):
+                self._state.watches.heard(watch_id, lines)
+                if settled:
+                    self._settled.add(watch_id)
+            case TroubleMessage(watch_id, reason):
+                if self._state.watches.end(watch_id, TROUBLE_ENDED):
+                    _LOG.warning("%s: not followed any more: %s", watch_id, reason)
+
+    def _found(self, found: FindingMessage) -> None:
+        place = f"{found.file}:{found.number}" if found.number else found.file
+        finding = WatchFinding(0, found.watch, found.kind, found.subject, found.says, found.line, place)
+        if self._state.watches.note(finding):
+            _LOG.info("%s: %s %s", found.watch, found.kind, found.subject)
+
+    def _over(self, watch_id: str) -> None:
+        """The job is over and has said all: end the watch and queue the diagnosis, both or none."""
+        run = None
+        with self._state.together():
+            watch = self._state.watches.get(watch_id)
+            if watch is not None and self._is_being_read(watch):
+                return  # by somebody who may not have read its end; asked anew once that is done
+            self._settled.discard(watch_id)
+            if watch is None or not self._state.watches.end(watch_id, "over"):
+                return
+            if not self._state.watches.completed(watch_id):
+                run = self._state.runs.ask(watch.request(), forced=True).run
+        if run is not None:
+            self._wake_worker()
+            self._announcer.diagnosed(run)
+
+    def _is_being_read(self, watch: Watch) -> bool:
+        active = self._state.runs.active(watch.team, watch.channel)
+        return any(run.job == watch.job and run.status is Status.RUNNING for run in active)
+
+    def _end_quiet(self, watches: tuple[Watch, ...]) -> None:
+        for watch in watches:
+            if self._state.clock() - watch.heard_at > self._quiet and self._state.watches.end(watch.id, QUIET_ENDED):
+                _LOG.info("%s: no line for too long, not watched any more", watch.id)
+
+    def _follow(self, watches: Mapping[str, Watch], temporary: Path) -> None:
+        """Let the process follow what is watched, and nothing else."""
+        if self._process is not None and not self._process.alive():
+            _LOG.warning("the process that follows jobs died, it starts again in %.0f s", AGAIN_SECONDS)
+            self._end_process()
+            self._not_before = time.monotonic() + AGAIN_SECONDS
+        if not watches:
+            self._end_process()
+            return
+        if self._process is None:
+            if time.monotonic() < self._not_before:
+                return
+            self._process = WatchProcess(temporary=temporary, environment=self._environment)
+        for watch_id in sorted(self._followed - watches.keys()):
+            self._process.order(WatchOrder("leave", watch_id))
+        for watch_id in sorted(watches.keys() - self._followed):
+            self._process.order(WatchOrder("watch", watch_id, watches[watch_id].job))
+        self._followed = set(watches)
+
+    def _tell(self) -> None:
+        waiting: set[str] = set()
+        for watch, finding in self._state.watches.untold():
+            if self._stopping.is_set():
+                return
+            if finding.kind == Kind.STANDS and watch.id not in waiting:
+                self._diagnose_so_far(watch, finding)
+            elif finding.kind != Kind.STANDS and self._announcer.announce(watch, finding):
+                self._state.watches.told(finding)
+            else:
+                waiting.add(watch.id)
+            self._looked = time.monotonic()  # Slack may be slow, and this is well
+
+    def _diagnose_so_far(self, watch: Watch, finding: WatchFinding) -> None:
+        """Queue the diagnosis of a job that runs, for the thread of its alarm, unless one is under way; once."""
+        request = replace(watch.request(), thread_ts=self._announcer.thread(watch, finding))
+        with self._state.together():
+            self._state.watches.told(finding)
+            asked = self._state.runs.ask(request, forced=True) if watch.ended_at is None else None
+        if asked is not None and asked.new:
+            self._wake_worker()
+            self._announcer.diagnosed(asked.run)
+
+    def _end_process(self) -> None:
+        if self._process is not None:
+            self._process.end()
+        self._process, self._followed = None, set()
+
+    def _resign(self) -> None:
+        try:
+            self._state.watches.resign(self._owner)
+        except StateUnavailable as trouble:
+            _LOG.warning("%s", trouble.message)

@@ -1,0 +1,146 @@
+"""What carrying out a run and a question have in common: what they need, limits, child processes, careful telling."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.jobs.child_process import ChildProcess
+from bot.jobs.lease_keeper import Lease
+from bot.jobs.listener import Counters, Listener
+from bot.jobs.messages import Ask, ChildOrder, Diagnose
+from bot.jobs.run_files import RunFiles
+from bot.jobs.shareable import shareable_diagnosis, shareable_note
+from bot.jobs.tasks import TASKS
+from bot.outgoing.errors import ASK, Failure, public_failure
+from bot.state.answers import SavedAnswer
+from bot.state.state import State
+from bot.state.values import Status, new_id
+from core.errors import Audience
+
+MAX_DEATHS = 2  # of children over one row: the first may have been an accident of the machine
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much at a time, and how long.
+
+    memory_bytes: of one child (its data; None: what the machine has). poll_seconds: how soon work that another process
+    has queued is found; that of this one is told by ``Worker.wake``.
+    """
+
+    runs: int = 1
+    questions: int = 1
+    run_seconds: float = 900
+    question_seconds: float = 120
+    memory_bytes: int | None = None
+    poll_seconds: float = 0.5
+
+
+@dataclass(frozen=True)
+class WorkContext:
+    """What the work needs; built once by the worker."""
+
+    state: State
+    listener: Listener
+    counters: Counters
+    files: RunFiles
+    limits: Limits
+    owner: str
+    environment: Mapping[str, str]
+    version: str = ""
+    tasks: Mapping[str, str] = field(default_factory=lambda: TASKS)
+
+    @contextmanager
+    def child(self, lease: Lease, task: str, body: Diagnose | Ask) -> Iterator[ChildProcess]:
+        """A child for this task; afterwards nothing of it is left."""
+        with self.files.temporary(lease.id) as temporary:
+            order = ChildOrder(self.tasks[task], body, self.limits.memory_bytes)
+            process = ChildProcess(order, temporary=temporary, environment=self.environment)
+            job = body.job if isinstance(body, Diagnose) else body.answer.job
+            _LOG.info("%s: %s %s in process %d", lease.id, task, job, process.pid, extra={"run": lease.id, "job": job})
+            with lease.running(process):
+                yield process
+
+    def conclude(
+        self, lease: Lease, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime
+    ) -> bool:
+        """Write down how it ended; False when it is another's meanwhile."""
+        mine = lease.leases.conclude(lease.id, self.owner, status, failure)
+        seconds = (self.state.clock() - asked_at).total_seconds()
+        if mine:
+            self.counters.finished(task, str(status), seconds)
+        reference = failure.reference if failure else ""
+        _LOG.info(
+            "%s: %s%s", lease.id, status if mine else "lost", f" ({reference})" if reference else "",
+            extra={"run": lease.id, "outcome": str(status), "seconds": round(seconds, 3), "reference": reference},
+        )  # fmt: skip
+        return mine
+
+    def forgive(self, lease: Lease, task: str, attempts: int, process: ChildProcess) -> bool:
+        """A child died: let it be tried again, unless it was tried often enough; ``attempts``: that died before."""
+        if process.was_told_to_end():
+            return lease.leases.hand_back(lease.id, self.owner, counted=False)
+        self.counters.child_died(task)
+        return attempts + 1 < MAX_DEATHS and lease.leases.hand_back(lease.id, self.owner, counted=True)
+
+    def tell(self, lease: Lease, call: Callable[[], None]) -> None:
+        """The last call about it; when it raises, it comes again later. Broad except: the listener is foreign code."""
+        try:
+            call()
+        except Exception:  # noqa: BLE001 the boundary to the listener
+            reference = new_id("e")
+            _LOG.exception("%s: telling failed (%s)", lease.id, reference, extra={"run": lease.id})
+            if not lease.leases.tell_later(lease.id, self.owner):
+                _LOG.error("%s: telling failed too often, giving up", lease.id, extra={"run": lease.id})
+        else:
+            lease.leases.told(lease.id, self.owner)
+
+    def mention(self, lease: Lease, call: Callable[[], None]) -> None:
+        """A call that only informs: its trouble is logged and costs nothing else. A broad except as in ``tell``."""
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 the boundary to the listener
+            _LOG.warning("%s: %s while telling of progress", lease.id, type(error).__name__, extra={"run": lease.id})
+
+
+def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
+    """A child that ended without a last word, for the asker; the log has what it wrote last."""
+    reference, how = new_id("e"), process.how_it_ended()
+    _LOG.error(
+        "%s: child %s (%s); after signal 9 the kernel's log tells whether memory ran out\n%s",
+        lease.id, how, reference, process.last_lines(),
+        extra={"run": lease.id, "reference": reference},
+    )  # fmt: skip
+    hint = f"Most likely memory ran out. {ASK}" if "signal 9" in how else ASK
+    return Failure(f"{what} ended twice without an answer ({how}).", hint, "ChildDied", reference)
+
+
+def too_late(what: str, seconds: float) -> Failure:
+    """The deadline came before there was anything to say."""
+    return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", "Ask again.", "Deadline", new_id("e"))
+
+
+def logged(lease: Lease, failure: Failure, trace: str, audience: Audience) -> Failure:
+    """What the asker may read of it; the rest stands in our log, under the reference that they are told."""
+    if audience is Audience.ASKER and not trace:
+        return failure
+    reference = new_id("e")
+    _LOG.error(
+        "%s: %s: %s %s (%s)\n%s", lease.id, failure.kind, failure.message, failure.hint, reference, trace,
+        extra={"run": lease.id, "reference": reference},
+    )  # fmt: skip
+    return replace(public_failure(failure, audience), reference=reference)
+
+
+def shareable(lease: Lease, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
+    """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
+    if answer.diagnosis is None:
+        return answer
+    diagnosis, note = shareable_diagnosis(answer.diagnosis), answer.note and shareable_note(answer.note)
+    if final and (diagnosis != answer.diagnosis or note != answer.note):
+        kept = [*(skip.reason for skip in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
+        _LOG.warning("%s: %s", lease.id, " ".join(filter(None, kept)), extra={"run": lease.id})
+    return replace(answer, diagnosis=diagnosis, note=note)

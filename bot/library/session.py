@@ -1,0 +1,260 @@
+"""The fault library as a diagnosis uses it: matched before, asked for similar faults after, and never in the way.
+
+A library that does not answer costs its part of the answer, with a sentence, and nothing else.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from bot.fetch.cache import FolderCache
+from bot.settings import Settings
+from bot.text.known_fault import KnownFault
+from bot.text.wording import odds
+from core.job import Status
+from core.model import Diagnosis, Role, Scope, Skipped
+from core.naming import natural
+from core.occurrences import find_occurrences
+from core.parsed import Parsed
+from faultlib import pattern as patterns
+from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
+from faultlib.errors import LibraryUnavailable
+from faultlib.library import Library, open_library
+from faultlib.models import embedder_for
+from faultlib.pattern import Entry
+from faultlib.seeds import read_seeds
+from faultlib.signature import Match, find_matches
+from faultlib.told import Fit, Likely, causes_of, fit_of, likely, tells_a_cause
+
+MAX_EXACT, MAX_SIMILAR = 3, 3  # a reader looks at few
+MAX_NAMED = 3  # nodes that a sentence names
+STEP = "fault library"
+
+
+@contextmanager
+def open_fault_library(settings: Settings, *, embeds: bool = True) -> Iterator[Library]:
+    """The fault library of the settings, with the seeds of this version in it.
+
+    Args:
+        embeds: False for a process that shall stay small: nothing is compared, and another one makes the vectors.
+
+    Raises:
+        LibraryUnavailable: it cannot be opened.
+    """
+    embedder: Embedder = embedder_for(settings.embeddings, cache=FolderCache(settings.cache)) if embeds else _NoModel()
+    index = settings.index if embeds else "exact"
+    with open_library(settings.library, embedder, index=index, clock=now) as library:
+        if not library.read_only:
+            library.put_seeds(read_seeds())
+        yield library
+
+
+def now() -> datetime:
+    """The clock of what people do; when a job did something is told by its logs."""
+    return datetime.now(UTC)
+
+
+class _NoModel:
+    """In place of the embedding model where it shall not be loaded."""
+
+    name = digest = ""
+    dimensions = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 none is
+        raise EmbeddingUnavailable("The vectors are made by another process.")
+
+
+class LibrarySession:
+    """The library during one diagnosis. ``skipped``: why it could not answer all of it."""
+
+    def __init__(self, library: Library | None, skipped: Sequence[Skipped] = ()) -> None:
+        self.skipped = tuple(skipped)
+        self._library = library
+
+    def match(self, parsed: Parsed) -> tuple[Match, ...]:
+        """Approved patterns whose whole signature is in the job, before anything of it is judged.
+
+        Jobs that completed hold the traces of faults that they survived: nothing of them is asked.
+        """
+        if self._library is None or parsed.job.status is Status.COMPLETED:
+            return ()
+        approved = self._library.entries(patterns.Status.APPROVED)
+        return find_matches(approved, find_occurrences(parsed), parsed.nodes)
+
+    def recall(self, diagnosis: Diagnosis, matches: Sequence[Match]) -> tuple[KnownFault, ...]:
+        """What the team knows of such a job, then public facts that it does not cover; P1, P2, ... in this order."""
+        if self._library is None or (diagnosis.scope is Scope.NONE and not diagnosis.events):
+            return ()
+        entries = self._library.entries()
+        found = likely(diagnosis, entries, matches, self._library.answers())
+        known = known_faults(diagnosis, matches, found)
+        self._note_sightings(diagnosis.job, [fault for fault in known if fault.agrees and fault.fit != Fit.LOOKS])
+        return tuple(numbered(known))
+
+    def _note_sightings(self, job: str, faults: Sequence[KnownFault]) -> None:
+        if self._library is None or self._library.read_only:
+            return
+        try:
+            for fault in faults:
+                self._library.sighted(fault.pattern, job)
+        except LibraryUnavailable as trouble:
+            self.skipped += (Skipped(STEP, f"The job was not noted with its patterns: {trouble.message}"),)
+
+
+@contextmanager
+def library_session(settings: Settings) -> Iterator[LibrarySession]:
+    """The library for one diagnosis; one that cannot be opened is an empty one that says so."""
+    with ExitStack() as stack:
+        try:
+            opened = LibrarySession(stack.enter_context(open_fault_library(settings)))
+        except LibraryUnavailable as trouble:
+            opened = LibrarySession(None, [Skipped(STEP, trouble.message)])
+        yield opened
+
+
+def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
+    """Matched patterns before there is a diagnosis that could agree."""
+    faults = [
+        _fault(
+            match.entry,
+            "",
+            fit=fit_of(1.0, cause=tells_a_cause(match.entry.pattern.signature), literal=True),
+            signed=True,
+            score=1.0,
+            because=f"All events of its signature are in this job{_on(match)}.",
+        )
+        for match in matches[:MAX_EXACT]
+    ]
+    return tuple(numbered(faults))
+
+
+def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence[Likely]) -> list[KnownFault]:
+    """What is this or looks like it before what is only seen with it; of equals the team's before public facts."""
+    told = {one.entry.id: one for one in found}
+    signed = exact_faults(diagnosis, matches)
+    faults = [
+        _likely_fault(told[fault.pattern], diagnosis.job, fault) if fault.pattern in told else fault for fault in signed
+    ]
+    named = {fault.pattern for fault in signed}
+    own = [one.entry for one in found]
+    covered = {
+        match.entry.id
+        for match in matches
+        if match.entry.origin is patterns.Origin.SEED and any(says_the_same(match.entry, ours) for ours in own)
+    }
+    faults += [_likely_fault(one, diagnosis.job) for one in found if one.entry.id not in named]
+    faults = [fault for fault in faults if fault.pattern not in covered]
+    return sorted(faults, key=lambda fault: (fault.fit == Fit.SEEN, fault.seed))[: MAX_EXACT + MAX_SIMILAR]
+
+
+def _likely_fault(one: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
+    """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
+    share = f"{odds(one.likelihood)} such matches were right."
+    fit = Fit.IS if signed is not None and signed.fit == Fit.IS else one.fit
+    said = signed.because if signed is not None else "It has traits of this job: what broke, how, where and when."
+    fault = _fault(
+        one.entry, job, fit=fit, signed=signed is not None, score=round(one.likelihood, 4), because=f"{said} {share}"
+    )
+    return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
+
+
+def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFault]:
+    """Matched patterns as the diagnosis sees them, the one with the most telling event first.
+
+    A signature knows no context: its events may have been survived, or stand in good jobs. Then what the team
+    confirmed is still shown, last and with that said; a seed is not. Beside a pattern of the fault itself the patterns
+    of what its victims say tell nothing; nor do the seeds of them beside a direct trace of it.
+    """
+    seen = [_Seen(match, diagnosis) for match in matches]
+    traced = any(event.role is Role.ROOT for event in diagnosis.events)
+    kept = [one for one in seen if not one.seed or (one.root if traced else one.events)]
+    if any(one.root for one in kept):
+        kept = [one for one in kept if one.root or not one.events]
+    ordered = sorted(kept, key=lambda one: (not one.events, one.seed, one.place))
+    own = [one for one in ordered if not one.seed]
+    return [one.fault() for one in ordered if not one.is_said_by(own)][:MAX_EXACT]
+
+
+def says_the_same(entry: Entry, other: Entry) -> bool:
+    """Whether two patterns have the same cause or the same fix: a team's pattern often takes over those of a seed."""
+    return entry.pattern.cause == other.pattern.cause or entry.pattern.fix == other.pattern.fix
+
+
+class _Seen:
+    """A match beside the diagnosis. place: of its most telling event. root: whether that is a direct trace."""
+
+    def __init__(self, match: Match, diagnosis: Diagnosis) -> None:
+        shown = [(place, event) for place, event in enumerate(diagnosis.events) if event.event in match.events]
+        self.events = tuple(event.id for _, event in shown)
+        self.place = shown[0][0] if shown else 0
+        self.root = any(event.role is Role.ROOT for _, event in shown)
+        self.seed = match.entry.origin is patterns.Origin.SEED
+        self.entry = match.entry
+        self._match, self._job = match, diagnosis.job
+        self._cause = bool(causes_of(diagnosis) & set(match.events))
+        self._accused = {suspect.node for suspect in diagnosis.nodes}
+
+    def is_said_by(self, own: Sequence["_Seen"]) -> bool:
+        """Whether it is a seed, and the team has a pattern of its own for these events, or with its very words."""
+        return self.seed and any(
+            (self.events and set(self.events) <= set(one.events)) or says_the_same(self.entry, one.entry) for one in own
+        )
+
+    def fault(self) -> KnownFault:
+        because = _why(self._match, self.events, self._accused)
+        fit = fit_of(1.0, cause=self._cause, literal=self._cause)
+        return _fault(
+            self._match.entry, self._job, fit=fit, signed=True, score=1.0, because=because, events=self.events
+        )
+
+
+def numbered(faults: Sequence[KnownFault]) -> Iterator[KnownFault]:
+    """The same faults as P1, P2, ... in their order."""
+    return (replace(fault, id=f"P{number}") for number, fault in enumerate(faults, start=1))
+
+
+def _why(match: Match, events: Sequence[str], accused: Collection[str]) -> str:
+    where = _on(match, accused)
+    if events:
+        return f"All events of its signature are in this job ({', '.join(events)}){where}."
+    return (
+        f"All events of its signature are in this job{where}, but the diagnosis does not count them among what "
+        "points at the failure."
+    )
+
+
+def _on(match: Match, accused: Collection[str] = ()) -> str:
+    """Which nodes say so; when none of them is accused, they tell of another."""
+    if not 0 < len(match.nodes) <= MAX_NAMED:
+        return ""
+    others = accused and not set(accused) & set(match.nodes)
+    return f", {'told by' if others else 'on'} {', '.join(sorted(match.nodes, key=natural))}"
+
+
+def _fault(
+    entry: Entry, job: str, *, fit: Fit, signed: bool, score: float, because: str, events: tuple[str, ...] = ()
+) -> KnownFault:
+    pattern, confirmed = entry.pattern, entry.confirmed
+    return KnownFault(
+        id="",
+        pattern=entry.id,
+        version=entry.version,
+        title=pattern.title,
+        category=pattern.category,
+        subtype=pattern.subtype,
+        cause=pattern.cause,
+        fix=pattern.fix,
+        fit=fit,
+        signed=signed,
+        exact=fit is Fit.IS,
+        agrees=bool(events),
+        score=score,
+        because=because,
+        events=events,
+        sources=pattern.sources,
+        seed=entry.origin is patterns.Origin.SEED,
+        confirmed_by=confirmed.who if confirmed else "",
+        confirmed_at=confirmed.at if confirmed else "",
+        jobs=tuple(sighting.job for sighting in entry.sightings if sighting.job != job),
+    )

@@ -1,0 +1,212 @@
+"""Buttons and forms: who may, what it is about as the state has it now, and forms within Slack's three seconds."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http.client import HTTPException
+from typing import Any
+
+from slack_bolt.context.respond import Respond
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.outgoing.clean import cleaned
+from bot.slack import actions as act
+from bot.slack import replies
+from bot.slack.blocks import Message
+from bot.slack.boundary import attempt, to_person, whispering
+from bot.slack.client import error_of
+from bot.slack.commands import ParsedCommand, Verb
+from bot.slack.listener_context import ListenerContext
+from bot.slack.modals import (
+    FieldErrors,
+    edit_modal,
+    lines_modal,
+    message_modal,
+    read_edit,
+    read_reject,
+    reject_modal,
+    wait_modal,
+)
+from bot.slack.raw_lines import find_evidence, read_citations
+from bot.state.inbox import Envelope, Once
+from bot.state.runs import RunRequest, Trigger
+
+Payload = Mapping[str, Any]
+Do = Callable[[object, Payload, Once], Message | None]
+Look = Callable[[object, str], dict[str, Any]]
+# The right to open a window ends after three seconds, and with its first use, which a bot may not have outlived.
+_TOO_LATE = frozenset({"expired_trigger_id", "trigger_expired", "exchanged_trigger_id", "trigger_exchanged"})
+
+
+class ClickListener:
+    """Buttons and forms. A button tells ids only; what is true of them is read from the state."""
+
+    def __init__(self, context: ListenerContext) -> None:
+        self._context = context
+        self._clicks: Mapping[str, Do] = {
+            act.CANCEL: self._cancel,
+            act.AGAIN: self._again,
+            act.DIAGNOSE: self._diagnose,
+            act.ANYWAY: self._anyway,
+            act.WATCH: self._watch,
+            act.APPROVE: self._approve,
+            act.APPROVE_NEW: self._approve_new,
+            act.JOIN: self._join,
+            act.UNDO: self._undo,
+            act.USEFUL: self._useful,
+            act.FITS: self._fits,
+        }
+        self._windows: Mapping[str, tuple[str, str, Look]] = {
+            act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
+            act.REJECT: ("Reject the note", act.REJECT_FORM, self._reject_view),
+            act.LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
+            act.MORE_LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
+        }
+
+    def click(self, body: Payload, once: Once) -> None:
+        """A button or a choice that does something."""
+        name, value = body["action"]["action_id"], body["action"]["value"]
+        attempt(
+            lambda: self._clicks[name](value, body, once), to_person(self._context.client, body), patient=once.patient
+        )
+        if name in (act.APPROVE_NEW, act.JOIN):
+            self._remove(body)
+
+    def opening(self, body: Payload, once: Once) -> None:  # noqa: ARG002 whoever comes too late opens nothing
+        """A button that opens a window: at once, and filled then."""
+        title, form, look = self._windows[body["action"]["action_id"]]
+        value, user = body["action"]["value"], body["user"]
+
+        def fill() -> Message | None:
+            try:
+                waiting = wait_modal(title, form, str(value))
+                opened = self._context.client.views_open(trigger_id=body["trigger_id"], view=waiting)["view"]
+            except SlackApiError as error:
+                if error_of(error) not in _TOO_LATE:
+                    raise
+                return replies.too_late_reply()
+            self._context.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
+            return None
+
+        attempt(fill, to_person(self._context.client, body))
+
+    def objection(self, envelope: Envelope) -> dict[str, Any] | None:
+        """What is wrong with a form that was submitted, as Slack shows it inline; None when it can be taken."""
+        view = envelope.body["view"]
+        if view["callback_id"] == act.REJECT_FORM:
+            reason = read_reject(view)
+            return reason.response() if isinstance(reason, FieldErrors) else None
+        click = act.read_draft(view.get("private_metadata"))
+        draft = self._context.approvals.draft(click.run)
+        form = read_edit(view, draft.diagnosis, draft.guesses) if draft else None
+        if isinstance(form, FieldErrors):
+            return form.response()
+        if draft is None or draft.revision != click.revision:
+            stale = message_modal("Edit the note", "The note was changed meanwhile.", "Close this and edit it again.")
+            return {"response_action": "update", "view": stale}
+        return None
+
+    def form(self, body: Payload, once: Once) -> None:
+        """A form against which there was no objection: the edited note is archived, or the reason is kept."""
+        view, user = body["view"], body["user"]
+        click = act.read_draft(view.get("private_metadata"))
+        run = self._context.state.runs.get(click.run)
+        channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
+        do = self._rejected if view["callback_id"] == act.REJECT_FORM else self._edited
+        tell = whispering(self._context.client, channel, user, thread)
+        attempt(lambda: do(click, body, once), tell, patient=once.patient)
+
+    # --- what a click does ---
+
+    def _cancel(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._context.requests.cancel(act.read_draft(value).run, body["user"], once)
+
+    def _again(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._context.requests.again(act.read_draft(value).run, body["user"], once)
+
+    def _diagnose(self, value: object, body: Payload, once: Once) -> Message | None:
+        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._context.requests.diagnose(request, once)
+
+    def _anyway(self, value: object, body: Payload, once: Once) -> Message | None:
+        """A job that has not failed: somebody wants to see it in the channel."""
+        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._context.requests.diagnose(request, once, forced=True)
+
+    def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
+        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
+        return self._context.requests.serve(ParsedCommand(Verb.WATCH, request.job), request, once)
+
+    def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._context.approvals.approve(act.read_draft(value), body["user"], once)
+
+    def _approve_new(self, value: object, body: Payload, once: Once) -> Message | None:
+        """A pattern of its own, although there is one that is nearly the same."""
+        return self._context.approvals.approve(act.read_draft(value), body["user"], once, joins="")
+
+    def _join(self, value: object, body: Payload, once: Once) -> Message | None:
+        """Add the job to a pattern that there is."""
+        click = act.read_join(value)
+        return self._context.approvals.approve(click.draft, body["user"], once, joins=click.pattern)
+
+    def _undo(self, value: object, body: Payload, once: Once) -> Message | None:
+        return self._context.approvals.undo(act.read_draft(value), body["user"], once)
+
+    def _useful(self, value: object, body: Payload, _once: Once) -> Message | None:
+        """One of the two thumbs; the last one of a person counts."""
+        click = act.read_useful(value)
+        self._context.state.feedback.give(click.run, body["user"], useful=click.useful)
+        return replies.thanks_reply()
+
+    def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
+        """Whether a known fault was it; the last word of a person counts, so that twice is once."""
+        return self._context.approvals.judge(act.read_fault(value), body["user"])
+
+    def _edited(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
+        draft = self._context.approvals.draft(click.run)
+        form = read_edit(body["view"], draft.diagnosis, draft.guesses) if draft else None
+        if form is None or isinstance(form, FieldErrors):
+            return replies.gone_reply()  # it was there a moment ago
+        return self._context.approvals.approve(click, body["user"], once, edited=form, draft=draft)
+
+    def _rejected(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
+        return self._context.approvals.reject(click, body["user"], str(read_reject(body["view"])), once)
+
+    # --- views ---
+
+    def _edit_view(self, value: object, user: str) -> dict[str, Any]:
+        click = act.read_draft(value)
+        if (barred := self._barred(click.run, user, "Edit the note")) is not None:
+            return barred
+        draft = self._context.approvals.draft(click.run)
+        if draft is None:
+            return message_modal("Edit the note", replies.gone_reply().text)
+        if draft.revision != click.revision:
+            return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
+        return edit_modal(click.run, click.revision, draft.diagnosis, draft.form, draft.guesses)
+
+    def _reject_view(self, value: object, user: str) -> dict[str, Any]:
+        click = act.read_draft(value)
+        if (barred := self._barred(click.run, user, "Reject the note")) is not None:
+            return barred
+        draft = self._context.approvals.draft(click.run)
+        if draft is None:
+            return message_modal("Reject the note", replies.gone_reply().text)
+        return reject_modal(click.run, click.revision, draft.run.job)
+
+    def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
+        click = act.read_lines(value)
+        answer = self._context.state.runs.answer(click.run)
+        one = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
+        if answer is None or answer.diagnosis is None or one is None:
+            return message_modal("Raw lines", replies.gone_reply().text)
+        return lines_modal(click.run, one, read_citations(answer.diagnosis, one, self._context.open_jobs))
+
+    def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
+        message = self._context.approvals.barred(user) or self._context.approvals.decided(run)
+        return message_modal(title, message.text) if message else None
+
+    def _remove(self, body: Payload) -> None:
+        """The private question whose answer was clicked; that it cannot be removed costs nothing."""
+        client = self._context.client
+        with suppress(SlackClientError, OSError, HTTPException, ValueError):  # the last: there is no address
+            Respond(response_url=body.get("response_url"), proxy=client.proxy, ssl=client.ssl)(delete_original=True)

@@ -1,0 +1,236 @@
+"""Jobs that end badly are diagnosed and posted without anybody asking, and nobody is flooded.
+
+Attempts of one run stand in one thread; at most so many posts an hour, and none in quiet hours: of what waited then
+one digest tells. What had ended before somebody began to follow is no news.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+from slack_sdk.errors import SlackClientError
+
+from bot.slack import actions as act
+from bot.slack.blocks import Message, actions, menu, section
+from bot.slack.posting import Posting
+from bot.slack.run_messages import RunMessages
+from bot.slack.text import code, fallback, prose
+from bot.slack.thread import MAX_TELLING
+from bot.state.followed import FollowedJob, FollowStatus
+from bot.state.runs import Run, RunRequest, Trigger
+from bot.state.state import State
+from bot.state.values import new_id
+from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
+from core.job import Manifest, Status
+from sources.jobs import JobSource
+
+LOOK_SECONDS = 10.0  # between two looks at the jobs folder
+HEALTHY_SECONDS = 120.0  # a look at a slow bucket takes its time
+LEAVING_SECONDS = 6.0
+HOUR = timedelta(hours=1)
+MAX_LISTED = 20  # jobs of a digest that are named
+SAME = 2  # attempts with the same fault after which somebody is asked whether to go on
+_ENDED = (Status.COMPLETED, Status.CANCELLED, Status.FAILED)
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowRules:
+    """Where and how often. posts: in an hour. quiet: from and to, as minutes of the day; equal: never."""
+
+    team: str
+    channel: str
+    posts: int
+    quiet: tuple[int, int] = (0, 0)
+    zone: tzinfo | None = None  # None: that of the machine
+
+    def is_quiet(self, at: datetime) -> bool:
+        """Whether nothing is posted at this time."""
+        local = at.astimezone(self.zone)
+        minute, (begin, end) = local.hour * 60 + local.minute, self.quiet
+        return begin <= minute < end if begin <= end else minute >= begin or minute < end
+
+
+class FailedJobs:
+    """``start`` looks again and again; ``look`` is one round."""
+
+    def __init__(
+        self,
+        state: State,
+        run_messages: RunMessages,
+        posting: Posting,
+        manners: FollowRules,
+        *,
+        open_jobs: Callable[[], JobSource],
+        wake: Callable[[], None],
+        seconds: float = LOOK_SECONDS,
+    ) -> None:
+        """wake: a diagnosis has been queued. seconds: between two looks."""
+        self._state = state
+        self._run_messages = run_messages
+        self._posting = posting
+        self._manners = manners
+        self._open_jobs = open_jobs
+        self._wake = wake
+        self._seconds = seconds
+        self._known: set[str] = set()
+        self._looked = time.monotonic()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="following", daemon=True)
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    def healthy(self) -> bool:
+        """Whether it looks."""
+        return self._thread.is_alive() and time.monotonic() - self._looked < HEALTHY_SECONDS
+
+    def stop(self) -> None:
+        """End; another bot with the same state may go on."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(LEAVING_SECONDS)
+
+    def look(self) -> None:
+        """Note what has ended, queue the diagnoses that may be told now, list the rest, compare attempts."""
+        self._note_ended()
+        self._tell()
+        self._compare()
+
+    def _serve(self) -> None:
+        """The life of the thread. The broad except is the worker's: it outlives every error."""
+        while not self._stopping.is_set():
+            try:
+                self.look()
+            except (FirstfaultError, SlackClientError, OSError) as trouble:
+                _LOG.warning("cannot follow the jobs now: %s", trouble)
+            except Exception:  # noqa: BLE001 the worker's boundary
+                _LOG.exception("following met an unknown error (%s)", new_id("e"))
+            self._looked = time.monotonic()
+            self._stopping.wait(self._seconds)
+
+    def _note_ended(self) -> None:
+        jobs, followed = self._open_jobs(), self._state.followed
+        first = not followed.begun()
+        self._known |= followed.known()
+        for job in jobs.job_ids():
+            manifest = None if job in self._known else _manifest(jobs, job)
+            if manifest is None or manifest.status not in _ENDED:
+                continue
+            news = manifest.status is Status.FAILED and not first
+            followed.add(job, manifest.run or "", FollowStatus.WAITS if news else FollowStatus.NO_NEWS)
+            self._known.add(job)
+        if first:
+            followed.begin()
+
+    def _tell(self) -> None:
+        """Each by itself as long as there is room in this hour, else one and a digest of the rest."""
+        now, followed = self._state.clock(), self._state.followed
+        waiting = followed.waiting()
+        room = self._manners.posts - len({(job.run, job.fate) for job in followed.since(now - HOUR)})
+        if not waiting or room <= 0 or self._manners.is_quiet(now):
+            return
+        if len(waiting) <= room:
+            for one in waiting:
+                self._diagnose(one)
+            return
+        last = followed.last()
+        *rest, newest = waiting
+        run = self._diagnose(newest) if room > 1 or last is None else self._state.runs.get(last.run)
+        if run is not None:
+            self._list(run, rest if room > 1 or last is None else waiting)
+
+    def _diagnose(self, followed: FollowedJob) -> Run | None:
+        """Queue it, in the thread of its run's first failure where there is one."""
+        earlier = self._first(followed.lineage)
+        thread = (earlier.thread_ts or earlier.message_ts) if earlier else ""
+        request = RunRequest(followed.job, self._manners.team, self._manners.channel, "", Trigger.FOLLOW, thread)
+        with self._state.together():
+            asked = self._state.runs.ask(request)
+            if not self._state.followed.asked(followed.job, asked.run.id):
+                return None
+        try:
+            self._run_messages.show(asked.run.id)
+        finally:  # it is queued, whether Slack takes the message now or later
+            self._wake()
+        return asked.run
+
+    def _list(self, run: Run, left: Sequence[FollowedJob]) -> None:
+        """One message for all that is left."""
+        self._posting.once(run, f"digest {left[0].job}", digest_message(left))
+        for one in left:
+            self._state.followed.listed(one.job, run.id)
+
+    def _compare(self) -> None:
+        """Say once that attempts fail in the same way again and again."""
+        for job in self._state.followed.not_compared():
+            run = self._state.runs.get(job.run)
+            if run is not None and not run.told:
+                continue
+            attempts = self._state.followed.of_lineage(job.lineage)
+            upto = [attempt for attempt in attempts if attempt.at <= job.at]
+            causes = [self._cause(attempt.run) for attempt in upto]
+            same = _streak(causes)
+            if run is not None and same >= SAME and causes[-1]:
+                message = again_message(job.lineage, len(upto), same, causes[-1])
+                self._posting.once(run, "again", message, thread=run.thread_ts or run.message_ts)
+            self._state.followed.compared(job.job)
+
+    def _first(self, lineage: str) -> Run | None:
+        runs = (self._state.runs.get(job.run) for job in self._state.followed.of_lineage(lineage))
+        return next((run for run in runs if run is not None and run.message_ts), None)
+
+    def _cause(self, run_id: str) -> str:
+        answer = self._state.runs.answer(run_id)
+        step = answer.diagnosis.next if answer and answer.diagnosis else None
+        return step.cause if step else ""
+
+
+def _manifest(jobs: JobSource, job: str) -> Manifest | None:
+    try:
+        return jobs.manifest(job)
+    except (JobNotFound, BadJobId, UnreadableLog):
+        return None  # removed, or being written
+
+
+def _streak(causes: Sequence[str]) -> int:
+    """How many of the last attempts had the same cause."""
+    return next((at for at, cause in enumerate(reversed(causes)) if cause != causes[-1]), len(causes))
+
+
+def digest_message(left: Sequence[FollowedJob]) -> Message:
+    """Jobs that failed while nothing, or nothing more, was posted."""
+    names = ", ".join(code(one.job, 60) for one in left[:MAX_LISTED])
+    more = f" and {len(left) - MAX_LISTED:,} more" if len(left) > MAX_LISTED else ""
+    told = f"{len(left):,} more {'job has' if len(left) == 1 else 'jobs have'} failed"
+    choices = [(one.job, one.job) for one in left[:MAX_LISTED]]
+    pick = actions(menu("Diagnose one", act.DIAGNOSE, choices))
+    return Message(fallback(f"{told}.", MAX_TELLING), section(f"*{told}*: {names}{more}.") + pick)
+
+
+def again_message(lineage: str, attempts: int, same: int, cause: str) -> Message:
+    """A run that fails in the same way whenever it is started."""
+    told = f"Attempt {attempts:,} of {prose(lineage, 80)} that failed here; the last {same:,} with the same fault"
+    plain = f"The last {same:,} attempts of {lineage} failed with the same fault: stop retrying?"
+    return Message(fallback(plain, MAX_TELLING), section(f"{told}: {prose(cause, 200)}. *Stop retrying?*"))
+
+
+def read_quiet(text: str) -> tuple[int, int]:
+    """Minutes of the day of ``22:00-07:00``; (0, 0) for an empty text.
+
+    Raises:
+        ValueError: it is no such span.
+    """
+    if not text.strip():
+        return 0, 0
+    begin, _, end = text.partition("-")
+    return _minute(begin), _minute(end)
+
+
+def _minute(clock: str) -> int:
+    at = datetime.strptime(clock.strip(), "%H:%M")  # noqa: DTZ007 a time of any day
+    return at.hour * 60 + at.minute

@@ -1,0 +1,147 @@
+"""Reads the inbox: threads that deal with what was acknowledged, and one that hands it out and keeps the leases."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from bot.slack.envelopes import EnvelopeKind
+from bot.state.errors import StateUnavailable
+from bot.state.inbox import Inbox, Once, Received
+from bot.state.values import new_id
+
+# That deal with envelopes; each may wait some seconds for Slack's rate limit.
+READERS = 16
+# That open windows and nothing else: the right to open one ends after three seconds, so it does not wait for the rest.
+OPENERS = 4
+POLL_SECONDS = 0.5  # between two looks for what another bot has left
+TROUBLE_SECONDS = 5.0  # after trouble with the state
+HEALTHY_SECONDS = 30.0
+LEAVING_SECONDS = 6.0  # for threads that wait for Slack
+_LOG = logging.getLogger(__name__)
+Deal = Callable[[Received, Once], None]
+
+
+class RetryLater(Exception):
+    """It cannot be dealt with now; when the lease ends it is tried again."""
+
+
+class InboxReaders:
+    """``start`` them before the intake, ``stop`` them after it."""
+
+    def __init__(self, inbox: Inbox, deal: Deal) -> None:
+        """deal: raises ``RetryLater`` or StateUnavailable for what must be tried again, and nothing else."""
+        self._inbox = inbox
+        self._deal = deal
+        self._owner = new_id("i")
+        self._pools: dict[tuple[EnvelopeKind, ...], tuple[ThreadPoolExecutor, int]] = {
+            kinds: (ThreadPoolExecutor(number, thread_name_prefix=name), number)
+            for kinds, number, name in (
+                ((EnvelopeKind.OPENING,), OPENERS, "opener"),
+                (tuple(kind for kind in EnvelopeKind if kind is not EnvelopeKind.OPENING), READERS, "reader"),
+            )
+        }
+        self._held: dict[int, tuple[EnvelopeKind, ...]] = {}
+        self._begun: set[int] = set()
+        self._lock = threading.Condition()
+        self._news, self._stopping = threading.Event(), threading.Event()
+        self._renewed = self._looked = time.monotonic()
+        self._thread = threading.Thread(target=self._serve, name="inbox", daemon=True)
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Something was stored, or a reader is free."""
+        self._news.set()
+
+    def healthy(self) -> bool:
+        """Whether it looks for work."""
+        return self._thread.is_alive() and time.monotonic() - self._looked < HEALTHY_SECONDS
+
+    def stop(self) -> None:
+        """Begin with nothing more; what is not begun another bot may take, what is begun has some seconds to end."""
+        self._stopping.set()
+        self.wake()
+        if self._thread.is_alive():
+            self._thread.join(LEAVING_SECONDS)
+        for pool, _ in self._pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._lock.wait_for(lambda: not self._begun, LEAVING_SECONDS)
+        self._give_back()
+
+    def _serve(self) -> None:
+        """The life of the thread. The broad except is the worker's: it outlives every error."""
+        while not self._stopping.is_set():
+            self._news.wait(POLL_SECONDS)
+            self._news.clear()
+            self._looked = time.monotonic()
+            try:
+                self._renew()
+                for kinds in self._pools:
+                    self._hand_out(kinds)
+            except StateUnavailable as trouble:
+                _LOG.error("%s %s", trouble.message, trouble.hint)
+                self._stopping.wait(TROUBLE_SECONDS)
+            except Exception:  # noqa: BLE001 the worker's boundary
+                _LOG.exception("the inbox met an unknown error (%s)", new_id("e"))
+                self._stopping.wait(TROUBLE_SECONDS)
+
+    def _hand_out(self, kinds: tuple[EnvelopeKind, ...]) -> None:
+        """Claim as many as there are free readers, so that other bots get the rest."""
+        pool, number = self._pools[kinds]
+        with self._lock:
+            free = number - sum(one == kinds for one in self._held.values())
+        for received in self._inbox.claim(self._owner, free, kinds):
+            with self._lock:
+                self._held[received.seq] = kinds
+            pool.submit(self._read, received)
+
+    def _read(self, received: Received) -> None:
+        """Deal with one. Broad as ``_serve``: what fails in an unknown way would fail again, so it is over."""
+        with self._lock:
+            self._begun.add(received.seq)
+        try:
+            self._deal(received, self._inbox.once(received))
+            self._inbox.done(received.seq)
+        except RetryLater:
+            pass
+        except StateUnavailable as trouble:
+            _LOG.error("%s %s", trouble.message, trouble.hint)
+        except Exception:  # noqa: BLE001 the worker's boundary
+            _LOG.exception("an envelope met an unknown error (%s)", new_id("e"))
+            if not self._stopping.is_set():  # else it may be that the state is closed
+                self._give_up(received.seq)
+        finally:
+            with self._lock:
+                self._begun.discard(received.seq)
+                self._held.pop(received.seq, None)
+                self._lock.notify_all()
+            self.wake()
+
+    def _give_up(self, seq: int) -> None:
+        try:
+            self._inbox.done(seq)
+        except StateUnavailable as trouble:
+            _LOG.error("%s %s", trouble.message, trouble.hint)
+
+    def _renew(self) -> None:
+        if time.monotonic() - self._renewed < self._inbox.lease.total_seconds() / 3:
+            return
+        self._renewed = time.monotonic()
+        with self._lock:
+            held = list(self._held)
+        if held:
+            self._inbox.renew(self._owner, held)
+
+    def _give_back(self) -> None:
+        with self._lock:
+            left = [seq for seq in self._held if seq not in self._begun]
+        try:
+            if left:
+                self._inbox.give_back(self._owner, left)
+        except StateUnavailable as trouble:
+            _LOG.warning("%s", trouble.message)

@@ -1,0 +1,27 @@
+"""What listeners hand over to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slack_sdk import WebClient
+
+from bot.slack.approvals import Approvals
+from bot.slack.requests import Requests
+from bot.state.state import State
+from sources.jobs import JobSource
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerContext:
+    """Built once at the edge. open_jobs: goes where jobs live. wake: a question has been queued.
+
+    me: the user id of the bot.
+    """
+
+    state: State
+    requests: Requests
+    approvals: Approvals
+    client: WebClient
+    open_jobs: Callable[[], JobSource]
+    wake: Callable[[], None]
+    me: str = ""

@@ -1,0 +1,231 @@
+"""Where people ask: checks what they want, puts it into the queue, and says privately what cannot be done."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
+
+from bot.slack import replies
+from bot.slack.blocks import Message
+from bot.slack.commands import ParsedCommand, Verb, job_in, names_in, read_command
+from bot.slack.people import People
+from bot.slack.run_messages import RunMessages
+from bot.slack.watch_requests import WatchRequests, with_watched
+from bot.state.inbox import Once
+from bot.state.runs import Run, RunRequest, Trigger
+from bot.state.state import State
+from core.errors import BadJobId, FirstfaultError, JobNotFound, NoLogs, UnreadableLog
+from core.job import Status
+from sources.job_ids import check_job_id
+from sources.jobs import JobSource
+
+MAX_OFFERED = 5  # failed jobs to pick from
+MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
+MAX_NEAR, LIKE = 3, 0.5  # ids that somebody may have meant, and how like they are (difflib)
+LOOKING = 2.0  # seconds that may take: somebody waits
+_LOG = logging.getLogger(__name__)
+
+
+class Requests:
+    """Asking, listing, cancelling; each answers with what the asker alone is told, or with None."""
+
+    def __init__(
+        self,
+        state: State,
+        run_messages: RunMessages,
+        people: People,
+        client: WebClient,
+        *,
+        open_jobs: Callable[[], JobSource],
+        wake: Callable[[], None],
+        watching: WatchRequests,
+        bot_name: str = "Firstfault",
+    ) -> None:
+        self._state = state
+        self._run_messages = run_messages
+        self._people = people
+        self._client = client
+        self._open_jobs = open_jobs
+        self._wake = wake
+        self._watching = watching
+        self._bot_name = bot_name
+
+    def serve(self, command: ParsedCommand, request: RunRequest, once: Once) -> Message | None:  # noqa: PLR0911 one a verb
+        """Do what is wished, each step once; what only the asker is told."""
+        match command.verb:
+            case Verb.DIAGNOSE:
+                return self.diagnose(request, once) if request.job else replies.usage_reply(self._failed_jobs())
+            case Verb.HELP:
+                return replies.help_reply()
+            case Verb.LIST:
+                return self._list(request)
+            case Verb.STATUS:
+                return self._status(request)
+            case Verb.CANCEL:
+                return self._cancel_job(request, once)
+            case Verb.WATCH | Verb.UNWATCH:
+                return self._watch(command, request, once)
+            case Verb.NOTHING:
+                return replies.usage_reply(self._failed_jobs(), said=command.job)
+
+    def meant(self, text: str) -> ParsedCommand:
+        """What a person wants; in any sentence without a command, the job that it names."""
+        command = read_command(text)
+        if command.verb not in (Verb.DIAGNOSE, Verb.NOTHING):
+            return replace(command, job=next(iter(names_in(command.job)), command.job))
+        if job := self.named_in(text):
+            return ParsedCommand(Verb.DIAGNOSE, job)
+        if command.verb is Verb.NOTHING and (job := job_in(text)):
+            return ParsedCommand(Verb.DIAGNOSE, job)
+        return command
+
+    def named_in(self, text: str) -> str:
+        """The id of the first known job in a text, however it is written; empty where there is none."""
+        names = names_in(text)
+        if not names:
+            return ""
+        try:
+            known = set(self._open_jobs().job_ids())
+        except FirstfaultError:
+            return ""
+        alike = {job.casefold(): job for job in sorted(known)}
+        return next((name for name in names if name in known), "") or next(
+            (alike[name.casefold()] for name in names if name.casefold() in alike), ""
+        )
+
+    def diagnose(self, request: RunRequest, once: Once, *, forced: bool = False) -> Message | None:
+        """Queue a job; a job that is at work or was answered here is shown in place of a second run."""
+        try:
+            jobs = self._open_jobs()
+            status = jobs.manifest(check_job_id(request.job)).status
+            if not forced and status in (Status.COMPLETED, Status.RUNNING):
+                return replies.not_failed_reply(request.job, runs=status is Status.RUNNING)
+            jobs.job(request.job)
+        except (BadJobId, JobNotFound, NoLogs) as error:
+            return replies.refused_reply(error, self._failed_jobs(), nearest=self._nearest(request.job))
+        run_id, new = once("ask", lambda: self._ask(request, forced=forced))
+        run = self._state.runs.get(run_id)
+        if run is None:
+            return replies.gone_reply()
+        if not new:
+            told = replies.already_reply if run.status.active else replies.answered_reply
+            return told(run, self.address(run))
+        try:
+            ts = self._run_messages.show(run.id)
+        finally:  # the run is queued, whether Slack takes the message now or later
+            self._wake()
+        if not ts:
+            self._state.runs.cancel(run.id, request.asked_by)
+            return replies.not_in_channel_reply(self._bot_name, run.job)
+        return None
+
+    def again(self, run_id: str, user: str, once: Once) -> Message | None:
+        """Run a diagnosis anew."""
+        run = self._state.runs.get(run_id)
+        if run is None:
+            return replies.gone_reply()
+        request = RunRequest(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts)
+        return self.diagnose(request, once, forced=True)
+
+    def cancel(self, run_id: str, user: str, once: Once) -> Message | None:
+        """End a run; only who asked for it, or an approver, may."""
+        run = self._state.runs.get(run_id)
+        if run is None:
+            return replies.gone_reply()
+        if user != run.asked_by and not self._people.may_approve(user):
+            return replies.not_yours_reply(run)
+        if once("cancel", lambda: self._cancelled(run_id, user)):
+            self._run_messages.show(run.id)
+        return replies.cancelled_reply(self._state.runs.get(run_id) or run)
+
+    def address(self, run: Run) -> str:
+        """A link to the message of a run; empty when Slack gives none."""
+        if not run.message_ts:
+            return ""
+        try:
+            return str(self._client.chat_getPermalink(channel=run.channel, message_ts=run.message_ts)["permalink"])
+        except SlackApiError:
+            return ""
+
+    def _ask(self, request: RunRequest, *, forced: bool) -> list[Any]:
+        """The id of the run that answers, and whether it is a new one."""
+        asked = self._state.runs.ask(request, forced=forced)
+        if asked.new:
+            self._audit(request, "asked", asked.run)
+        return [asked.run.id, asked.new]
+
+    def _cancelled(self, run_id: str, user: str) -> bool:
+        """Whether there was something to end."""
+        run = self._state.runs.get(run_id)
+        if run is None or not run.status.active:
+            return False
+        self._state.runs.cancel(run.id, user)
+        self._state.audit.add(run.team, user, what="cancelled", target=run.id)
+        return True
+
+    def _cancel_job(self, request: RunRequest, once: Once) -> Message | None:
+        def newest() -> str:
+            active = [run for run in self._state.runs.active(request.team, request.channel) if run.job == request.job]
+            return active[-1].id if active else ""
+
+        run_id = once("which", newest)
+        return self.cancel(run_id, request.asked_by, once) if run_id else replies.nothing_to_cancel_reply(request.job)
+
+    def _watch(self, command: ParsedCommand, request: RunRequest, once: Once) -> Message | None:
+        if not request.job:
+            return replies.usage_reply()
+        try:
+            do = self._watching.watch if command.verb is Verb.WATCH else self._watching.unwatch
+            return do(request, once)
+        except (BadJobId, JobNotFound) as error:
+            return replies.refused_reply(error)
+
+    def _list(self, request: RunRequest) -> Message:
+        recent = self._state.runs.recent(request.team, request.channel)[: replies.MAX_RUNS]
+        return replies.list_reply(recent, {run.id: self.address(run) for run in recent})
+
+    def _status(self, request: RunRequest) -> Message:
+        active = self._state.runs.active(request.team)
+        places = {run.id: self._state.runs.place(run.id) for run in active}
+        return with_watched(replies.status_reply(active, places), self._watching.watched(request.team))
+
+    def _failed_jobs(self) -> tuple[str, ...]:
+        """The latest failed jobs, by their ids, as far as they are found quickly."""
+        try:
+            return tuple(islice(_failed(self._open_jobs(), time.monotonic() + LOOKING), MAX_OFFERED))
+        except FirstfaultError as trouble:
+            _LOG.warning("no failed jobs to offer: %s", trouble.message)
+            return ()
+
+    def _nearest(self, job: str) -> list[str]:
+        """Known ids like this one, the likest first."""
+        try:
+            known = {job_id.casefold(): job_id for job_id in self._open_jobs().job_ids()}
+        except FirstfaultError:
+            return []
+        return [
+            known[job_id]
+            for job_id in get_close_matches(job.casefold(), known, n=MAX_NEAR, cutoff=LIKE)
+            if job_id != job
+        ]
+
+    def _audit(self, request: RunRequest, what: str, run: Run) -> None:
+        details = {"job": run.job, "channel": run.channel, "through": str(request.trigger)}
+        self._state.audit.add(request.team, request.asked_by, what=what, target=run.id, details=details)
+
+
+def _failed(source: JobSource, end: float) -> Iterator[str]:
+    for job_id in reversed(source.job_ids()[-MAX_LOOKED_AT:]):
+        if time.monotonic() > end:
+            return
+        try:
+            if source.manifest(job_id).status is Status.FAILED:
+                yield job_id
+        except (JobNotFound, BadJobId, UnreadableLog):
+            continue

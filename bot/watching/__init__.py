@@ -1,1 +1,0 @@
-"""Following a job while it runs: its files as they grow, what is said about them, and when it is over."""
