@@ -1,4 +1,4 @@
-"""The JSON of a diagnosis, ``firstfault.diagnosis/1``: what other programs rely on (docs/contract.md).
+"""The JSON of a diagnosis, ``firstfault.diagnosis/1``: what other programs rely on (docs/reference/json.md).
 
 The same diagnosis gives the same bytes: fields in a fixed order, numbers with four digits, ASCII only.
 """

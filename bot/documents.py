@@ -1,4 +1,4 @@
-"""What the JSON of a diagnosis is made of, as pydantic models: their fields are the contract (docs/contract.md)."""
+"""What the JSON of a diagnosis is made of, as pydantic models: their fields are the contract (json.md)."""
 
 from typing import Annotated, Final, Literal
 
@@ -134,7 +134,7 @@ class CostDocument(_Part):
 
 
 class NextDocument(_Part):
-    """What to do next, by a table (docs/next-step.md); Firstfault does none of it."""
+    """What to do next, by a table (docs/explain/next-step.md); Firstfault does none of it."""
 
     action: Action
     because: str

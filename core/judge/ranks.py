@@ -8,7 +8,7 @@ import numpy as np
 from core.events.table import EventTable, rows_by
 from core.logs.origins import Program
 
-MAJORITY = 0.5  # of nodes or ranks: what more than half of them share marks none of them (docs/how-it-works.md)
+MAJORITY = 0.5  # of nodes or ranks: what more than half of them share marks none of them (docs/explain/method.md)
 
 
 def last_words(table: EventTable) -> dict[int, int]:

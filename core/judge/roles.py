@@ -1,7 +1,7 @@
 """Roles that only context decides: survived errors, kills that were asked for, stops from outside, agents that end.
 
 A fact says what a message means by itself (``core.facts``); whether it is the fault, its echo or the clearing up
-depends on what else the job said, and when (docs/how-it-works.md, "Roles").
+depends on what else the job said, and when (docs/explain/method.md, "Roles").
 """
 
 from collections.abc import Callable, Mapping, Sequence
