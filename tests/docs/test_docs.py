@@ -1,8 +1,10 @@
 """The documents say what the program does: generated, run, or checked against the code."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -23,6 +25,7 @@ from tests.test_house import MAY_IMPORT, ROOT, modules, tree
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 RESULTS = ROOT / "benchmarks" / "results"
+MKDOCS = ROOT / ".venv-docs" / "bin" / "mkdocs"
 CONTRACT = "\n\n".join((DOCS / "reference" / name).read_text(encoding="utf-8") for name in ("json.md", "job-folder.md"))
 GLOSSARY = (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
 MARKDOWN = sorted([*ROOT.glob("*.md"), *ROOT.glob("[!.]*/**/*.md")])
@@ -221,6 +224,26 @@ def test_no_link_leads_out_of_the_site(tmp_path: Path) -> None:
         or not _has(file, link.partition("#")[2])
     ]
     assert dead == []
+
+
+@pytest.mark.skipif(not MKDOCS.exists(), reason="make docs was not run here: no mkdocs")
+def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    """Scripts, styles and pictures of every page are files of the site."""
+    site.lay_out(tmp_path / "pages")
+    words = [str(MKDOCS), "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    environment = {**os.environ, "PAGES": str(tmp_path / "pages"), "NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run(words, cwd=ROOT, env=environment, check=True, timeout=120)
+    built = [*(tmp_path / "site").rglob("*.html")]
+    loaded = [
+        (page.name, address)
+        for page in built
+        for address in re.findall(
+            r"<(?:script|img|link|iframe)\b[^>]*?(?:src|href)=\"?([^\s\">]+)", page.read_text("utf-8")
+        )
+        if "://" in address or address.startswith("//")
+    ]
+    assert len(built) > len(PAGES)
+    assert loaded == []
 
 
 def test_the_site_needs_no_other_machine() -> None:
