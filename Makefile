@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEVELOPED := $(VENV)/.developed
+SITE := .venv-docs
 TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchmarks)
 
 # Packages of a lock file, by uv or else by pip. Both refuse a file whose hash is not in the lock. Compiled at once: who may
@@ -12,7 +13,7 @@ TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchma
 install = { test -x $(BIN)/uv && $(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); } \
   || $(BIN)/python -m pip install --require-hashes -r $(1)
 
-.PHONY: help setup setup-dev demo test test-fast check test-pythons format audit bench bench-speed lock clean
+.PHONY: help setup setup-dev demo docs test test-fast check test-pythons format audit bench bench-speed lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
@@ -48,6 +49,17 @@ demo: setup ## diagnose a failed example job; then, on a terminal, offer the bot
 	  if read -r answer; then case "$$answer" in [nN]*) ;; *) exec $(BIN)/firstfault demo ;; esac; else echo; fi; \
 	fi
 
+docs: $(SITE)/.installed ## build the site of docs/ into build/site: pages that need no network and no server
+	$(SITE)/bin/python -m tests.docs.site build/pages
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
+
+# In a venv of its own: the program and its tests need nothing of it.
+$(SITE)/.installed: requirements-docs.lock
+	test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	@touch $@
+
 test: check ## the same as check
 
 test-fast: setup-dev ## what a person runs between two edits: no whole programs, nothing that takes more than five seconds
@@ -73,17 +85,18 @@ format: setup-dev ## format the code and repair what ruff can
 bench: setup-dev ## measure speed and quality (minutes)
 	$(BIN)/python -m benchmarks
 
-bench-speed: setup-dev ## measure speed against drain3 and grep, by size, into docs/speed.md (minutes)
-	$(BIN)/python -m benchmarks.speed --write docs/speed.md
+bench-speed: setup-dev ## measure speed against drain3 and grep, by size, into benchmarks/results/speed.md (minutes)
+	$(BIN)/python -m benchmarks.speed --write benchmarks/results/speed.md
 
 # The command is in the header of the files, so that they name neither a machine nor a registry.
-COMPILE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --quiet \
+COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --quiet \
   --no-annotate --custom-compile-command "make lock"
 
-lock: setup-dev ## pin every dependency anew: requirements.lock runs, requirements-dev.lock holds the test tools too
-	$(COMPILE) --extra production --extra dev --output-file requirements-dev.lock
-	$(COMPILE) --extra production --constraint requirements-dev.lock --output-file requirements.lock
+lock: setup-dev ## pin every dependency anew: requirements.lock runs, -dev.lock holds the test tools too, -docs.lock builds the site
+	$(COMPILE) pyproject.toml --extra production --extra dev --output-file requirements-dev.lock
+	$(COMPILE) pyproject.toml --extra production --constraint requirements-dev.lock --output-file requirements.lock
+	$(COMPILE) --group docs --output-file requirements-docs.lock
 
 clean: ## remove what was installed, cached and built
-	rm -rf $(VENV) .venv-pythons .firstfault .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov build dist *.egg-info
+	rm -rf $(VENV) $(SITE) .venv-pythons .firstfault .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,20 +1,20 @@
-"""All benchmarks, and their tables into README.md and docs/: `make bench`, two hours on two free cores.
+"""All benchmarks, and their tables into benchmarks/results/: `make bench`, two hours on two free cores.
 
     python -m benchmarks                    all of them, the short ones first
     python -m benchmarks watching speed     only these
 
-    quality    half a minute    README.md: what is found on the labelled jobs of this repository
-    quality.weights   two minutes   docs/quality.md: weights of the channels that are fitted, beside ours
-    quality.questions two minutes   docs/questions.md: which labelled questions are understood, held out
-    quality.dresses   ten minutes   docs/dresses.md: whether an answer changes with what is around the lines
-    watching   half a minute    docs/watching.md: how soon a running job's trouble is told
-    parsing    two minutes      docs/speed.md: the engines beside drain3
-    speed      four minutes     docs/speed.md: the goals, and how cost grows
-    cluster    four minutes     docs/cluster.md: from which size on a Dask cluster pays
-    crowd      ten minutes      docs/operations.md: 200 commands at once, 300 diagnoses in a row
-    whole      some minutes     docs/speed.md: a whole diagnosis, first and again, up to 10 GB
-    amplify    twenty minutes   docs/scale.md: labelled jobs grown to 1,024 nodes
-    campaign   up to an hour    docs/campaign.md: faults at random points, and what was lost by then
+    quality    half a minute    benchmarks/results/repository.md: what is found on the labelled jobs of this repository
+    quality.weights   two minutes   benchmarks/results/quality.md: weights of the channels that are fitted, beside ours
+    quality.questions two minutes   benchmarks/results/questions.md: which labelled questions are understood, held out
+    quality.dresses   ten minutes   dresses.md: whether an answer changes with what is around the lines
+    watching   half a minute    benchmarks/results/watching.md: how soon a running job's trouble is told
+    parsing    two minutes      benchmarks/results/speed.md: the engines beside drain3
+    speed      four minutes     benchmarks/results/speed.md: the goals, and how cost grows
+    cluster    four minutes     benchmarks/results/cluster.md: from which size on a Dask cluster pays
+    crowd      ten minutes      benchmarks/results/crowd.md: 200 commands at once, 300 diagnoses in a row
+    whole      some minutes     benchmarks/results/speed.md: a whole diagnosis, first and again, up to 10 GB
+    amplify    twenty minutes   benchmarks/results/scale.md: labelled jobs grown to 1,024 nodes
+    campaign   up to an hour    benchmarks/results/campaign.md: faults at random points, and what was lost by then
 
 What needs more than this repository is run by hand: ELSEWHERE says how, and why.
 """
@@ -27,23 +27,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = {
-    "quality": ("--part", "methods", "--write", "README.md"),
-    "quality.weights": ("--write", "docs/quality.md"),
+    "quality": ("--part", "methods", "--write", "benchmarks/results/repository.md"),
+    "quality.weights": ("--write", "benchmarks/results/quality.md"),
     "quality.questions": ("--write",),
-    "quality.dresses": ("--write", "docs/dresses.md"),
-    "watching": ("--write", "docs/watching.md"),
-    "parsing": ("--write", "docs/speed.md"),
-    "speed": ("--write", "docs/speed.md"),
-    "cluster": ("--write", "docs/cluster.md"),
-    "crowd": ("--write", "docs/operations.md"),
+    "quality.dresses": ("--write", "benchmarks/results/dresses.md"),
+    "watching": ("--write", "benchmarks/results/watching.md"),
+    "parsing": ("--write", "benchmarks/results/speed.md"),
+    "speed": ("--write", "benchmarks/results/speed.md"),
+    "cluster": ("--write", "benchmarks/results/cluster.md"),
+    "crowd": ("--write", "benchmarks/results/crowd.md"),
     "whole": ("--write",),
     "amplify": ("measure", "--write"),
-    "campaign": ("--write", "docs/campaign.md"),
+    "campaign": ("--write", "benchmarks/results/campaign.md"),
 }
 ELSEWHERE = {
-    "grouping": "python -m benchmarks.grouping LOGHUB --write docs/how-it-works.md, with a copy of loghub",
+    "grouping": "python -m benchmarks.grouping LOGHUB --write benchmarks/results/grouping.md, with a copy of loghub",
     "quality.recall_fit": "it writes faultlib/score.toml, by which answers are judged: on purpose only, then measured",
-    "quality.recall": "docs/quality.md is about larger sets of jobs than this repository holds: --jobs, --also",
+    "quality.recall": "quality.md is about larger sets of jobs than this repository holds: --jobs, --also",
 }
 
 

@@ -1,7 +1,7 @@
 """From which size on other processors are worth a cluster: two minutes on two free cores.
 
     python -m benchmarks.cluster                          print the table
-    python -m benchmarks.cluster --write docs/cluster.md  and write it into the document
+    python -m benchmarks.cluster --write benchmarks/results/cluster.md  and write it into the document
 
 Logs of each size are read by one thread of this machine, by two, and by two workers of a Dask cluster on this machine
 with one thread each, as `dask worker` starts them. Two workers beside two threads show what the cluster costs; beside

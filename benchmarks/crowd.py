@@ -1,7 +1,7 @@
 """The bot under a crowd, and over a long time: 200 commands in one moment, 300 diagnoses one after the other.
 
     python -m benchmarks.crowd                              some minutes
-    python -m benchmarks.crowd --write docs/operations.md
+    python -m benchmarks.crowd --write benchmarks/results/crowd.md
     python -m benchmarks.crowd --commands 50 --diagnoses 40
 
 The local Slack with its limits, and bots in processes of their own. While the commands come, two real diagnoses keep

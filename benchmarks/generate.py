@@ -3,7 +3,7 @@
     python -m benchmarks.generate rank.log --mb 256
     python -m benchmarks.generate dirty.log --mb 64 --dirty
 
-The mix follows real logs (docs/logs.md): some start-up lines, then iterations with a report, timers, data loading and a
+The mix follows real logs (logs.md): some start-up lines, then iterations with a report, timers, data loading and a
 few lines of many components, of which few are common and most are rare; a traceback at the end. The dirty log adds
 stacked labels, progress bars in one line, colours, bytes that are no text, lines of 14,000 characters, and one line in
 twenty that masking cannot collapse.

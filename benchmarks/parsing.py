@@ -1,7 +1,7 @@
 """How fast logs are read, as a multiple of drain3 on the same file in the same run.
 
     python -m benchmarks.parsing               256 MB of clean and 64 MB of dirty synthetic logs: two minutes
-    python -m benchmarks.parsing --mb 1000     a gigabyte, as docs/speed.md
+    python -m benchmarks.parsing --mb 1000     a gigabyte, as benchmarks/results/speed.md
     python -m benchmarks.parsing --logs a.log  a file of yours
 
 Each row is a process of its own, so that its CPU seconds and memory are its own. CPU seconds are user and system time

@@ -1,7 +1,7 @@
 """All goals of speed in one run, and how cost grows with size: `make bench-speed`, four minutes on two free cores.
 
     python -m benchmarks.speed                          print the tables
-    python -m benchmarks.speed --write docs/speed.md    and write them into a document
+    python -m benchmarks.speed --write benchmarks/results/speed.md    and write them into a document
 
 A clean and a dirty log of 100 MB are generated; drain3 reads the whole of each, so do our reader (on one thread, and on
 two that read a copy each) and ``grep -cE``. The larger sizes are the same log so many times over, the smaller ones its

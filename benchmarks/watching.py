@@ -1,7 +1,7 @@
 """How soon `firstfault watch` speaks, and whether it cries wolf: recorded jobs, fed in the order of their clocks.
 
     python -m benchmarks.watching                          the lab's jobs: half a minute
-    python -m benchmarks.watching --write docs/watching.md
+    python -m benchmarks.watching --write benchmarks/results/watching.md
     python -m benchmarks.watching --jobs FOLDER --truth FOLDER [JOB ...] --findings
 
 A virtual clock ticks once a second; each tick hands over the lines of that second. A line without a clock comes when

@@ -276,6 +276,6 @@ def _transport(settings: Settings, app: App) -> Transport:
 def _secret(value: str, variable: str) -> str:
     if not value:
         raise BadSettings(
-            f"{variable} is not set.", "docs/slack.md has every click; firstfault check says what is missing."
+            f"{variable} is not set.", "docs/how-to/slack.md has every click; firstfault check says what is missing."
         )
     return value

@@ -97,7 +97,7 @@ class Settings(BaseSettings):
     scheduler_insecure: bool = Field(
         default=False,
         description="`1` lets the scheduler be one by `tcp://`, with which nobody proves who he is: what answers there"
-        " can run code here (docs/cluster.md)",
+        " can run code here (docs/how-to/cluster.md)",
     )
     model: str = Field("", description="language model that drafts notes, as its endpoint calls it; without one, none")
     model_url: str = Field(
@@ -214,5 +214,6 @@ def load_settings() -> Settings:
         first = error.errors(include_input=False, include_url=False)[0]
         name = "FIRSTFAULT_" + "_".join(str(part) for part in first["loc"]).upper()
         raise BadSettings(
-            f"{name} makes no sense: {first['msg']}", "Change it where it is set: docs/settings.md lists the places."
+            f"{name} makes no sense: {first['msg']}",
+            "Change it where it is set: docs/reference/settings.md lists the places.",
         ) from error

@@ -2,7 +2,7 @@
 
 Differs: L4 drops events that are "frequently present" in successful jobs. Here counts stay, by place in the job
 (cohort) and speaker, because 16 % of the indicating events occur in good jobs too: what matters is how often, and who
-says it (docs/how-it-works.md, "Cross-job"). Failed attempts of restarted jobs are left out.
+says it (docs/explain/method.md, "Cross-job"). Failed attempts of restarted jobs are left out.
 """
 
 import json
@@ -69,7 +69,7 @@ class Normal:
 def choose_baseline(manifest: Manifest, others: Iterable[Manifest]) -> tuple[str, ...]:
     """Ids of the successful jobs to compare with, the most alike first, at most MAX_BASELINE.
 
-    ``settings_id`` decides when there is one; else model, framework and software must be equal (docs/contract.md).
+    ``settings_id`` decides when there is one; else model, framework and software must be equal (json.md).
     """
     alike = [
         other

@@ -1,4 +1,4 @@
-"""What known messages mean: role, whom they blame, how strongly (rules/facts; docs/facts.md)."""
+"""What known messages mean: role, whom they blame, how strongly (rules/facts; docs/reference/facts.md)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 
 class Status(StrEnum):
-    """State of a job as its scheduler reports it (docs/contract.md); UNKNOWN when the manifest does not say."""
+    """State of a job as its scheduler reports it (docs/reference/json.md); UNKNOWN when the manifest does not say."""
 
     COMPLETED = "COMPLETED"
     FAILED = "FAILED"

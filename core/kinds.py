@@ -1,4 +1,4 @@
-"""The kinds of failure that rules may name (rules/facts; docs/facts.md). A rule of any other kind is refused."""
+"""The kinds of failure that rules may name (rules/facts; facts.md). A rule of any other kind is refused."""
 
 from enum import StrEnum
 

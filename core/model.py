@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What an event is to the failure (docs/contract.md)."""
+    """What an event is to the failure (docs/reference/json.md)."""
 
     ROOT = "root"  # a direct trace of the fault
     PROPAGATED = "propagated"  # a healthy peer says that somebody died or timed out
@@ -32,7 +32,7 @@ class Confidence(StrEnum):
 
 
 class Stage(StrEnum):
-    """Phase of a training job (docs/contract.md)."""
+    """Phase of a training job (docs/reference/json.md)."""
 
     INITIALIZATION = "initialization"
     DATA_LOADING = "data loading"
@@ -45,7 +45,7 @@ class Stage(StrEnum):
 
 
 class Action(StrEnum):
-    """What to do next; Firstfault advises and does none of it (docs/next-step.md)."""
+    """What to do next; Firstfault advises and does none of it (docs/explain/next-step.md)."""
 
     EVICT = "evict"  # take the nodes out of the job
     WAIT = "wait"  # go on and watch

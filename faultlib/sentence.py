@@ -12,7 +12,7 @@ import numpy as np
 
 from faultlib.embedding import EmbeddingUnavailable, Vectors
 
-HINT = "Install firstfault[sentence] with torch, and give the folder of a model (docs/fault-library.md)."
+HINT = "Install firstfault[sentence] with torch, and give the folder of a model (docs/how-to/patterns.md)."
 # never the network: neither for a model nor to ask for a newer one; read when the packages are imported
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 # how long vectors are, in config.json of a dense module, a pooling and a transformer

@@ -150,7 +150,7 @@ def _bad(name: str, told: Sequence[tuple[int, str, str]]) -> BadPattern:
     lines = [f"{name}:{line}: {field}: {reason}" for line, field, reason in sorted(told)[:_MAX_TOLD]]
     if len(told) > _MAX_TOLD:
         lines.append(f"{name}: and {len(told) - _MAX_TOLD} more")
-    return BadPattern("\n".join(lines), "Correct these lines; docs/fault-library.md has every field.")
+    return BadPattern("\n".join(lines), "Correct these lines; docs/how-to/patterns.md has every field.")
 
 
 def _field(loc: Sequence[int | str]) -> str:

@@ -90,7 +90,7 @@ def make(order: Order) -> int:
 def _groups(python: Path, names: Sequence[str], *, netns: bool) -> Sequence[str]:
     """Those of the groups whose programs and daemons are here; a sentence for each of the others."""
     if not _has(python, "torch"):
-        raise LabError(f"{python} has no torch.", "Name an interpreter that has it: --python (docs/lab.md).")
+        raise LabError(f"{python} has no torch.", "Name an interpreter that has it: --python (lab/README.md).")
     missing = {name: missing_for(SETTINGS[name], python, netns=netns) for name in names if name in SETTINGS}
     for name, what in missing.items():
         if what:

@@ -1,4 +1,4 @@
-"""Small real jobs grown to the size of large ones: scale that nobody can collect (docs/scale.md).
+"""Small real jobs grown to the size of large ones: scale that nobody can collect (benchmarks/results/scale.md).
 
     cast      which node of the small job each node of the large one plays
     script    a log as constant text and the parts that depend on who speaks it

@@ -1,4 +1,4 @@
-"""Grow labelled jobs to many nodes, and measure what the program makes of them (docs/scale.md).
+"""Grow labelled jobs to many nodes, and measure what the program makes of them (benchmarks/results/scale.md).
 
     python -m benchmarks.amplify make --job f07 --nodes 256 --faulty 1 --seed 3 --out DIR
     python -m benchmarks.amplify measure --write
@@ -24,7 +24,7 @@ from benchmarks.unpack import unpack
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / "benchmarks" / "quality" / "lab.tar.xz"  # folders jobs/ and truth/
-DOCUMENT = ROOT / "docs" / "scale.md"
+DOCUMENT = ROOT / "benchmarks" / "results" / "scale.md"
 SEEDS = {64: 2, 256: 1, 1024: 1}  # how many seeds of each size: all of it takes less than 20 minutes on two cores
 OTHER = 64  # nodes; the size at which jobs are compared with others than the successful jobs as they are
 
@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     many.add_argument("--workers", type=int, default=2, help="jobs at a time (2)")
     many.add_argument("--scratch", type=Path, metavar="DIR", help="where jobs lie while they are diagnosed")
     many.add_argument(
-        "--write", nargs="?", type=Path, const=DOCUMENT, metavar="FILE", help="write the tables into docs/scale.md"
+        "--write", nargs="?", type=Path, const=DOCUMENT, metavar="FILE", help="write the tables into scale.md"
     )
     return parser
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.campaign                                   until 1,000 faults have struck, an hour at most
     python -m benchmarks.campaign --minutes 10 --seed 7
-    python -m benchmarks.campaign --write docs/campaign.md
+    python -m benchmarks.campaign --write benchmarks/results/campaign.md
 
 Quick children in place of most diagnoses, so that a bot meets more in an hour; real ones where a log file changes
 while it is read, and where a language model fails. Ends with 1 when anything was lost, stands twice, or was archived

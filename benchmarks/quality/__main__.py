@@ -28,8 +28,9 @@ from core.errors import FirstfaultError
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = Path(__file__).parent / "lab.tar.xz"  # folders jobs/ and truth/
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "quality.md")
-OTHER = Path(__file__).parent / "other.tar.xz"  # the same, of other stacks (docs/quality.md)
+RESULTS = ROOT / "benchmarks" / "results"
+DOCUMENTS = (RESULTS / "repository.md", RESULTS / "quality.md")
+OTHER = Path(__file__).parent / "other.tar.xz"  # the same, of other stacks (benchmarks/results/quality.md)
 SETS = ("lab", "public", "other")
 _OF_LAB = re.compile(r"[fs]\d\d|lab\d+-\d+")
 
@@ -130,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         type=Path,
         metavar="FILE",
-        help="write the tables into these documents, or README.md and docs/quality.md",
+        help="write the tables into these documents, or repository.md and quality.md of benchmarks/results",
     )
     return parser
 

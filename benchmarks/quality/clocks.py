@@ -1,4 +1,4 @@
-"""Clocks in log text, set forward: every reading with a date that the parser knows (docs/logs.md), in its own form."""
+"""Clocks in log text, set forward: every reading with a date that the parser knows (logs.md), in its own form."""
 
 import re
 from datetime import datetime, timedelta

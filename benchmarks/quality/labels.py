@@ -1,4 +1,4 @@
-"""What really happened to a labelled job: one JSON file a job (docs/quality.md describes it)."""
+"""What really happened to a labelled job: one JSON file a job (benchmarks/results/quality.md describes it)."""
 
 import json
 from collections.abc import Callable, Collection, Sequence

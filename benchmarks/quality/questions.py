@@ -1,6 +1,6 @@
 """How well code sees what a question wants to know: the labelled questions of bot/ask, held out by five folds.
 
-``python -m benchmarks.quality.questions`` prints the table; ``--write`` puts it into docs/questions.md.
+``python -m benchmarks.quality.questions`` prints the table; ``--write`` puts it into benchmarks/results/questions.md.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from faultlib.embedding import Embedder, Vectors
 from faultlib.models import DEFAULT, embedder_for
 
 FOLDS = 5
-PAGE = Path("docs/questions.md")
+PAGE = Path("benchmarks/results/questions.md")
 BEGIN, END = "<!-- table:begin -->", "<!-- table:end -->"
 
 

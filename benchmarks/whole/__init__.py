@@ -1,4 +1,4 @@
-"""What a whole diagnosis costs, first and again, for jobs of any size (docs/speed.md, "A whole diagnosis").
+"""What a whole diagnosis costs, first and again, for jobs of any size (speed.md, "A whole diagnosis").
 
     job       a large job that failed, and a small one that did not, as folders
     measure   one diagnosis in a process of its own: CPU, clock, memory

@@ -3,7 +3,7 @@
     python -m benchmarks.whole --gb 1 --nodes 256
     python -m benchmarks.whole --gb 1 --nodes 256 --dirty
     python -m benchmarks.whole --gb 10 --nodes 1024 --folder DIR      keep the job and the cache there
-    python -m benchmarks.whole --write                                the sizes of docs/speed.md, and into it
+    python -m benchmarks.whole --write                                the sizes of speed.md, and into it
 
 Every number is of a process of its own, with the start of Python; logs are in the page cache. Logs of most nodes are
 hard links: a job takes as much disk as 33 of its logs.
@@ -23,7 +23,7 @@ from benchmarks.quality.report import marks, table, write
 from benchmarks.whole.job import make_jobs
 from benchmarks.whole.measure import Cost, measured_apart
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "speed.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "speed.md"
 RUNS = 3  # of the second diagnosis: the best one
 
 
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=2, help="threads that read (2)")
     parser.add_argument("--folder", type=Path, help="make the job there, keep it, and find it there the next time")
     parser.add_argument("--no-profile", action="store_true", help="leave out where the time goes")
-    parser.add_argument("--write", action="store_true", help="measure all sizes of docs/speed.md, and write them there")
+    parser.add_argument("--write", action="store_true", help="measure all sizes of speed.md, and write them there")
     return parser
 
 

@@ -172,7 +172,7 @@ def watch(
     firstfault watch 1437825 --json | while read -r finding; do page-me "$finding"; done
 
     What silence is, the job itself tells: the pace of its iterations, the usual pauses of each rank, what the others
-    do meanwhile (docs/watching.md). Ctrl-C ends the watch, never the job.
+    do meanwhile (docs/how-to/watch.md). Ctrl-C ends the watch, never the job.
 
     Exit codes: 0 the job completed, 1 it failed or was stopped, 2 wrong use or no such job, 130 Ctrl-C.
     """  # noqa: D301 click reads the control byte
@@ -253,7 +253,7 @@ def history(
     firstfault history progress.csv --iteration-seconds 105.2
 
     A run is all jobs whose job.json has the same "run", one job whose logs hold several attempts, or a CSV of times and
-    iterations (docs/history.md). Exit codes: 0 told, 2 wrong use or no such run.
+    iterations (docs/how-to/history.md). Exit codes: 0 told, 2 wrong use or no such run.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.history.command import tell  # noqa: PLC0415 loads what --help must not
     from bot.commandline.history.gather import HistoryRequest  # noqa: PLC0415
@@ -268,7 +268,7 @@ def flows(
     *,
     topology: Annotated[
         Path | None,
-        typer.Option("--topology", metavar="FILE", help="What is attached to what (docs/flows.md)."),
+        typer.Option("--topology", metavar="FILE", help="What is attached to what (docs/how-to/flows.md)."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/flows.schema.json).")] = False,
 ) -> None:
@@ -278,8 +278,8 @@ def flows(
     firstfault flows flows.parquet --topology topology.json
     firstfault flows nfcapd.202611221200 --topology topology.json --json | jq .findings
 
-    Nothing runs in the jobs: switches or hosts export the flows (docs/flows.md tells how). What the records are too
-    coarse for is told, not guessed.
+    Nothing runs in the jobs: switches or hosts export the flows (docs/how-to/flows.md tells how). What the records are
+    too coarse for is told, not guessed.
 
     Exit codes: 0 answered, 1 no job in the records, 2 wrong use or unreadable input.
     """  # noqa: D301 click reads the control byte
@@ -303,9 +303,9 @@ def serve(
     firstfault serve --follow /shared/jobs --channel C0123456789
     FIRSTFAULT_SLACK_TRANSPORT=http FIRSTFAULT_LISTEN=0.0.0.0:3000 firstfault serve
 
-    docs/slack.md has the set-up with every click. SIGTERM or Ctrl-C ends it: what runs may end, the rest waits for the
-    next start. The log goes to standard error, one JSON object a line. Exit codes: 0 ended when told to, 2 could not
-    start.
+    docs/how-to/slack.md has the set-up with every click. SIGTERM or Ctrl-C ends it: what runs may end, the rest waits
+    for the next start. The log goes to standard error, one JSON object a line. Exit codes: 0 ended when told to, 2
+    could not start.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.end_process import end_process  # noqa: PLC0415 loads what --help must not
     from bot.commandline.serve import serve as run  # noqa: PLC0415

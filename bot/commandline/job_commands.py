@@ -26,7 +26,7 @@ DIAGNOSED, INCONCLUSIVE = 0, 1
 
 
 def diagnose(request: Request, *, json: bool, html: Path | None, use_model: bool, version: str) -> int:
-    """Diagnose a job and answer in the wanted form; the exit code (docs/contract.md)."""
+    """Diagnose a job and answer in the wanted form; the exit code (docs/reference/json.md)."""
     settings = load_settings()
     if html is not None:
         check_writable(html)

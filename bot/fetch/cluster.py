@@ -1,7 +1,7 @@
 """Who reads the logs of a job: threads of this process, or the workers of a Dask cluster when there is much to read.
 
 A worker of the cluster runs the same functions on the same files, so the answer is the same, byte for byte. That it can
-(it has this version of the program and sees the files) is asked before it is given anything (docs/cluster.md).
+(it has this version of the program and sees the files) is asked before it is given anything (docs/how-to/cluster.md).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from core.version import reader_version
 if TYPE_CHECKING:
     from distributed import Client
 
-# benchmarks/cluster.py, docs/cluster.md: a cluster costs half a second to one, whatever there is to read; at this size
+# benchmarks/cluster.py, cluster.md: a cluster costs half a second to one, whatever there is to read; at this size
 # two workers are level with one thread here. From here on a cluster that is stronger than this machine is sooner.
 CLUSTER_BYTES = 512 << 20
 PATIENCE = 8  # seconds for a scheduler, and again for its first worker; with all that is loaded a person waits ten
@@ -111,7 +111,7 @@ def _check_address(scheduler: str, *, insecure: bool) -> None:
     if found[1] == "tcp" and not insecure:
         raise BadSettings(
             f"{scheduler} is a Dask scheduler that proves nothing: whoever answers there can run code here.",
-            "Use tls:// with certificates (docs/cluster.md). In a network that nobody else is in: --insecure, or"
+            "Use tls:// with certificates (docs/how-to/cluster.md). In a network that nobody else is in: --insecure, or"
             " FIRSTFAULT_SCHEDULER_INSECURE=1.",
         )
 
@@ -152,7 +152,8 @@ def _check_certificates(address: str) -> None:
     if not secured:
         raise BadSettings(
             f"{address} wants certificates, and {reason}.",
-            "Name them in Dask's configuration: DASK_DISTRIBUTED__COMM__TLS__CA_FILE and so on (docs/cluster.md).",
+            "Name them in Dask's configuration: DASK_DISTRIBUTED__COMM__TLS__CA_FILE and so on"
+            " (docs/how-to/cluster.md).",
         )
 
 
@@ -172,7 +173,7 @@ def _check(client: "Client", sample: LogFile | None) -> None:
     except TimeoutError as error:
         raise ClusterFailed(
             "The Dask cluster has no workers.",
-            "Start some; one that grows by itself needs minimum=1 (docs/cluster.md).",
+            "Start some; one that grows by itself needs minimum=1 (docs/how-to/cluster.md).",
         ) from error
     _refuse("scheduler", _look_from_scheduler(client))
     for worker, answer in client.run(_look, sample, on_error="return").items():
@@ -192,7 +193,7 @@ def _refuse(who: str, answer: object) -> None:
     if isinstance(answer, BaseException):
         raise ClusterFailed(
             f"The Dask {who} cannot load Firstfault: {type(answer).__name__}: {answer}",
-            "Scheduler and workers need the same Firstfault installed, in the same Python (docs/cluster.md).",
+            "Scheduler and workers need the same Firstfault installed, in the same Python (docs/how-to/cluster.md).",
         )
     version, python, problem = answer if isinstance(answer, tuple) and len(answer) == 3 else ("", "", "")
     if version != reader_version():

@@ -1,4 +1,4 @@
-"""The JSON of a diagnosis, ``firstfault.diagnosis/1``: what other programs rely on (docs/contract.md).
+"""The JSON of a diagnosis, ``firstfault.diagnosis/1``: what other programs rely on (docs/reference/json.md).
 
 The fields of a document have the names of what they show, so that pydantic reads them from the values of the core, of
 the note and of the library; what is not named here (what a call cost, in which other jobs a pattern was seen) changes
@@ -144,7 +144,7 @@ class CostDocument(Document):
 
 
 class NextDocument(Document):
-    """What to do next, by a table (docs/next-step.md); Firstfault does none of it."""
+    """What to do next, by a table (docs/explain/next-step.md); Firstfault does none of it."""
 
     action: Action
     because: Text

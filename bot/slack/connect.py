@@ -30,7 +30,7 @@ SILENCE = 20.0  # seconds without a word of Slack after which the socket counts 
 REQUEST_PATH = "/slack/events"
 SLACK = "https://slack.com/"
 BOT_TOKEN, APP_TOKEN = "xoxb-", "xapp-"  # what they begin with
-_SWAPPED = "The two tokens are swapped: xoxb- is the bot's, xapp- the app's (docs/slack.md, step 3)."
+_SWAPPED = "The two tokens are swapped: xoxb- is the bot's, xapp- the app's (docs/how-to/slack.md, step 3)."
 _BOLT = logging.getLogger("bot.slack.bolt")
 
 
@@ -68,7 +68,7 @@ def who_am_i(client: WebClient) -> AuthorizeResult:
         if (seconds := retry_after(error)) is not None:
             told = f"Slack wants to be left alone for {seconds:g} s, by its limit of requests."
             raise SlackUnavailable(told, "Nothing is wrong with the token: start again then.") from error
-        wanted = "FIRSTFAULT_SLACK_BOT_TOKEN is the xoxb- token of the installed app (docs/slack.md, step 3)."
+        wanted = "FIRSTFAULT_SLACK_BOT_TOKEN is the xoxb- token of the installed app (docs/how-to/slack.md, step 3)."
         hint = _SWAPPED if str(client.token).startswith(APP_TOKEN) else wanted
         raise SlackUnavailable(f"Slack does not take the bot token: {error_of(error)}.", hint) from error
     except (SlackClientError, OSError) as error:
@@ -86,7 +86,7 @@ def no_socket(token: str, api_url: str, error: Exception) -> SlackUnavailable:
     """Why Socket Mode does not start with this token."""
     if not isinstance(error, SlackApiError):
         return no_answer(api_url, error)
-    wanted = "FIRSTFAULT_SLACK_APP_TOKEN is the xapp- token with the scope connections:write (docs/slack.md, step 3)."
+    wanted = "FIRSTFAULT_SLACK_APP_TOKEN is the xapp- token with connections:write (docs/how-to/slack.md, step 3)."
     hint = _SWAPPED if token.startswith(BOT_TOKEN) else wanted
     return SlackUnavailable(f"Slack does not take the app token: {error_of(error)}.", hint)
 

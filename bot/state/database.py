@@ -35,8 +35,8 @@ _HINTS = {
     sqlite3.SQLITE_IOERR: ("the disk does not answer", "Look at the disk; the kernel log may tell more."),
 }
 _RESTORE = (
-    "Restore a backup (docs/operations.md), or move the file aside with its -wal and -shm: runs and threads start anew,"
-    " the fault library is kept elsewhere."
+    "Restore a backup (docs/how-to/operate.md), or move the file aside with its -wal and -shm: runs and threads start"
+    " anew, the fault library is kept elsewhere."
 )
 _DAMAGED = ("it is damaged", _RESTORE)
 _DAMAGES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

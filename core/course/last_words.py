@@ -1,6 +1,6 @@
 """When a complaint without a clock was said: not when the line above it was.
 
-Tracebacks have no time (docs/logs.md). In a file that holds little else, the line above may be hours old: standard
+Tracebacks have no time (logs.md). In a file that holds little else, the line above may be hours old: standard
 error has a warning of the start, and then the exception that ended the process. What ends a process came when the
 process spoke last, in whichever of its files.
 """

@@ -1,6 +1,6 @@
 """How long a job may make no progress before it hangs: one rule for a job that runs and for one that was ended."""
 
-# Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/watching.md
+# Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/how-to/watch.md
 HANG_STEPS = 40.0  # times the usual time from one progress to the next,
 SLOW_STEPS, SLOW_SECONDS = 3.0, 60.0  # or three such times and a minute, if that is less: a slow job pauses no longer
 END_STEPS = 5.0  # the same for one look back at the end: healthy jobs were stopped within two (docs/LOG.md)

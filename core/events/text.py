@@ -11,7 +11,7 @@ from core.events.table import EventTable
 from core.job import LogFile
 from core.logs.label import as_people_write, what_was_said
 
-MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (docs/logs.md)
+MAX_TEXT = 4000  # bytes of a row that are shown or searched; real lines end at about 14,000 (docs/reference/logs.md)
 _FIRST_BYTES, _BLOCK_BYTES = 1 << 14, 1 << 17  # where one row is asked for, it is in the first few
 _FAR = 1 << 16  # bytes between two rows over which it is faster to seek than to read on
 

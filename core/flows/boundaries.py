@@ -17,10 +17,10 @@ from core.flows.jobs import Floats
 from core.flows.transfers import Transfers
 
 FEWEST = 5  # steps: of fewer, no size is usual
-EQUAL = 0.02  # of the usual bytes of a step, within which one is equal (docs/flows.md)
+EQUAL = 0.02  # of the usual bytes of a step, within which one is equal (docs/how-to/flows.md)
 STRETCH = 1_500  # bursts at most that are asked for the bytes of a step; the search is quadratic
 
-# Of the path, from the trials that docs/flows.md tells of: in units of the logarithm of a silence
+# Of the path, from the trials that docs/how-to/flows.md tells of: in units of the logarithm of a silence
 _APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a class of their own
 _UNEQUAL, _WORST = 6.0, 1.2  # cost of bytes that differ by a factor e, and the most that one step can cost
 _BEGIN = 3.0  # the same for the first segment, which may be cut off

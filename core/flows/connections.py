@@ -16,7 +16,7 @@ from core.flows.topology import Topology
 Bools = NDArray[np.bool_]
 
 ROCE_PORT = 4791  # the destination port of RoCEv2, in both directions; the source port stands for the queue pair
-ACK = 150  # bytes a packet at most, of a record without data (docs/flows.md: 55 to 66 % of the records)
+ACK = 150  # bytes a packet at most, of a record without data (docs/how-to/flows.md: 55 to 66 % of the records)
 MANY = 65_535  # addresses: two of them and two ports are one number of 64 bits
 COPY_US = 1_000  # microseconds: one exporter's records of one direction never overlap; what does is a copy
 

@@ -1,4 +1,4 @@
-"""What the network saw of a job whose logs were read: signs of nodes, sentences for the rest (docs/flows.md)."""
+"""What the network saw of a job whose logs were read: signs of nodes, sentences for the rest (docs/how-to/flows.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

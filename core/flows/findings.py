@@ -17,8 +17,8 @@ from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
-STORED = 1 << 20  # bytes to storage in a step, that make it a pause (docs/flows.md)
-FINE = 20  # lengths of a record that a step has at least, where who was late is to be seen (docs/flows.md)
+STORED = 1 << 20  # bytes to storage in a step, that make it a pause (docs/how-to/flows.md)
+FINE = 20  # lengths of a record that a step has at least, where who was late is to be seen (docs/how-to/flows.md)
 SETTLED = 0.5  # last part of a drift that its signs are read from
 OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 

@@ -1,4 +1,4 @@
-"""How fine the records are: it is taken from them, for a configured time-out is no promise (docs/flows.md)."""
+"""How fine the records are: it is taken from them, for a configured time-out is no promise (docs/how-to/flows.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -15,15 +15,13 @@ from core.flows.grain import find_grain
 from core.flows.jobs import JobFlows
 from core.flows.transfers import Transfers, together, transfers_of, uniform
 
-ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/flows.md)
+ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/how-to/flows.md)
 ALIKE, TOLERANCE = (
     0.9,
     0.1,
 )  # share of the bytes in transfers of one size, within a tenth: rings of several buckets have less
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
-SEVERAL = (
-    2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (docs/flows.md)
-)
+SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
 

@@ -11,7 +11,7 @@ from core.flows.jobs import JobFlows
 from core.flows.phases import ways_of, with_data
 from core.flows.timeline import Timeline
 
-PERIODS = 6  # of silence, after which a job hangs (docs/flows.md)
+PERIODS = 6  # of silence, after which a job hangs (docs/how-to/flows.md)
 FIN_RST = 0b101  # TCP flags that end a connection
 PUSH = 0b1000
 BARE = (

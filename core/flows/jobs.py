@@ -18,10 +18,10 @@ from core.flows.topology import Topology
 
 Floats = NDArray[np.float64]
 
-LIGHT = 0.01  # of the smaller of its ends' heaviest connection: below it is control traffic (docs/flows.md)
-BIN_US = 10_000  # microseconds of a bin of activity (docs/flows.md)
+LIGHT = 0.01  # of the smaller of its ends' heaviest connection: below it is control traffic (docs/how-to/flows.md)
+BIN_US = 10_000  # microseconds of a bin of activity (docs/how-to/flows.md)
 BINS = 4_096  # at most: a long run is compared in coarser bins
-SAME_CLOCK = 0.5  # correlation of the activity of two clusters of one job (docs/flows.md)
+SAME_CLOCK = 0.5  # correlation of the activity of two clusters of one job (docs/how-to/flows.md)
 FEWEST_BINS = 20  # of activity; with fewer no clock can be compared
 SMALL = 0.01  # of the bytes a NIC of the largest cluster: what is smaller trains nothing
 

@@ -77,7 +77,8 @@ def table_from(frame: pl.DataFrame, name: str) -> FlowTable:
     if missing:
         raise UnreadableFlows(
             f"{name} has no column {', '.join(missing)}",
-            f"Flow records need {', '.join(REQUIRED)} (docs/flows.md); this file has {', '.join(frame.columns[:12])}.",
+            f"Flow records need {', '.join(REQUIRED)} (docs/how-to/flows.md); this file has"
+            f" {', '.join(frame.columns[:12])}.",
         )
     frame = _typed(frame, name)
     good = _usable(frame)
@@ -101,7 +102,7 @@ def _typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     # polars casts the parts of an object one by one, and what comes out is an object again
     if objects := [column for column in kinds if column in frame.columns and frame.schema[column].is_nested()]:
         raise UnreadableFlows(
-            f"{name} holds objects or lists in {', '.join(objects)}", "docs/flows.md has the type of each column."
+            f"{name} holds objects or lists in {', '.join(objects)}", "docs/how-to/flows.md has the type of each column."
         )
     wanted = []
     for column, kind in kinds.items():
@@ -117,7 +118,7 @@ def _typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
         reason = str(error).split("\n")[0]
         raise UnreadableFlows(
             f"{name} holds values of another type than the contract: {reason}",
-            "docs/flows.md has the type of each column.",
+            "docs/how-to/flows.md has the type of each column.",
         ) from error
     return frame.with_columns(
         pl.col("packets").fill_null(1),

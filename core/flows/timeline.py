@@ -23,7 +23,7 @@ SOON_US = (
     1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
 )
 LEAST = 8  # steps: the 100 first records of a job have six bursts that are alike (d08)
-RECORDS = 9  # lengths of a record that a step has at least (docs/flows.md: 1/9 carries the timeline, 1/4 does not)
+RECORDS = 9  # lengths of a record that a step has at least (flows.md: 1/9 carries the timeline, 1/4 does not)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Any
 from core.errors import BadTopology
 
 _HINT = (
-    'A topology is {"schema": "firstfault.topology/1", "servers": [{"name", "nics"}], "links": [...]} (docs/flows.md).'
+    'A topology is {"schema": "firstfault.topology/1", "servers": [{"name", "nics"}], "links": [...]}'
+    " (docs/how-to/flows.md)."
 )
 
 

@@ -9,7 +9,7 @@ from core.flows.connections import Connections
 
 Transfers = NDArray[np.int64]  # rows of start, end (microseconds), bytes; in time order
 
-SILENCE_US = 6_000  # microseconds between two transfers (docs/flows.md: bursts of 6 ms)
+SILENCE_US = 6_000  # microseconds between two transfers (docs/how-to/flows.md: bursts of 6 ms)
 
 
 def transfers_of(

@@ -25,7 +25,7 @@ from core.parsed import Parsed
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance
-RECOVERY = 3  # iterations after which an error was survived; docs/logs.md allows for prefetch and asynchronous saving
+RECOVERY = 3  # iterations after which an error was survived; logs.md allows for prefetch and asynchronous saving
 MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
 NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
 AT_ONCE = 1_000_000  # microseconds: syslog counts seconds, and what is said on two streams comes in any order

@@ -114,7 +114,7 @@ def _unusual(table: EventTable, usual: Normal | None) -> NDArray[np.bool_]:
 def distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     """Distance of two event sequences as categories, 0..1: mean of edit, multiset and set difference.
 
-    Most iterations are equal (docs/how-it-works.md, "Temporal"), so the cache answers nearly always.
+    Most iterations are equal (docs/explain/method.md, "Temporal"), so the cache answers nearly always.
     """
     if one == other:
         return 0.0

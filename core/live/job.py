@@ -18,7 +18,7 @@ from core.live.tail import Heard, Tail
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 
-# How long a sign of the end must stand without progress after it; benchmarks/watching.py, docs/watching.md
+# How long a sign of the end must stand without progress after it; benchmarks/watching.py, docs/how-to/watch.md
 REPORT_SECONDS = 2.0  # what launcher or scheduler report: nothing is to be doubted but a restart
 DEATH_SECONDS = 8.0  # what a rank says of itself: its launcher reports within some seconds, where there is one
 SCRIPT_SECONDS = 60.0  # what somebody else says of itself before there was progress: job scripts try things out

@@ -17,7 +17,7 @@ from core.live.pace import Pace
 from core.logs.origins import Origin, Program, Voice, find_origins
 from core.naming import natural, together
 
-# Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/watching.md
+# Of the lab's successful jobs and the public ones with clocks; benchmarks/watching.py, docs/how-to/watch.md
 SILENCE = 2.5  # times its own longest pause, and the longest one of its peers meanwhile. Above 2: while less than a
 # period has gone by, the longest pause of a peer with the same beat is half of it at least
 SILENCE_SECONDS = 5.0  # less is no silence

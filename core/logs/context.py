@@ -1,7 +1,7 @@
 """The raw lines around a cited line, so that a reader can judge a claim without opening the logs.
 
 Each file is streamed once, block by block; of a line only its head and its tail are kept, because the longest lines
-are progress bars with the traceback at their end (docs/logs.md).
+are progress bars with the traceback at their end (docs/reference/logs.md).
 """
 
 from bisect import bisect_right

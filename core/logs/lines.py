@@ -1,7 +1,7 @@
 r"""What a log line is: the specification that every faster scanner must reproduce byte for byte.
 
 A file is a sequence of physical lines that end at ``\n``. A line holds one *segment*, or several when it holds
-carriage returns (a progress bar is one line with many segments; docs/logs.md). A segment is taken apart into
+carriage returns (a progress bar is one line with many segments; docs/reference/logs.md). A segment is taken apart into
 
     prefix   who speaks: ``0: [default3]:[rank3]: `` (srun, torchrun, torch), ``host: `` (pdsh), ``(Worker pid=7) ``
              (Ray), ``GPU-719:3198547:3203306 [6] `` (NCCL); kept raw, because it holds the rank. A container's stamp
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 NO_TIME = -1
 BARE = -(1 << 62)  # what a clock without a date counts from: no date is so long ago
 DAY = 86_400 * 1_000_000  # microseconds
-MAX_SEGMENT = 1 << 16  # bytes of a segment that are looked at; real lines end at about 14,000 (docs/logs.md)
+MAX_SEGMENT = 1 << 16  # bytes of a segment that are looked at; real lines end at about 14,000 (docs/reference/logs.md)
 MAX_BODY = 2048  # bytes of a masked body that tell one line from another
 
 # What core.logs.wraps writes before a line whose wrapper it took off: stamp, blank, label, as in
@@ -66,7 +66,7 @@ _IP = rb"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?::[0-9]+)?"
 _NUM = rb"[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _VARIABLE = re.compile(_TS + rb"|(?P<hex>" + _HEX + rb")|(?P<ip>" + _IP + rb")|(?P<num>" + _NUM + rb")")
 
-# Typed slots: the word before a number says that the number is a kind, not a measurement (docs/logs.md, "Masks").
+# Typed slots: the word before a number says that the number is a kind, not a measurement (logs.md, "Masks").
 SLOT_WORDS = frozenset((b"err", b"error", b"errn", b"signal", b"sig", b"xid", b"rc", b"ret", b"http", b"exit"))
 SLOT_ENDS = (b"errno", b"code", b"status")
 SLOT_GAP = frozenset(b" :=([\"'#-")

@@ -1,7 +1,7 @@
 """Who spoke: node, rank, attempt and kind of program behind each voice (a file and a prefix).
 
 From ``job.json`` when there is one, else from paths (``core.logs.paths``) and prefixes (``core.logs.prefixes``), as
-docs/logs.md tells. What is not known stays ``None``; nothing is guessed but this: when a job names one node only,
+logs.md tells. What is not known stays ``None``; nothing is guessed but this: when a job names one node only,
 everything happened there.
 """
 

@@ -1,4 +1,4 @@
-"""Who speaks in a file, as far as its path tells (docs/logs.md, "Layouts")."""
+"""Who speaks in a file, as far as its path tells (docs/reference/logs.md, "Layouts")."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Who speaks behind a prefix: labels of launchers, and that of a wrapper (docs/logs.md, "Prefixes are a stack")."""
+"""Who speaks behind a prefix: labels of launchers, and that of a wrapper (logs.md, "Prefixes are a stack")."""
 
 import re
 from collections import defaultdict
@@ -83,7 +83,7 @@ def _with(said: Said, match: re.Match[bytes], hosts: Hosts) -> Said:
 
 
 def tasks_are_ranks(labels: Iterable[Said], manifest: Manifest) -> bool:
-    """srun's task number is the rank when there is one task a rank, else the node (docs/logs.md)."""
+    """srun's task number is the rank when there is one task a rank, else the node (docs/reference/logs.md)."""
     labels = list(labels)
     if any(label.local is not None and label.task is not None for label in labels):
         return False

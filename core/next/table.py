@@ -1,4 +1,4 @@
-"""The decision: the first row of a table that applies. What each row does, and why, is docs/next-step.md.
+"""The decision: the first row of a table that applies. What each row does, and why, is docs/explain/next-step.md.
 
 After ByteRobust (SOSP 2025, sections 4.1 to 4.3). Differs: a group of nodes is taken out only where that is cheaper
 than to find the faulty one, nobody while more than a tenth is accused, and nothing is done: this is advice.

@@ -1,6 +1,6 @@
 """Numbers that name a node: error counters of its daemon, and how far its ranks came in collectives.
 
-Sequences do not change when a cable is bad, counters do (docs/how-it-works.md, "Temporal"). In collectives, who is
+Sequences do not change when a cable is bad, counters do (docs/explain/method.md, "Temporal"). In collectives, who is
 behind its group's maximum is the one that the others wait for; when all are equal nobody is.
 """
 

@@ -25,7 +25,7 @@ from core.shares import MAJORITY
 
 NAMED_BY_PEERS = 0.45  # peers blame somebody every time: less than a direct trace
 NAMED_BY_MOST = (
-    0.65  # when most of the other nodes blame one that blames nobody, there is a sink (docs/how-it-works.md, "Spatial")
+    0.65  # when most of the other nodes blame one that blames nobody, there is a sink (method.md, "Spatial")
 )
 RELAY = 0.4  # what is left of a blame that falls on who waits for somebody else
 SILENT = 0.6
@@ -156,7 +156,7 @@ def _silent_nodes(
 def _complained(candidates: Sequence[Candidate]) -> set[int]:
     """Ranks that waited for others: those that timed out, when most complaints are time-outs.
 
-    Who loses a connection only after the others timed out kept them waiting (docs/how-it-works.md, "Spatial").
+    Who loses a connection only after the others timed out kept them waiting (docs/explain/method.md, "Spatial").
     """
     told = [c for c in candidates if c.role is Role.PROPAGATED]
     timed_out = {rank for c in told if c.fact.kind == "peer silent" for rank in c.ranks}

@@ -2,7 +2,7 @@
 
 Differs: L4 feeds every line in the order of the log (``core.parsing.streaming`` does that). Here each distinct message
 comes once, the most frequent first, so that neither the order of files nor the number of workers can change a template
-(docs/how-it-works.md); grouping accuracy on the loghub sets is the same (docs/speed.md). A guard token keeps messages
+(method.md); grouping accuracy on the loghub sets is the same (speed.md). A guard token keeps messages
 apart that differ in a typed slot (errno, exit code, Xid ...), in the name of a structured message, in how something
 ended, in their level or in being a block: plain Drain merges ``Xid 79`` and ``Xid 94``, ``state UP`` and
 ``state DOWN``.

@@ -58,7 +58,7 @@ def _records(text: bytes, name: str) -> Records:
         lines = text.split(b"\n", 1)[0].rstrip().endswith(b"}")  # newer ones: an object a line
         text = text if lines else b"[" + text.rstrip(b",") + b"]"  # with -q: objects and commas
     if text in (b"", b"[]"):
-        raise UnreadableFlows(f"{name} holds no records", "docs/flows.md tells how to capture flow records.")
+        raise UnreadableFlows(f"{name} holds no records", "docs/how-to/flows.md tells how to capture flow records.")
     if text.startswith(b"["):
         rows = pl.read_json(io.BytesIO(text), infer_schema_length=None)
     else:
@@ -66,7 +66,7 @@ def _records(text: bytes, name: str) -> Records:
     missing = {"first", "last", "in_bytes"} - set(rows.columns)
     if missing:
         raise UnreadableFlows(
-            f"{name} is JSON, but not of nfdump: it has no {', '.join(sorted(missing))}", "docs/flows.md"
+            f"{name} is JSON, but not of nfdump: it has no {', '.join(sorted(missing))}", "docs/how-to/flows.md"
         )
     frame = rows.select(
         _time("first").alias("start_us"),

@@ -18,7 +18,10 @@ MAX_TOPOLOGY = 256 << 20  # bytes; 100,000 NICs take 20 MB
 MAX_RECORDS = 30_000_000  # take 6 GB: 10 million take 1.9 (docs/LOG.md)
 MAX_COLUMNS, MAX_NAME = 4_096, 64  # columns, and bytes of a name
 _CUT = "Cut it by time or by pod."
-KINDS = "Parquet, CSV, nfdump's JSON, nfcapd files (where nfdump is installed) and AWS flow logs are (docs/flows.md)."
+KINDS = (
+    "Parquet, CSV, nfdump's JSON, nfcapd files (where nfdump is installed) and AWS flow logs are"
+    " (docs/how-to/flows.md)."
+)
 
 
 def read_flows(path: Path) -> Records:
@@ -35,7 +38,7 @@ def read_flows(path: Path) -> Records:
     except OSError as error:
         raise UnreadableFlows(f"{path} cannot be read: {error.strerror}", "Name a file of flow records.") from error
     if not head:
-        raise UnreadableFlows(f"{path} is empty", "docs/flows.md tells how to capture flow records.")
+        raise UnreadableFlows(f"{path} is empty", "docs/how-to/flows.md tells how to capture flow records.")
     reader = _reader(head)
     if reader is None:
         raise UnreadableFlows(f"{path} is no file of flow records that is known", KINDS)
@@ -58,10 +61,10 @@ def read_topology(path: Path) -> Topology:
         return topology_from(json.loads(read_given(path, MAX_TOPOLOGY)))
     except OSError as error:
         raise BadTopology(
-            f"{path} cannot be read: {error.strerror}", "Name a topology.json (docs/flows.md)."
+            f"{path} cannot be read: {error.strerror}", "Name a topology.json (docs/how-to/flows.md)."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise BadTopology(f"{path} is no JSON: {error}", "Name a topology.json (docs/flows.md).") from error
+        raise BadTopology(f"{path} is no JSON: {error}", "Name a topology.json (docs/how-to/flows.md).") from error
 
 
 def _reader(head: bytes) -> Callable[[Path], Records] | None:
@@ -90,7 +93,7 @@ def _csv(path: Path) -> Records:
     with path.open("rb") as file:
         if file.readline(MAX_COLUMNS * MAX_NAME).count(b",") >= MAX_COLUMNS:
             raise UnreadableFlows(
-                f"{path} has more than {MAX_COLUMNS:,} columns", "docs/flows.md has the ten that are read."
+                f"{path} has more than {MAX_COLUMNS:,} columns", "docs/how-to/flows.md has the ten that are read."
             )
     return Records(pl.read_csv(path, columns=_wanted(pl.read_csv(path, n_rows=0).columns)))
 

@@ -12,7 +12,7 @@ _DAY = timedelta(days=1)
 
 
 def make_certificates(folder: Path) -> dict[str, str]:
-    """Write them; the environment that names them for scheduler, workers and client (docs/cluster.md)."""
+    """Write them; the environment that names them for scheduler, workers and client (docs/how-to/cluster.md)."""
     authority, signed = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     issuer, subject = _name("firstfault test authority"), _name("firstfault")
     root = _builder(issuer, issuer, authority).add_extension(

@@ -79,7 +79,7 @@ def test_with_nothing_configured_all_but_slack_and_model_works(check: Check, tmp
     assert found["job source"].startswith("OK: 13 jobs in ")
     assert found["fault library"].startswith("OK: ")
     assert found["language model"].startswith("off: FIRSTFAULT_MODEL is not set")
-    assert found["Slack"].startswith("off: No token is set: docs/slack.md")
+    assert found["Slack"].startswith("off: No token is set: docs/how-to/slack.md")
     assert not (tmp_path / "state").exists()
 
 

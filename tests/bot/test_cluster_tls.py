@@ -1,4 +1,4 @@
-"""A Dask scheduler that proves who it is: with certificates that the test makes, as docs/cluster.md names them."""
+"""A Dask scheduler that proves who it is: with certificates that the test makes, as cluster.md names them."""
 
 import os
 import subprocess

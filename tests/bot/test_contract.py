@@ -27,7 +27,7 @@ def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -
 
 
 def test_the_fields_of_the_design_come_in_its_order() -> None:
-    """docs/contract.md, field by field; what was added comes after it."""
+    """docs/reference/json.md, field by field; what was added comes after it."""
     document = json.loads(to_json(to_contract(diagnoses.node_fault())))
     fields = "schema job scope confidence headline events nodes stage iterations matches note next skipped coverage"
     assert list(document)[:14] == fields.split()

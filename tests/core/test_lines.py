@@ -1,4 +1,4 @@
-"""The specification by example: line forms of real logs (docs/logs.md), and what becomes of them."""
+"""The specification by example: line forms of real logs (docs/reference/logs.md), and what becomes of them."""
 
 from datetime import UTC, datetime
 
@@ -147,7 +147,7 @@ def test_what_varies_is_masked(text: bytes, body: bytes) -> None:
     ],
 )
 def test_kinds_are_kept(text: bytes) -> None:
-    """An errno, exit code, signal, status or Xid is the clue: two of them are two events (docs/how-it-works.md)."""
+    """An errno, exit code, signal, status or Xid is the clue: two of them are two events (docs/explain/method.md)."""
     assert mask(text) == text
 
 

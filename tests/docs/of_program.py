@@ -63,7 +63,7 @@ def error_classes() -> list[tuple[str, str, str]]:
 
 def error_table() -> str:
     """Each error with its docstring and where it is."""
-    rows = ((code(name), " ".join(said.split()), f"[{file}](../{file})") for name, said, file in error_classes())
+    rows = ((code(name), " ".join(said.split()), code(file)) for name, said, file in error_classes())
     return table("error", "meaning", "where", rows=rows)
 
 

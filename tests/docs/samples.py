@@ -1,4 +1,4 @@
-"""Lines and file names that docs/logs.md shows; from examples/, or made up in their manner."""
+"""Lines and file names that docs/reference/logs.md shows; from examples/, or made up in their manner."""
 
 from core.job import Manifest
 

@@ -16,7 +16,10 @@ from bot.settings import Settings
 from tests.test_house import MAY_IMPORT, ROOT
 
 DEPLOY = ROOT / "docs" / "deploy"
-PAGES = [*sorted(DEPLOY.iterdir()), *(ROOT / "docs" / name for name in ("slack.md", "operations.md"))]
+PAGES = [
+    *sorted(DEPLOY.iterdir()),
+    *(ROOT / "docs" / "how-to" / name for name in ("slack.md", "operate.md", "cluster.md")),
+]
 COMMANDS = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]  # a group
 
 

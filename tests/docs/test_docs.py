@@ -2,8 +2,10 @@
 
 import ast
 import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -16,21 +18,28 @@ from bot.commandline.cli import main
 from bot.report import contract
 from core.job import Manifest
 from core.model import Confidence, Role, Scope, Stage
+from tests.docs import site
 from tests.docs.generate import GENERATED, PARTS, render
 from tests.docs.of_program import error_classes, error_tree
-from tests.test_house import ROOT
+from tests.test_house import MAY_IMPORT, ROOT, modules, tree
 
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
-CONTRACT = DOCS / "contract.md"
+PAGES = sorted(DOCS.rglob("*.md"))
+RESULTS = ROOT / "benchmarks" / "results"
+MKDOCS = ROOT / ".venv-docs" / "bin" / "mkdocs"
+CONTRACT = "\n\n".join((DOCS / "reference" / name).read_text(encoding="utf-8") for name in ("json.md", "job-folder.md"))
+GLOSSARY = (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
 MARKDOWN = sorted([*ROOT.glob("*.md"), *ROOT.glob("[!.]*/**/*.md")])
 Run = Callable[[str], tuple[int, list[str]]]
 
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _OURS = re.compile(r"`((?:core|sources|faultlib|bot|prompts|slacksim|tests|benchmarks|lab|docs|examples)/[\w./-]*)`")
+_PAGE = re.compile(r"(?<![\w./])(?:docs|benchmarks/results)/[\w/-]+\.(?:md|json)\b")
 _MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|mnt)/\w|[A-Z]:\\")
-_REGISTRY = re.compile(r"index-url|pypi|pythonhosted|artifactory|nexus|registry\.|conda\.|mirror", re.IGNORECASE)
+_REGISTRY = re.compile(
+    r"index-url|pypi|pythonhosted|artifactory|nexus|registry\.(?!py\b)|conda\.|mirror", re.IGNORECASE
+)
 
 
 @pytest.fixture
@@ -60,7 +69,7 @@ def console_examples() -> Iterator[tuple[str, list[str], int]]:
                     yield command, shown, int(code[0]) if following == "echo $?" else 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_generated_parts_are_up_to_date(page: Path, golden: Callable[[Path, str], None]) -> None:
     """What a page says of settings, errors, help, rules and lines is what the program says now."""
     golden(page, render(page.read_text(encoding="utf-8")))
@@ -74,9 +83,24 @@ def test_every_generated_part_is_on_a_page() -> None:
 
 def test_the_index_names_every_page_once() -> None:
     """What is in docs/ can be found from docs/README.md, a line each."""
-    index = (DOCS / "README.md").read_text(encoding="utf-8")
-    named = re.findall(r"^- \[[^]]+\]\(([^)]+)\): \S", index, re.MULTILINE)
-    assert sorted(named) == sorted(path.name for path in DOCS.iterdir() if path.is_file() and path.name != "README.md")
+    named = re.findall(r"^- \[[^]]+\]\(([^)]+)\): \S", (DOCS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    ours = [name for name in named if not name.startswith("..")]
+    assert sorted(ours) == sorted(str(page.relative_to(DOCS)) for page in PAGES if page != DOCS / "README.md")
+
+
+def test_the_results_have_an_index() -> None:
+    """Every table of a benchmark can be found from benchmarks/results/README.md."""
+    named = re.findall(
+        r"^- \[[^]]+\]\(([^)]+)\): \S", (RESULTS / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(named) == sorted(page.name for page in RESULTS.glob("*.md") if page.name != "README.md")
+
+
+def test_pages_that_code_names_are_there() -> None:
+    """A hint or a comment that sends somebody to a page names it by its path."""
+    sources = [path for name in (*MAY_IMPORT, "tests", "benchmarks") for path in (ROOT / name).rglob("*.py")]
+    named = {name for path in sources for name in _PAGE.findall(path.read_text(encoding="utf-8"))}
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
 @pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: str(page.relative_to(ROOT)))
@@ -147,15 +171,91 @@ def test_every_field_is_explained(heading: str, names: set[str]) -> None:
 
 def documented(heading: str) -> list[str]:
     """The names in the first column of the table with that heading."""
-    rows = CONTRACT.read_text(encoding="utf-8").partition(f"| {heading} |")[2].partition("\n\n")[0].splitlines()[2:]
+    rows = CONTRACT.partition(f"| {heading} |")[2].partition("\n\n")[0].splitlines()[2:]
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
 
 
 @pytest.mark.parametrize("word", [*Role, *Scope, *Confidence, *Stage])
 def test_the_glossary_has_every_word_of_an_answer(word: str) -> None:
     """A reader of the JSON finds each role, scope, confidence and stage among the words."""
-    glossary = CONTRACT.read_text(encoding="utf-8").partition("## Words")[2].partition("\n## ")[0]
-    assert f"`{word}`" in glossary
+    assert f"`{word}`" in GLOSSARY
+
+
+def test_the_glossary_is_short_and_its_words_are_in_the_code() -> None:
+    """Forty words at most, each with the name under which it stands in the program."""
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in GLOSSARY.splitlines() if line.startswith("| ")][2:]
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row[2])]
+    assert 20 <= len(rows) <= 40
+    assert all("`" in row[2] for row in rows)
+    assert [name for name in named if name not in _names_in_code()] == []
+
+
+def _names_in_code() -> frozenset[str]:
+    """What the program calls its classes, functions, arguments, fields and constants."""
+    nodes = [node for name in MAY_IMPORT for path in modules(name) for node in tree(path)]
+    names = [getattr(node, "name", None) or getattr(node, "arg", None) or getattr(node, "id", None) for node in nodes]
+    return frozenset(name for name in names if isinstance(name, str))
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "explain" / "quality.md"], ids=lambda page: page.name)
+def test_shares_are_those_that_were_measured(page: Path) -> None:
+    """A share with two digits in a page for users stands in a result, or in the log of decisions."""
+    measured = "".join(path.read_text(encoding="utf-8") for path in [*RESULTS.glob("*.md"), DOCS / "LOG.md"])
+    shares = re.findall(r"(?<![\d.])[01]?(\.\d\d)(?!\d)", page.read_text(encoding="utf-8"))
+    assert shares
+    assert [share for share in shares if not re.search(rf"(?<!\d)[01]?{re.escape(share)}(?!\d)", measured)] == []
+
+
+def test_the_site_has_every_page_once() -> None:
+    """mkdocs.yml names each page of docs/ once, and none that is not there."""
+    named = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(named) == sorted([*(str(page.relative_to(DOCS)) for page in PAGES), "results/README.md"])
+
+
+def test_no_link_leads_out_of_the_site(tmp_path: Path) -> None:
+    """The pages as they are laid out for the site link to pages of the site, and to headings that they have."""
+    site.lay_out(tmp_path / "pages")
+    dead = [
+        (page.name, link)
+        for page in (tmp_path / "pages").rglob("*.md")
+        for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8")))
+        if "://" not in link and not link.startswith("#")
+        if not (file := (page.parent / link.partition("#")[0]).resolve()).is_relative_to(tmp_path)
+        or not file.is_file()
+        or not _has(file, link.partition("#")[2])
+    ]
+    assert dead == []
+
+
+@pytest.mark.skipif(not MKDOCS.exists(), reason="make docs was not run here: no mkdocs")
+def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    """Scripts, styles and pictures of every page are files of the site."""
+    site.lay_out(tmp_path / "pages")
+    words = [str(MKDOCS), "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    environment = {**os.environ, "PAGES": str(tmp_path / "pages"), "NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run(words, cwd=ROOT, env=environment, check=True, timeout=120)
+    built = [*(tmp_path / "site").rglob("*.html")]
+    loaded = [
+        (page.name, address)
+        for page in built
+        for address in re.findall(
+            r"<(?:script|img|link|iframe)\b[^>]*?(?:src|href)=\"?([^\s\">]+)", page.read_text("utf-8")
+        )
+        if "://" in address or address.startswith("//")
+    ]
+    assert len(built) > len(PAGES)
+    assert loaded == []
+
+
+def test_the_site_needs_no_other_machine() -> None:
+    """No font, script or picture of elsewhere is asked for by mkdocs.yml or by a page."""
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    loaded = re.findall(
+        r"(?:src=\"|!\[[^]]*\]\()(https?:[^\s)\"]+)", "".join(page.read_text("utf-8") for page in PAGES)
+    )
+    assert "font: false" in settings
+    assert "http" not in settings
+    assert loaded == []
 
 
 def test_the_error_tree_is_drawn_in_full() -> None:

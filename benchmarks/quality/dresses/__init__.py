@@ -13,5 +13,5 @@ happened: the same scope, the same suspects and the same first event must come o
     wardrobe    all dresses by name
     same        whether two answers are the same
     known       pairs that differ, by name and reason
-    trial       jobs tried in dresses; report: docs/dresses.md
+    trial       jobs tried in dresses; report: benchmarks/results/dresses.md
 """

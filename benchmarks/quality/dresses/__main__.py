@@ -1,4 +1,4 @@
-"""Try the jobs in all dresses, print the tables and write docs/dresses.md; 1 when a pair differs that is not known."""
+"""Try the jobs in all dresses, print the tables and write dresses.md; 1 when a pair differs that is not known."""
 
 import argparse
 import sys

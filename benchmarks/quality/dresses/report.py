@@ -1,4 +1,4 @@
-"""The tables of docs/dresses.md: how many jobs have the same answer in each dress, and which have not, and why."""
+"""The tables of dresses.md: how many jobs have the same answer in each dress, and which have not, and why."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from benchmarks.quality.dresses.trial import Tried
 from benchmarks.quality.dresses.wardrobe import WARDROBE
 from benchmarks.quality.report import table
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "dresses.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "dresses.md"
 _SHOWN = 70  # characters of a line
 
 

@@ -48,7 +48,7 @@ def findings(settings: Settings, *, channel: str | None = None) -> Iterator[Chec
     yield _library(settings)
     yield _model(settings)
     if not any(getattr(settings, name).get_secret_value() for name in _TOKENS):
-        yield off("Slack", "No token is set: docs/slack.md has every click. firstfault demo needs none.")
+        yield off("Slack", "No token is set: docs/how-to/slack.md has every click. firstfault demo needs none.")
         return
     from bot.commandline.check.slack import slack_findings  # noqa: PLC0415 who has no Slack need not load its packages
 

@@ -26,7 +26,7 @@ def slack_findings(settings: Settings, *, channel: str | None) -> Iterator[Check
     """Line by line; what the bot token is needed for comes only when Slack takes it."""
     token = settings.slack_bot_token.get_secret_value()
     if not token:
-        yield missing("bot token", "FIRSTFAULT_SLACK_BOT_TOKEN is not set (docs/slack.md, step 3).")
+        yield missing("bot token", "FIRSTFAULT_SLACK_BOT_TOKEN is not set (docs/how-to/slack.md, step 3).")
     client = make_client(token, settings.slack_api_url)
     taken = _bot_token(client) if token else None
     if taken:
@@ -58,7 +58,8 @@ def _bot_token(client: WebClient) -> CheckResult:
 def _app_token(settings: Settings) -> CheckResult:
     name, token = "app token", settings.slack_app_token.get_secret_value()
     if not token:
-        return missing(name, "FIRSTFAULT_SLACK_APP_TOKEN is not set: Socket Mode needs it (docs/slack.md, step 3).")
+        wanted = "FIRSTFAULT_SLACK_APP_TOKEN is not set: Socket Mode needs it (docs/how-to/slack.md, step 3)."
+        return missing(name, wanted)
     try:
         make_client(token, settings.slack_api_url).apps_connections_open(app_token=token)
     except (SlackClientError, OSError) as error:
@@ -69,7 +70,7 @@ def _app_token(settings: Settings) -> CheckResult:
 def _http(settings: Settings) -> CheckResult:
     name = "signed HTTP"
     if not settings.slack_signing_secret.get_secret_value():
-        return missing(name, "FIRSTFAULT_SLACK_SIGNING_SECRET is not set (docs/slack.md, Signed HTTP).")
+        return missing(name, "FIRSTFAULT_SLACK_SIGNING_SECRET is not set (docs/how-to/slack.md, Signed HTTP).")
     try:
         split_address(settings.listen, "FIRSTFAULT_LISTEN")
     except FirstfaultError as trouble:

@@ -40,8 +40,8 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
     firstfault check-nodes suspects.txt --run --through srun
 
     Nothing runs without --run, and nothing is done to a node that fails. A check that times out, crashes or is not
-    installed is unknown, not failed (docs/checks.md). Exit codes: 0 all passed, or nothing was run; 1 something failed
-    or is unknown; 2 wrong use.
+    installed is unknown, not failed (docs/how-to/checks.md). Exit codes: 0 all passed, or nothing was run; 1 something
+    failed or is unknown; 2 wrong use.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.check_nodes.command import NodeChecks, nodes_in  # noqa: PLC0415 loads what --help must not
     from bot.commandline.check_nodes.command import check_nodes as start  # noqa: PLC0415

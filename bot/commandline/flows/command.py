@@ -19,7 +19,7 @@ ANSWERED, INCONCLUSIVE = 0, 1
 
 
 def flows(file: Path, topology: Path | None, *, json: bool) -> int:
-    """Read a capture, answer in the wanted form; the exit code (docs/flows.md)."""
+    """Read a capture, answer in the wanted form; the exit code (docs/how-to/flows.md)."""
     attached = read_topology(topology) if topology is not None else Topology()
     records = read_flows(file)
     answer = analyse(table_from(records.frame, str(file)), attached, records.told)

@@ -1,4 +1,4 @@
-"""The JSON of a capture's answer, ``firstfault.flows/1``: its fields are the contract (docs/flows.md).
+"""The JSON of a capture's answer, ``firstfault.flows/1``: its fields are the contract (docs/how-to/flows.md).
 
 The same answer gives the same bytes: fields in a fixed order, times in microseconds of a second, ASCII only.
 """

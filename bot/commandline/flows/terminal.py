@@ -80,7 +80,7 @@ def _lines(answer: FlowsAnswer) -> Iterator[tuple[Text, int]]:
     yield Text(), 0
     yield Text(_read(answer)), 0
     if not answer.jobs:
-        yield Text("docs/flows.md tells what to capture, and how."), 0
+        yield Text("docs/how-to/flows.md tells what to capture, and how."), 0
 
 
 def _jobs(answer: FlowsAnswer) -> Iterator[tuple[Text, int]]:

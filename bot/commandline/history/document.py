@@ -1,4 +1,4 @@
-"""The JSON of a history, ``firstfault.history/1`` (docs/history.md)."""
+"""The JSON of a history, ``firstfault.history/1`` (docs/how-to/history.md)."""
 
 from typing import Annotated, Final, Literal
 

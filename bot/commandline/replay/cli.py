@@ -43,7 +43,7 @@ def plan(
     jq -r '.groups[] | select(.phase == 1) | .nodelist' plan.json
 
     Nothing is run. The groups of a phase may run side by side; a run has failed by its exit code, by a loss that is no
-    number, or by the bits of its loss (docs/replay.md). Exit codes: 0 planned, 2 wrong use.
+    number, or by the bits of its loss (docs/how-to/replay.md). Exit codes: 0 planned, 2 wrong use.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.replay.command import plan_for  # noqa: PLC0415 loads what --help must not
 

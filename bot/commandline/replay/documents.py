@@ -1,4 +1,4 @@
-"""The JSON of a replay, ``firstfault.replay/1``: a plan, or what its results mean (docs/replay.md)."""
+"""The JSON of a replay, ``firstfault.replay/1``: a plan, or what its results mean (docs/how-to/replay.md)."""
 
 import json
 import shlex

@@ -23,7 +23,7 @@ def finding_lines(finding: Finding) -> tuple[str, ...]:
 
 
 def finding_json(finding: Finding, job: str) -> str:
-    """A finding as one JSON object a line (docs/watching.md)."""
+    """A finding as one JSON object a line (docs/how-to/watch.md)."""
     fields: dict[str, Any] = {
         "schema": SCHEMA,
         "job": job,

@@ -1,7 +1,7 @@
 """The roles of all candidates, one rule after the other.
 
 A fact says what a message means by itself (``core.facts``); whether it is the fault, its echo or the clearing up
-depends on what else the job said, and when (docs/how-it-works.md, "Roles").
+depends on what else the job said, and when (docs/explain/method.md, "Roles").
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Blocks of lines that are one thing: where they end, and what their verdict is (docs/logs.md).
+"""Blocks of lines that are one thing: where they end, and what their verdict is (docs/reference/logs.md).
 
 Exceptions of any printer, stacks, failure reports, usage texts. A block's text is its verdict: the exception as the
 program raised it, whoever printed it, the exit code of a report, the error line of a usage text. It depends on nothing

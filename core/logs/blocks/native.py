@@ -22,7 +22,7 @@ _SIGNAL = re.compile(r"^\*\*\* SIG[A-Z]+ ")
 _GLOG_FRAME = re.compile(r"^PC: @ |^(?:  )?@ (?:<HEX>|<NUM>|\(unknown\))")
 _SUMMARY = re.compile(r"^Error Message Summary:")
 _PADDLE_ROWS = 400  # C++ frames between the head of Paddle's report and its summary; real ones have below a hundred
-# What torch adds below a CUDA error; advice, never a cause (docs/logs.md, "Blocks").
+# What torch adds below a CUDA error; advice, never a cause (docs/reference/logs.md, "Blocks").
 _ADVICE = re.compile(
     r"^(?:CUDA kernel errors might be|For debugging consider passing|Compile with `?TORCH_USE_CUDA_DSA|"
     r"Device-side assertion tracking|Search for `cuda|To show error details|Last error:|ncclSystemError:|"

@@ -11,7 +11,7 @@ from core.logs.wraps.peeled import Peeled, Wrap
 _MAX_LABELS = 1 << 12  # that are remembered, so that they need not be written anew
 # Of one line: a traceback of 1,000 frames has 3,000 lines, a progress bar tens of thousands, of which the last count.
 _MAX_PIECES = 1 << 14
-_MAX_JOINED = 1 << 20  # bytes of a line that came in parts; real lines end at about 14,000 (docs/logs.md)
+_MAX_JOINED = 1 << 20  # bytes of a line that came in parts; real lines end at about 14,000 (docs/reference/logs.md)
 _NOTHING = Peeled(b"")
 
 

@@ -74,7 +74,7 @@ def test_no_job_is_exit_code_1(tmp_path: Path) -> None:
 
     assert run.exit_code == 1
     assert "No training job" in run.stdout
-    assert "docs/flows.md" in run.stdout
+    assert "docs/how-to/flows.md" in run.stdout
 
 
 def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The next step is the first row of the table that applies (docs/next-step.md)."""
+"""The next step is the first row of the table that applies (docs/explain/next-step.md)."""
 
 from dataclasses import replace
 
