@@ -102,7 +102,8 @@ def _typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     # polars casts the parts of an object one by one, and what comes out is an object again
     if objects := [column for column in kinds if column in frame.columns and frame.schema[column].is_nested()]:
         raise UnreadableFlows(
-            f"{name} holds objects or lists in {', '.join(objects)}", "docs/how-to/flows.md has the type of each column."
+            f"{name} holds objects or lists in {', '.join(objects)}",
+            "docs/how-to/flows.md has the type of each column.",
         )
     wanted = []
     for column, kind in kinds.items():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.diagnose import diagnose
 from core.job import Job, Status
+from core.l4 import method as l4
 from core.l4.method import (
     MIN_DISTANCES,
     WINDOW,
@@ -24,7 +25,6 @@ from core.l4.method import (
     spatial,
     temporal,
 )
-from core.l4.method import method as l4
 from core.model import Diagnosis, Role, Scope, Skipped
 from tests.core.jobs import at, four_nodes, job, lines, parse, steps
 

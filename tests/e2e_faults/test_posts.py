@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.slack import bot as of_slack
+from bot import app as of_slack
 from bot.slack.connect import make_client
 from slacksim import Slack
 from slacksim.journal import Call
@@ -104,7 +104,7 @@ def test_an_edit_that_slack_does_too_late(stage: Stage, whose: str) -> None:
         run = stage.run(job)
         assert run is not None
         stage.slack.faults.call("chat.update", "slow", seconds=3)
-        late = threading.Thread(target=by._telling.show, args=(run.id,))
+        late = threading.Thread(target=by._run_messages.show, args=(run.id,))
         late.start()
         eventually(lambda: not stage.slack.faults.coming(), "the slow edit")
         stage.let_go(job)
