@@ -75,9 +75,16 @@ def _says_alarm(found: Findings, kind: Says) -> bool:
 
 
 def _by_numbers(found: Findings, verdict: Verdict) -> Broken:
-    agreed = any(sign.channel == "agreement" for one in verdict.suspects for sign in one.signs[:1])
-    told = found.broken is not None or agreed or _says_alarm(found, Says.NUMBERS)
-    return Broken.NUMBERS if told else Broken.UNKNOWN
+    channels = {sign.channel for one in verdict.suspects for sign in one.signs[:1]}
+    if found.broken is not None or "agreement" in channels or _says_alarm(found, Says.NUMBERS):
+        return Broken.NUMBERS
+    if "memory" in channels:
+        return Broken.PROCESS
+    return Broken.CODE if _all_leak(found, verdict) else Broken.UNKNOWN
+
+
+def _all_leak(found: Findings, verdict: Verdict) -> bool:
+    return found.leak is not None and verdict.scope is Scope.JOB and not found.ending.hung and not found.ending.slow
 
 
 def startup(parsed: Parsed) -> float | None:
@@ -130,6 +137,8 @@ def _says(found: Findings, verdict: Verdict, leading: Candidate | None) -> str:
 def _says_of_all(found: Findings) -> str:
     if found.ending.hung:
         return "it hung"
+    if found.leak is not None and not found.ending.slow:
+        return f"its {found.leak.name} grew without end"
     if found.alarm is not None:
         return found.alarm.says
     if found.broken is not None:

@@ -141,7 +141,12 @@ def test_a_job_that_is_cancelled_for_a_lost_node_was_not_stopped_from_outside() 
 
 
 @pytest.mark.parametrize(
-    ("line", "node"), [(NOT_READY, "w-3"), ("slurmctld: error: Nodes tr-01 not responding, setting DOWN", "tr-01")]
+    ("line", "node"),
+    [
+        (NOT_READY, "w-3"),
+        ("slurmctld: error: Nodes tr-01 not responding, setting DOWN", "tr-01"),
+        ("srun: error: Node failure on w-2", "w-2"),
+    ],
 )
 def test_who_reports_a_lost_node_names_it(line: str, node: str) -> None:
     """The node that was not heard is accused, not the one that waited for it."""
@@ -152,6 +157,40 @@ def test_who_reports_a_lost_node_names_it(line: str, node: str) -> None:
     diagnosis = diagnose(job(files | {"slurmctld.log": lines(at(20, line))}, nodes=names, node_ranks=ranks), [])
 
     assert (diagnosis.scope, [one.node for one in diagnosis.nodes]) == (Scope.NODE, [node])
+
+
+def test_no_fact_takes_a_word_for_a_name() -> None:
+    """Whom a fact names in its own example lines is no word of the sentence."""
+    words = {"failure", "status", "is", "with", "has", "was", "id", "not", "the", "of", "died", "error"}
+    named = [
+        value
+        for file in rule_files("facts")
+        for rule in read_rules(file)["fact"]
+        if "named" in rule
+        for said in rule["said"]
+        for _, line in said["lines"]
+        if (found := re.search(rule["named"], line, re.IGNORECASE))
+        for value in found.groupdict().values()
+        if value is not None
+    ]
+
+    assert len(named) > 20
+    assert not words & {value.lower().rstrip(".") for value in named}
+
+
+def test_tensorflow_tells_who_is_gone() -> None:
+    """Its drivers look for an accelerator that no machine has; its tasks name the one that closed the connection."""
+    driver = "E0000 00:00:1795414286.161954 1563 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)"  # noqa: E501
+    gone = "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow.WorkerService/RecvBuf:"  # noqa: E501
+    says = {
+        n: [driver, *(at(k, f"step {k} loss 2.5") for k in range(1, 20)), *([gone] if n in (0, 2, 3) else [])]
+        for n in range(4)
+    }
+
+    found = diagnose(four_nodes(says), [])
+
+    assert [one.node for one in found.nodes] == ["node-1"]
+    assert "accelerator" not in found.headline
 
 
 def test_who_cannot_reach_the_controller_has_a_broken_link() -> None:

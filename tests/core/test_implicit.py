@@ -6,7 +6,7 @@ import pytest
 from core.course.shift import find_shift, find_uneven_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
-from core.model import Confidence, Scope
+from core.model import Action, Confidence, Scope
 from tests.core.jobs import at, four_nodes, job, lines, log_file, lost, raised, slurm, timed_out
 
 PYSPY = "Process {pid}: python train.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
@@ -285,6 +285,81 @@ def test_few_complaints_before_a_stop_leave_the_job_hanging() -> None:
 
     assert [node.node for node in found.nodes] == ["node-3"]
     assert "the job hung" in found.headline
+
+
+def test_the_only_one_that_was_killed_is_told_from_those_that_failed_or_were_ended() -> None:
+    """Two lost it and failed, one was told to end; neither silence nor an order tells the two that are left apart."""
+    said = {n: [at(k, f"step {k} loss 2.5") for k in range(1, 20)] for n in range(4)}
+    said |= {n: [*said[n], *lost(2)] for n in (0, 1)}
+    codes = {"node-0": 1, "node-1": 1, "node-2": 137, "node-3": 143}
+
+    found = diagnose(four_nodes(said, exit_codes=codes), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def test_those_who_say_last_that_they_wait_tell_the_end() -> None:
+    """No job.json tells one: from the last progress to the last word is how long they waited."""
+    said = {n: [at(k * 0.8, f"tick {4 * k}/? energy 0.5") for k in range(1, 12)] for n in range(4)}
+    for n in (0, 1, 3):
+        said[n] += [at(8.8 + wait, f"still waiting for a neighbour, {wait} s") for wait in (3, 6, 12)]
+    files = {f"r-{name}.log": lines(*said[n]) for n, name in enumerate(("ams", "fra", "lon", "mad"))}
+
+    found = diagnose(job(files, status=Status.UNKNOWN), [])
+
+    assert [node.node for node in found.nodes] == ["r-lon"]
+    assert "the job hung" in found.headline
+
+
+def test_a_leader_tells_the_times_of_all() -> None:
+    """In one line a round, without a clock: by the names of their machines."""
+
+    def rounds(slow: set[int]) -> Job:
+        said = [
+            f"Round {k} is over; epochs took "
+            + ", ".join(
+                f"{0.9 if n in slow and k > 25 else 0.3 + (k + n) % 5 / 100:.2f} s on farm-{n}" for n in range(4)
+            )
+            for k in range(1, 56)
+        ]
+        nodes = tuple(f"farm-{n}" for n in range(4))
+        ranks = {node: (n,) for n, node in enumerate(nodes)}
+        return job({"run.txt": lines(*said)}, status=Status.COMPLETED, nodes=nodes, node_ranks=ranks, world_size=4)
+
+    one, all_of_them = diagnose(rounds({2}), []), diagnose(rounds({0, 1, 2, 3}), [])
+
+    assert [node.node for node in one.nodes] == ["farm-2"]
+    assert (all_of_them.scope is Scope.NODE, all_of_them.nodes) == (False, ())
+    assert "slow from iteration 26 on" in all_of_them.headline
+    assert diagnose(rounds(set()), []).scope is Scope.NONE
+
+
+def memory(leaks: set[int], grows: float = 8.0, *, until: int = 60) -> Job:
+    """Ranks that print their memory, and whose job is cancelled at steady pace."""
+    said = {
+        rank: [
+            at(
+                n,
+                f"it {n} loss 2.5 rss_mb {400 + (grows * (min(n, until) - 20) if rank in leaks and n > 20 else 0):.0f}",
+            )
+            for n in range(1, 61)
+        ]
+        for rank in range(4)
+    }
+    return four_nodes(said, status=Status.CANCELLED)
+
+
+def test_memory_that_never_comes_back_is_told() -> None:
+    """Of one rank, of all; of none where it comes to rest: that is a cache."""
+    one, everybody = diagnose(memory({2}), []), diagnose(memory({0, 1, 2, 3}), [])
+
+    assert [node.node for node in one.nodes] == ["node-2"]
+    assert "rss_mb grew" in one.headline
+    assert (everybody.scope, everybody.confidence) == (Scope.JOB, Confidence.SUPPORTED)
+    assert "rss_mb grew from 408 to 720 since iteration 21" in everybody.headline
+    assert (one.next and one.next.action, everybody.next and everybody.next.action) == (Action.CHECK, Action.FIX)
+    assert diagnose(memory({0, 1, 2, 3}, until=35), []).scope is Scope.NONE
+    assert diagnose(memory(set()), []).scope is Scope.NONE
 
 
 def test_a_stop_that_arrives_at_one_rank_accuses_nobody() -> None:

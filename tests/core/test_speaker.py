@@ -2,7 +2,7 @@
 
 from core.diagnose import diagnose
 from core.model import Scope
-from tests.core.jobs import job, lines
+from tests.core.jobs import job, lines, raised
 
 NODES = ("ryz01", "ryz02", "ryz03", "ryz04")
 SAID = "/opt/bin/trainer: error while loading shared libraries: libcudart.so.12: cannot open shared object file: No such file or directory"  # noqa: E501
@@ -30,6 +30,26 @@ def test_what_stands_below_is_not_said_by_it() -> None:
     found = diagnose(told, [])
 
     assert not any(one.nodes == ("ryz03",) and "libcudart" in one.template for one in found.events)
+
+
+def test_who_aborts_said_what_stands_above() -> None:
+    """mpi4py aborts with its rank when it raises; the traceback names nobody."""
+    abort = ("MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD", "with errorcode 1.")
+    told = job(
+        {"mpi.log": lines(*raised("zipfile.BadZipFile: File is not a zip file"), *abort)},
+        nodes=NODES,
+        node_ranks={node: (n,) for n, node in enumerate(NODES)},
+    )
+
+    assert [one.node for one in diagnose(told, []).nodes] == ["ryz02"]
+
+
+def test_a_launcher_names_a_machine_whatever_it_is_called() -> None:
+    """Where nobody else names any."""
+    report = "mpirun noticed that process rank 3 with PID 13848 on node siteW exited on signal 9 (Killed)."
+    told = job({"run.out": lines(*(f"Round {n} is over, loss 2.{n}" for n in range(9)), report)})
+
+    assert [one.node for one in diagnose(told, []).nodes] == ["siteW"]
 
 
 def test_of_two_processes_that_failed_neither_is_taken() -> None:
