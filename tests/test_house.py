@@ -34,10 +34,10 @@ ONLY_IN = {
 }
 # The rooms of bot/, each after all that it imports; what stands loose at the top is a room too.
 CORE_ROOMS = (
-    "cache", "checks", "elsewhere", "errors", "job", "kinds", "model", "naming", "phrases", "rules", "shares", "version",
-    "identities", "logs", "memory", "outcomes", "processes", "readings", "replay", "events", "facts", "course", "parsing",
-    "baseline", "parsed", "history", "judge", "occurrences", "live", "nodes", "dumps", "flows", "metrics", "answer", "l4",
-    "next", "diagnose",
+    "cache", "checks", "elsewhere", "errors", "job", "kinds", "model", "naming", "phrases", "rules", "shares",
+    "version", "identities", "logs", "memory", "outcomes", "processes", "readings", "replay", "events", "facts",
+    "course", "parsing", "baseline", "parsed", "history", "judge", "occurrences", "live", "nodes", "dumps", "flows",
+    "metrics", "answer", "l4", "next", "diagnose",
 )  # fmt: skip
 BOT_ROOMS = (
     "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "ask", "report", "state", "library",
@@ -124,7 +124,7 @@ def test_no_module_stands_on_itself(package: str) -> None:
 
 @pytest.mark.parametrize(("package", "order"), [("core", CORE_ROOMS), ("bot", BOT_ROOMS)])
 def test_the_rooms_of_a_package_import_one_way(package: str, order: Sequence[str]) -> None:
-    """Whoever reads it from its first room to its last meets nothing that comes later; no module is loose but the named."""
+    """Whoever reads it from first to last meets nothing that comes later; no module is loose but the named."""
     rooms = {
         path: room_of(package, ".".join(path.relative_to(ROOT).with_suffix("").parts)) for path in modules(package)
     }
