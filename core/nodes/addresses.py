@@ -21,6 +21,9 @@ from core.shares import MAJORITY, MIN_RANKS, few_of
 ELSEWHERE = 0.7  # more than a vote on any parameter: that one went elsewhere is why they never met
 _MASKED = "<IP>"
 _ADDRESS = re.compile(r"(?<![\w.])(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?![\w.])(?::(?P<port>\d{1,5}))?")
+# Where somebody is met: an address, or the name of a machine with a port. File and line look alike, and are the same on
+# all ranks.
+_PLACE = re.compile(_ADDRESS.pattern + r"|(?<![\w./:-])[A-Za-z][\w.-]{0,62}:\d{2,5}(?![\w.:])")
 _CHECK = "Compare its settings with those of the others: the address of the master, the list of peers, its host names."
 _NEVER_MET = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE, Kind.PEER_SILENT, Kind.ADDRESS})
 _LOCAL = ("127.", "0.")  # of the machine itself, and where it listens
@@ -66,7 +69,7 @@ def _meetings(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int
     if not waited or parsed.iterations.last is not None or len(home) < MIN_RANKS:
         return []
     table = parsed.table
-    naming = [event for event, template in enumerate(table.templates) if _MASKED in template.text]
+    naming = [event for event, template in enumerate(table.templates) if _may_name(template.text)]
     for _, rows in sorted(table.rows_of(naming).items()):
         first: dict[int, int] = {}
         for row, rank in zip(rows[:MAX_READ].tolist(), table.rank[rows[:MAX_READ]].tolist(), strict=True):
@@ -75,10 +78,17 @@ def _meetings(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int
         if len(first) < max(MIN_RANKS, len(home) * MAJORITY):
             continue
         texts = _texts(parsed, sorted(first.values()))
-        asked = {rank: found for rank, row in first.items() if (found := _ADDRESS.search(texts.get(row, "")))}
-        if signs := _minority({rank: match[0] for rank, match in asked.items()}, home, waited[0].event, parsed):
-            return signs
+        asked = {rank: [match[0] for match in _PLACE.finditer(texts.get(row, ""))] for rank, row in first.items()}
+        for place in range(min(map(len, asked.values()))):
+            at = {rank: found[place] for rank, found in asked.items()}
+            if signs := _minority(at, home, waited[0].event, parsed):
+                return signs
     return []
+
+
+def _may_name(template: str) -> bool:
+    """Whether a message may tell where somebody is met; numbers are masked in it."""
+    return _MASKED in template or _PLACE.search(template.replace("<NUM>", "10")) is not None
 
 
 def _minority(asked: Mapping[int, str], home: Mapping[int, str], event: int, parsed: Parsed) -> list[Sign]:

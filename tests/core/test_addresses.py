@@ -3,7 +3,7 @@
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from tests.core.jobs import at, job, lines
+from tests.core.jobs import at, four_nodes, job, lines
 
 ADDRESSES = {f"node-{n}": [f"10.91.7.{10 + n}"] for n in range(4)}
 LATE = "torch.distributed.DistStoreError: Timed out after 61 seconds waiting for clients. 3/4 clients joined."
@@ -55,6 +55,20 @@ def test_who_goes_elsewhere_to_meet_the_others_is_at_fault() -> None:
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert found.headline.startswith("Look at node-2: it went to another address than the others to meet them")
+
+
+def test_another_port_of_the_same_machine_is_elsewhere_too() -> None:
+    """A machine by its name, as JAX logs its coordinator; file and line before it are no place."""
+    gone = "RPC: /xla.coordination.CoordinationService/RegisterTask"
+
+    def said(rank: int, port: int) -> list[str]:
+        connects = f"distributed.py:172] Connecting to JAX distributed service on v6e-0:{port}"
+        return [f"I1123 05:54:44.0{rank}977 1403 {connects}", gone]
+
+    found = diagnose(four_nodes({rank: said(rank, 29600 if rank == 3 else 29500) for rank in range(4)}), [])
+
+    assert [node.node for node in found.nodes] == ["node-3"]
+    assert "goes to v6e-0:29600, 3 of 4 ranks to v6e-0:29500" in found.nodes[0].because
 
 
 def test_one_address_for_all_names_nobody() -> None:
