@@ -24,6 +24,7 @@ MAX_SUSPECTS = 5
 MAX_CHECKS = 5
 MAX_WHY = 4
 MAX_METRICS = 4
+MAX_SHOWN = 2  # lines of a suspect: its own, and one of the others
 MAX_SENTENCE = 400
 _MAX_WIDTH = 110  # longer lines are hard to read
 _MIN_WIDTH = 40
@@ -131,6 +132,9 @@ class _Page:
             yield from self._numbered(suspect.id, self._with_end(name, f"score {suspect.score:.2f}"))
             cited = f" ({', '.join(suspect.events)})" if suspect.events else ""
             yield from self._indented(self._sentence(suspect.because).append(cited))
+            for line in suspect.lines[:MAX_SHOWN] if not suspect.events else ():  # an event quotes its own
+                quoted = Text(harmless(line.text, 2 * (self._width - _INDENT)))
+                yield from self._wrapped(quoted, Text(" " * _INDENT + "> ", "dim"))
         yield from self._left_out(len(suspects) - MAX_SUSPECTS, "suspect")
 
     def _checks(self) -> Iterator[Text]:

@@ -55,12 +55,13 @@ def event_evidence(name: str, parsed: Parsed, one: Candidate) -> EventEvidence:
 def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, str]) -> NodeEvidence:
     """A suspect with all that points to it."""
     reasons = tuple(_sentence(sign.because, _names(parsed)) for sign in one.signs)
+    shown = np.array(sorted({row for sign in one.signs for row in sign.rows}), np.intp)
     return NodeEvidence(
         id=name,
         score=one.score,
         because=" ".join(reasons),
         node=one.node,
-        lines=tuple(line for sign in one.signs for line in sign.lines),
+        lines=(*(line for sign in one.signs for line in sign.lines), *(_lines(parsed, shown) if len(shown) else ())),
         ranks=tuple(sorted({*_ranks(parsed, one.node), *(rank for sign in one.signs for rank in sign.ranks)})),
         events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event is not None and sign.event in ids})),
         reasons=reasons,

@@ -55,7 +55,7 @@ def leaking(found: Findings) -> Verdict | None:
         confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
         f"No {found.unit} is special: {leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration "
         f"{leak.iteration}, and never came back.",
-        (f"It grew alike on {len(leak.ranks)} {found.parsed.table.speaker}s, a machine's memory ends some time.",),
+        (f"It grew alike on {len(leak.ranks)} {found.parsed.table.speaker}s; where memory ends, the job does.",),
         (),
         ("Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",),
     )

@@ -39,13 +39,19 @@ Values = Mapping[Key, Mapping[int, str]]  # by rank
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Ranks that no longer agree, what with, the iteration from which on, what they print and what all others do."""
+    """Ranks that no longer agree: what with, since when, what they print and what all others do, and two that do."""
 
     ranks: tuple[int, ...]
     name: str
-    iteration: int
+    since: Key
     own: str
     usual: str
+    shown: tuple[int, int]
+
+    @property
+    def iteration(self) -> int | None:
+        """Since which iteration; None before the first."""
+        return self.since[0] if self.since[0] > 0 else None
 
 
 def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, str]) -> list[Sign]:
@@ -61,10 +67,12 @@ def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, st
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
     for event in _events(parsed, len(home)):
-        for apart in _find_apart(_values(parsed, event), len(home)):
+        rows, keys = _chosen(parsed, event)
+        for apart in _find_apart(_values(parsed, rows, keys), len(home)):
+            shown = _rows_of(parsed, rows, keys, apart)
             for node in sorted({home[rank] for rank in apart.ranks if rank in home}):
                 own = [rank for rank in apart.ranks if home.get(rank) == node]
-                since = f" from iteration {apart.iteration} on" if apart.iteration > 0 else ""
+                since = f" from iteration {apart.iteration} on" if apart.iteration else ""
                 sign = Sign(
                     node,
                     "agreement",
@@ -76,7 +84,8 @@ def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, st
                     check=f"Compare {node} with another node: free space, memory errors (ECC), its data; run a step "
                     "twice and compare the results bit by bit.",
                     ranks=tuple(own),
-                    iteration=apart.iteration if apart.iteration > 0 else None,
+                    iteration=apart.iteration,
+                    rows=shown,
                 )
                 signs.setdefault(node, sign)
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
@@ -93,6 +102,7 @@ def _broke_first(parsed: Parsed, broken: Broken, rank: int, node: str) -> Sign:
         check=f"Look at what {who} read and computed in that iteration: its data, and the memory of its device.",
         ranks=(rank,),
         iteration=broken.iteration,
+        rows=(broken.row,),
     )
 
 
@@ -111,9 +121,18 @@ def _events(parsed: Parsed, ranks: int) -> list[int]:
     return sorted(found, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
 
 
-def _values(parsed: Parsed, event: int) -> Iterator[tuple[str, Values]]:
+def _rows_of(parsed: Parsed, rows: NDArray[np.intp], keys: Sequence[Key], apart: Apart) -> tuple[int, ...]:
+    """The rows in which the first one left the others, and in which one of them said what they all did."""
+    ranks = parsed.table.rank[rows].tolist()
+    return tuple(
+        row
+        for row, key, rank in zip(rows.tolist(), keys, ranks, strict=True)
+        if key == apart.since and rank in apart.shown
+    )
+
+
+def _values(parsed: Parsed, rows: NDArray[np.intp], keys: Sequence[Key]) -> Iterator[tuple[str, Values]]:
     """Each value of a message with its name, as the ranks print it."""
-    rows, keys = _chosen(parsed, event)
     key_of = dict(zip(rows.tolist(), keys, strict=True))
     told: dict[tuple[int, str], dict[Key, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     for row, text in each_row(parsed.files, parsed.table, rows):
@@ -176,4 +195,5 @@ def _apart(name: str, common: Sequence[tuple[Key, Mapping[int, str]]]) -> Apart 
         others = {value for rank, value in of.items() if rank not in odd}
         if len(others) != 1 or others & {of[rank] for rank in odd}:
             return None
-    return Apart(tuple(sorted(odd)), name, since[0][0][0], since[0][1][min(odd)], usual)
+    key, of = since[0]
+    return Apart(tuple(sorted(odd)), name, key, of[min(odd)], usual, (min(odd), min(of.keys() - odd)))

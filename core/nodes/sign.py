@@ -15,7 +15,7 @@ class Sign:
     """One thing that points to a node. weight: 0..1, chance that a node with this sign is the faulty one.
 
     says, check: what broke and what to look at, for the answer, where no event says it; ranks, lines: as in evidence.
-    iteration: since when, where it tells.
+    iteration: since when, where it tells. rows: of the event table, that show it.
     """
 
     node: str
@@ -28,6 +28,7 @@ class Sign:
     ranks: tuple[int, ...] = ()
     lines: tuple[Line, ...] = ()
     iteration: int | None = None
+    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ def test_a_replica_whose_checksum_left_the_others_is_named() -> None:
     assert found.iterations[0].iteration == 12
     assert "from iteration 12 on" in found.headline
     assert found.confidence is Confidence.SUPPORTED
+    assert [line.text.split()[2:4] for line in found.nodes[0].lines] == [["step", "12"]] * 2
+    assert {line.file for line in found.nodes[0].lines} == {"logs/node-0/rank_0.log", "logs/node-2/rank_2.log"}
     assert found.next is not None
     assert found.next.action is Action.CHECK
     assert "bit by bit" in found.next.because
