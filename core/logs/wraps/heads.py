@@ -40,7 +40,9 @@ _MEASURED = re.compile(rb"[0-9]+(?:[.][0-9]+)?(?:%|[A-Za-z]?i?[Bb]|[munk]?s|secs
 _RANK_KEY = re.compile(rb"(?:global_?)?rank|worker|proc(?:ess)?|task|r|w|p", re.IGNORECASE)
 _NAME_AND_RANK = re.compile(rb"(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)[/@:](?:r|rank)?(?P<rank>[0-9]{1,6})")
 _RANK_AT_NODE = re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
-_AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")  # stage3@gpu-7
+_AT_NODE = re.compile(
+    rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>[0-9.-]{0,62}[A-Za-z][A-Za-z0-9.-]{0,62})"
+)  # stage3@gpu-7
 _RANK = re.compile(rb"(?:r|rank|w|worker|p|proc|task)?[-_]?(?P<rank>[0-9]{1,6})", re.IGNORECASE)
 
 
