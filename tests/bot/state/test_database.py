@@ -213,9 +213,9 @@ def test_processes_may_open_it_at_once(tmp_path: Path) -> None:
     """Replicas that start together on a new file do not get into each other's way."""
     script = (
         "import sys; from pathlib import Path; from bot.state.state import open_state;"
-        "from bot.state.runs import Asking, Trigger;"
+        "from bot.state.runs import RunRequest, Trigger;"
         "s = open_state(Path(sys.argv[1]));"
-        "[s.runs.ask(Asking(f'{sys.argv[2]}-{n}', 'T', 'C', 'U', Trigger.WATCH)) for n in range(20)]"
+        "[s.runs.ask(RunRequest(f'{sys.argv[2]}-{n}', 'T', 'C', 'U', Trigger.WATCH)) for n in range(20)]"
     )
     path = tmp_path / "state.db"
     starts = [
