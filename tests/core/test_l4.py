@@ -221,7 +221,7 @@ def test_it_is_chosen_by_name() -> None:
 
 def test_nothing_of_our_own_judgement_is_in_it() -> None:
     """The baseline that we are measured against must not profit from what we added to the paper."""
-    ours = {"judge", "nodes", "facts", "dumps", "metrics", "flows", "next"}  # core.answer.present says how much was read
+    ours = {"judge", "nodes", "facts", "dumps", "metrics", "flows", "next"}
     files = [Path(l4.__file__), Path(l4.__file__).with_name("answer.py")]
     imported = {
         (node.module or "").removeprefix("core.").partition(".")[0]
