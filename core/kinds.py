@@ -47,6 +47,7 @@ class Kind(StrEnum):
     SILENT_EXIT = "silent exit"
     STOOD_APART = "stood apart"
     ENDLESS_LOOP = "endless loop"
+    DEADLOCK = "deadlock"
     LAST_WORDS = "last words"
 
     # what processes say of each other

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
-_SPLIT = re.compile(r"[\s,;|=:()\[\]{}\"'<>]+")
+_WORD = re.compile(r"[^\s,;|=:()\[\]{}\"'<>]+")
 _VALUE = re.compile(
     r"[-+]?\d[\d.]*(?:e[-+]?\d+)?|(?=[a-f]*\d)[0-9a-f]{6,64}|0x[0-9a-f]{1,32}|nan|[-+]?inf", re.IGNORECASE
 )
@@ -18,8 +19,8 @@ REACH = 3  # words between a name and its value: "0.37 s on gpu-7", "gpu-7 took 
 class Value:
     """A value of a line.
 
-    place: which of its values it is. name, behind: the words next to it, empty where none are. words: all that stand
-    between the value before and it.
+    place: which of its values it is. name: the word before it. behind: the one after it, empty where that names the
+    next value. words: all that stand between the value before and it.
     """
 
     place: int
@@ -31,16 +32,17 @@ class Value:
 
 def values_of(text: str) -> Iterator[Value]:
     """All values of a line, from left to right."""
-    words = _SPLIT.split(text)
+    words = list(_WORD.finditer(text))
     name, place, before = "", 0, list[str]()
-    for word, behind in zip(words, (*words[1:], ""), strict=True):
-        if _VALUE.fullmatch(word):
+    for word, follows in zip_longest(words, words[1:]):
+        if _VALUE.fullmatch(word[0]):
             place += 1
-            yield Value(place, name, word, behind, tuple(before))
+            is_key = follows is None or text[follows.end() : follows.end() + 1] in ("=", ":")
+            yield Value(place, name, word[0], "" if is_key else follows[0], tuple(before))
             before = []
-        elif word:
-            name = word
-            before.append(word)
+        else:
+            name = word[0]
+            before.append(word[0])
 
 
 def seconds_of(text: str, ranks: Mapping[str, int]) -> dict[int, float]:
@@ -51,7 +53,7 @@ def seconds_of(text: str, ranks: Mapping[str, int]) -> dict[int, float]:
     Args:
         ranks: by the name of their node.
     """
-    words = [word for word in _SPLIT.split(text) if word]
+    words = _WORD.findall(text)
     named = {place: ranks[word.rstrip(".")] for place, word in enumerate(words) if word.rstrip(".") in ranks}
     if len(named) < MIN_NAMED or len(set(named.values())) < len(named):
         return {}

@@ -2,39 +2,27 @@
 
 Replicas hold the same weights, a reduced loss or norm is the same everywhere, parts of a checkpoint are of one size.
 Nothing complains when a bit flips or a disk is full and nobody looks; the number does: who alone no longer agrees,
-while all others still do, computes or writes something else since then.
+while all others still do, computes or writes something else since then. And a number that always changed on all ranks
+may stand still on one: an actor that gets no new weights, an environment that is broken.
 """
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import pairwise
 
 from core.course.broken import Broken
-from core.course.values import values_of
-from core.events.text import each_row
-from core.facts import complains
 from core.nodes.sign import Sign
-from core.nodes.votes import of_each
+from core.nodes.told import Key, Told, enough, told_by_all
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS, few_of
+from core.shares import MIN_RANKS, few_of
 
 ODD_ONE = 0.75  # surer than a vote: it agreed before, by itself and on all ranks
+STANDS = 0.6  # as sure as a vote: it tells who differs, not why
 MIN_AGREED, MIN_ODD = 4, 3  # times that all print the same first, and that one prints something else then
-MAX_EVENTS = 6  # messages that are looked at, those said most often first
-MAX_ROWS = 4_000  # of a message, of all ranks in the same iterations, evenly spread: a twentieth of a second
-_UNIT = re.compile(r"[mun]?s|secs?|seconds|min|h|%|[KMGT]i?B|[a-z]{1,12}/s(?:ec)?|m?s/[a-z]{1,12}", re.IGNORECASE)
-# What each machine measures for itself, alike for a while by chance.
-_COUNTED = re.compile(r"bytes|files|tokens|samples|rows|records|shards|tensors|param(?:eter)?s", re.IGNORECASE)
-_MEASURED = re.compile(
-    r"time|elapsed|took|secs?|mem|rss|alloc|reserv|util|temp|load|power|queue|cpu|gpu|rate|eta|speed|tps"
-)
-
-Key = tuple[int, int]  # an iteration, and which of the messages of this kind in it
-Values = Mapping[Key, Mapping[int, str]]  # by rank
+MIN_STILL = 6  # times in a row, the last ones, that a number stands still on one rank
+CHANGES = 0.8  # of the times it changes on the others, and did before on that one
+DIGITS = 4  # of a number that never changes, and that is no measurement: those of several ranks differ in them
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +30,10 @@ class Apart:
     """Ranks that no longer agree: what with, since when, what they print and what all others do, and two that do."""
 
     ranks: tuple[int, ...]
-    name: str
     since: Key
     own: str
     usual: str
     shown: tuple[int, int]
-
-    @property
-    def iteration(self) -> int | None:
-        """Since which iteration; None before the first."""
-        return self.since[0] if self.since[0] > 0 else None
 
 
 def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, str]) -> list[Sign]:
@@ -66,29 +48,59 @@ def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, st
     if broken is not None:
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
-    for event in _events(parsed, len(home)):
-        rows, keys = _chosen(parsed, event)
-        for apart in _find_apart(_values(parsed, rows, keys), len(home)):
-            shown = _rows_of(parsed, rows, keys, apart)
-            for node in sorted({home[rank] for rank in apart.ranks if rank in home}):
-                own = [rank for rank in apart.ranks if home.get(rank) == node]
-                since = f" from iteration {apart.iteration} on" if apart.iteration else ""
-                sign = Sign(
-                    node,
-                    "agreement",
-                    ODD_ONE,
-                    f"{parsed.table.called(own, node)} says {apart.name} {apart.own}{since}, all others {apart.usual}; "
-                    "until then all said the same.",
-                    event,
-                    says=f"{apart.name} {apart.own} there, {apart.usual} on all others",
-                    check=f"Compare {node} with another node: free space, memory errors (ECC), its data; run a step "
-                    "twice and compare the results bit by bit.",
-                    ranks=tuple(own),
-                    iteration=apart.iteration,
-                    rows=shown,
-                )
-                signs.setdefault(node, sign)
+    for told in told_by_all(parsed, len(home)):
+        apart = _find_apart(told, len(home))
+        still = _find_still(told, len(home)) if apart is None else None
+        for sign in (
+            *(_left(parsed, told, apart, home) if apart else ()),
+            *(_stood(parsed, told, still, home) if still else ()),
+        ):
+            signs.setdefault(sign.node, sign)
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
+
+
+def _left(parsed: Parsed, told: Told, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
+    iteration = apart.since[0] if apart.since[0] > 0 else None
+    since = f" from iteration {iteration} on" if iteration else ""
+    for node, own in _by_node(apart.ranks, home):
+        yield Sign(
+            node,
+            "agreement",
+            ODD_ONE,
+            f"{parsed.table.called(own, node)} says {told.name} {apart.own}{since}, all others {apart.usual}; "
+            "until then all said the same.",
+            told.event,
+            says=f"{told.name} {apart.own} there, {apart.usual} on all others",
+            check=f"Compare {node} with another node: free space, memory errors (ECC), its data; run a step twice and "
+            "compare the results bit by bit.",
+            ranks=tuple(own),
+            iteration=iteration,
+            rows=tuple(sorted(told.rows[apart.since, rank] for rank in apart.shown)),
+        )
+
+
+def _stood(parsed: Parsed, told: Told, still: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
+    iteration = still.since[0] if still.since[0] > 0 else None
+    since = f" since iteration {iteration}" if iteration else ""
+    for node, own in _by_node(still.ranks, home):
+        yield Sign(
+            node,
+            "agreement",
+            STANDS,
+            f"{told.name} of {parsed.table.called(own, node)} stands at {still.own}{since}; that of all others changes "
+            "each time, as its own did before.",
+            told.event,
+            says=f"its {told.name} stands at {still.own}, that of all others changes",
+            check=f"See what {node} still receives, and from whom: its connections, its data, its device.",
+            ranks=tuple(own),
+            iteration=iteration,
+            rows=(told.rows[still.since, still.ranks[0]],),
+        )
+
+
+def _by_node(ranks: Iterable[int], home: Mapping[int, str]) -> Iterator[tuple[str, list[int]]]:
+    for node in sorted({home[rank] for rank in ranks if rank in home}):
+        yield node, [rank for rank in ranks if home.get(rank) == node]
 
 
 def _broke_first(parsed: Parsed, broken: Broken, rank: int, node: str) -> Sign:
@@ -106,94 +118,54 @@ def _broke_first(parsed: Parsed, broken: Broken, rank: int, node: str) -> Sign:
     )
 
 
-def _events(parsed: Parsed, ranks: int) -> list[int]:
-    """Messages with values that most ranks say often, and that complain of nothing."""
-    table = parsed.table
-    often = (MIN_AGREED + MIN_ODD) * max(MIN_RANKS, int(ranks * MAJORITY))
-    found = [
-        event
-        for event, template in enumerate(table.templates)
-        if table.heads[event] >= often
-        and not template.block
-        and "<" in template.sample
-        and not complains(template.sample)
-    ]
-    return sorted(found, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
-
-
-def _rows_of(parsed: Parsed, rows: NDArray[np.intp], keys: Sequence[Key], apart: Apart) -> tuple[int, ...]:
-    """The rows in which the first one left the others, and in which one of them said what they all did."""
-    ranks = parsed.table.rank[rows].tolist()
-    return tuple(
-        row
-        for row, key, rank in zip(rows.tolist(), keys, ranks, strict=True)
-        if key == apart.since and rank in apart.shown
-    )
-
-
-def _values(parsed: Parsed, rows: NDArray[np.intp], keys: Sequence[Key]) -> Iterator[tuple[str, Values]]:
-    """Each value of a message with its name, as the ranks print it."""
-    key_of = dict(zip(rows.tolist(), keys, strict=True))
-    told: dict[tuple[int, str], dict[Key, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
-    for row, text in each_row(parsed.files, parsed.table, rows):
-        for place, name, value in _read(text):
-            told[place, name][key_of[row]][int(parsed.table.rank[row])] = value
-    for (_, name), values in sorted(told.items()):
-        yield name, values
-
-
-def _chosen(parsed: Parsed, event: int) -> tuple[NDArray[np.intp], list[Key]]:
-    """Rows of an event, sorted, that are read, and what brings those of all ranks together."""
-    table = parsed.table
-    rows = table.rows_of([event])[event]
-    rows = rows[table.rank[rows] >= 0]
-    numbers, ranks = parsed.iterations.of_row[rows].astype(np.int64), table.rank[rows]
-    each = max(MIN_AGREED + MIN_ODD, MAX_ROWS // max(1, len(np.unique(ranks))))
-    known = np.unique(numbers)
-    wanted = known[np.unique(np.linspace(0, len(known) - 1, each).astype(np.intp))] if len(known) else known
-    chosen = np.flatnonzero(np.isin(numbers, wanted))[: 4 * MAX_ROWS]
-    times: Counter[tuple[int, int]] = Counter()
-    keys = []
-    for number, rank in zip(numbers[chosen].tolist(), ranks[chosen].tolist(), strict=True):
-        keys.append((number, times[number, rank]))
-        times[number, rank] += 1
-    return rows[chosen], keys
-
-
-def _read(text: str) -> Iterator[tuple[int, str, str]]:
-    """Values of a line with their places and names; none that each machine measures for itself."""
-    for value in values_of(text):
-        if not (_UNIT.fullmatch(value.behind) or of_each(value.name) or _MEASURED.search(value.name.lower())):
-            yield value.place, value.behind if _COUNTED.fullmatch(value.behind) else value.name, value.text
-
-
-def _find_apart(told: Iterator[tuple[str, Values]], ranks: int) -> Iterator[Apart]:
-    for name, values in told:
-        speakers = Counter(rank for of_rank in values.values() for rank in of_rank)
-        often = {rank for rank, times in speakers.items() if times * 2 >= len(values)}
-        if len(often) < max(MIN_RANKS, ranks * MAJORITY) or not name:
-            continue
-        common = [(key, values[key]) for key in sorted(values) if often <= values[key].keys()]
-        if (apart := _apart(name, [(key, {rank: of[rank] for rank in often}) for key, of in common])) is not None:
-            yield apart
-
-
-def _apart(name: str, common: Sequence[tuple[Key, Mapping[int, str]]]) -> Apart | None:
+def _find_apart(told: Told, ranks: int) -> Apart | None:
     """Who printed something else from some time on, until the end, while all others agreed each time."""
+    often = enough(told.values, ranks)
+    common = [(key, told.values[key]) for key in sorted(told.values) if often <= told.values[key].keys()]
+    common = [(key, {rank: of[rank] for rank in often}) for key, of in common]
     agreed = next((place for place, (_, of) in enumerate(common) if len(set(of.values())) > 1), len(common))
     since = common[agreed:]
     if agreed < MIN_AGREED or len(since) < MIN_ODD:
         return None
-    usual, _ = Counter(since[0][1].values()).most_common(1)[0]
+    key, first = since[0]
+    usual, _ = Counter(first.values()).most_common(1)[0]
     before = {value for _, of in common[:agreed] for value in of.values()}
-    if len(before) == 1 and (before != {usual} or not usual.isdigit()):
+    if len(before) == 1 and (before != {usual} or _may_be_measured(usual)):
         return None  # of what had never changed, who changed is apart; and what is measured may stand for a while
-    odd = {rank for rank, value in since[0][1].items() if value != usual}
-    if len(odd) > few_of(len(since[0][1])):
+    odd = {rank for rank, value in first.items() if value != usual}
+    if len(odd) > few_of(len(first)):
         return None
     for _, of in since:
         others = {value for rank, value in of.items() if rank not in odd}
         if len(others) != 1 or others & {of[rank] for rank in odd}:
             return None
-    key, of = since[0]
-    return Apart(tuple(sorted(odd)), name, key, of[min(odd)], usual, (min(odd), min(of.keys() - odd)))
+    return Apart(tuple(sorted(odd)), key, first[min(odd)], usual, (min(odd), min(first.keys() - odd)))
+
+
+def _may_be_measured(value: str) -> bool:
+    """Whether a number with a fraction is so short that it may be the same on all ranks by chance."""
+    return not value.isdigit() and len(value.replace(".", "").strip("0-+")) < DIGITS
+
+
+def _find_still(told: Told, ranks: int) -> Apart | None:
+    """The one rank on which a number stands still that changes each time on all others, and did on it."""
+    series = {
+        rank: [(key, told.values[key][rank]) for key in sorted(told.values) if rank in told.values[key]]
+        for rank in sorted(enough(told.values, ranks))
+    }
+    still = [rank for rank, own in series.items() if len({value for _, value in own[-MIN_STILL:]}) == 1]
+    if len(still) != 1 or any(len(own) < MIN_AGREED + MIN_STILL for own in series.values()):
+        return None
+    rank = still[0]
+    others = [own for other, own in series.items() if other != rank]
+    last = series[rank][-1][1]
+    began = max((place for place, (_, value) in enumerate(series[rank]) if value != last), default=-1) + 1
+    before = series[rank][:began]
+    if began < MIN_AGREED or not _changes(before) or not all(map(_changes, others)):
+        return None
+    return Apart((rank,), series[rank][began][0], last, "", (rank, rank))
+
+
+def _changes(series: list[tuple[Key, str]]) -> bool:
+    """Whether a number changes nearly each time."""
+    return sum(one[1] != other[1] for one, other in pairwise(series)) >= CHANGES * (len(series) - 1)
