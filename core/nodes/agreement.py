@@ -9,7 +9,6 @@ may stand still on one: an actor that gets no new weights, an environment that i
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from core.course.broken import Broken
 from core.nodes.sign import Sign
@@ -21,7 +20,7 @@ ODD_ONE = 0.75  # surer than a vote: it agreed before, by itself and on all rank
 STANDS = 0.6  # as sure as a vote: it tells who differs, not why
 MIN_AGREED, MIN_ODD = 4, 3  # times that all print the same first, and that one prints something else then
 MIN_STILL = 6  # times in a row, the last ones, that a number stands still on one rank
-CHANGES = 0.8  # of the times it changes on the others, and did before on that one
+CHANGES = 0.8  # of the times it is a new one on the others, and was before on that one
 DIGITS = 4  # of a number that never changes, and that is no measurement: those of several ranks differ in them
 
 
@@ -167,5 +166,5 @@ def _find_still(told: Told, ranks: int) -> Apart | None:
 
 
 def _changes(series: list[tuple[Key, str]]) -> bool:
-    """Whether a number changes nearly each time."""
-    return sum(one[1] != other[1] for one, other in pairwise(series)) >= CHANGES * (len(series) - 1)
+    """Whether a number is nearly each time another one; what is measured in small numbers comes back to the same."""
+    return len({value for _, value in series}) >= CHANGES * len(series)
