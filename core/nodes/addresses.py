@@ -78,12 +78,18 @@ def _meetings(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int
         if len(first) < max(MIN_RANKS, len(home) * MAJORITY):
             continue
         texts = _texts(parsed, sorted(first.values()))
-        asked = {rank: [match[0] for match in _PLACE.finditer(texts.get(row, ""))] for rank, row in first.items()}
+        asked = {rank: _places(texts.get(row, "")) for rank, row in first.items()}
         for place in range(min(map(len, asked.values()))):
             at = {rank: found[place] for rank, found in asked.items()}
             if signs := _minority(at, home, waited[0].event, parsed):
                 return signs
     return []
+
+
+def _places(text: str) -> list[str]:
+    """The first place that a text names, and names of machines behind it: a further address may be the speaker's."""
+    found = list(_PLACE.finditer(text))
+    return [match[0] for number, match in enumerate(found) if not number or match["address"] is None]
 
 
 def _may_name(template: str) -> bool:
