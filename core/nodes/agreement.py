@@ -48,14 +48,17 @@ def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, st
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
     for told in told_by_all(parsed, len(home)):
-        apart = _find_apart(told, len(home))
-        still = _find_still(told, len(home)) if apart is None else None
-        for sign in (
-            *(_left(parsed, told, apart, home) if apart else ()),
-            *(_stood(parsed, told, still, home) if still else ()),
-        ):
+        for sign in _signs_of(parsed, told, home):
             signs.setdefault(sign.node, sign)
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
+
+
+def _signs_of(parsed: Parsed, told: Told, home: Mapping[int, str]) -> Iterator[Sign]:
+    """Who left the others in a value; where nobody did, on whom it stands still."""
+    if (apart := _find_apart(told, len(home))) is not None:
+        yield from _left(parsed, told, apart, home)
+    elif (still := _find_still(told, len(home))) is not None:
+        yield from _stood(parsed, told, still, home)
 
 
 def _left(parsed: Parsed, told: Told, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
