@@ -5,15 +5,14 @@ import os
 import signal
 import sys
 import tempfile
-import threading
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from bot.app import Bot
+from bot.commandline.end_signals import end_signals
 from bot.commandline.local_slack import APPROVER, APPROVER_NAME, CHANNEL, LocalSlack, local_slack
 from bot.settings import Settings, load_settings
 from bot.slack import actions as act
@@ -31,8 +30,9 @@ _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
 
 def demo(*, port: int, browser: bool, keep: Path | None, version: str) -> int:
     """Run it until Ctrl-C; the exit code."""
-    ended = threading.Event()
-    with _work_folder(keep) as folder, _until_a_signal(ended), local_slack(port) as slack:
+    # Ctrl-C, a closed terminal and SIGTERM all end it in order
+    signals = end_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with _work_folder(keep) as folder, signals as wait_for_the_end, local_slack(port) as slack:
         _say("Starting the bot in a local Slack ...")
         settings = _settle(slack, folder)
         _log_to(folder / LOG)
@@ -44,7 +44,7 @@ def demo(*, port: int, browser: bool, keep: Path | None, version: str) -> int:
             _say(tour(slack.page, settings, keep))
             if browser and _has_display():
                 webbrowser.open(slack.page)
-            ended.wait()
+            wait_for_the_end()
             _say("\nEnding.")
         finally:
             bot.stop(GRACE)
@@ -129,24 +129,6 @@ def _work_folder(keep: Path | None) -> Iterator[Path]:
     except OSError as error:
         raise BadSettings(f"Cannot write to {keep}: {error.strerror}.", "Choose another --keep FOLDER.") from error
     yield keep.resolve()
-
-
-@contextmanager
-def _until_a_signal(ended: threading.Event) -> Iterator[None]:
-    """Ctrl-C, a closed terminal and SIGTERM all end it in order; a second Ctrl-C ends it at once."""
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        ended.set()
-        signal.signal(number, signal.default_int_handler)
-
-    before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {
-        number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _log_to(file: Path) -> None:

@@ -6,10 +6,9 @@ import signal
 import sys
 import threading
 import time
-from queue import SimpleQueue
-from types import FrameType
 
 from bot.app import Bot
+from bot.commandline.end_signals import end_signals
 from bot.settings import Settings
 
 _EXTRA = ("run", "job", "seconds", "reference", "outcome")  # fields of our log records
@@ -19,22 +18,15 @@ _LOG = logging.getLogger(__name__)
 def serve(settings: Settings, *, version: str) -> int:
     """Run the bot until SIGTERM or SIGINT; the exit code."""
     log_as_json()
-    ended: SimpleQueue[int] = SimpleQueue()  # an Event locks for ever when a signal comes while its lock is held
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        ended.put(number)
-        signal.signal(number, signal.SIG_DFL)  # a second one ends it at once
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    bot = Bot(settings, version=version)
-    try:
-        bot.start()
-        _LOG.info("%s", _listening(bot, settings, version))
-        ended.get()
-        _LOG.info("stopping: nothing new is taken, what runs may end")
-    finally:
-        bot.stop()
+    with end_signals(signal.SIGTERM, signal.SIGINT) as wait_for_the_end:
+        bot = Bot(settings, version=version)
+        try:
+            bot.start()
+            _LOG.info("%s", _listening(bot, settings, version))
+            wait_for_the_end()
+            _LOG.info("stopping: nothing new is taken, what runs may end")
+        finally:
+            bot.stop()
     _LOG.info("stopped")
     return 0
 
