@@ -13,7 +13,7 @@ TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchma
 install = { test -x $(BIN)/uv && $(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); } \
   || $(BIN)/python -m pip install --require-hashes -r $(1)
 
-.PHONY: help setup setup-dev demo docs test test-fast check test-pythons format audit bench bench-speed lock clean
+.PHONY: help setup setup-dev demo docs test test-fast check coverage test-pythons format audit bench bench-speed lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
@@ -69,7 +69,10 @@ check: setup-dev ## everything that CI holds: format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy $(TYPED)
-	$(BIN)/pytest --numprocesses=auto --dist=worksteal --durations=10 --cov --cov-report=term
+	$(BIN)/pytest --numprocesses=auto --dist=worksteal --durations=10
+
+coverage: setup-dev ## the tests again, and which lines no test reaches: takes more than twice as long
+	$(BIN)/pytest --numprocesses=auto --dist=worksteal -q --cov --cov-report=term
 
 test-pythons: setup-dev ## the tests with Python 3.11.2, 3.12, 3.13 and 3.14, those of them that are here
 	bash tests/pythons.sh

@@ -10,8 +10,7 @@ from core.judge.candidates import find_candidates
 from core.model import Role, Scope
 from core.phrases import patterns_of, read_rules, rule_files
 from tests.core.jobs import at, four_nodes, job, lines, parse, steps
-from tests.core.test_real_faults import REAL as ISSUES
-from tests.core.test_real_faults_by_program import REAL as PROGRAMS
+from tests.support.real_lines import HARMLESS, REAL_LINES
 
 NODE_FAILURE = (
     "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-21T04:00:12 DUE TO NODE FAILURE, "
@@ -259,7 +258,7 @@ def test_words_lose_no_message_that_a_pattern_finds() -> None:
         NOT_READY,
         NO_CONTROLLER,
         BANNER,
-        *(line for line, *_ in (*ISSUES, *PROGRAMS)),
+        *(line.text for line in REAL_LINES if line.role != HARMLESS),
     ]
     lost = [
         (pattern, message)
