@@ -26,12 +26,12 @@ from pathlib import Path
 from benchmarks import generate
 from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
+from benchmarks.support.dask_cluster import Cluster
 from bot.fetch.cluster import readers
 from core.logs.heap import Heap
 from core.logs.read import read_files
 from core.logs.scan import choose_engine
 from sources.folder import job_at
-from tests.bot.dask_cluster import Cluster
 
 LOG_BYTES = 64 << 20  # of one log; a job has as many as its size needs
 LOGS = (1, 2, 4, 8, 16, 32)

@@ -22,15 +22,14 @@ from statistics import median
 
 from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
+from benchmarks.support import quick
+from benchmarks.support.stage import EXAMPLES, ROOMS, Stage, make_stage, workspace
 from bot.fetch.jobs import Request
 from bot.investigate import draft, investigate
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
 from bot.state.state import open_state
 from slacksim import Limits, Outcome, start
-from tests.e2e_faults import quick
-from tests.e2e_faults.conftest import EXAMPLES, make_stage
-from tests.e2e_faults.stage import ROOMS, Stage, workspace
 
 COMMANDS, DIAGNOSES = 200, 300
 JOB = "f42"

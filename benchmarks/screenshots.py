@@ -6,10 +6,10 @@ import time
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from benchmarks.support.chromium import chromium
+from benchmarks.support.demo_process import ROOT, running_demo
+from benchmarks.support.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor
 from bot.commandline.demo import FIRST, QUESTION, SECOND
-from tests.bot.demo_process import ROOT, running_demo
-from tests.e2e_browser.chromium import chromium
-from tests.e2e_browser.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor
 
 PICTURES = ROOT / "docs" / "pictures"
 LARGEST = 300_000  # bytes of one picture: a README is read on trains

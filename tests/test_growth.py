@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.growth import pumps
-from tests.patterns import FASTER, LINEAR, ROOT, exponent, sites
+from tests.support.expressions import FASTER, LINEAR, exponent, sites
+from tests.support.growth import pumps
+from tests.support.places import ROOT
 
 LIST = Path(__file__).with_name("growth.toml")
 MOST = 73  # expressions of the list; whoever makes one linear takes it from there, and this down
@@ -30,9 +31,9 @@ def known() -> set[Pattern]:
 
 @pytest.fixture(scope="module")
 def told() -> list[dict[str, Any]]:
-    """What tests/patterns.py tells of each expression."""
+    """What tests/support/expressions.py tells of each expression."""
     run = subprocess.run(
-        [sys.executable, "-m", "tests.patterns"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tests.support.expressions"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr[-2000:]
     return [json.loads(line) for line in run.stdout.splitlines()]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.support.places import ROOT
 
 MAY_IMPORT = {
     "core": set[str](),
@@ -207,3 +207,21 @@ finally:
     assert run.returncode == 0, run.stderr
     assert "Usage" in run.stdout
     assert run.stderr.splitlines()[-1].split() == ["loaded:"]
+
+
+def test_benchmarks_import_no_tests() -> None:
+    """What both need stands in benchmarks/support/: a change of a test breaks no measurement."""
+    for path in modules("benchmarks"):
+        assert "tests" not in imports(path), path
+
+
+def test_what_lies_among_the_tests_are_tests() -> None:
+    """What tests share lies in tests/support/; tests/docs and tests/record are programs that write documents."""
+    others = [
+        str(path.relative_to(ROOT))
+        for path in modules("tests")
+        if not path.name.startswith("test_") and path.name != "conftest.py"
+        if path.relative_to(ROOT).parts[1] not in {"support", "docs", "record"} and path.name != "audit.py"
+    ]
+
+    assert others == []

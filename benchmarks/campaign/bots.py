@@ -12,9 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import IO, cast
 
-from tests.bot.work.workers import alive
-from tests.e2e_faults.fork_bot import ANY, NEVER
-from tests.e2e_faults.stage import Stage
+from benchmarks.support.forked_bots import ANY, NEVER
+from benchmarks.support.processes import alive
+from benchmarks.support.stage import Stage
 
 ROOT = Path(__file__).resolve().parents[2]
 LOOK = 0.1  # seconds between two looks at who is alive
@@ -24,7 +24,7 @@ KILLS = "kills"  # in the folder of the stage: a line for each bot that killed i
 class Bots:
     """Forked from one process that has all modules; use it in a ``with``.
 
-    A bot kills itself after a number of steps (``tests.e2e_faults.fork_bot``), when one is waiting in ``deadly``.
+    A bot kills itself after a number of steps (``benchmarks.support.forked_bots``), when one is waiting in ``deadly``.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -76,7 +76,7 @@ class Bots:
         environment = {**os.environ, **self._stage.environment, "PYTHONPATH": str(ROOT), "KILLED": str(home / KILLS)}
         with (home / "log").open("ab") as log:
             zygote = subprocess.Popen(
-                [sys.executable, "-m", "tests.e2e_faults.fork_bot"],
+                [sys.executable, "-m", "benchmarks.support.forked_bots"],
                 env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=home, text=True,
             )  # fmt: skip
         tending = threading.Thread(target=self._tend, args=(zygote,), name="tending")

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import sources.walk
+from benchmarks.support import quick
 from bot.jobs.messages import Diagnose
 from bot.jobs.tasks import TaskOutput
 from bot.state.answers import SavedAnswer
-from tests.e2e_faults import quick
 
 TASKS = quick.TASKS | {"diagnose": f"{__name__}:diagnose"}
 

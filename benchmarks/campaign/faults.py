@@ -12,9 +12,9 @@ from random import Random
 
 from benchmarks.campaign.bots import Bots
 from benchmarks.campaign.child import CHANGES
+from benchmarks.support.outages import fill, remove
+from benchmarks.support.stage import Stage
 from slacksim.faults import CALL_FAULTS, DELIVERY_FAULTS
-from tests.e2e_faults.stage import Stage
-from tests.e2e_faults.test_means import fill, remove
 
 AT_STEP = "bot killed between two steps"
 SECOND_BOT = "two bots on one state"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.campaign.people import APPROVERS, OFFER, Case
+from benchmarks.support.stage import FINISHED, WHOLE, Stage, kind_of
 from bot.library.session import open_fault_library
 from bot.settings import Settings
 from bot.state.runs import Run
@@ -19,7 +20,6 @@ from bot.state.values import Status as Ending
 from faultlib.life import job_of_draft
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Snapshot
-from tests.e2e_faults.stage import FINISHED, WHOLE, Stage, kind_of
 
 # What an audit may tell of a run, a letter a deed: edited, approved, merged, rejected, undone, cancelled.
 _DEEDS = {"edited": "e", "approved": "a", "merged": "m", "rejected": "r", "undone": "u", "cancelled": "c"}

@@ -6,10 +6,9 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from random import Random
 
+from benchmarks.support.stage import EXAMPLES, ROOMS, Stage
 from slacksim import Message, Outcome, User
 from slacksim.errors import LocalSlackError
-from tests.e2e_faults.conftest import EXAMPLES
-from tests.e2e_faults.stage import ROOMS, Stage
 
 EXAMPLE = "f42"
 OFFER = "Your team knows this kind of fault"

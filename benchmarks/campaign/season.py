@@ -32,10 +32,9 @@ from benchmarks.campaign.faults import (
 )
 from benchmarks.campaign.oracle import Facts, look, missing, wrong
 from benchmarks.campaign.people import Case, People
-from tests.bot.state.test_damage import blank, cut, flip, garbage, scatter
-from tests.e2e_faults.conftest import make_stage
-from tests.e2e_faults.stage import Stage, local_slack
-from tests.e2e_faults.test_means import MODEL_TIMEOUT, endpoint, small_disk
+from benchmarks.support.damage import blank, cut, flip, garbage, scatter
+from benchmarks.support.outages import MODEL_TIMEOUT, endpoint, small_disk
+from benchmarks.support.stage import Stage, local_slack, make_stage
 
 ROOM = "96m"  # of the state's disk: a season writes some 20
 ROUNDS = 12  # of a season: what Slack holds is read again and again

@@ -9,10 +9,10 @@ from benchmarks.campaign.__main__ import told
 from benchmarks.campaign.oracle import look, missing, wrong
 from benchmarks.campaign.people import Case
 from benchmarks.campaign.season import Result, season
+from benchmarks.support.stage import ROOMS, Stage
 from bot.state.inbox import Envelope
 from bot.state.state import open_state
 from tests.e2e_faults.conftest import shared, slack, stage
-from tests.e2e_faults.stage import ROOMS, Stage
 
 __all__ = ["shared", "slack", "stage"]
 

@@ -23,8 +23,7 @@ from core.diagnose import diagnose_parsed
 from core.model import Confidence, Coverage, Diagnosis, NodeEvidence, Scope
 from sources.folder import JobsFolder
 from tests.benchmarks.test_quality import LINES, diagnosis, truth
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from tests.support.places import EXAMPLES
 
 
 def finding(what: Truth, said: Diagnosis, confidence: Confidence = Confidence.ESTABLISHED) -> Finding:

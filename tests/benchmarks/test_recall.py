@@ -23,7 +23,7 @@ from core.occurrences import Occurrence
 from faultlib.embedding import WordHash
 from faultlib.seeds import read_seeds
 from sources.fake import FakeJobs
-from tests.faultlib.diagnoses import diagnosis, link_down, time_limit
+from tests.support.library_diagnoses import diagnosis, link_down, time_limit
 
 EMBEDDER = WordHash()
 

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from benchmarks.whole.steps import STEPS
-from tests.test_house import ROOT
+from tests.support.places import ROOT
 
 
 @pytest.mark.parametrize(("label", "file", "function"), STEPS, ids=[label for label, _, _ in STEPS])

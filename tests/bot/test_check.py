@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import slacksim
+from benchmarks.support.dask_cluster import Cluster, needs_dask
 from bot.commandline.cli import main
 from bot.slack.manifest import scopes
 from slacksim import App, Limits, Slack, Workspace
-from tests.bot.chat.endpoint import Play, fails, playing, says
-from tests.bot.dask_cluster import Cluster, needs_dask
+from tests.support.model_endpoint import Play, fails, playing, says
+from tests.support.places import EXAMPLES
 
 Check = Callable[..., tuple[int, dict[str, str]]]
-EXAMPLES = Path(__file__).parents[2] / "examples"
 ALERTS, GENERAL = "C0ALERTS", "C0GENERAL"
 
 

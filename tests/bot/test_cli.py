@@ -16,8 +16,8 @@ from bot.investigate import investigate
 from bot.settings import Settings
 from core.errors import BadJobId
 from core.events.template import template_id
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
 
 

@@ -16,6 +16,7 @@ from threading import Thread
 
 import pytest
 
+from benchmarks.support.dask_cluster import Cluster, needs_dask
 from bot.commandline.cli import main
 from bot.fetch import cluster
 from bot.fetch.cluster import PATIENCE, ClusterFailed, look_at_cluster, readers
@@ -29,9 +30,8 @@ from core.errors import BadSettings
 from core.job import Job
 from sources.bucket import JobsBucket
 from sources.folder import job_at
-from tests.bot.dask_cluster import Cluster, needs_dask
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 NODES = 24
 
 

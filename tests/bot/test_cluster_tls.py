@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bot.certificates import make_certificates
-from tests.bot.dask_cluster import ROOT, Cluster, needs_dask
+from benchmarks.support.dask_cluster import Cluster, needs_dask
+from tests.support.certificates import make_certificates
+from tests.support.places import ROOT
 
 EXAMPLES = ROOT / "examples"
 

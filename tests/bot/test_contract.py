@@ -9,10 +9,11 @@ import pytest
 
 from bot.report.contract import DiagnosisDocument, to_contract
 from bot.report.json_document import schema_text, to_json
-from tests.bot import diagnoses
+from tests.support import diagnoses
+from tests.support.places import ROOT
 
 GOLDEN = Path(__file__).parent / "golden"
-SCHEMA = Path(__file__).parents[2] / "docs" / "diagnosis.schema.json"
+SCHEMA = ROOT / "docs" / "diagnosis.schema.json"
 
 
 @pytest.mark.parametrize("name", [name for name in diagnoses.ALL if name != "huge"])

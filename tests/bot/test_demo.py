@@ -17,10 +17,11 @@ from urllib.error import URLError
 
 import pytest
 
+from benchmarks.support.demo_process import PATIENCE, Demo, running_demo
 from bot.commandline.demo import FIRST, QUESTION, SECOND, greeting_message
 from bot.commandline.local_slack import APPROVER, APPROVER_NAME, CHANNEL
 from slacksim import Workspace
-from tests.bot.demo_process import PATIENCE, ROOT, Demo, running_demo
+from tests.support.places import ROOT
 
 OFFER = "[Y/n]"
 T = TypeVar("T")

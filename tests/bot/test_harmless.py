@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.harmless import harmless, shorten, storable
-from tests.bot.hard_cases import HOSTILE_LINE
+from tests.support.hard_diagnoses import HOSTILE_LINE
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from bot.commandline.cli import main
 from bot.commandline.library import command as commands
 from faultlib.embedding import WordHash
 from faultlib.text import read_entry, write_pattern
-from tests.faultlib.entries import pattern
+from tests.support.library_entries import pattern
+from tests.support.places import EXAMPLES
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -153,7 +154,7 @@ def test_show_as_text_is_what_import_reads(run: Run) -> None:
 
 def test_a_draft_of_a_job_is_written_not_stored(run: Run, tmp_path: Path) -> None:
     """The text can be edited and imported as it is; a job that shows nothing has none."""
-    jobs = str(Path(__file__).parents[2] / "examples")
+    jobs = str(EXAMPLES)
     code, out, _ = run("draft", "f15", "--jobs", jobs)
     assert code == 0
     (tmp_path / "f15.toml").write_text(out)

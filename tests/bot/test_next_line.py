@@ -12,8 +12,8 @@ from bot.slack.answer import answer_message
 from bot.state.answers import SavedAnswer, answer_of, answer_text
 from bot.text.wording import next_line
 from core.model import Action, Cost, Diagnosis, NextStep
-from tests.bot import diagnoses
-from tests.bot.slack.samples import answered, strings
+from tests.support import diagnoses
+from tests.support.slack_samples import answered, strings
 
 STEP = NextStep(Action.EVICT, "A link went down.", Cost(3.25, "A restart of 13 nodes."), "", "Check it.", ("node-01",))
 LINE = "evict node-01: A link went down. About 3.2 node-hours."

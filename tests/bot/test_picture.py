@@ -7,8 +7,8 @@ import pytest
 
 from bot.report.picture import MAX_TEXT, SHARP, WIDTH, Picture, draw_picture
 from core.model import Diagnosis, NodeBar, Pictures, Scope
-from tests.bot import diagnoses
-from tests.bot.slack.samples import stopped
+from tests.support import diagnoses
+from tests.support.slack_samples import stopped
 
 LARGEST = 300_000  # bytes; it is looked at over a phone's network
 TALLEST = 2.2  # times as high as wide: what is higher, a thread shows small

@@ -15,9 +15,9 @@ from bot.note.claims import claims_of
 from bot.note.note import Author
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
-from tests.bot.note.plans import answer as planned
-from tests.bot.note.plans import step
 from tests.bot.test_cli import Run, jobs, run  # noqa: F401 fixtures
+from tests.support.notes.plans import answer as planned
+from tests.support.notes.plans import step
 
 SILENT = ModelUnavailable("The model gave no answer in 60 s.")
 

@@ -14,8 +14,8 @@ from bot.report.page import MAX_FRAME, render_report
 from core.job import Job, Manifest
 from core.logs.context import Excerpt, lines_around
 from core.model import Diagnosis, Line, Pictures, Series
-from tests.bot import diagnoses
-from tests.bot.real_faults import at
+from tests.support import diagnoses
+from tests.support.link_down import at
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bot.setting_files import ENV_FILE, MAX_BYTES, user_file
 from bot.settings import load_settings
 from core.errors import BadSettings
-from tests.test_house import ROOT
+from tests.support.places import ROOT
 
 KEY = "sk-very-secret-0123456789"
 # What each library would read here, what would be in it, and a program that says whether it was obeyed.

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from bot.commandline.terminal import plain_text, print_diagnosis
-from tests.bot import diagnoses
+from tests.support import diagnoses
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -17,8 +17,8 @@ from core.errors import JobNotFound, NoLogs
 from core.job import Job, Manifest
 from core.live.findings import Finding, Kind, Place, Standing
 from sources.fake import FakeJobs
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 TRACEBACK = b'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: broken\n'
 _PATIENCE = 60  # seconds, for a machine that does seven things at once
 

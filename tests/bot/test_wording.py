@@ -6,7 +6,7 @@ import pytest
 
 from bot.text import wording
 from core.model import Coverage, Diagnosis, EventEvidence
-from tests.bot import diagnoses
+from tests.support import diagnoses
 
 
 @pytest.mark.parametrize(

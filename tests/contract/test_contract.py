@@ -14,9 +14,9 @@ from slack_sdk.errors import SlackApiError
 from bot.app import Bot
 from bot.settings import load_settings
 from bot.slack.manifest import scopes
-from tests.contract.room import Post, Room, local_room, real_room
+from tests.support.places import EXAMPLES
+from tests.support.slack_room import Post, Room, local_room, real_room
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 JOB = "f42"
 FINISHED = "Run again"
 

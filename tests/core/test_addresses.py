@@ -3,7 +3,7 @@
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from tests.core.jobs import at, four_nodes, job, lines
+from tests.support.jobs import at, four_nodes, job, lines
 
 ADDRESSES = {f"node-{n}": [f"10.91.7.{10 + n}"] for n in range(4)}
 LATE = "torch.distributed.DistStoreError: Timed out after 61 seconds waiting for clients. 3/4 clients joined."

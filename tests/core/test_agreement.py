@@ -5,7 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Action, Confidence, Diagnosis, Scope
-from tests.core.jobs import at, four_nodes, lines, log_file, signs_of
+from tests.support.jobs import at, four_nodes, lines, log_file, signs_of
 
 RANKS = range(4)
 

@@ -11,7 +11,7 @@ from core.baseline import MAX_BASELINE, choose_baseline, normal, profile_job
 from core.cache import ByteCache, MemoryCache
 from core.job import Job, Manifest, Status
 from core.parsing.templates import find_templates
-from tests.core.jobs import at, example, job, lines, log_file, parse, steps
+from tests.support.jobs import at, example, job, lines, log_file, parse, steps
 
 SOFTWARE = {"torch": "2.13.0", "python": "3.11.7"}
 

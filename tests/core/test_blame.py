@@ -11,7 +11,7 @@ from core.identities import own_address, own_rank
 from core.job import Job
 from core.model import Scope
 from core.nodes.blame import Edge, Names, sinks
-from tests.core.jobs import four_nodes, job, lines, lost, parse, raised, signs_of, slurm, steps
+from tests.support.jobs import four_nodes, job, lines, lost, parse, raised, signs_of, slurm, steps
 
 NODES = [f"node-{n}" for n in range(6)]
 

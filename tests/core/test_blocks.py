@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.logs.blocks import BLOCK_MARK
 from core.logs.messages import find_messages, group, is_block, plain
 from core.logs.scan import scan_blocks, scan_file
-from tests.core.jobs import at, lines, log_file, raised
+from tests.support.jobs import at, lines, log_file, raised
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.core.jobs import at, raised
 from tests.core.test_blocks import said
+from tests.support.jobs import at, raised
 
 UNCAUGHT = raised("ValueError: boom")
 LOGGED = [line.replace("<module>", "run") for line in UNCAUGHT]

@@ -9,7 +9,7 @@ from core.job import Job, Status
 from core.model import Scope
 from core.nodes.contrast import WEIGHT, contrast_signs
 from core.nodes.sign import Sign
-from tests.core.jobs import four_nodes, parse, steps, timed_out
+from tests.support.jobs import four_nodes, parse, steps, timed_out
 
 USUAL = ("driver 550.54 loaded", "found 8 devices", "mounted the shared file system", "joined the process group")
 ODD = ("clock drift corrected", "falling back to sockets", "resized the page cache", "raised the fan speed")

@@ -2,7 +2,7 @@
 
 from core.nodes.counters import collective_signs, counter_signs
 from core.parsed import Parsed, parse_job
-from tests.core.jobs import job
+from tests.support.jobs import job
 
 
 def parsed(files: dict[str, str], **manifest: object) -> Parsed:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from core.course.counters import MAX_READ
-from tests.core.jobs import at, job, lines, parse
+from tests.support.jobs import at, job, lines, parse
 
 ROUNDS = 12
 

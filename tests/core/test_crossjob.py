@@ -5,7 +5,7 @@ import pytest
 from core.job import Job, Status
 from core.judge.candidates import Candidate, find_candidates
 from core.model import Role
-from tests.core.jobs import at, four_nodes, job, lines, lost, parse, raised, steps
+from tests.support.jobs import at, four_nodes, job, lines, lost, parse, raised, steps
 
 PUSH = "ERROR push to the gateway failed: quota exceeded"
 

@@ -5,7 +5,7 @@ import pytest
 
 from core.logs.days import Days
 from core.logs.lines import BARE, DAY, NO_TIME
-from tests.core.jobs import job, lines, parse
+from tests.support.jobs import job, lines, parse
 
 HOUR = DAY // 24
 NOON = 1_795_348_800_000_000  # of 2026-11-22

@@ -8,7 +8,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.ending import Ending, find_ending
 from core.model import Confidence, Scope
-from tests.core.jobs import at, four_nodes, judged, parse, raised, steps
+from tests.support.jobs import at, four_nodes, judged, parse, raised, steps
 
 CANCELLED = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:{second} ***"
 

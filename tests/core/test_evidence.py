@@ -9,8 +9,8 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.logs.label import as_people_write
 from core.model import Diagnosis, EventEvidence, Role, Stage
-from tests.core.jobs import at, example, four_nodes, job, lines, lost, raised, steps, timed_out
-from tests.core.wraps.reading import wrapped
+from tests.support.jobs import at, example, four_nodes, job, lines, lost, raised, steps, timed_out
+from tests.support.wrapped_logs import wrapped
 
 DISK = raised("OSError: [Errno 5] Input/output error")
 

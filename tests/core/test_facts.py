@@ -9,7 +9,7 @@ from core.facts import Fact, fact_of, word_of
 from core.judge.candidates import find_candidates
 from core.model import Role, Scope
 from core.phrases import patterns_of, read_rules, rule_files
-from tests.core.jobs import at, four_nodes, job, lines, parse, steps
+from tests.support.jobs import at, four_nodes, job, lines, parse, steps
 from tests.support.real_lines import HARMLESS, REAL_LINES
 
 NODE_FAILURE = (

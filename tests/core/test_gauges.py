@@ -5,7 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Scope
-from tests.core.jobs import at, job, lines
+from tests.support.jobs import at, job, lines
 
 NODES = tuple(f"sw-0{n}" for n in range(1, 5))
 

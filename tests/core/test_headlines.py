@@ -6,7 +6,8 @@ from core.answer.findings import BEFORE_TRAINING
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Confidence, Diagnosis, Scope
-from tests.core.jobs import EXAMPLES, at, example, four_nodes, job, lines, lost, raised, steps, timed_out
+from tests.support.jobs import at, example, four_nodes, job, lines, lost, raised, steps, timed_out
+from tests.support.places import EXAMPLES
 
 IMPORT = raised("ModuleNotFoundError: No module named 'apex'")
 DISK = raised("OSError: [Errno 28] No space left on device")

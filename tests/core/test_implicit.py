@@ -7,7 +7,7 @@ from core.course.shift import find_shift, find_uneven_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Action, Confidence, Scope
-from tests.core.jobs import at, four_nodes, job, lines, log_file, lost, raised, slurm, timed_out
+from tests.support.jobs import at, four_nodes, job, lines, log_file, lost, raised, slurm, timed_out
 
 PYSPY = "Process {pid}: python train.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
 STACK = (

@@ -6,7 +6,7 @@ import pytest
 
 from core.course.iterations import Iterations
 from core.job import Job
-from tests.core.jobs import at, example, four_nodes, job, lines, parse, steps
+from tests.support.jobs import at, example, four_nodes, job, lines, parse, steps
 
 MLLOG = (
     ':::MLLOG {"namespace": "", "time_ms": 1727699318686, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '

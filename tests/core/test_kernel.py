@@ -19,8 +19,7 @@ from core.logs.kernel import scan_blocks_fast
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
 from core.logs.scan import SAMPLE_BYTES, scan_blocks, scan_file
 from core.logs.stream import BLOCK_BYTES, blocks
-
-ROOT = Path(__file__).parents[2]
+from tests.support.places import ROOT
 
 PIECES = (
     # clocks, and what only looks like one

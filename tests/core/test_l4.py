@@ -26,7 +26,7 @@ from core.l4.method import (
     temporal,
 )
 from core.model import Diagnosis, Role, Scope, Skipped
-from tests.core.jobs import at, four_nodes, job, lines, parse, steps
+from tests.support.jobs import at, four_nodes, job, lines, parse, steps
 
 USUAL = (at(0, "INFO starting"), at(1, "INFO model is built"), at(2, "INFO training begins"))
 BROKEN = at(3, "ERROR link eth0 is down")

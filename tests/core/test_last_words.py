@@ -5,7 +5,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.model import Scope, Stage
-from tests.core.jobs import at, exited, job, lines, lost, parse, raised, steps
+from tests.support.jobs import at, exited, job, lines, lost, parse, raised, steps
 
 FATAL = raised("OSError: [Errno 30] Read-only file system: '/ckpt/x'")
 NODES = {f"node-{n}": (n,) for n in range(4)}

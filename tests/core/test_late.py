@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Diagnosis, Role, Scope
-from tests.core.jobs import at, job, lines, log_file
+from tests.support.jobs import at, job, lines, log_file
 
 NODES = ("site-a", "site-b", "site-c", "site-d", "site-e")
 

@@ -2,7 +2,7 @@
 
 from core.occurrences import find_occurrences, messages_of
 from core.parsed import parse_job
-from tests.core.jobs import at, job, lines
+from tests.support.jobs import at, job, lines
 
 
 def test_each_event_has_its_messages_and_its_nodes() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.diagnose import diagnose
 from core.job import Manifest
 from core.logs.origins import Origin, Program, Voice, find_origins
-from tests.core.jobs import at, job, lines, parse, raised
+from tests.support.jobs import at, job, lines, parse, raised
 
 TWO_NODES: dict[str, Any] = {
     "nodes": ("node-00", "node-01"),

@@ -24,9 +24,9 @@ from core.logs.lines import Format
 from core.logs.stream import BLOCK_BYTES, Stream, blocks
 from core.model import Diagnosis, Role
 from sources.fake import FakeJobs
-from tests.core.jobs import EXAMPLES, example, good_jobs, judged, log_file
+from tests.support.jobs import example, good_jobs, judged, log_file
+from tests.support.places import EXAMPLES, ROOT
 
-ROOT = Path(__file__).parents[2]
 BASELINE = {job_id: good_jobs(job_id) for job_id in ("f02", "f07", "f15", "f22", "f42")}
 NEW_NAMES = ("hal-93", "hal-07", "hal-41", "hal-20")
 PROFILES = MemoryCache()  # reading the good jobs once is enough for all tests

@@ -4,7 +4,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.model import Stage
-from tests.core.jobs import four_nodes, job, lines, steps
+from tests.support.jobs import four_nodes, job, lines, steps
 
 START = ("NCCL version 2.27.3", "***** Running training *****")
 NO_DATA = "FileNotFoundError: [Errno 2] No such file or directory: '{}'"

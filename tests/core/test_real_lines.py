@@ -8,7 +8,7 @@ import pytest
 
 from core.facts import Fact, fact_of
 from core.model import Role
-from tests.core.jobs import job, lines, parse
+from tests.support.jobs import job, lines, parse
 from tests.support.real_lines import HARMLESS, REAL_LINES, RealLine
 
 ROLES = ("root", "propagated", "teardown", "stop", HARMLESS)

@@ -6,7 +6,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.candidates import Candidate
 from core.model import Role, Scope
-from tests.core.jobs import at, exited, four_nodes, job, judged, lines, lost, raised, steps, timed_out, told_to_end
+from tests.support.jobs import at, exited, four_nodes, job, judged, lines, lost, raised, steps, timed_out, told_to_end
 
 API = "7416 torch/distributed/elastic/multiprocessing/api.py"  # of torchrun
 LIMIT = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:12 DUE TO TIME LIMIT ***"

@@ -14,7 +14,7 @@ from core.outcomes import Outcome, outcome_of
 from core.phrases import BadRule, Phrase, phrases_of, read_rules, rule_files, words_of
 from core.processes import process_of
 from core.readings import completed_of, counters_of, may_complete, may_count
-from tests.core.jobs import job, lines, parse
+from tests.support.jobs import job, lines, parse
 
 FACTS = [
     (phrase, read_fact(rule, file))

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,11 +28,10 @@ from core.logs.scan import (
     scan_file,
 )
 from core.logs.stream import blocks
+from tests.support.places import ROOT
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-
-ROOT = Path(__file__).parents[2]
 
 
 class BrokenStream(io.BytesIO):

@@ -7,7 +7,7 @@ import numpy as np
 from core.course.shift import find_shift
 from core.diagnose import diagnose
 from core.model import Diagnosis, Scope
-from tests.core.jobs import at, four_nodes
+from tests.support.jobs import at, four_nodes
 
 STOP = {"slurm.out": [at(120, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:02:00 ***")]}
 USUAL, LATER = 40, 20  # steps before and after the onset

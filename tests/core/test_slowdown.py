@@ -7,7 +7,7 @@ from core.course.shift import find_growth
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
-from tests.core.jobs import at, four_nodes, job, steps
+from tests.support.jobs import at, four_nodes, job, steps
 
 STOP = [at(100, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***")]
 

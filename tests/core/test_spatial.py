@@ -9,7 +9,7 @@ from core.job import Job
 from core.model import Scope
 from core.nodes.sign import Sign, Suspicion, suspects
 from core.nodes.spatial import SILENT
-from tests.core.jobs import at, exited, four_nodes, job, lines, lost, raised, signs_of, steps, timed_out
+from tests.support.jobs import at, exited, four_nodes, job, lines, lost, raised, signs_of, steps, timed_out
 
 DISK = raised("OSError: [Errno 5] Input/output error")
 

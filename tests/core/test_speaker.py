@@ -2,7 +2,7 @@
 
 from core.diagnose import diagnose
 from core.model import Scope
-from tests.core.jobs import job, lines, raised
+from tests.support.jobs import job, lines, raised
 
 NODES = ("ryz01", "ryz02", "ryz03", "ryz04")
 SAID = "/opt/bin/trainer: error while loading shared libraries: libcudart.so.12: cannot open shared object file: No such file or directory"  # noqa: E501

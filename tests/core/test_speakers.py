@@ -2,7 +2,7 @@
 
 from core.diagnose import diagnose
 from core.model import Scope
-from tests.core.jobs import at, job, lines, parse
+from tests.support.jobs import at, job, lines, parse
 
 
 def step(n: int) -> str:

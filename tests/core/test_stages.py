@@ -5,7 +5,7 @@ import pytest
 from core.course.stages import STAGES, stage_of_frames
 from core.job import Job
 from core.model import Stage
-from tests.core.jobs import at, example, job, lines, parse
+from tests.support.jobs import at, example, job, lines, parse
 
 INIT, DATA, MODEL, TRAIN = Stage.INITIALIZATION, Stage.DATA_LOADING, Stage.MODEL_LOADING, Stage.TRAINING
 EVAL, SAVE, LOAD, UNKNOWN = Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.UNKNOWN

@@ -10,7 +10,7 @@ from core.logs.messages import plain
 from core.logs.rows import HEAD
 from core.parsed import Parsed, parse_job
 from core.parsing.parse import read_job
-from tests.core.jobs import at, example, job, lines, raised
+from tests.support.jobs import at, example, job, lines, raised
 
 
 def parse(one: Job, *baseline: Job, memory: int | None = None) -> Parsed:

@@ -13,7 +13,7 @@ from core.events.template import template_id
 from core.logs.blocks import BLOCK_MARK
 from core.logs.telling import guard
 from core.parsing.templates import SIMILARITY, WILDCARD, find_templates
-from tests.core.jobs import job, lines, parse, raised
+from tests.support.jobs import job, lines, parse, raised
 
 
 def events(*texts: str) -> list[str]:

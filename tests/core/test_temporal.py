@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.diagnose import diagnose
 from core.judge.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences, sequences_of
 from core.model import Series
-from tests.core.jobs import at, four_nodes, job, lines, parse
+from tests.support.jobs import at, four_nodes, job, lines, parse
 
 SEQUENCES = st.lists(st.integers(0, 5), max_size=12).map(tuple)
 

@@ -8,7 +8,7 @@ from core.answer.findings import MAX_SUSPECTS
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
-from tests.core.jobs import (
+from tests.support.jobs import (
     at,
     example,
     exited,

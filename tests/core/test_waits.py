@@ -3,7 +3,7 @@
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from tests.core.jobs import at, job, lines
+from tests.support.jobs import at, job, lines
 
 TIMED_OUT = "RuntimeError: [/gloo/unbound_buffer.cc:81] Timed out waiting 12000ms for recv operation to complete"
 

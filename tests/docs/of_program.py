@@ -13,7 +13,8 @@ from bot.settings import Settings
 from bot.slack.health import Metrics
 from core import errors
 from tests.docs.markdown import code, codes, table
-from tests.test_house import MAY_IMPORT, ONLY_IN, ROOT
+from tests.support.places import ROOT
+from tests.test_house import MAY_IMPORT, ONLY_IN
 
 WIDTH = 100  # columns of the help texts
 # What stands in for a default that differs from machine to machine, or that nobody can read.

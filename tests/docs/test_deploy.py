@@ -13,7 +13,8 @@ import typer
 
 from bot.commandline.cli import app
 from bot.settings import Settings
-from tests.test_house import MAY_IMPORT, ROOT
+from tests.support.places import ROOT
+from tests.test_house import MAY_IMPORT
 
 DEPLOY = ROOT / "docs" / "deploy"
 PAGES = [

@@ -21,7 +21,8 @@ from core.model import Confidence, Role, Scope, Stage
 from tests.docs import site
 from tests.docs.generate import GENERATED, PARTS, render
 from tests.docs.of_program import error_classes, error_tree
-from tests.test_house import MAY_IMPORT, ROOT, modules, tree
+from tests.support.places import ROOT
+from tests.test_house import MAY_IMPORT, modules, tree
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from slacksim import Slack
-from tests.e2e.jobs import make_jobs
-from tests.e2e.scene import Folders, Scene, local_slack, serving
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from tests.support.places import EXAMPLES
+from tests.support.scene import Folders, Scene, local_slack, serving
+from tests.support.scene_jobs import make_jobs
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from slacksim import File, Message
-from tests.e2e.jobs import HOSTILE, KEY, ORDER, QUIET, RUNNING
-from tests.e2e.scene import PATIENCE, Scene
+from tests.support.scene import PATIENCE, Scene
+from tests.support.scene_jobs import HOSTILE, KEY, ORDER, QUIET, RUNNING
 
 
 @pytest.fixture(scope="module")

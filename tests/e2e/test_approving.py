@@ -13,7 +13,7 @@ from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Slack
 from slacksim.modals import open_view
-from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import PATIENCE, Folders, Scene, serving
 
 TEAM = "T0FIRSTFAULT"
 PATTERN = "Fault pattern `"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.e2e.jobs import NO_LOGS, QUIET, RUNNING
-from tests.e2e.scene import ELSEWHERE, FINISHED, PATIENCE, Scene
+from tests.support.scene import ELSEWHERE, FINISHED, PATIENCE, Scene
+from tests.support.scene_jobs import NO_LOGS, QUIET, RUNNING
 
 
 @pytest.mark.parametrize("typed", ["", "../../etc/passwd", "two words and more"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.stage import eventually
 from slacksim import Message, Slack
-from tests.e2e.conftest import EXAMPLES
-from tests.e2e.scene import FINISHED, Folders, Scene, serving
-from tests.e2e_faults.stage import eventually
+from tests.support.places import EXAMPLES
+from tests.support.scene import FINISHED, Folders, Scene, serving
 
 LIKE = EXAMPLES / "f01"  # a process of it was killed
 OLD = "old-1"

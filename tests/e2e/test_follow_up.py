@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from slacksim import Message, Slack
-from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import PATIENCE, Folders, Scene, serving
 
 MAX_LINES = 5
 

@@ -10,7 +10,7 @@ from bot.settings import load_settings
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Slack
-from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import PATIENCE, Folders, Scene, serving
 
 PATTERN = "attern `"  # "Fault pattern", "fault pattern"
 OFFER = "Your team knows this kind of fault"

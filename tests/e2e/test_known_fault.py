@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.scene import PATIENCE, Scene, text_of
+from tests.support.scene import PATIENCE, Scene, text_of
 
 
 @pytest.mark.slow

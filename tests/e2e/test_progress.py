@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from slacksim import Slack
-from tests.e2e.jobs import QUIET
-from tests.e2e.model import GUESSED, Gate, gated, plan_of
-from tests.e2e.scene import Folders, Scene, serving, text_of
+from tests.support.gated_model import GUESSED, Gate, gated, plan_of
+from tests.support.scene import Folders, Scene, serving, text_of
+from tests.support.scene_jobs import QUIET
 
 TEAM = "T0FIRSTFAULT"
 WRITING = "note is being written"  # of the note: the evidence is there, the model thinks

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from slacksim import Slack
-from tests.bot.chat.endpoint import Endpoint, playing, says
-from tests.e2e.jobs import CARELESS, SECRETS
-from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+from tests.support.model_endpoint import Endpoint, playing, says
+from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene_jobs import CARELESS, SECRETS
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.scene import ALERTS, PATIENCE, Folders, Scene, local_slack, serving
+from tests.support.scene import ALERTS, PATIENCE, Folders, Scene, local_slack, serving
 
 ASKED = 5  # acknowledgements of which the median counts: a loaded machine may be late once
 

@@ -10,8 +10,8 @@ from urllib.error import HTTPError
 import pytest
 
 from slacksim import Message, Slack
-from tests.e2e.jobs import QUIET
-from tests.e2e.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene_jobs import QUIET
 
 NOBODY = "http://127.0.0.1:9/v1"  # the discard port: no model answers there
 

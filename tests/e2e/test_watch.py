@@ -9,12 +9,12 @@ from threading import Event, Thread
 
 import pytest
 
+from benchmarks.support.stage import eventually
 from bot.state.watches import WatchFinding
 from core.live.findings import Kind
 from slacksim import Message, Slack
-from tests.e2e.jobs import KEY
-from tests.e2e.scene import PATIENCE, Folders, Scene, serving
-from tests.e2e_faults.stage import eventually
+from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene_jobs import KEY
 
 RANKS, PACED = 4, 10
 VERDICT = "[2026-11-21T03:57:52.811] _job_complete: JobId=4711 WEXITSTATUS 1\n"

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from benchmarks.support.chromium import CHROMIUM, REQUIRED, chromium
+from benchmarks.support.demo_process import Demo, running_demo
+from benchmarks.support.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor
 from bot.commandline.demo import FIRST, QUESTION, SECOND
-from tests.bot.demo_process import Demo, running_demo
-from tests.e2e_browser.chromium import CHROMIUM, REQUIRED, chromium
-from tests.e2e_browser.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM and not REQUIRED, reason="no chromium on the PATH (FIRSTFAULT_TEST_BROWSER=1 makes this an error)"

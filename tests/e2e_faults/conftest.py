@@ -1,20 +1,18 @@
 """A Slack and a folder for each test, and the one finished answer that all quick diagnoses give."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchmarks.support import quick
+from benchmarks.support.stage import Stage, local_slack, make_stage
 from bot.fetch.jobs import Request
 from bot.investigate import draft, investigate
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
 from slacksim import Slack
-from tests.e2e_faults import quick
-from tests.e2e_faults.stage import Stage, local_slack
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from tests.support.places import EXAMPLES
 
 
 @pytest.fixture(scope="session")
@@ -37,24 +35,3 @@ def slack() -> Iterator[Slack]:
 @pytest.fixture
 def stage(slack: Slack, shared: Path, tmp_path: Path) -> Stage:
     return make_stage(slack, shared, tmp_path)
-
-
-def make_stage(slack: Slack, shared: Path, home: Path) -> Stage:
-    app = slack.workspace.app
-    shutil.copy(shared / quick.ANSWER, home)
-    shutil.copytree(shared / "library", home / "library")  # its vectors are made: a minute of one core
-    (home / "jobs").mkdir()
-    told = {
-        "JOBS": home / "jobs",
-        "STATE": home / "state",
-        "LIBRARY": home / "library",
-        "CACHE": shared / "cache",
-        "SLACK_API_URL": slack.api_url,
-        "SLACK_BOT_TOKEN": app.bot_token,
-        "SLACK_APP_TOKEN": app.app_token,
-        "SLACK_SIGNING_SECRET": app.signing_secret,
-        "LISTEN": "127.0.0.1:0",
-        "HEALTH": "127.0.0.1:0",
-        "APPROVERS": "U0ALICE",
-    }
-    return Stage(slack, home, {"QUICK": str(home), **{f"FIRSTFAULT_{name}": str(it) for name, it in told.items()}})

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.support.stage import PATIENCE, Stage, eventually
 from bot.library.session import open_fault_library
 from bot.settings import Settings
 from bot.slack.actions import draft_value
@@ -16,7 +17,6 @@ from bot.state.drafts import Decision, Verdict
 from bot.state.state import open_state
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message
-from tests.e2e_faults.stage import PATIENCE, Stage, eventually
 
 PATTERN = "Fault pattern `"
 

@@ -18,14 +18,15 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.forked_bots import NEVER
+from benchmarks.support.processes import alive
+from benchmarks.support.stage import FINISHED, PATIENCE, ROOMS, WHOLE, Stage, eventually
 from bot.state.audit import AuditEntry
 from bot.state.runs import Run
 from bot.state.state import State, open_state
 from slacksim import Message
-from tests.bot.work.workers import alive
-from tests.e2e_faults.fork_bot import NEVER
-from tests.e2e_faults.stage import FINISHED, PATIENCE, ROOMS, WHOLE, Stage, eventually
 from tests.e2e_faults.test_half_an_approval import approved
+from tests.support.places import ROOT
 
 # Else the first steps, and then with longer and longer gaps: minutes in place of most of an hour.
 EVERY_STEP = "KILLS" in os.environ
@@ -124,11 +125,10 @@ class Theatre:
 
 @pytest.fixture
 def theatre(stage: Stage, shared: Path) -> Iterator[Theatre]:
-    root = Path(__file__).resolve().parents[2]
-    environment = {**os.environ, **stage.environment, "PYTHONPATH": str(root), "KILLED": str(stage.home / "kills")}
+    environment = {**os.environ, **stage.environment, "PYTHONPATH": str(ROOT), "KILLED": str(stage.home / "kills")}
     with (stage.home / "log").open("ab") as log:
         zygote = subprocess.Popen(
-            [sys.executable, "-m", "tests.e2e_faults.fork_bot"],
+            [sys.executable, "-m", "benchmarks.support.forked_bots"],
             env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=stage.home, text=True,
         )  # fmt: skip
     found = Theatre(stage, zygote, shared / "library")

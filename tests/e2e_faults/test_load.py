@@ -7,9 +7,8 @@ from statistics import median
 
 import pytest
 
+from benchmarks.support.stage import ROOMS, Stage, assert_said_once, eventually, local_slack, make_stage, metric
 from slacksim import Outcome
-from tests.e2e_faults.conftest import make_stage
-from tests.e2e_faults.stage import ROOMS, Stage, assert_said_once, eventually, local_slack, metric
 
 CROWD = 50
 ACKNOWLEDGED = 3.0  # seconds: Slack's own limit, after which a person sees an error

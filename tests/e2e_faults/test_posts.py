@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from benchmarks.support.stage import FINISHED, ROOMS, Stage, assert_said_once, eventually
 from bot import app as of_slack
 from bot.slack.connect import make_client
 from slacksim import Slack
 from slacksim.journal import Call
-from tests.e2e_faults.stage import FINISHED, ROOMS, Stage, assert_said_once, eventually
 
 FAULTS = ("ratelimited", "error", "malformed", "timeout", "drop", "lost")
 

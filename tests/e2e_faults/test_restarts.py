@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
+from benchmarks.support.stage import FINISHED, Stage, assert_said_once, eventually
 from bot.state.state import open_state
-from tests.e2e_faults.stage import FINISHED, Stage, assert_said_once, eventually
 
 GRACE = 30.0  # seconds after which container platforms kill
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from benchmarks.support.stage import Stage, eventually, health
 from bot.slack.connect import SILENCE
 from slacksim import Slack
-from tests.e2e_faults.stage import Stage, eventually, health
 
 HEALS = 25.0  # seconds; a broken line is seen at the next ping (3 s), a dead one after four
 

@@ -15,9 +15,9 @@ from faultlib import chroma, probe, seal
 from faultlib.background import ChromaIndex
 from faultlib.errors import IndexUnavailable
 from faultlib.index import NOTHING
-from tests.faultlib.entries import pattern
-from tests.faultlib.libraries import opened, program, said
-from tests.faultlib.vectors import SECONDS, assert_like_exact, settled, snapshot, unit
+from tests.support.libraries import opened, program, said
+from tests.support.library_entries import pattern
+from tests.support.vectors import SECONDS, assert_like_exact, settled, snapshot, unit
 
 
 def folder_of(parent: Path) -> Path:

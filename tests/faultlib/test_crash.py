@@ -8,8 +8,8 @@ import pytest
 
 from faultlib.database import FILE
 from faultlib.pattern import Status
-from tests.faultlib.libraries import opened, program, said
-from tests.faultlib.vectors import assert_like_exact, settled, snapshot
+from tests.support.libraries import opened, program, said
+from tests.support.vectors import assert_like_exact, settled, snapshot
 
 WRITER_KILLS, INDEXER_KILLS = 6, 2
 _REACHED = {"draft": 1, "approve": 2, "edit": 3}  # the revision after each acknowledged write

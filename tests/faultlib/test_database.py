@@ -13,8 +13,8 @@ from faultlib import database
 from faultlib.answers import Answers, Verdict
 from faultlib.database import FILE, open_database
 from faultlib.errors import LibraryUnavailable
-from tests.faultlib.entries import pattern
-from tests.faultlib.libraries import opened, program, said
+from tests.support.libraries import opened, program, said
+from tests.support.library_entries import pattern
 
 
 def filled(folder: Path, count: int = 3) -> Path:

@@ -7,8 +7,8 @@ from faultlib.draft import UNKNOWN, category_of, pattern_of
 from faultlib.pattern import Category, Where
 from faultlib.signature import matches_lines
 from faultlib.text import read_pattern, write_pattern
-from tests.bot.real_faults import node_fault
-from tests.faultlib.diagnoses import diagnosis, event, link_down, time_limit
+from tests.support.library_diagnoses import diagnosis, event, link_down, time_limit
+from tests.support.link_down import node_fault
 
 
 def test_a_draft_says_what_broke_and_what_gave_it_away() -> None:

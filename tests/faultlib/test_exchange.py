@@ -7,7 +7,7 @@ from faultlib.errors import StaleRevision, WrongStep
 from faultlib.exchange import imported
 from faultlib.life import Act
 from faultlib.pattern import Entry, Sighting, Status
-from tests.faultlib.entries import entry, pattern
+from tests.support.library_entries import entry, pattern
 
 ACT = Act("eve", "", "2026-11-21T09:00:00Z")
 OTHER = Sighting(job="j9", at="2026-11-20T00:00:00Z")

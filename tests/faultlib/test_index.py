@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from faultlib.index import NOTHING, ExactIndex, Snapshot, ranked
-from tests.faultlib.vectors import snapshot, unit
+from tests.support.vectors import snapshot, unit
 
 
 def slow(held: Snapshot, query: np.ndarray, limit: int) -> list[tuple[str, float]]:

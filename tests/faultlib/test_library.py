@@ -10,8 +10,8 @@ from faultlib.embedding import EmbeddingUnavailable, Vectors, WordHash
 from faultlib.errors import PatternNotFound, StaleRevision
 from faultlib.library import Library, open_library
 from faultlib.pattern import Origin, Status
-from tests.faultlib.entries import pattern
-from tests.faultlib.libraries import opened, program, said, tell, ticking
+from tests.support.libraries import opened, program, said, tell, ticking
+from tests.support.library_entries import pattern
 
 
 class Model(WordHash):

@@ -8,7 +8,7 @@ from faultlib import life
 from faultlib.errors import StaleRevision, WrongStep
 from faultlib.life import Act
 from faultlib.pattern import Entry, Origin, Status
-from tests.faultlib.entries import pattern
+from tests.support.library_entries import pattern
 
 ADA, BOB = Act("ada", "seen twice", "2026-11-21T09:00:00Z"), Act("bob", "", "2026-11-21T09:00:01Z")
 

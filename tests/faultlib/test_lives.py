@@ -12,8 +12,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from faultlib.errors import StaleRevision, WrongStep
 from faultlib.pattern import Status
-from tests.faultlib.entries import pattern
-from tests.faultlib.libraries import opened
+from tests.support.libraries import opened
+from tests.support.library_entries import pattern
 
 
 @dataclass

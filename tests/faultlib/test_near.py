@@ -3,7 +3,7 @@
 from core.model import Scope
 from faultlib.near import NEARLY, nearly
 from faultlib.pattern import Clause, Signature, Status
-from tests.faultlib.entries import entry, pattern
+from tests.support.library_entries import entry, pattern
 
 
 def _signature(*events: str) -> Signature:

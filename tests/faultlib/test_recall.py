@@ -24,8 +24,8 @@ from faultlib.recall import (
     share,
     shared_events,
 )
-from tests.faultlib.diagnoses import diagnosis, event, link_down, time_limit
-from tests.faultlib.entries import entry, pattern
+from tests.support.library_diagnoses import diagnosis, event, link_down, time_limit
+from tests.support.library_entries import entry, pattern
 
 ELSEWHERE = ("gpu-a.dc2.example", "gpu-b.dc2.example", "gpu-c.dc2.example")
 

@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,8 @@ from faultlib.pattern import Entry, Origin, Pattern, Signature, Status
 from faultlib.signature import find_matches, matches_lines
 from faultlib.text import read_pattern
 from sources.folder import job_at
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "faultlib" / "seeds").glob("*.toml"))
 NAMES = [path.stem for path in FILES]
 MIN_SEEDS = 70

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from core.occurrences import Occurrence
 from faultlib.pattern import Clause, Signature, Status, Where
 from faultlib.signature import find_matches, matches_lines
-from tests.faultlib.entries import entry, pattern
+from tests.support.library_entries import entry, pattern
 
 XID = "Mar 13 04:11:07 gpu-17 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=2113, GPU has fallen off the bus."
 NODES = ("a", "b", "c")

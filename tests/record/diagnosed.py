@@ -13,8 +13,9 @@ from bot.fetch.jobs import Request
 from bot.investigate import investigate
 from bot.settings import Settings
 from core.model import Diagnosis
+from tests.support.places import ROOT
 
-LAB = Path(__file__).parents[2] / "benchmarks" / "quality" / "lab.tar.xz"
+LAB = ROOT / "benchmarks" / "quality" / "lab.tar.xz"
 KEPT = Path(__file__).parent / "kept"
 _DIAGNOSIS = TypeAdapter(Diagnosis)
 

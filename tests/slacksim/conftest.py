@@ -10,11 +10,11 @@ import pytest
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.adapter.wsgi import SlackRequestHandler
 from slack_sdk import WebClient
-from slack_sdk.socket_mode import SocketModeClient
 
 import slacksim
+from benchmarks.support.processes import hang_up
 from slacksim import Limits, Slack, Timing
-from tests.slacksim.toy_bot import ToyBot
+from tests.support.toy_bot import ToyBot
 
 QUICK = Timing(retries=(0.05, 0.1), ping=5.0)
 Connect = Callable[[str], ToyBot]
@@ -71,17 +71,6 @@ def over_socket(slack: Slack, bot: ToyBot) -> Iterator[None]:
         yield
     finally:
         hang_up(slack, handler.client)
-
-
-def hang_up(slack: Slack, client: SocketModeClient) -> None:
-    """Close a client at once: by itself slack_sdk waits three seconds for a read and one for its queue to end."""
-    client.auto_reconnect_enabled = False
-    slack.drop_sockets()
-    closing = threading.Thread(target=client.close)
-    closing.start()
-    while closing.is_alive():
-        client.message_queue.put("{}")
-        closing.join(0.01)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slacksim.blocks import accepted, problems_of_message
 from slacksim.errors import Refused
 from slacksim.view_rules import accepted_view
-from tests.slacksim import toy_bot
+from tests.support import toy_bot
 
 Json = dict[str, Any]
 

@@ -8,8 +8,8 @@ from slack_sdk.errors import SlackApiError
 
 import slacksim
 from slacksim import App, Limits, Slack, Timing, Workspace
-from tests.slacksim.calls import ALERTS, Clock, post, refusal
-from tests.slacksim.plain_http import ask
+from tests.support.plain_http import ask
+from tests.support.slack_calls import ALERTS, Clock, post, refusal
 
 OPEN = Limits(enforced=False)
 

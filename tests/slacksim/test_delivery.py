@@ -10,7 +10,7 @@ from slack_sdk import WebClient
 from slacksim import App, Channel, Slack, Workspace, start
 from slacksim.state import Snapshot
 from tests.slacksim.conftest import QUICK, Connect
-from tests.slacksim.ears import Ears, deliveries, wait_until
+from tests.support.socket_client import Ears, deliveries, wait_until
 
 ALERTS = "#training-alerts"
 

@@ -8,7 +8,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
 from slacksim import LocalSlackError, Slack
-from tests.slacksim.calls import ALERTS, post
+from tests.support.slack_calls import ALERTS, post
 
 
 def call(slack: Slack, timeout: int = 30) -> Any:

@@ -2,18 +2,17 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from slack_sdk import WebClient
 
 from slacksim import LocalSlackError, Slack, start
-from tests.slacksim.calls import ALERTS, post
-from tests.slacksim.plain_http import Answer, ask
-from tests.slacksim.toy_bot import ToyBot
+from tests.support.places import ROOT
+from tests.support.plain_http import Answer, ask
+from tests.support.slack_calls import ALERTS, post
+from tests.support.toy_bot import ToyBot
 
-ROOT = Path(__file__).parent.parent.parent
 NO_PATH = "/p/guessed/"
 
 

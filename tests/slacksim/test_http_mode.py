@@ -11,8 +11,8 @@ from slack_sdk.signature import SignatureVerifier
 from slacksim import LocalSlackError, Slack
 from slacksim.http_mode import signed_headers
 from tests.slacksim.conftest import over_http
-from tests.slacksim.ears import deliveries
-from tests.slacksim.toy_bot import ToyBot
+from tests.support.socket_client import deliveries
+from tests.support.toy_bot import ToyBot
 
 
 def test_http_deliveries_are_signed_with_the_time() -> None:

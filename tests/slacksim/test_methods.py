@@ -6,9 +6,9 @@ import pytest
 from slack_sdk import WebClient
 
 from slacksim import Slack
-from tests.slacksim.calls import ALERTS, GENERAL, post, refusal
-from tests.slacksim.plain_http import ask
-from tests.slacksim.toy_bot import PIXEL, answer
+from tests.support.plain_http import ask
+from tests.support.slack_calls import ALERTS, GENERAL, post, refusal
+from tests.support.toy_bot import PIXEL, answer
 
 
 def test_a_client_learns_who_it_is(client: WebClient) -> None:

@@ -9,8 +9,8 @@ from slack_sdk import WebClient
 import slacksim
 from slacksim import Slack, Timing
 from slacksim.clicking import TROUBLE
-from tests.slacksim.calls import Clock, refusal
-from tests.slacksim.toy_bot import ToyBot, plain
+from tests.support.slack_calls import Clock, refusal
+from tests.support.toy_bot import ToyBot, plain
 
 Json = dict[str, Any]
 

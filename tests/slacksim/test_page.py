@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from benchmarks.support.chromium import CHROMIUM, REQUIRED, chromium
 from slacksim import Slack
-from tests.e2e_browser.chromium import CHROMIUM, REQUIRED, chromium
-from tests.slacksim.calls import ALERTS, post
-from tests.slacksim.toy_bot import ToyBot
+from tests.support.slack_calls import ALERTS, post
+from tests.support.toy_bot import ToyBot
 
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 HOSTILE = (

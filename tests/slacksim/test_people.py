@@ -12,9 +12,9 @@ from slack_sdk.webhook import WebhookClient
 import slacksim
 from slacksim import App as AppOfWorkspace
 from slacksim import LocalSlackError, NotSeen, Shortcut, Slack, Timing, Workspace
-from tests.slacksim import toy_bot
-from tests.slacksim.calls import Clock, post, refusal
-from tests.slacksim.toy_bot import ToyBot, plain
+from tests.support import toy_bot
+from tests.support.slack_calls import Clock, post, refusal
+from tests.support.toy_bot import ToyBot, plain
 
 ALERTS = "#training-alerts"
 Json = dict[str, Any]

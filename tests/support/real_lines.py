@@ -1,9 +1,10 @@
 """Lines that programs and platforms really print, of tests/core/real_lines.tsv: what each means."""
 
-from pathlib import Path
 from typing import NamedTuple
 
-FILE = Path(__file__).parents[1] / "core" / "real_lines.tsv"
+from tests.support.places import ROOT
+
+FILE = ROOT / "tests" / "core" / "real_lines.tsv"
 HARMLESS = "harmless"
 
 

@@ -22,7 +22,7 @@ from core.job import Manifest
 from core.model import Line
 from core.parsed import parse_job
 from faultlib.models import DEFAULT, embedder_for
-from tests.core.jobs import example
+from tests.support.jobs import example
 
 
 def subject_of(job: str, *good: str) -> Subject:

@@ -8,7 +8,7 @@ import pytest
 from bot.chat.call_limit import CallLimit
 from bot.chat.openai_model import OpenAIModel
 from core.cache import ByteCache
-from tests.bot.chat.endpoint import Endpoint, Play, playing
+from tests.support.model_endpoint import Endpoint, Play, playing
 
 KEY = "sk-very-secret-0123456789"
 Connect = Callable[..., tuple[OpenAIModel, Endpoint]]

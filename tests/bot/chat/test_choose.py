@@ -13,8 +13,8 @@ from bot.chat.openai_model import OpenAIModel
 from bot.settings import Settings, load_settings
 from core.errors import BadSettings
 from tests.bot.chat.conftest import Connect
-from tests.bot.chat.endpoint import only, says
-from tests.test_house import ROOT
+from tests.support.model_endpoint import only, says
+from tests.support.places import ROOT
 
 
 class Finding(BaseModel):

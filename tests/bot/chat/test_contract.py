@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from bot.chat.model import ChatMessage, ChatModel, ModelTrouble, ModelUnavailable, ScriptedModel, Usage
 from tests.bot.chat.conftest import Connect
-from tests.bot.chat.endpoint import fails, says, streams
+from tests.support.model_endpoint import fails, says, streams
 
 
 class Finding(BaseModel):

@@ -16,7 +16,7 @@ from bot.chat.openai_model import OpenAIModel
 from core.cache import MemoryCache
 from core.errors import BadSettings
 from tests.bot.chat.conftest import KEY, Connect
-from tests.bot.chat.endpoint import (
+from tests.support.model_endpoint import (
     Play,
     Visitor,
     chunk,

@@ -11,10 +11,10 @@ from bot.chat.model import ChatMessage, ScriptedModel
 from bot.note.note import GUESS, Author, plain
 from bot.note.write import write_note
 from tests.bot.chat.conftest import KEY, Connect
-from tests.bot.chat.endpoint import fails, says
 from tests.record.calls import CALLS
 from tests.record.cassette import CASSETTES, MODEL, URL, cassette
 from tests.record.diagnosed import diagnosis_of
+from tests.support.model_endpoint import fails, says
 
 MAX_BYTES = 100_000
 _PRIVATE = re.compile(

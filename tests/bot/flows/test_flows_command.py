@@ -14,10 +14,11 @@ from bot.commandline.flows.documents import FlowsDocument
 from bot.fetch import flows
 from bot.report.json_document import schema_text, to_json
 from core.errors import UnreadableFlows
-from tests.core.jobs import job, log_file
+from tests.support.jobs import job, log_file
+from tests.support.places import ROOT
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-SCHEMA = Path(__file__).parents[3] / "docs" / "flows.schema.json"
+GOLDEN = ROOT / "tests" / "bot" / "golden"
+SCHEMA = ROOT / "docs" / "flows.schema.json"
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,10 @@ from bot.report.json_document import schema_text
 from bot.settings import Settings
 from core.errors import JobNotFound
 from core.history.attempt import End
-from tests.bot.history.attempts import ERROR, Log
+from tests.support.attempts import ERROR, Log
+from tests.support.places import ROOT
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "history.schema.json"
+DOCUMENT = ROOT / "docs" / "history.schema.json"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from bot.fetch.jobs import Request
 from bot.investigate import investigate
 from bot.settings import Settings
 from core.model import Action, NextStep
-from tests.bot.history.attempts import ERROR, Log
+from tests.support.attempts import ERROR, Log
 
 BAD = "ValueError: bad value"
 

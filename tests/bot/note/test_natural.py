@@ -1,7 +1,5 @@
 """Natural notes reach the user as plans, with their facts; what a lie plans does not, and true free words are kept."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.fetch.jobs import Request
@@ -10,12 +8,12 @@ from bot.note.claims import claims_of
 from bot.note.note import Author, plain
 from bot.note.reading import kept
 from bot.settings import Settings
-from tests.bot.note.free import FALSE, TRUE
-from tests.bot.note.lies import lies_about
-from tests.bot.note.natural import NATURAL, Natural
-from tests.bot.note.plans import noted, outside
+from tests.support.notes.free import FALSE, TRUE
+from tests.support.notes.lies import lies_about
+from tests.support.notes.natural import NATURAL, Natural
+from tests.support.notes.plans import noted, outside
+from tests.support.places import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 JOBS = sorted({one.job for one in NATURAL})
 
 

@@ -14,9 +14,9 @@ from bot.note.note import Author, Note, plain
 from bot.note.plan import MAX_READ, asked_for, read_plan
 from bot.note.write import write_note
 from core.model import Diagnosis
-from tests.bot import diagnoses
-from tests.bot.note.faults import frozen, killed, seed_fault, team_fault
-from tests.bot.note.plans import answer, noted, outside, step
+from tests.support import diagnoses
+from tests.support.notes.known_faults import frozen, killed, seed_fault, team_fault
+from tests.support.notes.plans import answer, noted, outside, step
 
 LINK = diagnoses.node_fault
 _JOINS = ["none", "then", "while", "so far unknown why", "likely because", "never"]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.outgoing.door import clean_file, for_model, for_slack, response_for_slack
-from tests.test_house import MAY_IMPORT, ROOT, modules
+from tests.support.places import ROOT
+from tests.test_house import MAY_IMPORT, modules
 
 SECRET = "hf_" + "aZ3" * 12
 # What can speak to a network, by its first name or, where a package does more than that, by a longer one.

@@ -13,7 +13,7 @@ import pytest
 
 from bot.outgoing.entropy import random_words
 from bot.outgoing.redact import redact
-from tests.test_house import ROOT
+from tests.support.places import ROOT
 
 ALNUM = string.ascii_letters + string.digits
 DRAWS = 1000

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.outgoing.vendors import RULES
-from tests.bot.outgoing.vendors import rules_of_the_library
+from tests.support.vendor_rules import rules_of_the_library
 
 
 def test_the_rules_are_those_of_the_library(golden: Callable[[Path, str], None]) -> None:

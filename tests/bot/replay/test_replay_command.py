@@ -12,9 +12,10 @@ from typer.testing import CliRunner, Result
 
 from bot.commandline.cli import app
 from bot.commandline.replay.documents import schema_text
-from tests.core.jobs import at, lines, raised, steps
+from tests.support.jobs import at, lines, raised, steps
+from tests.support.places import ROOT
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "replay.schema.json"
+DOCUMENT = ROOT / "docs" / "replay.schema.json"
 TORCH = os.environ.get("LAB_PYTHON", sys.executable)  # an interpreter that has torch
 NODES = 8
 

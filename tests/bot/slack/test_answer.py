@@ -19,8 +19,8 @@ from bot.slack.thread import details_message
 from bot.state.values import Status
 from core.model import Line, Role, Skipped
 from slacksim.blocks import problems_of_message
-from tests.bot import diagnoses
-from tests.bot.slack.samples import (
+from tests.support import diagnoses
+from tests.support.slack_samples import (
     GUESSED,
     KNOWN,
     answered,

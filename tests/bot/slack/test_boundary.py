@@ -17,7 +17,7 @@ from bot.slack.boundary import SEND_AGAIN, attempt, responding
 from bot.slack.client import UnclearAnswer
 from bot.state.state import open_state
 from sources.jobs import open_source
-from tests.bot.state.states import ask
+from tests.support.states import ask
 
 HELLO = Message("Hello.", ())
 

@@ -17,10 +17,10 @@ from bot.slack.blocks import Message, without_blocks
 from bot.slack.brief import MAX_LINES
 from bot.slack.thread import details_message, faults_message
 from slacksim.blocks import problems_of_message
-from tests.bot.slack.payloads import violations
-from tests.bot.slack.samples import every_shown, run
+from tests.support.places import ROOT
+from tests.support.slack_payloads import violations
+from tests.support.slack_samples import every_shown, run
 
-ROOT = Path(__file__).parents[3]
 ARCHIVES = {"lab.tar.xz": 3, "other.tar.xz": 24}  # of so many jobs one: all of them take eight minutes
 MOST = 1_400  # characters of a parent message: two screens of a phone
 _HALF_QUOTED = re.compile(r"`['\"(\[]`|`[,.;:]+`")

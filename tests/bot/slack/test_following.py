@@ -6,8 +6,8 @@ import pytest
 
 from bot.slack.failed_jobs import FollowRules, again_message, digest_message, read_quiet
 from bot.state.followed import FollowedJob, FollowStatus
-from tests.bot.slack.payloads import violations
-from tests.bot.slack.samples import AT, EVIL
+from tests.support.slack_payloads import violations
+from tests.support.slack_samples import AT, EVIL
 
 
 @pytest.mark.parametrize(

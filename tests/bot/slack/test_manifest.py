@@ -6,8 +6,7 @@ from pathlib import Path
 from bot.slack import actions
 from bot.slack.manifest import EVENTS, METHODS, manifest, manifest_text, scopes
 from slacksim import methods, workspace
-
-ROOT = Path(__file__).parents[3]
+from tests.support.places import ROOT
 
 
 def test_the_scopes_are_those_of_the_methods() -> None:

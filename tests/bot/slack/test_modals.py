@@ -18,8 +18,8 @@ from faultlib.draft import MAX_TITLE
 from faultlib.pattern import Category, Pattern
 from slacksim.modals import entered, initial
 from slacksim.view_rules import accepted_view, inputs
-from tests.bot import diagnoses
-from tests.bot.slack.samples import ALL, EVIL, code_note, model_note
+from tests.support import diagnoses
+from tests.support.slack_samples import ALL, EVIL, code_note, model_note
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -12,7 +12,7 @@ from bot.slack.rate_limit import SPACING, RateLimit
 from bot.slack.run_messages import EDIT_EVERY, RunMessages
 from bot.state.runs import Run
 from bot.state.state import State, open_state
-from tests.bot.state.states import Hands, ask, now
+from tests.support.states import Hands, ask, now
 
 POST, EDIT = "chat.postMessage", "chat.update"
 

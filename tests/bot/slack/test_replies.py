@@ -20,7 +20,7 @@ from faultlib.pattern import Category, Entry, Origin, Pattern, Sighting, Step
 from faultlib.pattern import Status as InLibrary
 from slacksim.blocks import problems_of_message
 from sources.job_ids import check_job_id
-from tests.bot.slack.samples import AT, EVIL, as_read, entities, run, strings
+from tests.support.slack_samples import AT, EVIL, as_read, entities, run, strings
 
 GOLDEN = Path(__file__).parent / "golden"
 ADDRESS = "https://example.slack.com/archives/C0/p1"

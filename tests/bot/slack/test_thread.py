@@ -16,8 +16,8 @@ from bot.state.drafts import Decision, Verdict
 from bot.state.threads import ThreadQuestion
 from bot.state.values import Status
 from slacksim.blocks import problems_of_message
-from tests.bot import diagnoses
-from tests.bot.slack.samples import (
+from tests.support import diagnoses
+from tests.support.slack_samples import (
     ALL,
     AT,
     EVIL,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.state.state import State, open_state
-from tests.bot.state.states import Hands
+from tests.support.states import Hands
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from bot.note.write import write_note
 from bot.state.answers import SavedAnswer, answer_of, answer_text
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Line, Pictures, Series
-from tests.bot import diagnoses
+from tests.support import diagnoses
 
 # A high and a low surrogate side by side are one character in JSON; decoders of log bytes never make that pair.
 HOSTILE = st.text(st.characters(exclude_categories=[]) | st.sampled_from("\x00\x1b\udcff\ud800"), max_size=30).filter(

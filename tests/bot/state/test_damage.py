@@ -6,12 +6,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from benchmarks.support.damage import Damage, blank, cut, flip, garbage, scatter
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.drafts import Verdict
@@ -20,12 +20,11 @@ from bot.state.inbox import Envelope
 from bot.state.state import MIGRATIONS, State, open_state
 from bot.state.values import Status
 from bot.state.watches import WatchFinding
-from tests.bot import diagnoses
-from tests.bot.state.states import asking
-from tests.test_house import ROOT
+from tests.support import diagnoses
+from tests.support.places import ROOT
+from tests.support.states import asking
 
 SEEDS = 15  # ways of damage by chance, for each kind
-Damage = Callable[[Path, random.Random], None]
 
 
 def fill(state: State) -> None:
@@ -86,39 +85,6 @@ def use(state: State) -> None:
 
 
 # --- ways of damage ---
-
-
-def flip(path: Path, chance: random.Random) -> None:
-    """One byte is another."""
-    content = bytearray(path.read_bytes())
-    content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
-    path.write_bytes(content)
-
-
-def scatter(path: Path, chance: random.Random) -> None:
-    """Many bytes are others."""
-    content = bytearray(path.read_bytes())
-    for _ in range(200):
-        content[chance.randrange(100, len(content))] = chance.randrange(256)
-    path.write_bytes(content)
-
-
-def cut(path: Path, chance: random.Random) -> None:
-    """The end is missing, as after a full disk."""
-    os.truncate(path, chance.randrange(path.stat().st_size))
-
-
-def blank(path: Path, chance: random.Random) -> None:
-    """A page of zeros, as a disk gives that forgot."""
-    content = bytearray(path.read_bytes())
-    place = chance.randrange(len(content) // 4096 + 1) * 4096
-    content[place : place + 4096] = bytes(len(content[place : place + 4096]))
-    path.write_bytes(content)
-
-
-def garbage(path: Path, chance: random.Random) -> None:
-    """Something else altogether."""
-    path.write_bytes(chance.randbytes(9000))
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from bot.state.database import Database
 from bot.state.errors import StateUnavailable
 from bot.state.state import MIGRATIONS, State, open_state
-from tests.bot.state.states import Hands, ask, asking, now
+from tests.support.places import ROOT
+from tests.support.states import Hands, ask, asking, now
 
-ROOT = Path(__file__).parents[3]
 ANY_TEXT = st.text(st.characters(), max_size=20)  # with lone surrogates, control bytes and NUL
 
 

@@ -11,7 +11,7 @@ from bot.state.drafts import Verdict
 from bot.state.errors import RunForgotten, StaleRevision
 from bot.state.feedback import Votes
 from bot.state.state import State
-from tests.bot.state.states import Hands, ask
+from tests.support.states import Hands, ask
 
 NOTE = {"cause": "link down \ud800 <!channel>", "cites": ["E1"]}
 

@@ -4,7 +4,7 @@ import pytest
 
 from bot.state.inbox import Envelope
 from bot.state.state import State
-from tests.bot.state.states import Hands, ask
+from tests.support.states import Hands, ask
 
 KINDS = ["command", "click"]
 

@@ -9,9 +9,8 @@ from bot.outgoing.errors import Failure
 from bot.state.leases import MAX_TELLINGS
 from bot.state.state import State, open_state
 from bot.state.values import Status
-from tests.bot.state.states import Hands, ask, now
-
-ROOT = Path(__file__).parents[3]
+from tests.support.places import ROOT
+from tests.support.states import Hands, ask, now
 
 
 def test_a_run_is_claimed_once(state: State) -> None:

@@ -2,7 +2,7 @@
 
 from bot.state.posts import PostState
 from bot.state.state import State
-from tests.bot.state.states import Hands, ask
+from tests.support.states import Hands, ask
 
 
 def test_a_post_is_intended_then_posted(state: State) -> None:

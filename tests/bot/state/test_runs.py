@@ -8,8 +8,8 @@ from bot.state.inbox import Envelope
 from bot.state.runs import Run
 from bot.state.state import State
 from bot.state.values import Status
-from tests.bot import diagnoses
-from tests.bot.state.states import Hands, ask, asking, now
+from tests.support import diagnoses
+from tests.support.states import Hands, ask, asking, now
 
 ANSWER = SavedAnswer("f07", diagnoses.node_fault())
 

@@ -3,7 +3,7 @@
 from bot.state.state import State
 from bot.state.threads import ThreadQuestion
 from bot.state.values import Status
-from tests.bot.state.states import Hands, ask
+from tests.support.states import Hands, ask
 
 
 def question(state: State, ts: str, *, thread: str = "1.0", user: str = "U1", text: str = "why?") -> ThreadQuestion:

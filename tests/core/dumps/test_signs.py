@@ -12,8 +12,8 @@ from core.dumps.ranges import Group, parallel_groups, smallest_around
 from core.job import Job, Manifest, Status
 from core.model import Confidence, Diagnosis, Scope, Stage
 from core.naming import called, folded
-from tests.core.dumps.recorded import Layout, files, hang
-from tests.core.jobs import four_nodes, lines, log_file, steps
+from tests.support.jobs import four_nodes, lines, log_file, steps
+from tests.support.recorded_dumps import Layout, files, hang
 
 REDUCE = "all_reduce (torch/distributed/distributed_c10d.py:1316)"
 WAITS = f'Process {{pid}}: python\nThread {{pid}} (idle): "MainThread"\n    {REDUCE}\n    evaluate (t.py:5)\n'

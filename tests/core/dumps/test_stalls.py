@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.dumps.recorder import Recording, read_recording
 from core.dumps.stalls import Kind, find_stalls
-from tests.core.dumps.recorded import Layout, hang
+from tests.support.recorded_dumps import Layout, hang
 
 layouts = st.builds(Layout, st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 3]), st.sampled_from([1, 2, 3]))
 flat = st.sampled_from([Layout(2, 2, 1), Layout(1, 4, 1), Layout(4, 2, 1), Layout(3, 3, 1), Layout(8, 1, 1)])

@@ -12,7 +12,7 @@ from core.flows.table import table_from
 from core.flows.topology import topology_from
 from core.job import Job
 from core.model import Diagnosis, Scope
-from tests.core.jobs import START, at, four_nodes, parse, steps
+from tests.support.jobs import START, at, four_nodes, parse, steps
 
 FAULT = Fault("nic", 15, 39, 0.02, 0, 3)
 STOP = at(400, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:06:40 DUE TO TIME LIMIT ***")

@@ -1,7 +1,6 @@
 """A running job: what is said of it, and above all what is not."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,9 @@ from core.live.alarms import STANDS_SECONDS
 from core.live.findings import Kind
 from core.live.job import LiveJob
 from sources.jobs import open_path
-from tests.core.live.jobs import START, Story, manifest, step
+from tests.support.live_jobs import START, Story, manifest, step
+from tests.support.places import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 TRACEBACK = (
     b"Traceback (most recent call last):\n"
     b'  File "/opt/train/pretrain.py", line 7, in <module>\n'

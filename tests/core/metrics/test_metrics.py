@@ -12,7 +12,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.metrics.read import read_metrics
 from core.model import Action, Diagnosis, MetricEvidence, Scope
-from tests.core.jobs import START, at, four_nodes, log_file, raised, steps
+from tests.support.jobs import START, at, four_nodes, log_file, raised, steps
 
 EPOCH = START.timestamp()
 MINUTE = 60

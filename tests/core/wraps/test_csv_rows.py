@@ -5,7 +5,7 @@ import pytest
 
 from core.logs.days import Days
 from core.logs.lines import BARE, DAY
-from tests.core.wraps.reading import layers, shown
+from tests.support.wrapped_logs import layers, shown
 
 ROWS = b"rank,step,uptime_s,loss\n2,0,0.67,2.5\n2,2,1.09,2.25\n2,4,3661.5,2.0\n"
 # What lightning.pytorch.loggers.CSVLogger 2.5 writes: an empty cell where a row does not measure something.

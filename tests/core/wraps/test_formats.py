@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.wraps.reading import layers, sample, shown, unwrapped
+from tests.support.wrapped_logs import layers, sample, shown, unwrapped
 
 STEP = "step 31 loss 2.5"
 CRI = b"2026-11-22T04:49:38.177137210Z stdout F "

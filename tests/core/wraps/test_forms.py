@@ -14,7 +14,7 @@ from core.logs.wraps.forms import Form, Kind, Run, make_form, match, put_togethe
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.stream import OpenUnwrapped
 from core.logs.wraps.unwrap import Unwrapper
-from tests.core.wraps.reading import unwrapped
+from tests.support.wrapped_logs import unwrapped
 
 STAMP = b"2026-11-22T04:49:38.177137210Z"
 STARTED = b'"timestamp": "2026-11-22T04:49:38.177137Z"'

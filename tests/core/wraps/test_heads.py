@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.wraps.reading import layers, shown, unwrapped
+from tests.support.wrapped_logs import layers, shown, unwrapped
 
 NAMES = ("gpu-03", "gpu-04", "gpu-07")
 

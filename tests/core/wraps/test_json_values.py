@@ -2,7 +2,7 @@
 
 import json
 
-from tests.core.wraps.reading import layers, shown
+from tests.support.wrapped_logs import layers, shown
 
 
 def ring(names: tuple[str, ...], steps: int = 12) -> bytes:

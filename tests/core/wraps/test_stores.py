@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.logs.lines import LABEL_MARK
-from tests.core.wraps.reading import layers, sample, shown, unwrapped
+from tests.support.wrapped_logs import layers, sample, shown, unwrapped
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nRuntimeError: peer is gone'
 LOGGED = json.dumps(

@@ -20,7 +20,7 @@ from core.logs.scan import scan_blocks, scan_file, spans
 from core.logs.stream import WHOLE
 from core.logs.wraps.stream import OpenUnwrapped
 from core.parsed import parse_job
-from tests.core.wraps.reading import sample, unwrapped, wrapped
+from tests.support.wrapped_logs import sample, unwrapped, wrapped
 
 CRI = b"2026-11-22T04:49:38.177137210Z stdout F step %d loss 2.5\n"
 PIECES = (

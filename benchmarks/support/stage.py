@@ -1,0 +1,264 @@
+"""What these tests hold: a local Slack, bots in this process or in others, and what must be there in the end."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import slacksim
+from benchmarks.support import quick
+from benchmarks.support.processes import hang_up
+from bot.app import Bot
+from bot.jobs.tasks import TASKS as REAL
+from bot.settings import load_settings
+from bot.state.leases import LEASE
+from bot.state.runs import Run
+from bot.state.state import open_state
+from slacksim import Channel, Limits, Message, Slack, Snapshot, Timing, User, Workspace
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+PATIENCE = 60.0  # seconds: what the promises allow from a fault to its repair
+FINISHED = "Run again"  # the button of a message that is over
+ROOMS = tuple(f"C0ROOM{number:02}" for number in range(20))  # channels: posts are limited by channel
+_TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own are minutes
+DETAILS = "Ask here, without a mention"  # stands below the evidence
+
+
+def workspace() -> Workspace:
+    plain = Workspace()
+    members = plain.channels[0].members
+    rooms = tuple(Channel(room, room.lower(), members) for room in ROOMS)
+    return Workspace(channels=(*plain.channels, *rooms))
+
+
+@contextmanager
+def local_slack(*, limits: bool = False) -> Iterator[Slack]:
+    with slacksim.start(workspace(), timing=_TIMING, limits=Limits(enforced=limits)) as running:
+        yield running
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One Slack, one state, one folder of jobs; ``environment`` is what bots and their children see."""
+
+    slack: Slack
+    home: Path
+    environment: Mapping[str, str]
+
+    @property
+    def alice(self) -> User:
+        return self.slack.user("alice")
+
+    @property
+    def state(self) -> Path:
+        return Path(self.environment["FIRSTFAULT_STATE"])
+
+    @property
+    def jobs(self) -> Path:
+        return Path(self.environment["FIRSTFAULT_JOBS"])
+
+    def job(self, name: str) -> str:
+        """A job that may be asked for."""
+        place = self.jobs / name
+        (place / "logs").mkdir(parents=True, exist_ok=True)
+        log = place / "logs" / "rank_0.log"
+        log.write_text("RuntimeError: it failed\n", encoding="ascii")  # a job without logs is not queued
+        (place / "job.json").write_text(json.dumps({"job_id": name, "status": "FAILED"}), encoding="ascii")
+        return name
+
+    def real_job(self, name: str, example: Path) -> str:
+        """An example under another name."""
+        own, new = (f'"job_id": "{job}"'.encode() for job in (example.name, name))
+        self.jobs.joinpath(name).mkdir()
+        for file in sorted(example.rglob("*")):
+            place = self.jobs / name / file.relative_to(example)
+            if file.is_dir():
+                place.mkdir()
+            else:
+                place.write_bytes(file.read_bytes().replace(own, new))
+        return name
+
+    def let_go(self, job: str) -> None:
+        """A ``gate`` job ends now."""
+        (self.home / job).touch()
+
+    def starts(self, job: str) -> list[int]:
+        """The processes that worked on it."""
+        file = self.home / quick.STARTS
+        lines = file.read_text(encoding="ascii").splitlines() if file.exists() else []
+        return [int(line.split()[1]) for line in lines if line.split()[0] == job]
+
+    # --- bots ---
+
+    @contextmanager
+    def bot(
+        self, *, transport: str = "http", real: bool = False, lease: timedelta = LEASE, **settings: object
+    ) -> Iterator[Bot]:
+        """In this process."""
+        told = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
+        with pytest.MonkeyPatch.context() as environment:
+            for name, value in ({**self.environment, "FIRSTFAULT_SLACK_TRANSPORT": transport} | told).items():
+                environment.setenv(name, value)
+            running = Bot(load_settings(), version="0.1.0", tasks=REAL if real else quick.TASKS, lease=lease)
+            try:
+                running.start()
+                if transport == "http":
+                    self.slack.use_http(f"http://127.0.0.1:{running.request_port}/slack/events")
+                yield running
+            finally:
+                if transport == "socket":
+                    hang_up(self.slack, running._transport._handler.client)  # type: ignore[attr-defined]  # its own way takes 4 s
+                running.stop(0)
+
+    @contextmanager
+    def other_bot(self, **settings: object) -> Iterator["subprocess.Popen[bytes]"]:
+        """In a process of its own, connected."""
+        told = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
+        environment = {**os.environ, **self.environment, **told, "PYTHONPATH": str(ROOT)}
+        number = self.slack.snapshot().connections + 1
+        with (self.home / "log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "benchmarks.support.hasty_bot"], env=environment, stderr=log, cwd=self.home
+            )
+            try:
+                self.slack.wait_for_connection(PATIENCE, number)
+                yield process
+            finally:
+                process.kill()
+                process.wait()
+
+    # --- what is there ---
+
+    def run(self, job: str) -> Run | None:
+        """The newest run about it, as the state on the disk has it."""
+        state = open_state(self.state / "state.db")
+        try:
+            rows = state.database.query("SELECT id FROM runs WHERE job = ? ORDER BY seq DESC LIMIT 1", job)
+            return state.runs.get(rows[0]["id"]) if rows else None
+        finally:
+            state.close()
+
+    def wait_told(self, *jobs: str) -> None:
+        """Until everything was said about these jobs."""
+
+        def told() -> bool:
+            runs = [self.run(job) for job in jobs]
+            return all(run is not None and run.told for run in runs)
+
+        eventually(told, f"{', '.join(jobs)} told")
+
+    def parents(self, job: str) -> tuple[Message, ...]:
+        """Messages about a job that stand in a channel, and not in a thread."""
+        every = self.slack.snapshot().everything
+        return tuple(m for m in every if m.by_app and not m.is_reply and not m.only_for and job in m.all_text)
+
+    def parent(self, job: str) -> Message:
+        def one(now: Snapshot) -> Message | None:
+            found = [m for m in now.everything if m.by_app and not m.is_reply and not m.only_for and job in m.all_text]
+            return found[-1] if found else None
+
+        return self.slack.wait_for(one, PATIENCE, f"a message about {job}")
+
+    def wait_for_words(self, job: str, words: str) -> Message:
+        """The message about the job, once it holds these words."""
+
+        def holds(now: Snapshot) -> Message | None:
+            found = [m for m in now.everything if m.by_app and not m.is_reply and not m.only_for and job in m.all_text]
+            return found[-1] if found and words in found[-1].all_text else None
+
+        return self.slack.wait_for(holds, PATIENCE, f"{words!r} about {job}")
+
+    def details(self, job: str) -> Message:
+        """The evidence below the message, with buttons for raw lines."""
+
+        def one(now: Snapshot) -> Message | None:
+            return next((m for m in now.everything if m.is_reply and DETAILS in m.all_text and job in m.text), None)
+
+        return self.slack.wait_for(one, PATIENCE, f"the evidence of {job}")
+
+    def thread(self, job: str) -> Counter[str]:
+        """What the bot said below it, by kind."""
+        (parent,) = self.parents(job)
+        said = [m for m in self.slack.snapshot().thread(parent) if m.by_app]
+        return Counter(kind_of(message) for message in said)
+
+
+WHOLE = Counter({"details": 1, "faults": 1, "report": 1})  # the thread below an answer
+
+
+def assert_said_once(stage: Stage, *jobs: str) -> None:
+    """One message for each job, finished, and each thing once in its thread."""
+    for job in jobs:
+        (parent,) = stage.parents(job)
+        assert FINISHED in parent.all_text
+        assert stage.thread(job) == WHOLE
+
+
+def eventually(condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+    """Wait for something that is no change of Slack."""
+    end, pause = time.monotonic() + seconds, threading.Event()
+    while not condition():
+        assert time.monotonic() < end, f"not seen: {what}"
+        pause.wait(0.05)
+
+
+def health(port: int | None) -> tuple[int, dict[str, bool]]:
+    """The status of /healthz, and its parts."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def metric(port: int | None, name: str) -> float:
+    """One line of /metrics, by its name and labels."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        lines: list[str] = answer.read().decode().splitlines()
+    found = [line for line in lines if line.startswith(name + " ")]
+    return float(found[0].split()[-1]) if found else 0.0
+
+
+def kind_of(message: Message) -> str:
+    if message.files:
+        return "report"
+    text: Any = message.all_text
+    if DETAILS in text:
+        return "details"
+    return "faults" if "known fault" in text else text
+
+
+def make_stage(slack: Slack, shared: Path, home: Path) -> Stage:
+    app = slack.workspace.app
+    shutil.copy(shared / quick.ANSWER, home)
+    shutil.copytree(shared / "library", home / "library")  # its vectors are made: a minute of one core
+    (home / "jobs").mkdir()
+    told = {
+        "JOBS": home / "jobs",
+        "STATE": home / "state",
+        "LIBRARY": home / "library",
+        "CACHE": shared / "cache",
+        "SLACK_API_URL": slack.api_url,
+        "SLACK_BOT_TOKEN": app.bot_token,
+        "SLACK_APP_TOKEN": app.app_token,
+        "SLACK_SIGNING_SECRET": app.signing_secret,
+        "LISTEN": "127.0.0.1:0",
+        "HEALTH": "127.0.0.1:0",
+        "APPROVERS": "U0ALICE",
+    }
+    return Stage(slack, home, {"QUICK": str(home), **{f"FIRSTFAULT_{name}": str(it) for name, it in told.items()}})

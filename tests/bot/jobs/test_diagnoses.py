@@ -1,0 +1,305 @@
+"""Runs are carried out in processes of their own, and end in one of a few plain ways."""
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from benchmarks.support.processes import alive
+from bot.jobs.tasks import TASKS
+from bot.jobs.work_context import Limits
+from bot.outgoing.errors import ASK
+from bot.state.runs import RunRequest, Trigger
+from bot.state.state import State, open_state
+from bot.state.values import Status
+from tests.support.states import Hands, ask, now
+from tests.support.workers import Recorder, starts, until, working
+
+PATIENT = 3.0  # seconds: whoever waits longer sees an error of Slack; 0.3 to 0.7 measured, two test processes at once
+
+
+@pytest.mark.slow
+def test_a_real_job_is_diagnosed(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """Progress with real counts, then the evidence, then the whole answer with its report and plot, both private."""
+    run = ask(state, "f07")
+
+    with working(state, tmp_path, recorder, tasks=TASKS, version="0.0.test"):
+        _, _, finished, answer = recorder.first("final")
+
+    kinds = [call[0] for call in recorder.told]
+    assert kinds.index("progress") < kinds.index("answered") < kinds.index("final") == len(kinds) - 1
+    assert finished.status is Status.DONE
+    assert answer.diagnosis.nodes[0].node == "gpu018"
+    assert state.runs.answer(run.id) == answer
+    report, plot = Path(answer.report), Path(answer.plot)
+    assert "0.0.test" in report.read_text(encoding="utf-8")
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert answer.plot_text.startswith("f07. Anomaly score of 4 nodes")
+    assert {path.name for path in (tmp_path / "files" / run.id).iterdir()} == {report.name, plot.name}
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (report, plot, report.parent)] == [0o600, 0o600, 0o700]
+    assert now(state, run).told
+
+
+@pytest.mark.parametrize(("job", "kind"), [("nope", "JobNotFound"), ("../f07", "BadJobId"), ("/etc", "BadJobId")])
+def test_what_cannot_be_diagnosed_is_told_plainly(
+    state: State, tmp_path: Path, recorder: Recorder, job: str, kind: str
+) -> None:
+    """The error's own words and hint, at once and without a second try; no path of a chat is opened."""
+    run = ask(state, job)
+
+    with working(state, tmp_path, recorder, tasks=TASKS):
+        _, _, failure = recorder.first("failed")
+
+    assert failure.kind == kind
+    assert failure.message
+    assert (now(state, run).attempts, now(state, run).begun) == (0, 1)
+
+
+def test_trouble_with_the_server_is_for_the_log(
+    state: State, tmp_path: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The asker reads what happened, whom to ask and a reference; path and option stand in the log beside it."""
+    run = ask(state, "down")
+    with working(state, tmp_path, recorder):
+        _, _, failure = recorder.first("failed")
+
+    assert (failure.message, failure.hint) == ("The jobs folder cannot be listed: gone.", ASK)
+    assert now(state, run).failure == failure
+    (logged,) = [line for line in caplog.messages if failure.reference in line and "--jobs" in line]
+    assert "/srv/jobs" in logged
+
+
+def test_why_a_part_is_missing_names_no_place(
+    state: State, tmp_path: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An answer without the library says so in the channel, and where the library lies only in the log."""
+    run = ask(state, "partial")
+    with working(state, tmp_path, recorder):
+        answer = recorder.first("final")[3]
+
+    assert [one.reason for one in answer.diagnosis.skipped] == ["The fault library is damaged."]
+    assert state.runs.answer(run.id) == answer
+    assert "/srv/library.db" in caplog.text
+
+
+def test_a_cancel_ends_the_child_within_a_second(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """And everything that the child had started."""
+    run = ask(state, "family")
+    with working(state, tmp_path, recorder):
+        grandchild = int(recorder.first("answered")[3].report)
+        child = starts(tmp_path)[0][1]
+        assert alive(child)
+        assert alive(grandchild)
+
+        asked_at = time.monotonic()
+        state.runs.cancel(run.id, "U2")
+        _, _, cancelled = recorder.first("cancelled")
+        seconds = time.monotonic() - asked_at
+
+    assert seconds < 1
+    assert (cancelled.status, cancelled.cancel_by) == (Status.CANCELLED, "U2")
+    assert not alive(child)
+    until(lambda: not alive(grandchild), 1)
+    assert recorder.of("final", "failed") == []
+
+
+def test_what_waits_is_cancelled_while_others_run(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """The one who asked is told at once, also when all slots are busy."""
+    ask(state, "hang")
+    waiting = ask(state, "quick")
+    with working(state, tmp_path, recorder):
+        recorder.first("answered")
+        state.runs.cancel(waiting.id, "U1")
+        recorder.first("cancelled")
+
+    assert [job for job, _ in starts(tmp_path)] == ["hang"]
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def timed(tmp_path: Path, hands: Hands) -> Iterator[State]:
+    """A state whose clock the test moves."""
+    opened = open_state(tmp_path / "timed.db", clock=hands)
+    yield opened
+    opened.close()
+
+
+def test_a_deadline_gives_what_there_is(timed: State, hands: Hands, tmp_path: Path, recorder: Recorder) -> None:
+    """The answer so far, with a sentence that it is a part."""
+    run = ask(timed, "hang")
+
+    with working(timed, tmp_path, recorder):
+        recorder.first("answered")
+        hands.forward(seconds=900)
+        _, _, expired, answer = recorder.first("final")
+
+    assert expired.status is Status.EXPIRED
+    assert answer.diagnosis.nodes
+    assert [one.step for one in answer.diagnosis.skipped][-1] == "deadline"
+    assert timed.runs.answer(run.id) == answer
+    assert not alive(starts(tmp_path)[0][1])
+
+
+def test_a_deadline_before_the_evidence_gives_known_faults(
+    timed: State, hands: Hands, tmp_path: Path, recorder: Recorder
+) -> None:
+    """What only matched is shown as that: no diagnosis, and why."""
+    ask(timed, "match")
+
+    with working(timed, tmp_path, recorder):
+        recorder.first("answered")
+        hands.forward(seconds=900)
+        _, _, _, answer = recorder.first("final")
+
+    assert answer.known[0].pattern == "fp-1"
+    assert "deadline" in answer.diagnosis.headline
+    assert answer.diagnosis.skipped[0].reason == "Stopped after 900 s: what would have come later is missing."
+
+
+def test_a_deadline_with_nothing_to_show_fails_aloud(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """Nobody waits for ever."""
+    ask(state, "silent")
+
+    with working(state, tmp_path, recorder, limits=Limits(run_seconds=1, poll_seconds=0.05)):
+        _, _, failure = recorder.first("failed")
+
+    assert failure.kind == "Deadline"
+
+
+def test_a_child_that_dies_once_is_forgiven(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """An accident of the machine costs time and nothing else."""
+    run = ask(state, "once")
+
+    with working(state, tmp_path, recorder):
+        recorder.first("final")
+
+    assert len(starts(tmp_path)) == 2
+    assert now(state, run).attempts == 1
+    assert ("diagnose", "died") in recorder.counted
+    assert recorder.of("failed") == []
+
+
+@pytest.mark.parametrize(
+    ("job", "how", "words"),
+    [("die", "killed by signal 9", "last words  of a child"), ("leave", "exit code 1", "leaving")],
+)
+def test_a_child_that_dies_twice_fails_aloud(
+    state: State, tmp_path: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture, job: str, how: str, words: str
+) -> None:
+    """The asker gets a reference, and under it our log has the child's last words."""
+    ask(state, job)
+
+    with working(state, tmp_path, recorder):
+        _, _, failure = recorder.first("failed")
+
+    assert how in failure.message
+    assert failure.kind == "ChildDied"
+    assert len(starts(tmp_path)) == 2
+    entry = next(record.getMessage() for record in caplog.records if failure.reference in record.getMessage())
+    assert words in entry
+
+
+def test_a_child_that_eats_memory_is_held(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """It ends with a plain error, before the machine does."""
+    ask(state, "eat")
+
+    with working(state, tmp_path, recorder, limits=Limits(memory_bytes=256 << 20, poll_seconds=0.05)):
+        _, _, failure = recorder.first("failed")
+
+    assert failure.kind == "OutOfMemory"
+    assert len(starts(tmp_path)) == 1
+
+
+def test_an_unknown_error_has_a_reference(
+    state: State, tmp_path: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The trace is in our log and nowhere else; trying again would not help."""
+    ask(state, "raise")
+
+    with working(state, tmp_path, recorder):
+        _, _, failure = recorder.first("failed")
+
+    assert "secret of the trace" not in failure.message + failure.hint
+    entry = next(record.getMessage() for record in caplog.records if "secret of the trace" in record.getMessage())
+    assert failure.reference in entry
+    assert len(starts(tmp_path)) == 1
+
+
+def test_progress_is_throttled(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """A hundred thousand reports become a few, and the last one is among them."""
+    ask(state, "chatter")
+
+    with working(state, tmp_path, recorder):
+        recorder.first("final")
+
+    told = [(step, done) for _, _, step, done, _ in recorder.of("progress")]
+    assert told[-1] == ("counting", 100_000)
+    assert len(told) < 100
+
+
+def test_what_a_library_prints_is_no_message(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """Neither a print that looks like a message nor a flood on standard error disturbs the answer."""
+    ask(state, "print")
+
+    with working(state, tmp_path, recorder):
+        recorder.first("final")
+
+    assert [call[0] for call in recorder.told] == ["final"]
+
+
+def test_a_child_has_no_token_and_leaves_nothing(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """What reads hostile logs cannot post to Slack, and its temporary files go with it."""
+    ask(state, "environment")
+    surroundings = {**os.environ, "STARTS": str(tmp_path / "starts"), "SLACK_BOT_TOKEN": "x", "FIRSTFAULT_SLACK_X": "x"}
+
+    with working(state, tmp_path, recorder, environment=surroundings):
+        saw = json.loads(recorder.first("answered")[3].plot)
+        recorder.first("final")
+
+    assert saw["secrets"] == []
+    assert saw["group"] == starts(tmp_path)[0][1]
+    assert Path(saw["left"]).is_relative_to(tmp_path / "files")
+    assert not Path(saw["left"]).exists()
+    assert list((tmp_path / "files").iterdir()) == []
+
+
+def test_a_listener_that_fails_on_the_way_costs_nothing(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """Slack may be down while the logs are read."""
+    recorder.raises = {"progress", "answered"}
+    run = ask(state, "chatter")
+
+    with working(state, tmp_path, recorder):
+        recorder.first("final")
+        until(lambda: now(state, run).told)
+
+    assert recorder.of("progress")
+    assert recorder.of("answered")
+
+
+@pytest.mark.slow
+def test_fifty_ask_while_diagnoses_run(state: State, tmp_path: Path, recorder: Recorder) -> None:
+    """Whoever asks is in the queue soon, also when every core is busy: nobody waits for what runs."""
+
+    def one(number: int) -> float:
+        asked_at = time.monotonic()
+        state.runs.ask(RunRequest(f"hang-{number}", "T1", "C1", f"U{number}", Trigger.COMMAND))
+        return time.monotonic() - asked_at
+
+    for job in ("f07", "f02"):
+        ask(state, job)
+    with working(state, tmp_path, recorder, limits=Limits(runs=2, poll_seconds=0.05)):
+        until(lambda: len(starts(tmp_path)) == 2)
+        with ThreadPoolExecutor(50) as pool:
+            seconds = list(pool.map(one, range(50)))
+
+    assert max(seconds) < PATIENT
+    assert sum(run.job.startswith("hang") for run in state.runs.active("T1")) == 50

@@ -1,0 +1,124 @@
+"""Looking things up: sentences whose numbers are those of the logs, and the lines that show them."""
+
+import pytest
+
+from core.answer import look
+from core.answer import search as searching
+from core.answer.search import search
+from core.parsed import Parsed, parse_job
+from tests.support.jobs import at, example, job, lines, steps
+
+
+@pytest.fixture(scope="module")
+def parsed() -> Parsed:
+    """Two nodes: node-1 stops after iteration 3 with an error, node-0 goes on to 5; a third never complains."""
+    return _parsed(
+        {
+            "node-0/rank_0.log": lines(*steps(5), at(5.5, "hello from zero")),
+            "node-1/rank_1.log": lines(*steps(3), at(3.5, "ERROR link eth0 went down code 7"), at(3.6, "bye")),
+            "node-2/rank_2.log": lines(*steps(5)),
+        }
+    )
+
+
+def _parsed(files: dict[str, str]) -> Parsed:
+    return parse_job(job(files, nodes=("node-0", "node-1", "node-2")), (), cache=None, workers=1, progress=None)
+
+
+def test_a_node_is_told_by_its_lines_its_end_and_its_complaints(parsed: Parsed) -> None:
+    """How much, from when to when, how far, what it complained of, its last words."""
+    found = look.of_node(parsed, "node-1")
+    assert found.says == ("node-1 wrote 5 lines, from 04:00:01 to 04:00:03, last complete iteration 3; 1 complaint.")
+    assert [line.line for line in found.lines] == [4, 3, 5]
+    assert found.who == ("node-1 rank 1",) * 3
+    assert found.clock[0] == "04:00:03"
+
+
+def test_a_rank_is_told_like_a_node(parsed: Parsed) -> None:
+    """Ranks that no log names are said to be unknown, not silent."""
+    assert look.of_rank(parsed, 2).says.startswith("Rank 2 wrote 5 lines")
+    assert look.of_rank(parsed, 9).says == "No log names rank 9."
+    assert look.of_node(parsed, "nobody").says == "No log names nobody."
+
+
+def test_an_iteration_is_told_by_who_completed_it(parsed: Parsed) -> None:
+    """Who, when, and what complained after it; one that nobody completed says how far the logs go."""
+    found = look.of_iteration(parsed, 3)
+    assert found.says == "Iteration 3 was completed by 3 of 3 ranks, at 04:00:03; 1 complaint after it."
+    assert any("link eth0" in line.text for line in found.lines)
+    assert look.of_iteration(parsed, 77).says == (
+        "No line says that iteration 77 was completed. The logs count iterations up to 5."
+    )
+
+
+def test_two_nodes_are_compared_by_what_only_one_says(parsed: Parsed) -> None:
+    """Numbers of both, and the lines of the difference."""
+    found = look.compare(parsed, "node-1", "node-2")
+    assert "node-1 wrote 5 messages" in found.says
+    assert "2 events only on node-1, 0 only on node-2." in found.says
+    assert {line.line for line in found.lines} == {4, 5}
+    assert look.compare(parsed, "node-1", "node-9").says == "No log names node-9."
+
+
+def test_the_earliest_end_comes_first(parsed: Parsed) -> None:
+    """Ends are told by clock, whatever the order of the files."""
+    found = look.ends(parsed)
+    assert found.says == ("node-1 rank 1 wrote its last line first, at 04:00:03; node-0 rank 0 last, at 04:00:05.")
+    assert found.who == ("node-1 rank 1", "node-2 rank 2", "node-0 rank 0")
+
+
+def test_numbers_are_those_of_the_logs(parsed: Parsed) -> None:
+    """The last values by iteration; an unknown name is answered with those that there are."""
+    assert "1: 5, 2: 5, 3: 5, 4: 5, 5: 5" in look.numbers(parsed, "loss").says
+    assert look.numbers(parsed, "teapots").says.startswith("The logs carry no number called teapots; they carry: ")
+
+
+def test_a_search_finds_all_words_in_any_case(parsed: Parsed) -> None:
+    """All of the words in one line; of one node or rank where that is asked."""
+    found = search(parsed, ("LINK", "code 7"))
+    assert (found.says, found.total) == ("1 line holds “LINK” and “code 7”, at 04:00:03.", 1)
+    assert (found.lines[0].file, found.lines[0].line) == ("logs/node-1/rank_1.log", 4)
+    assert search(parsed, ("link",), node="node-0").says == "No line of node-0 holds “link”."
+    assert search(parsed, ("link",), rank=1).total == 1
+    assert search(parsed, ("(unclosed",)).says == "No line holds “(unclosed”."
+    assert search(parsed, ("",)).says == "There is nothing to search for."
+
+
+def test_a_search_shows_the_rarest_events_first() -> None:
+    """What was said once is not buried under what was said a hundred times."""
+    chatter = [at(n, "heartbeat failed again") for n in range(100)]
+    found = search(_parsed({"node-0/a.log": lines(*chatter, at(200, "controller failed for good"))}), ("failed",))
+    assert found.total == 101
+    assert "for good" in found.lines[0].text
+
+
+def test_a_search_that_stopped_early_says_so() -> None:
+    """Nobody takes a part of the logs for all of them."""
+    parsed = _parsed({"node-0/a.log": lines(*steps(3)), "node-1/b.log": lines("needle")})
+    assert search(parsed, ("needle",), most=10).says == ("No line holds “needle”. Only the first 0 MiB were searched.")
+
+
+def test_a_search_crosses_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that two blocks share is found once, with its number."""
+    monkeypatch.setattr(searching, "_BLOCK", 7)
+    found = search(_parsed({"node-0/a.log": "one\ntwo three four five needle six\nseven"}), ("needle",))
+    assert [(line.line, line.text) for line in found.lines] == [(2, "two three four five needle six")]
+
+
+def test_an_event_is_told_by_its_places() -> None:
+    """Of a real job: the time-outs of all but the frozen rank."""
+    parsed = parse_job(example("f02"), (), cache=None, workers=1, progress=None)
+    templates = [parsed.table.templates[event] for event in parsed.table.said.event.tolist()]
+    event = next(template.id for template in templates if "Timed out waiting" in template.text)
+    found = look.of_event(parsed, event)
+    assert found.says.startswith("It was said 3 times, ")
+    assert "tr-01 1, tr-03 1, tr-04 1." in found.says
+    assert look.of_event(parsed, "0" * 16).says == "The job has no such event."
+
+
+def test_a_job_without_anything_is_answered_too() -> None:
+    """No node, no iteration, no clock: each look says so."""
+    parsed = parse_job(job({"a.txt": "hello\n"}), (), cache=None, workers=1, progress=None)
+    assert look.ends(parsed).says == "The logs name no rank and no node."
+    assert look.of_iteration(parsed, 1).says == "No line says that iteration 1 was completed."
+    assert search(parsed, ("hello",)).says == "1 line holds “hello”, at no known time."
