@@ -96,16 +96,7 @@ class Jobs:
         began = time.monotonic()
         with self._nothing_written() as here, out.open("wb") as stdout, err.open("wb") as stderr:
             code = subprocess.call(
-                [
-                    sys.executable,
-                    "-c",
-                    PEAK,
-                    str(peak),
-                    sys.executable,
-                    "-m",
-                    "bot",
-                    *self._words(command, job, *options),
-                ],
+                [sys.executable, "-c", PEAK, str(peak), sys.executable, "-m", "bot", *words],
                 cwd=here,
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,

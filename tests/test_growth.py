@@ -9,24 +9,16 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.expressions import FASTER, LINEAR, exponent, sites
+from tests.support.expressions import FASTER, LINEAR, LIST, exponent, known, sites
 from tests.support.growth import pumps
 from tests.support.places import ROOT
 
-LIST = Path(__file__).with_name("growth.toml")
 MOST = 73  # expressions of the list; whoever makes one linear takes it from there, and this down
 Pattern = tuple[str, str]
-
-
-def known() -> set[Pattern]:
-    """Place and text of those that are listed."""
-    listed = tomllib.loads(LIST.read_text(encoding="utf-8"))["known"]
-    return {(entry["place"], pattern) for entry in listed for pattern in entry["patterns"]}
 
 
 @pytest.fixture(scope="module")
