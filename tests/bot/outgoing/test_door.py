@@ -20,6 +20,7 @@ NETWORK = {
 }  # fmt: skip
 MAY_SPEAK = {
     "bot/outgoing/door.py": "the door: uploads",
+    "bot/commandline/end_signals.py": "a pair of sockets of this process, to which a signal writes",
     "bot/slack/connect.py": "listens to Slack; every acknowledgement passes the door",
     "bot/slack/boundary.py": "tells people privately what went wrong; every text passes the door",
     "bot/slack/click_listener.py": "names the acknowledgement of a click in a type",
