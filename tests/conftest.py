@@ -25,16 +25,25 @@ WHOLE_PROGRAMS = (
     "e2e_browser",
     "e2e_faults",
     "contract",
-    "test_docs.py",
+    "jobs",
     "test_bad_input.py",
     "test_campaign.py",
+    "test_cluster.py",
+    "test_cluster_tls.py",
+    "test_demo.py",
+    "test_docs.py",
+    "test_properties.py",
+    "test_questions_and_notes.py",
+    "test_serve.py",
+    "test_watch.py",
+    "test_watch_service.py",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole programs are slow. And the longest measurement comes first: last, it would keep one process busy alone."""
     for item in items:
-        if set(item.path.parts) & set(WHOLE_PROGRAMS):
+        if set(item.path.relative_to(item.config.rootpath).parts) & set(WHOLE_PROGRAMS):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.path.name != "test_growth.py")
 
