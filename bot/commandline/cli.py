@@ -264,7 +264,7 @@ def history(
 
 @app.command()
 def flows(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, nfdump's JSON, nfcapd.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, pcap, NetFlow, IPFIX, nfcapd.")],
     *,
     topology: Annotated[
         Path | None,
