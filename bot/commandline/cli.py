@@ -264,7 +264,9 @@ def history(
 
 @app.command()
 def flows(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, pcap, NetFlow, IPFIX, nfcapd.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, pcap, NetFlow, IPFIX, nfcapd.")
+    ],
     *,
     topology: Annotated[
         Path | None,

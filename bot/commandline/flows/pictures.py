@@ -183,6 +183,7 @@ def _servers(
         bad = server in guilty or any(nic in guilty for nic in at if topology.server_of(nic) == server)
         if bad or room * len(xs) > 1.3 * SMALL / POINTS:
             axes.annotate(
-                harmless(server, NAME), (sum(xs) / len(xs), -0.05), ha="center", va="top", rotation=90 if upright else 0,
+                harmless(server, NAME), (sum(xs) / len(xs), -0.05), ha="center", va="top",
+                rotation=90 if upright else 0,
                 fontsize=SMALL, color=PALETTE["root" if bad else "muted"],
             )  # fmt: skip
