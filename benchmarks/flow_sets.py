@@ -266,7 +266,7 @@ def large(steps: int) -> Iterator[Layout]:
 def main() -> None:
     """Time and memory of the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=14, help="of each job; 14 make about 10 million records")
+    parser.add_argument("--steps", type=int, default=26, help="of each job; 26 make about 10 million records")
     steps = parser.parse_args().steps
     with TemporaryDirectory() as folder:
         path, attached = Path(folder) / "flows.parquet", Path(folder) / "topology.json"

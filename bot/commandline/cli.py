@@ -264,18 +264,25 @@ def history(
 
 @app.command()
 def flows(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, nfdump's JSON, nfcapd.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, pcap, NetFlow, IPFIX, nfcapd.")
+    ],
     *,
     topology: Annotated[
         Path | None,
         typer.Option("--topology", metavar="FILE", help="What is attached to what (docs/how-to/flows.md)."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/flows.schema.json).")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
+    perfetto: Annotated[
+        Path | None, typer.Option("--perfetto", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
+    ] = None,
 ) -> None:
     """Find jobs, their steps and what slows them down in network flows alone.
 
     \b
     firstfault flows flows.parquet --topology topology.json
+    firstfault flows flows.parquet --topology topology.json --html flows.html
     firstfault flows nfcapd.202611221200 --topology topology.json --json | jq .findings
 
     Nothing runs in the jobs: switches or hosts export the flows (docs/how-to/flows.md tells how). What the records are
@@ -283,9 +290,9 @@ def flows(
 
     Exit codes: 0 answered, 1 no job in the records, 2 wrong use or unreadable input.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.flows.command import flows as run  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.flows import command  # noqa: PLC0415 loads what --help must not
 
-    raise typer.Exit(run(file, topology, json=json))
+    raise typer.Exit(command.flows(file, topology, command.Forms(json, html, perfetto), version=version()))
 
 
 @app.command()

@@ -7,17 +7,19 @@ from core.flows.connections import Connections, find_connections
 from core.flows.findings import find_findings
 from core.flows.groups import Group, Groups, find_groups
 from core.flows.jobs import JobFlows, find_jobs
+from core.flows.lanes import find_lanes
 from core.flows.table import FlowTable
 from core.flows.timeline import find_timeline
 from core.flows.topology import Topology
 from core.model import Skipped
 
 
-def analyse(table: FlowTable, topology: Topology, told: Sequence[str] = ()) -> FlowsAnswer:
+def analyse(table: FlowTable, topology: Topology, told: Sequence[str] = (), *, with_lanes: bool = False) -> FlowsAnswer:
     """Jobs, groups, steps and findings of a table of flow records; the order of its rows changes nothing.
 
     Args:
         told: what a person should know of how the records were read.
+        with_lanes: whether the traffic of each group is kept, to be drawn.
     """
     connections = find_connections(table, topology)
     found = find_jobs(connections, topology)
@@ -43,6 +45,7 @@ def analyse(table: FlowTable, topology: Topology, told: Sequence[str] = ()) -> F
             pp=_size(groups.of("pp"), unknown=unknown),
             tp=_rails(connections, topology, flows, groups),
             findings=findings,
+            lanes=find_lanes(connections, groups, named) if with_lanes else (),
         )
         jobs.append(job)
         if groups.unknown:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from core.model import Skipped
 
-if TYPE_CHECKING:
-    from core.flows.timeline import Timeline  # loads polars, which an answer without flows does not need
+if TYPE_CHECKING:  # both load polars, which an answer without flows does not need
+    from core.flows.jobs import Floats
+    from core.flows.timeline import Timeline
+    from core.flows.transfers import Transfers
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,21 @@ class Subject:
     server: str | None = None
     group: str | None = None
     switch: str | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """The measurements that a finding rests on.
+
+    Attributes:
+        things: names of NICs, servers or links between switches.
+        values: (steps, things) microseconds a step, NaN where nothing was seen.
+        guilty: places in ``things`` of those that the finding points at.
+    """
+
+    things: tuple[str, ...]
+    values: "Floats"
+    guilty: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -32,6 +49,7 @@ class Finding:
         score: higher is more anomalous: how many times as long a step was, or seconds of a hang in steps.
         because: one sentence with the numbers.
         evidence: those numbers by name.
+        series: what named its subject; None where nobody is named, or by another way than by steps (a hang).
     """
 
     kind: str
@@ -42,6 +60,7 @@ class Finding:
     score: float
     because: str
     evidence: Mapping[str, float | str] = field(default_factory=dict)
+    series: Series | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -54,12 +73,28 @@ class NamedGroup:
 
 
 @dataclass(frozen=True)
+class Lane:
+    """What a group sent, or one stage of a pipeline to the next or back.
+
+    Attributes:
+        group: the id of a group of the job.
+        name: of the lane: the group's id, or the two NICs of a pipeline with an arrow between.
+        transfers: rows of start, end (microseconds since 1970), bytes; in time order.
+    """
+
+    group: str
+    name: str
+    transfers: "Transfers"
+
+
+@dataclass(frozen=True)
 class JobAnswer:
     """A job, its groups, its steps and what was slow in it.
 
     Attributes:
         pairs: two addresses that send to each other, and the kind of group that they do it for.
         dp, pp, tp: sizes, None when unknown.
+        lanes: for a drawing of its traffic; empty where none was asked for.
     """
 
     id: str
@@ -72,6 +107,7 @@ class JobAnswer:
     pp: int | None
     tp: int | None
     findings: tuple[Finding, ...] = ()
+    lanes: tuple[Lane, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ or comes late has a slow accelerator. Nobody is an answer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.flows.answer import NamedGroup, Subject
+from core.flows.answer import NamedGroup, Series, Subject
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
@@ -18,7 +18,7 @@ from core.flows.signs import Sign, late_answers, late_entries, late_starts, link
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.turns import find_turns, followers
-from core.flows.work import slow_workers, stage_work, summed
+from core.flows.work import all_workers, slow_workers, stage_work, summed
 
 LINK_US = 1_000  # microseconds of a queue,
 LINK_TIMES = 5.0  # and times that of a healthy link: those moved by .01 ms (d05)
@@ -43,6 +43,7 @@ class Blame:
         kind: slow_switch, slow_nic, slow_compute or slow_group.
         rise, before, other: microseconds a step: how much its sign rose, from where, and the next highest rise.
         says: what rose.
+        series: of what rose, and of all others beside it.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Blame:
     before: float
     other: float
     says: str
+    series: Series
 
 
 class Localizer:
@@ -119,10 +121,21 @@ class Localizer:
             waiting = followers(self._turns, self._homes, workers, inside, outside)
             workers = {server: took for server, took in workers.items() if server not in waiting} or workers
             own = summed(workers, self._nics, len(inside))
-            found.append(self._nic("slow_compute", "took longer for its own work", own, (inside, outside), least))
+            blame = self._nic("slow_compute", "took longer for its own work", own, (inside, outside), least)
+            found.append(blame and replace(blame, series=self._beside(sign, blame.series)))
         named = [blame for blame in found if blame]
         single = [blame for blame in named if blame.subject.server] or named
         return single[0] if single and len({blame.subject for blame in single}) == 1 else None
+
+    def _beside(self, sign: Sign, slow: Series) -> Series:
+        """The work of all servers, for who was not slow is no part of ``slow``."""
+        everybody = summed(all_workers(sign, self._homes), self._nics, len(sign.values))
+        names = self._named(everybody)
+        return Series(names, everybody.values, tuple(names.index(slow.things[place]) for place in slow.guilty))
+
+    def _named(self, sign: Sign) -> tuple[str, ...]:
+        """What each thing of a sign is called: a NIC by its address, several of one server by its name."""
+        return tuple(self._names[thing[0]] if len(thing) == 1 else self._homes[thing[0]] for thing in sign.things)
 
     def _switch(self, inside: Bools, outside: Bools) -> Blame | None:
         """The switch of which most links hold what passes them."""
@@ -140,7 +153,11 @@ class Localizer:
         worst = self._switches[max(sorted(share), key=lambda switch: share[switch])]
         says = f"on the links of {worst} the same bytes were seen later at the far end"
         highest = int(np.argmax(rise))
-        return Blame("slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says)
+        names = tuple(" to ".join(self._switches[end] for end in link) for link in self._links.things)
+        series = Series(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
+        return Blame(
+            "slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says, series
+        )
 
     def _nic(self, kind: str, says: str, sign: Sign, when: tuple[Bools, Bools], least: float) -> Blame | None:
         """The NIC, server or group whose sign stands out from all others."""
@@ -163,9 +180,9 @@ class Localizer:
         if subject is None:
             return None
         who = subject.nic or subject.server or subject.group
-        return Blame(
-            kind if subject.server else "slow_group", subject, highest, float(before[first]), other, f"{who} {says}"
-        )
+        series = Series(self._named(sign), sign.values, tuple(peers))
+        kind = kind if subject.server else "slow_group"
+        return Blame(kind, subject, highest, float(before[first]), other, f"{who} {says}", series)
 
     def _subject(self, nics: Sequence[str]) -> Subject | None:
         """A NIC, or what all these NICs have in common; None where they have nothing, or where it is the whole job."""

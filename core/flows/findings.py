@@ -87,6 +87,7 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
         stretch.slow / stretch.usual - 1,
         f"{says}; {_because(blame)}.",
         {"usual_ms": stretch.usual / 1e3, "slow_ms": stretch.slow / 1e3} | _numbers(blame),
+        blame.series if blame else None,
     )
 
 
@@ -113,7 +114,7 @@ def _slow_step(
     blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP) if localizer and step else None
     return Finding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
-        f"{says}; {_because(blame)}.", numbers | _numbers(blame),
+        f"{says}; {_because(blame)}.", numbers | _numbers(blame), blame.series if blame else None,
     )  # fmt: skip
 
 

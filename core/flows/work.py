@@ -116,9 +116,8 @@ def slow_workers(sign: Sign, homes: Mapping[int, str], inside: Bools, outside: B
         more: microseconds that a step became slower by.
     """
     rise, before = rises(sign, inside, outside)[:2]
-    lanes: dict[str, list[int]] = {}
-    for place, (sender, _) in enumerate(sign.things):
-        lanes.setdefault(homes[sender], []).append(place)
+    lanes = _lanes(sign, homes)
+    work = all_workers(sign, homes)
     slow = {
         server: own
         for server, own in sorted(lanes.items())
@@ -126,11 +125,23 @@ def slow_workers(sign: Sign, homes: Mapping[int, str], inside: Bools, outside: B
     }
     to = {server: {homes[sign.things[place][1]] for place in own} for server, own in slow.items()}
     beyond = {server for server, receivers in to.items() if receivers - slow.keys()}
+    return {server: work[server] for server in slow if server in beyond or not to[server] & beyond}
+
+
+def all_workers(sign: Sign, homes: Mapping[int, str]) -> dict[str, Floats]:
+    """What the work of each server took, slow or not: (steps) microseconds a NIC."""
     return {
         server: sign.values[:, own].sum(axis=1) / len({sign.things[place][0] for place in own})
-        for server, own in slow.items()
-        if server in beyond or not to[server] & beyond
+        for server, own in _lanes(sign, homes).items()
     }
+
+
+def _lanes(sign: Sign, homes: Mapping[int, str]) -> dict[str, list[int]]:
+    """The places of what each server sends."""
+    lanes: dict[str, list[int]] = {}
+    for place, (sender, _) in enumerate(sign.things):
+        lanes.setdefault(homes[sender], []).append(place)
+    return lanes
 
 
 def summed(columns: Mapping[str, Floats], nics: Mapping[str, Sequence[int]], steps: int) -> Sign:

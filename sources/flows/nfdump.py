@@ -12,11 +12,10 @@ from pathlib import Path
 import polars as pl
 
 from core.errors import UnreadableFlows
+from sources.flows.clock import ahead_of
 from sources.flows.records import Records
 
 MAGIC = b"\x0c\xa5", b"\xa5\x0c"  # of nfcapd files, in both byte orders
-AHEAD_S = 86_400  # seconds that a flow can end after it was received, before its clock is called wrong
-WRAP_DAYS = 2**32 / 86_400_000  # of a 32-bit uptime in milliseconds
 _LETTERS = "FSRPAUEC"  # TCP flags from the lowest bit on; nfdump prints them from the highest
 _TIME = "%Y-%m-%dT%H:%M:%S%.f"
 
@@ -102,12 +101,7 @@ def _flags(rows: pl.DataFrame) -> pl.Expr:
 
 
 def _clock(rows: pl.DataFrame) -> tuple[str, ...]:
-    """Whether flows end long after they were received: softflowd reading an old capture is 2^32 ms ahead."""
+    """What is to be told of the clock of the exporter."""
     if "received" not in rows.columns:
         return ()
-    ahead = rows.select((_time("last") - _time("received")).median() / 1e6).item()
-    if ahead is None or ahead <= AHEAD_S:
-        return ()
-    days = ahead / 86_400
-    wrap = ", about 2^32 ms: softflowd does this to captures of the past" if abs(days - WRAP_DAYS) < 1 else ""
-    return (f"the flows end {days:.1f} days after they were received{wrap}; their times are left as they are",)
+    return ahead_of(rows.select((_time("last") - _time("received")).median() / 1e6).item())

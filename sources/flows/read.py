@@ -9,7 +9,7 @@ import polars as pl
 from core.errors import BadTopology, FirstfaultError, UnreadableFlows
 from core.flows.table import OPTIONAL, REQUIRED
 from core.flows.topology import Topology, topology_from
-from sources.flows import nfdump, vpc
+from sources.flows import netflow, nfdump, pcap, vpc
 from sources.flows.records import Records
 from sources.given import read_given
 
@@ -19,8 +19,8 @@ MAX_RECORDS = 30_000_000  # take 6 GB: 10 million take 1.9 (docs/LOG.md)
 MAX_COLUMNS, MAX_NAME = 4_096, 64  # columns, and bytes of a name
 _CUT = "Cut it by time or by pod."
 KINDS = (
-    "Parquet, CSV, nfdump's JSON, nfcapd files (where nfdump is installed) and AWS flow logs are"
-    " (docs/how-to/flows.md)."
+    "Parquet, CSV, captures of packets (pcap), NetFlow, IPFIX, nfdump's JSON, nfcapd files (where nfdump is installed)"
+    " and flow logs of clouds are (docs/how-to/flows.md)."
 )
 
 
@@ -69,17 +69,17 @@ def read_topology(path: Path) -> Topology:
 
 def _reader(head: bytes) -> Callable[[Path], Records] | None:
     first = head.split(b"\n")[0].decode(errors="replace")
-    if head.startswith(b"PAR1"):
-        return _parquet
-    if head.startswith(nfdump.MAGIC):
-        return nfdump.read_nfcapd
-    if head.lstrip().startswith((b"{", b"[")):
-        return nfdump.read_json
-    if vpc.is_header(first):
-        return vpc.read_vpc
-    if "," in first and set(first.strip().split(",")) & {*REQUIRED, *OPTIONAL}:
-        return _csv
-    return None
+    columns = set(first.strip().split(","))
+    kinds = (
+        (head.startswith(b"PAR1"), _parquet),
+        (head.startswith(nfdump.MAGIC), nfdump.read_nfcapd),
+        (pcap.is_capture(head), pcap.read_capture),
+        (netflow.is_netflow(head), netflow.read_netflow),
+        (head.lstrip().startswith((b"{", b"[")), nfdump.read_json),
+        (vpc.is_header(first), vpc.read_vpc),
+        (len(columns) > 1 and bool(columns & {*REQUIRED, *OPTIONAL}), _csv),
+    )
+    return next((reader for fits, reader in kinds if fits), None)
 
 
 def _parquet(path: Path) -> Records:

@@ -1,14 +1,17 @@
 """What ``firstfault flows`` does."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from bot.commandline.flows.documents import to_document
 from bot.commandline.flows.terminal import print_flows
-from bot.commandline.output import patient_reader
+from bot.commandline.flows.trace import to_trace
+from bot.commandline.output import check_writable, patient_reader, write
 from bot.report.json_document import to_json
+from core.elsewhere import elsewhere
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.table import table_from
@@ -18,13 +21,34 @@ from sources.flows.read import read_flows, read_topology
 ANSWERED, INCONCLUSIVE = 0, 1
 
 
-def flows(file: Path, topology: Path | None, *, json: bool) -> int:
-    """Read a capture, answer in the wanted form; the exit code (docs/how-to/flows.md)."""
+@dataclass(frozen=True)
+class Forms:
+    """The forms that an answer is wanted in beside the terminal's, or in its place (json)."""
+
+    json: bool = False
+    html: Path | None = None
+    perfetto: Path | None = None
+
+
+def flows(file: Path, topology: Path | None, forms: Forms, *, version: str) -> int:
+    """Read a capture, answer in the wanted forms; the exit code (docs/how-to/flows.md)."""
+    for path in filter(None, (forms.html, forms.perfetto)):
+        check_writable(path)
     attached = read_topology(topology) if topology is not None else Topology()
     records = read_flows(file)
-    answer = analyse(table_from(records.frame, str(file)), attached, records.told)
+    drawn = forms.html is not None or forms.perfetto is not None
+    answer = analyse(table_from(records.frame, str(file)), attached, records.told, with_lanes=drawn)
+    if forms.html is not None:
+        with elsewhere():
+            from bot.commandline.flows.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it
+
+        write(forms.html, render(answer, attached, file=file.name, version=version))
+        sys.stderr.write(f"Report: {forms.html}\n")
+    if forms.perfetto is not None:
+        write(forms.perfetto, to_trace(answer))
+        sys.stderr.write(f"Trace: {forms.perfetto}, for https://ui.perfetto.dev\n")
     with patient_reader() as reader:
-        sys.stdout.write(to_json(to_document(answer)) if json else _text(answer))
+        sys.stdout.write(to_json(to_document(answer)) if forms.json else _text(answer))
     return reader.exit_code or (ANSWERED if answer.jobs else INCONCLUSIVE)
 
 

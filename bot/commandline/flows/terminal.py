@@ -15,6 +15,7 @@ from core.flows.answer import Finding, FlowsAnswer, JobAnswer, Subject
 MAX_WIDTH, MIN_WIDTH = 110, 40
 MAX_FINDINGS = 20
 MAX_NAMES = 3  # servers of a job
+TITLES = ("Job", "NICs", "DP", "PP", "TP", "steps", "period", "servers")
 QUIET = ("pause", "slow_step")  # single steps: told in one line when there are many
 
 KINDS = {
@@ -50,7 +51,7 @@ def headline(answer: FlowsAnswer) -> str:
     if loud:
         job, finding = loud[0]
         more = f", and {counted(len(loud) - 1, 'more finding')}" if len(loud) > 1 else ""
-        return f"{job.id}: {KINDS[finding.kind]}, {_who(finding.subject)}{more}."
+        return f"{job.id}: {KINDS[finding.kind]}, {who(finding.subject)}{more}."
     if any(not len(job.timeline) for job in answer.jobs):
         return f"{jobs} seen; the records are too coarse to tell whether all of them are healthy."
     single = len(found)
@@ -78,22 +79,23 @@ def _lines(answer: FlowsAnswer) -> Iterator[tuple[Text, int]]:
     for skip in answer.skipped:
         yield Text(f"{skip.step}: {harmless(skip.reason, 300)}"), 4
     yield Text(), 0
-    yield Text(_read(answer)), 0
+    yield Text(read_sentence(answer)), 0
     if not answer.jobs:
         yield Text("docs/how-to/flows.md tells what to capture, and how."), 0
 
 
 def _jobs(answer: FlowsAnswer) -> Iterator[tuple[Text, int]]:
     """The table of jobs."""
-    rows: list[tuple[str, ...]] = [("Job", "NICs", "DP", "PP", "TP", "steps", "period", "servers")]
-    rows += [_row(job) for job in answer.jobs]
+    rows: list[tuple[str, ...]] = [TITLES]
+    rows += [job_row(job) for job in answer.jobs]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for number, row in enumerate(rows):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         yield Text("  ".join([*cells, row[-1]]), "bold" if not number else ""), 0
 
 
-def _row(job: JobAnswer) -> tuple[str, ...]:
+def job_row(job: JobAnswer) -> tuple[str, ...]:
+    """The cells of a job below ``TITLES``."""
     steps = len(job.timeline)
     names = ", ".join(harmless(name, 30) for name in job.servers[:MAX_NAMES])
     more = f" and {len(job.servers) - MAX_NAMES} more" if len(job.servers) > MAX_NAMES else ""
@@ -105,11 +107,12 @@ def _row(job: JobAnswer) -> tuple[str, ...]:
 def _finding(number: int, job: JobAnswer, finding: Finding) -> Text:
     style = "" if finding.kind in QUIET else "bold red"
     text = Text(f"F{number}  {job.id}  ")
-    text.append(f"{KINDS[finding.kind]}, {_who(finding.subject)}", style)
+    text.append(f"{KINDS[finding.kind]}, {who(finding.subject)}", style)
     return text
 
 
-def _who(subject: Subject | None) -> str:
+def who(subject: Subject | None) -> str:
+    """Who a finding names, in words."""
     if subject is None:
         return "nobody stands out"
     if subject.switch:
@@ -122,7 +125,8 @@ def _who(subject: Subject | None) -> str:
     return f"group {subject.group}"
 
 
-def _read(answer: FlowsAnswer) -> str:
+def read_sentence(answer: FlowsAnswer) -> str:
+    """What was read."""
     seconds = (answer.span[1] - answer.span[0]) / 1e6
     by = f", by {', '.join(harmless(name, 30) for name in answer.exporters[:MAX_NAMES])}" if answer.exporters else ""
     more = f" and {len(answer.exporters) - MAX_NAMES} more" if len(answer.exporters) > MAX_NAMES else ""

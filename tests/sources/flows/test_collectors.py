@@ -1,24 +1,27 @@
-"""What real collectors write: softflowd reads packets, nfcapd stores its NetFlow, nfdump tells it to us."""
+"""What real exporters and collectors write: softflowd, nfcapd with nfdump, pmacctd."""
 
 import shutil
 import socket
 import struct
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from core.flows.table import table_from
 from sources.flows.read import read_flows
+from tests.sources.flows.frames import packet, pcap
 
 PACKETS, BYTES = 12, 1_000
 PATIENCE = 20  # seconds for programs that take one
-needed = ("softflowd", "nfcapd", "nfdump")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(any(shutil.which(name) is None for name in needed), reason=f"needs {', '.join(needed)}"),
-]
+pytestmark = pytest.mark.slow
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    missing = [name for name in programs if shutil.which(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
 
 
 def packets(path: Path, at: float) -> None:
@@ -37,6 +40,7 @@ def packets(path: Path, at: float) -> None:
     path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1) + b"".join(frames))
 
 
+@needs("softflowd", "nfcapd", "nfdump")
 def test_packets_come_through_softflowd_and_nfcapd(tmp_path: Path) -> None:
     """One flow with its bytes, packets and milliseconds; a capture of the past is told to be ahead."""
     packets(tmp_path / "two.pcap", at := time.time() - 3600)
@@ -76,6 +80,66 @@ def test_packets_come_through_softflowd_and_nfcapd(tmp_path: Path) -> None:
     assert int(table.end[0] - table.start[0]) == pytest.approx(0.005e6 * (PACKETS - 1), abs=2_000)
     ahead = table.start[0] / 1e6 - at
     assert bool(records.told) == (ahead > 86_400)
+
+
+@needs("softflowd")
+@pytest.mark.parametrize("version", ["5", "9", "10"])
+def test_datagrams_of_softflowd_are_read_without_a_collector(tmp_path: Path, version: str) -> None:
+    """NetFlow 5, 9 and IPFIX as they come from the socket, one behind the other in a file."""
+    packets(tmp_path / "two.pcap", at := time.time() - 3600)
+    exporter = [shutil.which("softflowd") or "", "-r", str(tmp_path / "two.pcap"), "-v", version, "-d", "-c", "none"]
+    exporter += ["-p", str(tmp_path / "pid"), "-a", "-n"]
+
+    (tmp_path / "flows").write_bytes(b"".join(_received(exporter, "127.0.0.1:{port}")))
+
+    records = read_flows(tmp_path / "flows")
+    table = table_from(records.frame, "flows")
+    assert table.addresses == ("10.0.0.1", "10.0.0.2")
+    assert (table.bytes.tolist(), table.packets.tolist()) == ([PACKETS * BYTES], [PACKETS])
+    assert int(table.end[0] - table.start[0]) == pytest.approx(0.005e6 * (PACKETS - 1), abs=2_000)
+    assert table.start[0] / 1e6 == pytest.approx(at, abs=2)  # version 9 tells the hour in whole seconds
+    assert records.told == ()
+
+
+@needs("pmacctd")
+def test_samples_of_pmacctd_are_read(tmp_path: Path) -> None:
+    """sFlow as a real agent sends it; each sample is a record."""
+    packets(tmp_path / "two.pcap", time.time() - 3600)
+    settings = tmp_path / "pmacctd.conf"
+    settings.write_text(
+        f"pcap_savefile: {tmp_path / 'two.pcap'}\npcap_savefile_wait: true\nplugins: sfprobe\n"
+        "sfprobe_agentip: 10.9.9.9\nsfprobe_receiver: 127.0.0.1:PORT\n"
+    )
+
+    datagrams = _received([shutil.which("pmacctd") or "", "-f", str(settings)], settings=settings)
+
+    now = time.time()
+    records = read_flows(pcap(tmp_path / "sent.pcap", [(now, packet("10.9.9.9", payload=data)) for data in datagrams]))
+    (size,) = set(records.frame["bytes"].to_list())
+    assert BYTES <= size <= BYTES + 18  # it may count the headers and the checksum of Ethernet
+    assert PACKETS - 2 <= len(records.frame) <= PACKETS  # it may end before its last datagram is full
+    assert set(records.frame["switch"].to_list()) == {"10.9.9.9"}
+
+
+def _received(command: list[str], receiver: str = "", *, settings: Path | None = None) -> list[bytes]:
+    """The datagrams that a program sends to a socket of ours."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.bind(("127.0.0.1", 0))
+        port = line.getsockname()[1]
+        if settings is not None:
+            settings.write_text(settings.read_text().replace("PORT", str(port)))
+        with subprocess.Popen(
+            [*command, *([receiver.format(port=port)] if receiver else [])], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as running:  # fmt: skip
+            line.settimeout(PATIENCE)
+            found = [line.recv(65_535)]
+            line.settimeout(3)
+            with suppress(TimeoutError):
+                while True:
+                    found.append(line.recv(65_535))
+            running.terminate()
+    return found
 
 
 def _wait_for(port: int) -> None:
