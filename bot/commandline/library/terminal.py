@@ -6,8 +6,8 @@ from typing import Any
 
 from bot.text.harmless import harmless
 from bot.text.wording import counted, names
+from faultlib.asked import Found
 from faultlib.pattern import Clause, Entry, Origin
-from faultlib.recall import Similar
 from faultlib.stats import Stats
 
 WIDTH = 100
@@ -28,7 +28,7 @@ def page(entry: Entry) -> str:
     return "".join(f"{line}\n" for line in _page(entry))
 
 
-def hits(found: Sequence[Similar]) -> str:
+def hits(found: Sequence[Found]) -> str:
     """Patterns that were found, the most alike first."""
     if not found:
         return "Nothing similar is known.\n"
@@ -95,11 +95,11 @@ def _page(entry: Entry) -> Iterator[str]:
         yield from _labelled("" if number else "Life", f"{step.at[:16]}Z {step.action} by {step.who}{why}")
 
 
-def _hit(number: int, similar: Similar) -> Iterator[str]:
-    yield f"{number}.  {similar.entry.id}: {harmless(similar.entry.pattern.title, 200)}"
-    yield f"    alike {similar.score:.2f}; {vouched(similar.entry)}"
-    yield from _wrapped("    Cause: ", similar.entry.pattern.cause)
-    yield from _wrapped("    Fix: ", similar.entry.pattern.fix)
+def _hit(number: int, found: Found) -> Iterator[str]:
+    yield f"{number}.  {found.entry.id}: {harmless(found.entry.pattern.title, 200)}"
+    yield f"    alike {found.score:.2f}; {vouched(found.entry)}"
+    yield from _wrapped("    Cause: ", found.entry.pattern.cause)
+    yield from _wrapped("    Fix: ", found.entry.pattern.fix)
 
 
 def _clause(clause: Clause) -> str:
