@@ -30,8 +30,8 @@ _STEM = 3  # letters that are left of a word at least
 _TALK = frozenset({
     "after", "all", "any", "before", "but", "can", "cannot", "could", "does", "during", "get", "gets", "got", "how",
     "i", "if", "just", "me", "my", "no", "now", "off", "one", "only", "other", "our", "out", "same", "should", "since",
-    "so", "still", "than", "then", "there", "too", "two", "up", "us", "very", "we", "what", "when", "why", "will", "would",
-    "you", "your",
+    "so", "still", "than", "then", "there", "too", "two", "up", "us", "very", "we", "what", "when", "why", "will",
+    "would", "you", "your",
 })  # fmt: skip
 
 
