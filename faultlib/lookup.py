@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from faultlib.database import Database
+from faultlib.errors import LibraryUnavailable
 from faultlib.lexical import Lexicon, words_of
 from faultlib.pattern import Aspect, Part, Pattern
 from faultlib.records import pattern_of
@@ -59,7 +60,12 @@ class Lookup:
     def serves(self) -> bool:
         """Whether it can be asked; if not, all patterns are to be read."""
         [(approved,)] = self._database.rows("SELECT count(*) FROM patterns WHERE status = 'approved'")
-        return bool(approved > FEW and (self._there() or self._made()) and self._current())
+        if approved <= FEW:
+            return False
+        try:
+            return (self._there() or self._made()) and self._current()
+        except LibraryUnavailable:  # another one writes, the disk is full: reading all needs neither
+            return False
 
     def matching(self, texts: Iterable[str]) -> Sequence[str]:
         """Ids of the patterns of each of whose clauses a word stands in the texts."""

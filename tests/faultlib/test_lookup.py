@@ -117,6 +117,16 @@ def test_an_edited_pattern_is_entered_anew(database: Database) -> None:
     assert "made-3" not in index.matching(job_of(before.pattern)[0].texts)
 
 
+def test_where_nothing_can_be_written_all_is_read(database: Database, tmp_path: Path) -> None:
+    """Another program that writes costs time, and no answer."""
+    other = open_database(tmp_path)
+    database.run("PRAGMA busy_timeout=1")
+    with other.writing():
+        assert not Lookup(database).serves()
+    other.close()
+    assert Lookup(database).serves()
+
+
 def test_a_small_library_has_no_index(tmp_path: Path) -> None:
     """It is read whole; nothing is written for it."""
     with_few = open_database(tmp_path)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bot.commandline.library.terminal import hits, numbers, page, table
+from bot.commandline.library.terminal import changes, hits, numbers, page, table
 from bot.commandline.output import patient_reader
 from bot.fetch.jobs import Request
 from bot.investigate import investigate
@@ -57,6 +57,13 @@ def show(pattern: str, *, toml: bool) -> int:
     with open_fault_library(load_settings()) as library:
         entry = library.entry(pattern)
     return _say(write_entry(entry) if toml else page(entry))
+
+
+def versions(pattern: str) -> int:
+    """What each version of a pattern changed."""
+    with open_fault_library(load_settings()) as library:
+        entry, said = library.entry(pattern), library.versions(pattern)
+    return _say(changes(entry, said))
 
 
 def draft(job: str, jobs: str | None) -> int:

@@ -2,13 +2,15 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import unified_diff
 from typing import Any
 
 from bot.text.harmless import harmless
 from bot.text.wording import counted, names
 from faultlib.asked import Found
-from faultlib.pattern import Clause, Entry, Origin
+from faultlib.pattern import Clause, Entry, Origin, Pattern
 from faultlib.stats import Stats
+from faultlib.text import write_pattern
 
 WIDTH = 100
 _LABEL = 10  # columns of "Category  "
@@ -26,6 +28,20 @@ def table(entries: Sequence[Entry]) -> str:
 def page(entry: Entry) -> str:
     """A pattern and its life, with labels."""
     return "".join(f"{line}\n" for line in _page(entry))
+
+
+def changes(entry: Entry, said: Sequence[Pattern]) -> str:
+    """A pattern's versions as differences of their texts, the oldest first, each below who made it."""
+    first = entry.version - len(said) + 1
+    texts = [write_pattern(pattern).splitlines() for pattern in said]
+    told = []
+    for number, text in enumerate(texts):
+        made = next((step for step in entry.history if step.version == first + number), None)
+        by = f", {made.action} by {harmless(made.who, 60)}, {made.at[:10]}" if made else ""
+        told.append(f"Version {first + number}{by}")
+        if number:
+            told += [harmless(line, 400) for line in unified_diff(texts[number - 1], text, n=1, lineterm="")][2:]
+    return "".join(f"{line}\n" for line in told)
 
 
 def hits(found: Sequence[Found]) -> str:
