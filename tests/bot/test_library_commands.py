@@ -9,6 +9,8 @@ import pytest
 
 from bot.commandline.cli import main
 from bot.commandline.library import command as commands
+from bot.library.session import open_fault_library
+from bot.settings import load_settings
 from faultlib.embedding import WordHash
 from faultlib.text import read_entry, write_pattern
 from tests.faultlib.entries import pattern
@@ -202,7 +204,7 @@ def test_each_version_tells_what_it_changed(run: Run, mine: Path) -> None:
     """Who made it, and the lines that differ; the first has nothing to differ from."""
     run("import", str(mine), "--approve", "--who", "ada")
     run("export", "out")
-    with commands.open_fault_library(commands.load_settings()) as library:
+    with open_fault_library(load_settings()) as library:
         entry = library.entry("mine")
         words = entry.pattern.model_copy(update={"cause": "Rust on the cable."})
         library.edit("mine", words, who="bob", why="looked again", revision=entry.revision)
@@ -225,7 +227,7 @@ def test_a_report_tells_what_faults_cost(run: Run, mine: Path, tmp_path: Path) -
     told = {"job_id": "j1", "nodes": ["n1", "n2"], "start": "2026-11-21T00:00:00Z", "end": "2026-11-21T01:30:00Z"}
     (job / "job.json").write_text(json.dumps(told))
     assert "mine" in run("report", "--jobs", str(tmp_path / "jobs"))[1].partition("Never seen again")[2]
-    with commands.open_fault_library(commands.load_settings()) as library:
+    with open_fault_library(load_settings()) as library:
         library.sighted("mine", "j1")
 
     code, out, _ = run("report", "--jobs", str(tmp_path / "jobs"))
