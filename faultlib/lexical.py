@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import fsum, log, sqrt
+from typing import Self
 
 from core.logs.lines import mask
 
@@ -25,6 +26,13 @@ class Lexicon:
         known = [words_of(text) for text in texts]
         self._texts = max(len(known), 1)
         self._holding = Counter(word for words in known for word in words)
+
+    @classmethod
+    def counted(cls, texts: int, holding: Mapping[str, int]) -> Self:
+        """The same, of texts that somebody else has counted: how many, and how many hold each word."""
+        lexicon = cls(())
+        lexicon._texts, lexicon._holding = max(texts, 1), Counter(holding)
+        return lexicon
 
     def rarity(self, word: str) -> float:
         """0.7 and more; a word that no text has is as rare as one that a single text has."""

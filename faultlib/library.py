@@ -4,7 +4,7 @@ Everything that changes a pattern names who does it and why; whoever decides on 
 A library belongs to the thread that opened it.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,7 +18,9 @@ from faultlib.database import Database, encodable, open_database
 from faultlib.embedding import Embedder, EmbeddingUnavailable
 from faultlib.errors import LibraryUnavailable
 from faultlib.index import ExactIndex, Scored, Vector, VectorIndex
+from faultlib.lexical import Lexicon
 from faultlib.life import Act
+from faultlib.lookup import Lookup
 from faultlib.pattern import Entry, Pattern, Sighting, Status, Step
 from faultlib.search import CONFIRMED, Search
 from faultlib.stats import Stats, count
@@ -35,6 +37,7 @@ class Library:
         self._database = database
         self._search = search
         self._clock = clock
+        self._lookup = Lookup(database)
 
     @property
     def read_only(self) -> bool:
@@ -59,6 +62,19 @@ class Library:
     def audit(self) -> Iterator[tuple[str, Step]]:
         """Every step of every pattern, with the pattern's id, in order."""
         return records.history(self._database)
+
+    def may_match(self, texts: Callable[[], Iterable[str]]) -> tuple[Entry, ...]:
+        """The approved patterns that a job with these messages could match; of few patterns all of them."""
+        found = self._lookup.matching(texts()) if self._lookup.serves() else None
+        return self.entries(Status.APPROVED) if found is None else records.entries_of(self._database, found)
+
+    def may_be_like(self, asked: Pattern, also: Collection[str]) -> tuple[tuple[Entry, ...], Lexicon]:
+        """The patterns that could be like this one, and ``also``; with how rare words are among all of the library."""
+        if self._lookup.serves():
+            found = records.entries_of(self._database, {*self._lookup.like(asked), *also})
+            return found, self._lookup.lexicon([asked, *(entry.pattern for entry in found)])
+        found = self.entries()
+        return found, Lexicon(entry.pattern.words() for entry in found if entry.status is Status.APPROVED)
 
     def answers(self) -> Mapping[str, Answers]:
         """What people said of the patterns that were shown to them, by id."""

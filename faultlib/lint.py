@@ -1,9 +1,8 @@
 """What is wrong with patterns that each can be read: what a team's CI tells before they are imported."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
-from faultlib.near import events
+from faultlib.near import contradict
 from faultlib.pattern import Entry, Status
 from faultlib.told import tells_a_cause
 
@@ -25,7 +24,5 @@ def faults_of(entries: Sequence[Entry]) -> Iterator[str]:
             yield f"{entry.id}: all its events are symptoms; it is never told as the cause."
         if not entry.pattern.confirmation:
             yield f"{entry.id}: it does not say how it was confirmed."
-    for one, other in combinations(approved, 2):
-        same = events(one.pattern) and events(one.pattern) == events(other.pattern)
-        if same and one.id != other.id and one.pattern.cause != other.pattern.cause:
-            yield f"{one.id} and {other.id}: the same events, and another cause."
+    for one, other in contradict(approved):
+        yield f"{one.id} and {other.id}: the same events, and another cause."

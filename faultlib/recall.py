@@ -19,10 +19,6 @@ from faultlib.signature import matches_lines
 # told something. From .58 to .74 one of these numbers changes, by one, on either of the two sets of jobs.
 SEMANTIC, LEXICAL = 0.3, 0.7
 SIMILAR = 0.65
-# People's words share few with patterns, so meaning counts more: of 36 questions to the seeds 33 find the right one
-# first; half and half 31, meaning alone 29, words alone 22. The least alike right answer has .23.
-ASKED_SEMANTIC, ASKED_LEXICAL = 0.6, 0.4
-ASKED = 0.2
 SHARED, CONTRADICTED = 0.1, 0.02  # in the order only; neither changes what comes first on the labelled jobs
 LIMIT = 3
 
@@ -38,10 +34,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is looked for. text: what is compared; empty when there is nothing to compare.
-
-    asked: the words are a person's, not a diagnosis.
-    """
+    """What is looked for. text: what is compared; empty when there is nothing to compare."""
 
     text: str
     events: tuple[Shown, ...] = ()
@@ -49,7 +42,6 @@ class Query:
     stage: Stage = Stage.UNKNOWN
     framework: str = ""
     category: Category = Category.UNKNOWN
-    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +77,6 @@ def query_of(diagnosis: Diagnosis) -> Query:
     )
 
 
-def question(words: str) -> Query:
-    """What a person asks in words."""
-    return Query(words.strip(), asked=True)
-
-
 def rank(
     query: Query, entries: Iterable[Entry], semantic: Mapping[str, float], *, limit: int = LIMIT
 ) -> tuple[Similar, ...]:
@@ -98,7 +85,7 @@ def rank(
     Args:
         entries: all patterns of the library; how rare a word is depends on all of them.
         semantic: cosine of query and pattern by pattern id; one that is missing counts as 0. Empty where there is no
-            embedding model: then words alone decide, which finds as much for a diagnosis and less for a question.
+            embedding model: then words alone decide, which finds as much.
     """
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
     if not query.text:
@@ -109,12 +96,11 @@ def rank(
     return tuple(sorted(found, key=lambda one: (-_order(query, one), one.entry.id))[:limit])
 
 
-def likeness(semantic: float | None, lexical: float, *, asked: bool = False) -> float:
+def likeness(semantic: float | None, lexical: float) -> float:
     """How alike two texts are, 0..1, from the cosines of their meaning, where it is known, and of their words."""
     if semantic is None:
         return lexical
-    by_meaning, by_words = (ASKED_SEMANTIC, ASKED_LEXICAL) if asked else (SEMANTIC, LEXICAL)
-    return by_meaning * min(max(semantic, 0.0), 1.0) + by_words * lexical
+    return SEMANTIC * min(max(semantic, 0.0), 1.0) + LEXICAL * lexical
 
 
 def shared_events(query: Query, pattern: Pattern) -> tuple[str, ...]:
@@ -131,16 +117,6 @@ def share(query: Query, pattern: Pattern, shared: Sequence[str]) -> float:
     """How much of the direct traces of both sides they share, 0..1."""
     either = sum(event.role is Role.ROOT for event in query.events) + len(pattern.signature.must)
     return min(2 * len(shared) / (either or 1), 1.0)
-
-
-def contenders(query: Query, entries: Iterable[Entry]) -> frozenset[str]:
-    """Ids of the patterns whose words are alike enough to pass if their meaning is: only they need a vector."""
-    approved = [entry for entry in entries if entry.status is Status.APPROVED]
-    if not query.text:
-        return frozenset()
-    lexicon = Lexicon(entry.pattern.words() for entry in approved)
-    words = {entry.id: lexicon.similarity(query.text, entry.pattern.words()) for entry in approved}
-    return frozenset(name for name, alike in words.items() if likeness(1.0, alike, asked=query.asked) >= _least(query))
 
 
 def contradictions(query: Query, pattern: Pattern) -> tuple[str, ...]:
@@ -160,8 +136,8 @@ def contradictions(query: Query, pattern: Pattern) -> tuple[str, ...]:
 
 def _similar(query: Query, entry: Entry, semantic: float | None, lexicon: Lexicon) -> Similar | None:
     lexical = lexicon.similarity(query.text, entry.pattern.words())
-    score = likeness(semantic, lexical, asked=query.asked)
-    if score < _least(query):
+    score = likeness(semantic, lexical)
+    if score < SIMILAR:
         return None
     shared = shared_events(query, entry.pattern)
     return Similar(
@@ -172,10 +148,6 @@ def _similar(query: Query, entry: Entry, semantic: float | None, lexicon: Lexico
         shared=shared,
         because=_because(query, entry.pattern, (score, semantic, lexical), shared),
     )
-
-
-def _least(query: Query) -> float:
-    return ASKED if query.asked else SIMILAR
 
 
 def _order(query: Query, one: Similar) -> float:

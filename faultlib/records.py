@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import ValidationError
 
@@ -21,6 +21,11 @@ def entries(database: Database, statuses: Sequence[Status]) -> tuple[Entry, ...]
     """All entries of these statuses, by id."""
     chosen = "SELECT id FROM patterns WHERE status IN (SELECT value FROM json_each(?))"
     return _read(database, chosen, json.dumps(statuses))
+
+
+def entries_of(database: Database, ids: Collection[str]) -> tuple[Entry, ...]:
+    """The entries of these ids, by id."""
+    return _read(database, "SELECT value FROM json_each(?)", json.dumps(sorted(ids)))
 
 
 def find(database: Database, pattern_id: str) -> Entry | None:

@@ -15,6 +15,7 @@ from core.parsing.templates import WILDCARD
 from faultlib.pattern import Category, Clause, Entry, Origin, Signature, Status, Where
 
 _SPACES = re.compile(r"\s+")
+_WHOLE = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,28 @@ class _Glob:
                 return False
             found = piece.search(text, found.end())
         return found is not None
+
+
+def fixed_words(event: str) -> frozenset[str]:
+    """Words that stand whole in every message that an event fits, whatever its wildcards and masks stand for."""
+    raw = event.encode("utf-8", "replace")
+    event = raw.removeprefix(take_apart(raw, Format()).prefix).decode()
+    # a hyphen before what a mask replaces may be gone in the message, so such words are left out too
+    taken = [span for spans in (_variables(event), _wildcards(event)) for span in spans]
+    words = {
+        found[0]
+        for found in _WHOLE.finditer(event)
+        if not any(start - 1 <= found.end() and found.start() <= end for start, end, _ in taken)
+    }
+    glob = _glob(event)
+    return frozenset(words & {found[0] for found in _WHOLE.finditer(glob.whole)})
+
+
+def _wildcards(event: str) -> Iterator[tuple[int, int, str]]:
+    at = event.find(WILDCARD)
+    while at >= 0:
+        yield at, at + len(WILDCARD), WILDCARD
+        at = event.find(WILDCARD, at + len(WILDCARD))
 
 
 @lru_cache(maxsize=1 << 14)  # of every clause, at every job

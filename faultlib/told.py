@@ -41,14 +41,19 @@ class Likely:
 
 
 def likely(
-    diagnosis: Diagnosis, entries: Iterable[Entry], matches: Sequence[Match], answers: Mapping[str, Answers]
+    diagnosis: Diagnosis,
+    entries: Iterable[Entry],
+    matches: Sequence[Match],
+    answers: Mapping[str, Answers],
+    lexicon: Lexicon | None = None,
 ) -> tuple[Likely, ...]:
     """The team's patterns that fit a diagnosis, the likeliest first; none is an answer.
 
     Args:
-        entries: all patterns of the library; how rare a word is depends on all of them.
+        entries: the patterns that may fit.
         matches: patterns whose events are all in the job.
         answers: by pattern id.
+        lexicon: how rare a word is in the library; None: the entries are all that it has.
     """
     if not diagnosis.events and not diagnosis.nodes:
         return ()
@@ -56,7 +61,7 @@ def likely(
     team = [entry for entry in approved if entry.origin is Origin.TEAM]
     if not team:
         return ()
-    asked, lexicon = pattern_of(diagnosis), Lexicon(entry.pattern.words() for entry in approved)
+    asked, lexicon = pattern_of(diagnosis), lexicon or Lexicon(entry.pattern.words() for entry in approved)
     matched, traces = {match.entry.id: match for match in matches}, causes_of(diagnosis)
     found = []
     for entry in team:

@@ -13,9 +13,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
+from benchmarks.quality.recall_asked import ASKED, rows
 from benchmarks.quality.recall_cases import Case, read_cases
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, Tally, cosines_of, cross_chosen
-from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from benchmarks.quality.recall_taught import Answer, calibration_error, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.fetch.cache import FolderCache
@@ -29,7 +29,6 @@ from faultlib.recall import (
     SEMANTIC,
     SIMILAR,
     Similar,
-    question,
     rank,
 )
 from faultlib.seeds import read_seeds
@@ -90,7 +89,8 @@ def report(cases: Sequence[Case], embedder: Embedder) -> str:
         parts.append("Which likeness, with the threshold that suits one set best, on the other set:")
         parts.append(_table(CROSS_CHOSEN, cross_chosen(failed, CROSSED, embedder)))
     if seeds:
-        parts.append(_in_words(seeds, embedder))
+        parts.append("Questions in people's words to the seeds, and how many were told something:")
+        parts.append(_table(ASKED, rows(seeds, embedder)))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -223,22 +223,6 @@ def _kind(one: Similar, cases: Sequence[Case]) -> str:
 
 def _library(cases: Sequence[Case], more: Sequence[Entry]) -> list[Entry]:
     return [*(case.entry for case in cases), *more]
-
-
-# --- in people's words --------------------------------------------------------------------------------------------
-
-
-def _in_words(seeds: Sequence[Entry], embedder: Embedder) -> str:
-    first = three = 0
-    for words, expected in QUESTIONS:
-        found = [one.entry.id for one in rank(question(words), seeds, cosines_of(words, seeds, embedder))]
-        first += bool(set(found[:1]) & set(expected))
-        three += bool(set(found) & set(expected))
-    told = sum(bool(rank(question(words), seeds, cosines_of(words, seeds, embedder))) for words in STRANGE)
-    return (
-        f"Of {len(QUESTIONS)} questions in people's words to {len(seeds)} seeds, {first} find a right one first and"
-        f" {three} among three; of {len(STRANGE)} questions that no seed answers, {told} are told something."
-    )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -18,6 +18,7 @@ from core.naming import natural
 from core.occurrences import find_occurrences
 from core.parsed import Parsed
 from faultlib import pattern as patterns
+from faultlib.draft import pattern_of
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
 from faultlib.errors import LibraryUnavailable
 from faultlib.library import Library, open_library
@@ -79,15 +80,17 @@ class LibrarySession:
         """
         if self._library is None or parsed.job.status is Status.COMPLETED:
             return ()
-        approved = self._library.entries(patterns.Status.APPROVED)
-        return find_matches(approved, find_occurrences(parsed), parsed.nodes)
+        said = find_occurrences(parsed)
+        approved = self._library.may_match(lambda: (text for one in said for text in one.texts))
+        return find_matches(approved, said, parsed.nodes)
 
     def recall(self, diagnosis: Diagnosis, matches: Sequence[Match]) -> tuple[KnownFault, ...]:
         """What the team knows of such a job, then public facts that it does not cover; P1, P2, ... in this order."""
         if self._library is None or (diagnosis.scope is Scope.NONE and not diagnosis.events):
             return ()
-        entries = self._library.entries()
-        found = likely(diagnosis, entries, matches, self._library.answers())
+        also = [match.entry.id for match in matches]
+        entries, lexicon = self._library.may_be_like(pattern_of(diagnosis), also)
+        found = likely(diagnosis, entries, matches, self._library.answers(), lexicon)
         known = known_faults(diagnosis, matches, found)
         self._note_sightings(diagnosis.job, [fault for fault in known if fault.agrees and fault.fit != Fit.LOOKS])
         return tuple(numbered(known))

@@ -1,8 +1,9 @@
 """How the recall benchmark judges a library: nobody finds itself, no kind leaks, and what is counted."""
 
 import json
+import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 from benchmarks.quality import recall
 from benchmarks.quality.__main__ import LAB
 from benchmarks.quality.recall import main, matches, report, similar, tally
+from benchmarks.quality.recall_asked import Counted, counted
 from benchmarks.quality.recall_cases import Case, Seen, case_of, read_cases
 from benchmarks.quality.recall_likeness import Tally, best_threshold, grid_of, tally_at
+from benchmarks.quality.recall_public import NONSENSE, PUBLIC, Asked
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from benchmarks.unpack import unpack
 from core.cache import MemoryCache
@@ -21,9 +24,11 @@ from core.job import Job
 from core.model import Diagnosis
 from core.occurrences import Occurrence
 from faultlib.embedding import WordHash
+from faultlib.pattern import Entry
 from faultlib.seeds import read_seeds
 from sources.fake import FakeJobs
 from tests.support.library_diagnoses import diagnosis, link_down, time_limit
+from tests.support.library_entries import entry
 
 EMBEDDER = WordHash()
 
@@ -126,14 +131,14 @@ def test_the_report_counts_both_sets() -> None:
     """A table row for each set, who was told something, and the likenesses when there are two sets."""
     text = report((*cases(), case("s01", None, diagnosis())), EMBEDDER)
 
-    rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| lab", "| public"))]
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| lab |", "| public |"))]
     taught, rows = rows[:2], rows[2:]
     assert [row[:2] for row in taught] == [["| lab", "1"], ["| public", "0"]]  # one sibling: two jobs of one kind
     assert [row[0] for row in rows] == ["| lab"] * 2 + ["| public"] * 2 + ["| lab"] * 2 + ["| public"] * 2
     assert rows[0][2:7] == ["2", "2", "2", "2", "0"]
     assert "kind was taken out: nobody." in text
     assert "| words |" in text
-    assert f"Of {len(QUESTIONS)} questions" in text
+    assert f"| written by us | {len(QUESTIONS)} |" in text
 
 
 def test_the_questions_are_answered_by_seeds_that_exist() -> None:
@@ -144,6 +149,31 @@ def test_the_questions_are_answered_by_seeds_that_exist() -> None:
     assert len(set(asked)) == len(asked) >= 20
     assert {name for _, expected in QUESTIONS for name in expected} <= seeds.keys()
     assert not {words.lower() for words in (*asked, *STRANGE)} & set(seeds.values())
+
+
+def test_public_questions_name_their_thread_and_seeds_that_exist() -> None:
+    """Sixty and more, each once; both halves have questions that seeds answer, and some that none does."""
+    known = {seed.id for seed in read_seeds()}
+
+    assert len({one.words for one in PUBLIC}) == len(PUBLIC) >= 60
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", one.thread) for one in PUBLIC)
+    assert {name for one in PUBLIC for name in one.seeds} <= known
+    assert all({bool(one.seeds) for one in half} == {True, False} for half in (PUBLIC[::2], PUBLIC[1::2]))
+    assert not {one.words for one in PUBLIC} & {*NONSENSE, *STRANGE}
+
+
+def test_questions_are_counted_by_what_answers_them() -> None:
+    """Held: the first and among three. Taken out, left out and nonsense: told anything at all is counted."""
+    held, left = Asked("held", "a/b#1", ("right",)), Asked("left", "a/b#2")
+    library = [entry("wrong"), entry("right")]
+
+    def everything(words: str, entries: Sequence[Entry], semantic: Mapping[str, float]) -> list[str]:
+        assert {one.id for one in entries} <= semantic.keys()
+        return [one.id for one in entries] if words in ("held", "left") else []
+
+    got = counted([held, left], ["nonsense"], library, EMBEDDER, everything)
+
+    assert got == Counted(held=1, first=0, three=1, taken_told=1, left=1, left_told=1, nonsense=1, nonsense_told=0)
 
 
 def test_what_was_seen_is_kept_between_runs(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from bot.commandline.cli import main
 from bot.commandline.library import command as commands
+from bot.library.session import open_fault_library
+from bot.settings import load_settings
 from faultlib.embedding import WordHash
 from faultlib.text import read_entry, write_pattern
 from tests.support.library_entries import pattern
@@ -197,3 +199,43 @@ def test_a_teams_ci_checks_its_patterns(run: Run, mine: Path) -> None:
 
     assert (code, bool(out)) in {(0, True), (1, True)}
     assert not (mine.parent / "library").exists()
+
+
+def test_each_version_tells_what_it_changed(run: Run, mine: Path) -> None:
+    """Who made it, and the lines that differ; the first has nothing to differ from."""
+    run("import", str(mine), "--approve", "--who", "ada")
+    run("export", "out")
+    with open_fault_library(load_settings()) as library:
+        entry = library.entry("mine")
+        words = entry.pattern.model_copy(update={"cause": "Rust on the cable."})
+        library.edit("mine", words, who="bob", why="looked again", revision=entry.revision)
+
+    code, out, _ = run("show", "mine", "--versions")
+
+    assert code == 0
+    heads = [line for line in out.splitlines() if line.startswith("Version")]
+    assert [head.partition(", 20")[0] for head in heads] == ["Version 1, draft by ada", "Version 2, edit by bob"]
+    assert '-cause = "Dust on the cable."' in out.splitlines()
+    assert '+cause = "Rust on the cable."' in out.splitlines()
+    assert "title" not in out.partition("Version 2")[2].partition("@@")[0]
+
+
+def test_a_report_tells_what_faults_cost(run: Run, mine: Path, tmp_path: Path) -> None:
+    """Jobs, node-hours where job.json tells them, and what came back; as JSON too."""
+    run("import", str(mine), "--approve", "--who", "ada")
+    job = tmp_path / "jobs" / "j1"
+    (job / "logs").mkdir(parents=True)
+    told = {"job_id": "j1", "nodes": ["n1", "n2"], "start": "2026-11-21T00:00:00Z", "end": "2026-11-21T01:30:00Z"}
+    (job / "job.json").write_text(json.dumps(told))
+    assert "mine" in run("report", "--jobs", str(tmp_path / "jobs"))[1].partition("Never seen again")[2]
+    with open_fault_library(load_settings()) as library:
+        library.sighted("mine", "j1")
+
+    code, out, _ = run("report", "--jobs", str(tmp_path / "jobs"))
+
+    assert code == 0
+    assert "  mine (Our own <b>fault</b>): 1 job, 3.0 node-hours" in out.splitlines()
+    assert json.loads(run("report", "--jobs", str(tmp_path / "jobs"), "--json")[1])["costs"] == [
+        {"pattern": "mine", "jobs": ["j1"], "node_hours": 3.0}
+    ]
+    assert "Without node-hours" in run("report", "--jobs", str(tmp_path / "nowhere"))[2]

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.flow_sets import Fault, Layout, simulate
+from benchmarks.support.chromium import CHROMIUM, REQUIRED, chromium
 from bot.commandline.flows.page import render
 from core.flows.analyse import analyse
 from core.flows.table import table_from
 from core.flows.topology import topology_from
-from tests.e2e_browser.chromium import CHROMIUM, REQUIRED, chromium
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None and not REQUIRED, reason="needs chromium")
 

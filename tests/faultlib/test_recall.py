@@ -1,4 +1,4 @@
-"""Which confirmed patterns a job, or a question, is told of; and when it is told of none."""
+"""Which confirmed patterns a job is told of; and when it is told of none."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,12 @@ from faultlib.draft import pattern_of
 from faultlib.embedding import WordHash
 from faultlib.pattern import Category, Clause, Entry, Origin, Signature, Status
 from faultlib.recall import (
-    ASKED,
     LEXICAL,
     SEMANTIC,
-    SIMILAR,
     Query,
     contradictions,
     likeness,
     query_of,
-    question,
     rank,
     share,
     shared_events,
@@ -147,8 +144,7 @@ def test_the_order_of_the_library_does_not_matter(order: Sequence[int]) -> None:
 @pytest.mark.parametrize("cosine", [-1.0, 0.0, 0.5, 1.0, 1.0000001])
 def test_a_score_stays_between_0_and_1(cosine: float) -> None:
     """Whatever cosine an index gives, and for a pattern that it did not give."""
-    for asked in (False, True):
-        assert 0 <= likeness(cosine, 0.0, asked=asked) <= likeness(cosine, 1.0, asked=asked) <= 1
+    assert 0 <= likeness(cosine, 0.0) <= likeness(cosine, 1.0) <= 1
     assert rank(query_of(link_down()), LIBRARY, {"other": 1.0})[0].semantic == 0
 
 
@@ -187,7 +183,7 @@ def test_the_share_of_events_counts_both_sides() -> None:
     shares = [share(query, pattern("x", signature=Signature(must=must)), ("E1",)) for must in ((one,), (one, two))]
 
     assert shares == [1.0, pytest.approx(2 / 3)]
-    assert share(question("x"), pattern("x"), ()) == 0
+    assert share(Query("x"), pattern("x"), ()) == 0
 
 
 @pytest.mark.parametrize(
@@ -219,26 +215,6 @@ def test_a_contradiction_hides_nothing() -> None:
     found = rank(query_of(link_down()), library, {"a": 0.8, "b": 0.8})
 
     assert [one.entry.id for one in found] == ["b", "a"]
-
-
-def test_a_question_needs_less_likeness_than_a_diagnosis() -> None:
-    """People use other words than logs, so their questions have weights and a threshold of their own."""
-    library = (
-        entry("cable", title="A cable was loose", cause="Somebody pulled at it."),
-        entry("disk", title="Disk full", cause="Nobody deleted old checkpoints."),
-    )
-
-    asked = rank(question("  is a cable loose?  "), library, {"cable": 0.4, "disk": 0.1})
-    diagnosed = rank(Query("is a cable loose?"), library, {"cable": 0.4, "disk": 0.1})
-
-    assert [one.entry.id for one in asked] == ["cable"]
-    assert ASKED <= asked[0].score < SIMILAR
-    assert diagnosed == ()
-
-
-def test_an_empty_question_finds_nothing() -> None:
-    """Blanks are no question."""
-    assert rank(question(" \n"), LIBRARY, dict.fromkeys(("link-down", "time-limit"), 1.0)) == ()
 
 
 def test_without_an_embedding_model_words_decide() -> None:

@@ -204,6 +204,7 @@ def _use() -> None:
     from bot.fetch.jobs import Request  # noqa: PLC0415
     from bot.investigate import draft, follow_up, investigate, page  # noqa: PLC0415
     from bot.settings import Settings  # noqa: PLC0415
+    from faultlib.asked import terms_of  # noqa: PLC0415
 
     settings = Settings(jobs=str(ROOT / "examples"))
     for job in USED:
@@ -212,6 +213,7 @@ def _use() -> None:
     for question in ASKED:
         follow_up(question, Request("f07"), settings, found=(answer.diagnosis, answer.known))
     topics()
+    terms_of(ASKED[0])
 
 
 def _caller() -> str:

@@ -59,11 +59,14 @@ def show(
     pattern: PatternArgument,
     *,
     toml: Annotated[bool, typer.Option("--toml", help="As export writes it.")] = False,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="What each version changed, and who changed it.")
+    ] = False,
 ) -> None:
     """Show a pattern with its life: who did what and when, and the jobs that it was seen in."""
     from bot.commandline.library import command as commands  # noqa: PLC0415
 
-    raise typer.Exit(commands.show(pattern, toml=toml))
+    raise typer.Exit(commands.versions(pattern) if versions else commands.show(pattern, toml=toml))
 
 
 @app.command("draft")
@@ -175,3 +178,17 @@ def stats(*, json: JsonOption = False) -> None:
     from bot.commandline.library import command as commands  # noqa: PLC0415
 
     raise typer.Exit(commands.stats(json=json))
+
+
+@app.command("report")
+def report(
+    *,
+    jobs: Annotated[
+        str | None, typer.Option("--jobs", metavar="URL", help="Where jobs live. [FIRSTFAULT_JOBS]")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Tell which faults cost most and which came back, and which patterns to retire, merge or correct."""
+    from bot.commandline.library import report as reports  # noqa: PLC0415
+
+    raise typer.Exit(reports.report(jobs, json=json))

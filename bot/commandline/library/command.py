@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bot.commandline.library.terminal import hits, numbers, page, table
+from bot.commandline.library.terminal import changes, hits, numbers, page, table
 from bot.commandline.output import patient_reader
 from bot.fetch.jobs import Request
 from bot.investigate import investigate
@@ -16,6 +16,7 @@ from bot.settings import load_settings
 from bot.text.harmless import harmless, storable
 from core.errors import BadSettings, FirstfaultError
 from faultlib.answers import Answers, Verdict
+from faultlib.asked import find
 from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import StaleRevision, WrongStep
@@ -23,7 +24,6 @@ from faultlib.library import Library
 from faultlib.lint import faults_of
 from faultlib.near import nearly
 from faultlib.pattern import Entry, Origin, Status
-from faultlib.recall import question, rank
 from faultlib.text import BadPattern, read_entry, write_entry, write_pattern
 
 DONE, NOTHING = 0, 1
@@ -32,13 +32,12 @@ DONE, NOTHING = 0, 1
 def search(words: str, *, limit: int, json: bool) -> int:
     """Patterns that read like the words; 1 when nothing similar is known."""
     with open_fault_library(load_settings()) as library:
-        asked = question(words)
         try:
-            meaning = library.similarities(asked.text) if asked.text else {}
+            meaning = library.similarities(words) if words.strip() else {}
         except EmbeddingUnavailable as trouble:
             sys.stderr.write(f"Compared by words only: {trouble.message}\n")
             meaning = {}
-        found = rank(asked, library.entries(), meaning, limit=limit)
+        found = find(words, library.entries(), meaning, limit=limit)
     rows = [
         {"pattern": one.entry.id, "score": one.score, "because": one.because, "title": one.entry.pattern.title}
         for one in found
@@ -58,6 +57,13 @@ def show(pattern: str, *, toml: bool) -> int:
     with open_fault_library(load_settings()) as library:
         entry = library.entry(pattern)
     return _say(write_entry(entry) if toml else page(entry))
+
+
+def versions(pattern: str) -> int:
+    """What each version of a pattern changed."""
+    with open_fault_library(load_settings()) as library:
+        entry, said = library.entry(pattern), library.versions(pattern)
+    return _say(changes(entry, said))
 
 
 def draft(job: str, jobs: str | None) -> int:

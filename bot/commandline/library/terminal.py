@@ -2,13 +2,15 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import unified_diff
 from typing import Any
 
 from bot.text.harmless import harmless
 from bot.text.wording import counted, names
-from faultlib.pattern import Clause, Entry, Origin
-from faultlib.recall import Similar
+from faultlib.asked import Found
+from faultlib.pattern import Clause, Entry, Origin, Pattern
 from faultlib.stats import Stats
+from faultlib.text import write_pattern
 
 WIDTH = 100
 _LABEL = 10  # columns of "Category  "
@@ -28,7 +30,21 @@ def page(entry: Entry) -> str:
     return "".join(f"{line}\n" for line in _page(entry))
 
 
-def hits(found: Sequence[Similar]) -> str:
+def changes(entry: Entry, said: Sequence[Pattern]) -> str:
+    """A pattern's versions as differences of their texts, the oldest first, each below who made it."""
+    first = entry.version - len(said) + 1
+    texts = [write_pattern(pattern).splitlines() for pattern in said]
+    told = []
+    for number, text in enumerate(texts):
+        made = next((step for step in entry.history if step.version == first + number), None)
+        by = f", {made.action} by {harmless(made.who, 60)}, {made.at[:10]}" if made else ""
+        told.append(f"Version {first + number}{by}")
+        if number:
+            told += [harmless(line, 400) for line in unified_diff(texts[number - 1], text, n=1, lineterm="")][2:]
+    return "".join(f"{line}\n" for line in told)
+
+
+def hits(found: Sequence[Found]) -> str:
     """Patterns that were found, the most alike first."""
     if not found:
         return "Nothing similar is known.\n"
@@ -95,11 +111,11 @@ def _page(entry: Entry) -> Iterator[str]:
         yield from _labelled("" if number else "Life", f"{step.at[:16]}Z {step.action} by {step.who}{why}")
 
 
-def _hit(number: int, similar: Similar) -> Iterator[str]:
-    yield f"{number}.  {similar.entry.id}: {harmless(similar.entry.pattern.title, 200)}"
-    yield f"    alike {similar.score:.2f}; {vouched(similar.entry)}"
-    yield from _wrapped("    Cause: ", similar.entry.pattern.cause)
-    yield from _wrapped("    Fix: ", similar.entry.pattern.fix)
+def _hit(number: int, found: Found) -> Iterator[str]:
+    yield f"{number}.  {found.entry.id}: {harmless(found.entry.pattern.title, 200)}"
+    yield f"    alike {found.score:.2f}; {vouched(found.entry)}"
+    yield from _wrapped("    Cause: ", found.entry.pattern.cause)
+    yield from _wrapped("    Fix: ", found.entry.pattern.fix)
 
 
 def _clause(clause: Clause) -> str:

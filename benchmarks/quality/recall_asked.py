@@ -1,0 +1,79 @@
+"""How well questions in people's words are answered from the seeds, and how often "nothing like it" is the answer.
+
+A cut is chosen on one half of the public questions (``recall_public``) and told of the other. A held question is one
+that seeds answer; taken out, it asks the library without them; nobody answers the left-out ones and nonsense.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.quality.recall_likeness import cosines_of
+from benchmarks.quality.recall_public import NONSENSE, PUBLIC, Asked
+from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
+from faultlib.asked import find
+from faultlib.embedding import Embedder
+from faultlib.pattern import Entry
+
+ASKED = ("questions", "held", "first", "in three", "taken out", "told", "left out", "told", "nonsense", "told")
+LIMIT = 3
+Cosines = Mapping[str, float]
+Answering = Callable[[str, Sequence[Entry], Cosines], Sequence[str]]  # ids of what is told, the best first
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What became of some questions; see the head of this file."""
+
+    held: int
+    first: int
+    three: int
+    taken_told: int
+    left: int
+    left_told: int
+    nonsense: int
+    nonsense_told: int
+
+
+def halves() -> Mapping[str, tuple[Sequence[Asked], Sequence[str]]]:
+    """Questions and nonsense: the older ones, the half that the cut is chosen on, and the half that it is told of."""
+    return {
+        "written by us": ([Asked(words, "", tuple(seeds)) for words, seeds in QUESTIONS], STRANGE),
+        "public, chosen on": (PUBLIC[::2], NONSENSE[::2]),
+        "public, told of": (PUBLIC[1::2], NONSENSE[1::2]),
+    }
+
+
+def rows(seeds: Sequence[Entry], embedder: Embedder) -> Iterable[Sequence[object]]:
+    """A row for each part of the questions."""
+    for name, (asked, nonsense) in halves().items():
+        got = counted(asked, nonsense, seeds, embedder, answered)
+        cells = (got.held, got.first, got.three, got.held, got.taken_told)
+        yield name, *cells, got.left, got.left_told, got.nonsense, got.nonsense_told
+
+
+def answered(words: str, entries: Sequence[Entry], semantic: Cosines) -> Sequence[str]:
+    """What the library tells."""
+    return [one.entry.id for one in find(words, entries, semantic, limit=LIMIT)]
+
+
+def counted(
+    questions: Sequence[Asked],
+    nonsense: Sequence[str],
+    seeds: Sequence[Entry],
+    embedder: Embedder,
+    answering: Answering,
+) -> Counted:
+    """Ask them all."""
+    held = [one for one in questions if one.seeds]
+    left = [one for one in questions if not one.seeds]
+    first = three = taken = 0
+    for one in held:
+        semantic = cosines_of(one.words, seeds, embedder)
+        told = answering(one.words, seeds, semantic)
+        first += bool(set(told[:1]) & set(one.seeds))
+        three += bool(set(told) & set(one.seeds))
+        rest = [seed for seed in seeds if seed.id not in one.seeds]
+        taken += bool(answering(one.words, rest, semantic))
+    strange = [bool(answering(words, seeds, cosines_of(words, seeds, embedder))) for words in nonsense]
+    astray = [bool(answering(one.words, seeds, cosines_of(one.words, seeds, embedder))) for one in left]
+    return Counted(len(held), first, three, taken, len(left), sum(astray), len(strange), sum(strange))

@@ -1,0 +1,101 @@
+"""``firstfault library report``: what the known faults cost, and what of the library a person should look at."""
+
+import json as jsonlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from bot.commandline.output import patient_reader
+from bot.fetch.attempts import manifests_of
+from bot.library.session import now, open_fault_library
+from bot.settings import load_settings
+from bot.text.harmless import harmless, storable
+from bot.text.wording import counted, names
+from core.errors import FirstfaultError
+from core.job import Manifest
+from faultlib.account import Account, account
+from faultlib.pattern import Entry
+from sources.jobs import open_source
+
+SHOWN = 10  # lines of a part; --json has all
+
+
+def report(jobs: str | None, *, json: bool) -> int:
+    """Count, and tell."""
+    settings = load_settings()
+    manifests: Sequence[Manifest] = ()
+    try:
+        manifests = manifests_of(open_source(jobs or settings.jobs, links=settings.follow_links), None)
+    except FirstfaultError as trouble:
+        sys.stderr.write(f"Without node-hours: {trouble.message}\n")
+    with open_fault_library(settings) as library:
+        told = account(library.entries(), now=now(), node_hours=node_hours(manifests))
+    text = jsonlib.dumps(document(told), indent=2) + "\n" if json else "".join(f"{line}\n" for line in lines(told))
+    with patient_reader() as reader:
+        sys.stdout.write(storable(text))
+    return reader.exit_code
+
+
+def node_hours(manifests: Sequence[Manifest]) -> Mapping[str, float]:
+    """What each job took, where its manifest names its nodes and when it began and ended."""
+    return {one.job_id: len(one.nodes) * hours for one in manifests if one.nodes and (hours := _hours(one)) is not None}
+
+
+def document(told: Account) -> dict[str, object]:
+    """All of it, for programs."""
+    return {
+        "costs": [{"pattern": one.entry.id, "jobs": one.jobs, "node_hours": one.node_hours} for one in told.costs],
+        "returned": [{"pattern": entry.id, "jobs": jobs} for entry, jobs in told.returned],
+        "never_seen": [entry.id for entry in told.silent],
+        "not_seen_for_a_year": [entry.id for entry in told.old],
+        "conflicts": [[one.id, other.id] for one, other in told.conflicts],
+        "nearly_the_same": [[one.id, other.id] for one, other in told.twins],
+    }
+
+
+def lines(told: Account) -> Iterator[str]:
+    """A part for each question; one that has no answer is left out."""
+    parts = (
+        ("What cost most", [f"{_named(one.entry)}: {_price(len(one.jobs), one.node_hours)}" for one in told.costs]),
+        (
+            "Came back after it was confirmed",
+            [f"{_named(entry)}: {names(list(jobs), 5)}" for entry, jobs in told.returned],
+        ),
+        ("Never seen again since it was drafted", [_named(entry) for entry in told.silent]),
+        (
+            "Not seen for a year; to retire one: firstfault library retire PATTERN --why REASON",
+            [_named(entry) for entry in told.old],
+        ),
+        (
+            "The same events and another cause; one of them is wrong, or too wide",
+            [f"{one.id} and {other.id}" for one, other in told.conflicts],
+        ),
+        (
+            "Nearly the same; to make one of them: firstfault library merge PATTERN INTO",
+            [f"{one.id} and {other.id}" for one, other in told.twins],
+        ),
+    )
+    if not any(found for _, found in parts):
+        yield "No job has shown a pattern yet, and none needs a look."
+    for title, found in parts:
+        if found:
+            yield f"{title}:"
+            yield from (f"  {line}" for line in found[:SHOWN])
+            if len(found) > SHOWN:
+                yield f"  and {len(found) - SHOWN} more (--json)"
+
+
+def _price(jobs: int, hours: float | None) -> str:
+    return counted(jobs, "job") + ("" if hours is None else f", {hours:,.1f} node-hours")
+
+
+def _named(entry: Entry) -> str:
+    return f"{entry.id} ({harmless(entry.pattern.title, 80)})"
+
+
+def _hours(manifest: Manifest) -> float | None:
+    try:
+        took = datetime.fromisoformat(manifest.end or "") - datetime.fromisoformat(manifest.start or "")
+    except (ValueError, TypeError):  # it does not say, or one of the two has no time zone
+        return None
+    return max(took.total_seconds(), 0.0) / 3600
