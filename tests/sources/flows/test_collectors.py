@@ -12,7 +12,7 @@ import pytest
 
 from core.flows.table import table_from
 from sources.flows.read import read_flows
-from tests.sources.flows.frames import packet, pcap
+from tests.support.flow_frames import packet, pcap
 
 PACKETS, BYTES = 12, 1_000
 PATIENCE = 20  # seconds for programs that take one

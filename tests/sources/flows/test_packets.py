@@ -12,7 +12,7 @@ import pytest
 from core.errors import UnreadableFlows
 from core.flows.table import table_from
 from sources.flows.read import read_flows
-from tests.sources.flows.frames import TCP, packet, pcap, pcapng
+from tests.support.flow_frames import TCP, packet, pcap, pcapng
 
 AT = 1_700_000_000.5
 MESSAGES = [
