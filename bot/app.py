@@ -84,7 +84,7 @@ class Bot:
             self.state,
             self._run_messages,
             files=settings.state / REPORTS,
-            limits=Limits(runs=settings.runs, run_seconds=settings.deadline),
+            limits=Limits(runs=settings.runs, run_seconds=settings.deadline, spare=True),
             counters=self.metrics,
             version=version,
             tasks=tasks,

@@ -90,6 +90,8 @@ def _open_ends(state: State) -> Iterator[str]:
         yield f"{decision.run}: approved, and not archived"
     for row in state.database.query("SELECT id FROM questions WHERE told = 0"):
         yield f"{row['id']}: a question without its reply"
+    for row in state.database.query("SELECT run FROM drawings WHERE told = 0"):
+        yield f"{row['run']}: a report that is still to be drawn"
 
 
 # --- what is lost when it does not come ---

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.jobs import tasks
-from bot.jobs.messages import Ask, Diagnose, Embed
+from bot.jobs.messages import Ask, Diagnose, Draw, Embed
 from bot.jobs.tasks import TaskOutput
 from bot.state.answers import SavedAnswer, answer_of
 
-TASKS = {name: f"benchmarks.support.quick:{name}" for name in ("diagnose", "ask", "embed")}
+TASKS = {name: f"benchmarks.support.quick:{name}" for name in ("diagnose", "draw", "ask", "embed")}
 ANSWER, STARTS = "answer.json", "starts"
 PATIENCE = 90.0  # seconds until a job that nobody lets go ends by itself
 
@@ -28,15 +28,20 @@ def diagnose(order: Diagnose, voice: TaskOutput) -> SavedAnswer:
         return tasks.diagnose(order, voice)
     saved = answer_of((place / ANSWER).read_text(encoding="ascii"))
     assert saved.diagnosis is not None
-    report = tasks.kept(Path(order.folder, "report.html"), b"<p>report</p>")
-    found = replace(saved, job=order.job, diagnosis=replace(saved.diagnosis, job=order.job), report=report, plot="")
+    found = replace(saved, job=order.job, diagnosis=replace(saved.diagnosis, job=order.job), report="", plot="")
     voice.progress("reading", 1, 2)
-    voice.tell(replace(found, note=None, report=""))
+    voice.tell(replace(found, note=None))
     if order.job.startswith("gate"):
         _wait_for(place / order.job)
     if order.job.startswith("once") and _starts(place, order.job) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     return found
+
+
+def draw(order: Draw, voice: TaskOutput) -> SavedAnswer:
+    if order.answer.job.startswith("real"):
+        return tasks.draw(order, voice)
+    return replace(order.answer, report=tasks.kept(Path(order.folder, "report.html"), b"<p>report</p>"))
 
 
 def ask(order: Ask, _: TaskOutput) -> str:

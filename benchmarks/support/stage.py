@@ -158,9 +158,17 @@ class Stage:
 
         def told() -> bool:
             runs = [self.run(job) for job in jobs]
-            return all(run is not None and run.told for run in runs)
+            return all(run is not None and run.told and not self.to_draw(run) for run in runs)
 
         eventually(told, f"{', '.join(jobs)} told")
+
+    def to_draw(self, run: Run) -> bool:
+        """Whether its pictures are still to come."""
+        state = open_state(self.state / "state.db")
+        try:
+            return bool(state.database.query("SELECT 1 FROM drawings WHERE run = ? AND told = 0", run.id))
+        finally:
+            state.close()
 
     def parents(self, job: str) -> tuple[Message, ...]:
         """Messages about a job that stand in a channel, and not in a thread."""

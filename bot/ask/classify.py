@@ -86,6 +86,11 @@ def _vectors(texts: Sequence[str], embedder: Embedder | None, cache: ByteCache |
     return vectors
 
 
+def prepare_questions(embedder: Embedder, cache: ByteCache) -> None:
+    """Keep the vectors of the labelled questions: making them takes longer than everything else of a first reply."""
+    _vectors([text for text, _ in labelled()], embedder, cache)
+
+
 @cache
 def by_letters() -> Classifier:
     """The classifier without an embedding model."""

@@ -1,7 +1,8 @@
 """The child process: does one task of the table, speaks over a pipe, and dies with whoever started it.
 
 Started as ``python -m bot.jobs.child`` by ``bot.jobs.child_process``. Its standard input brings one order and then
-stays open: when it closes, the worker is gone, and so is the child, whatever it is doing.
+stays open: when it closes, the worker is gone, and so is the child, whatever it is doing. A function that is named on
+its command line is called before the order is read: it loads what takes long.
 """
 
 import contextlib
@@ -9,9 +10,12 @@ import importlib
 import os
 import resource
 import signal
+import sys
+import tempfile
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,11 +40,17 @@ _EXPENDABLE = "500"  # of 1000: when memory runs out, the kernel ends the child 
 def main() -> None:
     """Do the task that standard input names."""
     orders, output = _pipes()
-    order = of_line(orders.readline())
+    _be_modest()
+    for loading in sys.argv[1:]:
+        _function(loading)()
+    line = orders.readline()
+    if not line:
+        return  # it was held ready, and nothing came
+    order = of_line(line)
     if not isinstance(order, ChildOrder):
         raise TypeError("a child is told what to do first")
     threading.Thread(target=_die_with_parent, args=(orders,), daemon=True).start()
-    _be_modest(order.memory_bytes)
+    _keep_to(order)
     output.say(_outcome(order, output))
 
 
@@ -80,8 +90,7 @@ class PipeOutput:
 def _outcome(order: ChildOrder, output: PipeOutput) -> Message:
     """The last message. The except is broad: an unknown error goes to the bot with its trace."""
     try:
-        module, _, function = order.target.partition(":")
-        ending = getattr(importlib.import_module(module), function)(order.body, output)
+        ending = _function(order.target)(order.body, output)
     except FirstfaultError as error:
         return FailureMessage(whole_failure(error), audience=error.audience)
     except MemoryError:
@@ -93,6 +102,13 @@ def _outcome(order: ChildOrder, output: PipeOutput) -> Message:
     return AnswerMessage(ending, final=True) if isinstance(ending, SavedAnswer) else ReplyMessage(ending)
 
 
+def _function(target: str) -> Callable[..., Any]:
+    """The function of ``package.module:function``."""
+    module, _, function = target.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found
+
+
 def _pipes() -> tuple[BinaryIO, PipeOutput]:
     """Pipes that no library and no grandchild can write to: what they print goes to standard error."""
     orders, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
@@ -101,13 +117,19 @@ def _pipes() -> tuple[BinaryIO, PipeOutput]:
     return orders, PipeOutput(answers)
 
 
-def _be_modest(memory_bytes: int | None) -> None:
+def _be_modest() -> None:
     os.umask(0o077)  # reports hold log lines: for the bot's user only
     with contextlib.suppress(OSError):  # not on Linux
         Path("/proc/self/oom_score_adj").write_text(_EXPENDABLE, encoding="ascii")
-    if memory_bytes is not None:
+
+
+def _keep_to(order: ChildOrder) -> None:
+    """Memory and temporary files as the order allows them."""
+    if order.temporary:
+        os.environ["TMPDIR"], tempfile.tempdir = order.temporary, None
+    if order.memory_bytes is not None:
         # data and not address space: compiled kernels and model runtimes reserve far more than they use
-        resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+        resource.setrlimit(resource.RLIMIT_DATA, (order.memory_bytes, order.memory_bytes))
 
 
 def _die_with_parent(orders: BinaryIO) -> None:

@@ -22,21 +22,25 @@ from bot.text.harmless import harmless
 
 LAST_LINES, LINE_LENGTH = 30, 400  # of standard error, kept for our log
 EXIT_SECONDS = 2.0  # from the last word to the end; an interpreter with all our packages needs about 0.1
-_SECRETS = ("SLACK_", "FIRSTFAULT_SLACK_")  # a process that reads hostile logs has no business with these
+# A process that reads hostile logs has no business with these.
+_SECRETS = ("SLACK_", "FIRSTFAULT_SLACK_", "FIRSTFAULT_WEBHOOK", "FIRSTFAULT_ALERTS_TOKEN")
 
 
 class ChildProcess:
     """One order, carried out in a process of its own; use it in a ``with``, at whose end nothing of it is left."""
 
-    def __init__(self, order: ChildOrder, *, temporary: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, order: ChildOrder | None, *, temporary: Path, environment: Mapping[str, str], loading: str = ""
+    ) -> None:
+        """order: None for one that is held ready, and is given it later. loading: what it calls before the order."""
         self._messages: deque[Message] = deque()
         self._ended = False
         self._changed = threading.Condition()
         self._killing = threading.Lock()
         self._reaped = False
         self._last_lines: deque[str] = deque(maxlen=LAST_LINES)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "bot.jobs.child"],
+        self._process = subprocess.Popen(  # noqa: S603 words of ours
+            [sys.executable, "-P", "-m", "bot.jobs.child", *filter(None, (loading,))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -50,7 +54,7 @@ class ChildProcess:
         }
         for reader in self._readers:
             reader.start()
-        self._order = order
+        self.order = order
 
     @property
     def pid(self) -> int:
@@ -70,6 +74,10 @@ class ChildProcess:
             if is_last(message):
                 patience = EXIT_SECONDS
             yield message
+
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process.poll() is None
 
     def kill(self) -> None:
         """End it and everything that it started, now; any thread may call this at any time."""
@@ -108,8 +116,10 @@ class ChildProcess:
             self._orders.close()
 
     def _give_order(self) -> None:
+        if self.order is None:
+            raise LookupError("a child without an order has nothing to say")
         with contextlib.suppress(BrokenPipeError):  # it is dead already: the messages end at once
-            self._orders.write(to_line(self._order))
+            self._orders.write(to_line(self.order))
             self._orders.flush()
 
     def _read(self, pipe: IO[bytes]) -> None:
@@ -141,7 +151,7 @@ class ChildProcess:
 
 
 def environment_of_child(environment: Mapping[str, str], temporary: Path) -> dict[str, str]:
-    """For every child that reads hostile logs: ours without Slack's tokens, temporary files where they are removed."""
+    """For every child that reads hostile logs: without the bot's tokens, temporary files where they are removed."""
     kept = {name: value for name, value in environment.items() if not name.startswith(_SECRETS)}
     root = Path(bot.__file__).resolve().parent.parent
     if root.name not in ("site-packages", "dist-packages"):  # a checkout: the child must find the same code

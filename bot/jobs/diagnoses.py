@@ -1,7 +1,6 @@
 """Carrying out one run: a child diagnoses, the answer is kept as it grows, and whoever asked is told."""
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
@@ -46,8 +45,7 @@ class Diagnoses:
             lease.end(EndReason.CANCELLED)  # its worker died before it could
             self._conclude(run, lease, Status.CANCELLED)
             return
-        order = Diagnose(run.job, str(self._context.files.home(run.id)), self._context.version)
-        with self._context.child(lease, TASK, order) as process:
+        with self._context.child(lease, TASK, Diagnose(run.job)) as process:
             heard = self._listen(run, lease, process)
         self._end(run, lease, heard, process)
 
@@ -66,7 +64,7 @@ class Diagnoses:
 
     def _begin(self, lease: Lease) -> Run:
         state = self._context.state
-        state.runs.set_deadline(lease.id, state.clock() + timedelta(seconds=self._context.limits.run_seconds))
+        state.runs.set_deadline(lease.id, state.clock() + self._context.limits.run_time)
         run = self._now(lease)
         lease.deadline = run.deadline
         return run
@@ -99,6 +97,7 @@ class Diagnoses:
         if lease.why is EndReason.LOST:
             return
         if heard.complete:
+            self._context.state.drawings.add(run.id)
             self._conclude(run, lease, Status.DONE)
         elif lease.why is EndReason.CANCELLED:
             self._conclude(run, lease, Status.CANCELLED)

@@ -11,9 +11,9 @@ from bot.state.threads import ThreadQuestion
 class Listener(Protocol):
     """Told from the worker's threads, one call at a time for one run.
 
-    The last call about a run or question (``answered`` with ``final``, ``failed``, ``cancelled``, ``replied``,
-    ``not_replied``) comes again after a pause when it raised, and after a crash: ``State.posts`` keeps it from being
-    posted twice. Other calls may raise; that is logged, and the work goes on.
+    The last call about a run, drawing or question (``answered`` with ``final``, ``failed``, ``cancelled``, ``drawn``,
+    ``replied``, ``not_replied``) comes again after a pause when it raised, and after a crash: ``State.posts`` keeps it
+    from being posted twice. Other calls may raise; that is logged, and the work goes on.
     """
 
     def progress(self, run: Run, step: str, done: int, total: int) -> None:
@@ -21,6 +21,9 @@ class Listener(Protocol):
 
     def answered(self, run: Run, answer: SavedAnswer, *, final: bool) -> None:
         """The answer has grown, or is complete (``run.status`` is done, or expired: then it says what is missing)."""
+
+    def drawn(self, run: Run, answer: SavedAnswer) -> None:
+        """Report and plot of an answer that was given are there, as far as they can be had (``answer.report``)."""
 
     def failed(self, run: Run, failure: Failure) -> None:
         """There will be no answer."""
@@ -36,7 +39,7 @@ class Listener(Protocol):
 
 
 class Counters(Protocol):
-    """Numbers for a dashboard; ``task`` is "diagnose" or "ask"."""
+    """Numbers for a dashboard; ``task`` is "diagnose", "draw" or "ask"."""
 
     def finished(self, task: str, outcome: str, seconds: float) -> None:
         """One is over: its status, and the seconds since it was asked."""

@@ -20,11 +20,9 @@ MAX_LINE = 64 << 20  # bytes; a diagnosis of 4,096 nodes has about 2 MB
 
 @dataclass(frozen=True, slots=True)
 class Diagnose:
-    """To the child: diagnose a job; its report goes into ``folder``, and names the ``version`` of this program."""
+    """To the child: diagnose a job."""
 
     job: str
-    folder: str
-    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +44,30 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """To the child: draw report and plot of what was diagnosed into ``folder``, naming the ``version``."""
+
+    answer: SavedAnswer
+    folder: str
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Embed:
     """To the child: make the vectors that the fault library lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildOrder:
-    """To the child: what to do (``package.module:function``), with how much memory (None: with what there is)."""
+    """To the child: what to do (``package.module:function``), with how much memory (None: with what there is).
+
+    temporary: the folder of its temporary files; empty: that with which it was started.
+    """
 
     target: str
-    body: Diagnose | Ask | Embed
+    body: Diagnose | Ask | Draw | Embed
     memory_bytes: int | None = None
+    temporary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +106,7 @@ class FailureMessage:
 Message = ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (ChildOrder, Diagnose, Ask, Embed, ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage)
+    for kind in (ChildOrder, Diagnose, Ask, Draw, Embed, ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage)
 }
 
 

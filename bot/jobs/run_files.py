@@ -41,6 +41,11 @@ class RunFiles:
             if home.is_dir() and not any(home.iterdir()):
                 shutil.rmtree(home, ignore_errors=True)
 
+    @property
+    def spare(self) -> Path:
+        """The temporary folder of a child that waits for its order; an order brings one of its own."""
+        return self._folder / ".spare"
+
     def remove(self, run_ids: Iterable[str]) -> None:
         """Drop the files of runs that the state has forgotten."""
         for run_id in run_ids:

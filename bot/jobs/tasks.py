@@ -7,20 +7,18 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from bot.jobs.messages import Ask, Diagnose, Embed
-from bot.jobs.shareable import shareable_diagnosis, shareable_note
+from bot.jobs.messages import Ask, Diagnose, Draw, Embed
 from bot.state.answers import SavedAnswer
 from bot.state.errors import OutOfDate
 from bot.text.known_fault import KnownFault
 from core.elsewhere import elsewhere
 from core.model import Diagnosis
 
-if TYPE_CHECKING:
-    from bot.investigate import Answer
-
-TASKS: Mapping[str, str] = MappingProxyType({name: f"bot.jobs.tasks:{name}" for name in ("diagnose", "ask", "embed")})
+LOAD = "load"  # not done for anybody: it makes a child ready for the others
+_NAMES = ("diagnose", "draw", "ask", "embed", LOAD)
+TASKS: Mapping[str, str] = MappingProxyType({name: f"bot.jobs.tasks:{name}" for name in _NAMES})
 UNHURRIED = 10  # niceness of what nobody waits for
 REPORT, PLOT = "report.html", "plot.png"
 
@@ -36,9 +34,9 @@ class TaskOutput(Protocol):
 
 
 def diagnose(order: Diagnose, output: TaskOutput) -> SavedAnswer:
-    """Diagnose a job; the evidence is told before the report is drawn, which takes longer than a small diagnosis."""
+    """Diagnose a job; the evidence is told before the note is there, for which a model may take its time."""
     from bot.fetch.jobs import Request  # noqa: PLC0415 heavy, and only for this task
-    from bot.investigate import draft, investigate, page  # noqa: PLC0415 heavy, and only for this task
+    from bot.investigate import draft, investigate  # noqa: PLC0415 heavy, and only for this task
     from bot.outgoing.clean import cleaned  # noqa: PLC0415 as above
     from bot.settings import load_settings  # noqa: PLC0415
 
@@ -52,12 +50,34 @@ def diagnose(order: Diagnose, output: TaskOutput) -> SavedAnswer:
     output.tell(found)
     if settings.model:
         output.progress(f"{settings.model} drafts the note", 0, 1)
-    answer = draft(answer, settings)
-    output.progress("drawing the report", 0, 1)
-    drawn = page(_shareable(answer), version=order.version, redacted=True)
+    return replace(found, note=draft(answer, settings).note)
+
+
+def draw(order: Draw, _output: TaskOutput) -> SavedAnswer:
+    """Draw report and plot of an answer; the job is opened again for the lines around those that are cited."""
+    from bot.fetch.jobs import Request, fetch  # noqa: PLC0415 as above
+    from bot.investigate import Answer, page  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415
+
+    found = order.answer
+    if found.diagnosis is None:
+        raise OutOfDate("There is no diagnosis that could be drawn.", "Ask again when it is there.")
+    job, _ = fetch(Request(found.job), load_settings())
+    answer = Answer(job, found.diagnosis, found.known, found.note)
+    drawn = page(answer, version=order.version, redacted=True)
     report = kept(Path(order.folder, REPORT), drawn.encode())
-    plot, plot_text = _plot(answer.diagnosis, Path(order.folder, PLOT))
-    return replace(found, note=answer.note, report=report, plot=plot, plot_text=plot_text)
+    plot, plot_text = _plot(found.diagnosis, Path(order.folder, PLOT))
+    return replace(found, report=report, plot=plot, plot_text=plot_text)
+
+
+def load() -> None:
+    """What takes long in a diagnosis and in a reply: their imports; nothing of any job is read."""
+    import sklearn.ensemble  # noqa: PLC0415 half of all
+    import sklearn.feature_extraction.text  # noqa: PLC0415 questions
+    import sklearn.pipeline  # noqa: PLC0415
+    import sklearn.svm  # noqa: F401, PLC0415
+
+    import bot.investigate  # noqa: F401, PLC0415
 
 
 def kept(file: Path, content: bytes) -> str:
@@ -70,12 +90,6 @@ def kept(file: Path, content: bytes) -> str:
             file.unlink(missing_ok=True)
         return ""
     return str(file)
-
-
-def _shareable(answer: "Answer") -> "Answer":
-    """What people in a chat may read of it: the report is posted there."""
-    note = answer.note and shareable_note(answer.note)
-    return replace(answer, diagnosis=shareable_diagnosis(answer.diagnosis), note=note)
 
 
 def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
@@ -114,11 +128,17 @@ def ask(order: Ask, output: TaskOutput) -> str:
 
 
 def embed(_order: Embed, _output: TaskOutput) -> str:
-    """Make the vectors that the fault library lacks; the model is loaded only when there are any to make."""
+    """Make the vectors that the fault library lacks, and those of the questions from which replies learn."""
+    from bot.ask.classify import prepare_questions  # noqa: PLC0415
+    from bot.fetch.cache import FolderCache  # noqa: PLC0415
     from bot.library.session import open_fault_library  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
     from bot.text.wording import counted  # noqa: PLC0415
+    from faultlib.models import embedder_for  # noqa: PLC0415
 
     os.nice(UNHURRIED)
-    with open_fault_library(load_settings()) as library:
-        return f"{counted(library.embed_missing(), 'vector')} made"
+    settings = load_settings()
+    with open_fault_library(settings) as library:
+        made = library.embed_missing()
+    prepare_questions(embedder_for(settings.embeddings), FolderCache(settings.cache))
+    return f"{counted(made, 'vector')} made"

@@ -4,14 +4,15 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import Lease
 from bot.jobs.listener import Counters, Listener
-from bot.jobs.messages import Ask, ChildOrder, Diagnose
+from bot.jobs.messages import Ask, ChildOrder, Diagnose, Draw
 from bot.jobs.run_files import RunFiles
 from bot.jobs.shareable import shareable_diagnosis, shareable_note
+from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import TASKS
 from bot.outgoing.errors import ASK, Failure, public_failure
 from bot.state.answers import SavedAnswer
@@ -28,7 +29,7 @@ class Limits:
     """How much at a time, and how long.
 
     memory_bytes: of one child (its data; None: what the machine has). poll_seconds: how soon work that another process
-    has queued is found; that of this one is told by ``Worker.wake``.
+    has queued is found; that of this one is told by ``Worker.wake``. spare: hold a child ready, for its memory.
     """
 
     runs: int = 1
@@ -37,6 +38,12 @@ class Limits:
     question_seconds: float = 120
     memory_bytes: int | None = None
     poll_seconds: float = 0.5
+    spare: bool = False
+
+    @property
+    def run_time(self) -> timedelta:
+        """How long a run may take."""
+        return timedelta(seconds=self.run_seconds)
 
 
 @dataclass(frozen=True)
@@ -52,17 +59,26 @@ class WorkContext:
     environment: Mapping[str, str]
     version: str = ""
     tasks: Mapping[str, str] = field(default_factory=lambda: TASKS)
+    spare: SpareChild | None = None  # None: every child is started when it is needed
 
     @contextmanager
-    def child(self, lease: Lease, task: str, body: Diagnose | Ask) -> Iterator[ChildProcess]:
-        """A child for this task; afterwards nothing of it is left."""
-        with self.files.temporary(lease.id) as temporary:
-            order = ChildOrder(self.tasks[task], body, self.limits.memory_bytes)
-            process = ChildProcess(order, temporary=temporary, environment=self.environment)
+    def child(self, lease: Lease, task: str, body: Diagnose | Ask | Draw, home: str = "") -> Iterator[ChildProcess]:
+        """A child for this task; afterwards nothing of it is left, and the next is held ready.
+
+        Args:
+            home: the run in whose folder it works, when that is not what the lease is about.
+        """
+        waited_for = None if isinstance(body, Draw) else self.spare  # nobody waits for pictures
+        with self.files.temporary(home or lease.id) as temporary:
+            order = ChildOrder(self.tasks[task], body, self.limits.memory_bytes, str(temporary))
+            ready = waited_for.take(order) if waited_for else None
+            process = ready or ChildProcess(order, temporary=temporary, environment=self.environment)
             job = body.job if isinstance(body, Diagnose) else body.answer.job
             _LOG.info("%s: %s %s in process %d", lease.id, task, job, process.pid, extra={"run": lease.id, "job": job})
             with lease.running(process):
                 yield process
+        if self.spare:  # now, not at once: it would take the processor from who is waited for
+            self.spare.prepare()
 
     def conclude(
         self, lease: Lease, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime

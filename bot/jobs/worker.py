@@ -14,9 +14,11 @@ from typing import Protocol
 from bot.jobs.diagnoses import Diagnoses
 from bot.jobs.lease_keeper import TICK_SECONDS, EndReason, Lease, LeaseKeeper
 from bot.jobs.listener import Counters, Listener, NoCounters
+from bot.jobs.pictures import Pictures
 from bot.jobs.questions import Questions
 from bot.jobs.run_files import RunFiles
-from bot.jobs.tasks import TASKS
+from bot.jobs.spare_child import SpareChild
+from bot.jobs.tasks import LOAD, TASKS
 from bot.jobs.work_context import Limits, WorkContext
 from bot.state.errors import StateUnavailable
 from bot.state.leases import Leases
@@ -77,18 +79,23 @@ class Worker:
         self.owner = f"{new_id('w')}-{os.getpid()}"
         self._limits = limits or Limits()
         self._counters = counters or NoCounters()
+        surroundings, home = os.environ if environment is None else environment, RunFiles(files)
+        loading = tasks.get(LOAD, "") if self._limits.spare else ""
+        spare = SpareChild(loading, temporary=home.spare, environment=surroundings) if loading else None
         context = WorkContext(
             state=state,
             listener=listener,
             counters=self._counters,
-            files=RunFiles(files),
+            files=home,
             limits=self._limits,
             owner=self.owner,
-            environment=os.environ if environment is None else environment,
+            environment=surroundings,
             version=version,
             tasks=tasks,
+            spare=spare,
         )
-        self._diagnoses, self._questions = Diagnoses(context), Questions(context)
+        self._diagnoses, self._questions, self._pictures = Diagnoses(context), Questions(context), Pictures(context)
+        self._spare = spare
         self._watch = LeaseKeeper(self.owner, state.clock, state.runs.cancelled)
         self._stopping = threading.Event()
         self._stopped = threading.Event()
@@ -101,10 +108,12 @@ class Worker:
         slots: list[tuple[str, Callable[[], None]]] = []
         slots += [(f"diagnose-{number}", lambda: self._serve(self._diagnoses)) for number in range(self._limits.runs)]
         slots += [(f"ask-{number}", lambda: self._serve(self._questions)) for number in range(self._limits.questions)]
-        slots += [("tell", self._serve_untold)]
+        slots += [("draw", lambda: self._serve(self._pictures)), ("tell", self._serve_untold)]
         self._slots = tuple(threading.Thread(target=target, name=name, daemon=True) for name, target in slots)
         for thread in (self._watcher, *self._slots):
             thread.start()
+        if self._spare:
+            self._spare.prepare()
 
     def wake(self) -> None:
         """Something new is in a queue: do not wait for the next look."""
@@ -130,6 +139,8 @@ class Worker:
             for held in self._watch.held():  # again and again: one may have been claimed just now
                 held.end(EndReason.STOPPED)
             _join(self._slots, TICK_SECONDS)
+        if self._spare:
+            self._spare.stop()
         self._stopped.set()
         _join((self._watcher,), LEAVING_SECONDS)
 
@@ -150,6 +161,8 @@ class Worker:
             return False
         with self._watch.hold(row_id, work.leases) as held:
             do(held)
+        if work is self._diagnoses:
+            self.wake()  # its pictures are to be drawn now
         return True
 
     def _repeat(self, once: Callable[[], bool]) -> None:
@@ -180,7 +193,7 @@ class Worker:
                 _LOG.exception("the watch met an unknown error (%s)", new_id("e"))
 
     def _kinds(self) -> tuple[Work, ...]:
-        return self._diagnoses, self._questions
+        return self._diagnoses, self._questions, self._pictures
 
 
 def _join(threads: tuple[threading.Thread, ...], seconds: float) -> None:

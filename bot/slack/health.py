@@ -14,7 +14,7 @@ from core.errors import BadSettings
 # Of a diagnosis: small ones take a second, 10 GB a minute, the deadline is at a quarter of an hour.
 _SECONDS = (0.5, 1, 2, 5, 10, 20, 60, 120, 300, 900)
 _ACKS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3)  # Slack gives three seconds
-TASKS = ("diagnose", "ask")  # what the worker counts
+TASKS = ("diagnose", "draw", "ask")  # what the worker counts
 IMPATIENCE = 10  # seconds for whoever connects and says nothing
 
 

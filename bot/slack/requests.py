@@ -117,12 +117,11 @@ class Requests:
             told = replies.already_reply if run.status.active else replies.answered_reply
             return told(run, self.address(run))
         try:
-            ts = self._run_messages.show(run.id)
+            if not self._run_messages.show(run.id):
+                self._state.runs.cancel(run.id, request.asked_by)  # before a child that is ready begins with it
+                return replies.not_in_channel_reply(self._bot_name, run.job)
         finally:  # the run is queued, whether Slack takes the message now or later
             self._wake()
-        if not ts:
-            self._state.runs.cancel(run.id, request.asked_by)
-            return replies.not_in_channel_reply(self._bot_name, run.job)
         return None
 
     def again(self, run_id: str, user: str, once: Once) -> Message | None:

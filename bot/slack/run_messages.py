@@ -73,6 +73,10 @@ class RunMessages:
         if final:
             self._over(run)
 
+    def drawn(self, run: Run, answer: SavedAnswer) -> None:
+        """Plot and report, below the answer; nothing where there is nothing to see."""
+        self._show_files(run, answer)
+
     def failed(self, run: Run, failure: Failure) -> None:  # noqa: ARG002 the run holds it
         """Edit the message of a failed run: why there is no answer."""
         self.show(run.id)
@@ -170,6 +174,12 @@ class RunMessages:
         self._posting.once(run, DETAILS, details, thread=thread)
         if answer.known:
             self._posting.once(run, FAULTS, faults_message(run.id, answer.known), thread=thread)
+
+    def _show_files(self, run: Run, answer: SavedAnswer) -> None:
+        thread = run.thread_ts or run.message_ts
+        if answer.diagnosis is None or not thread:
+            return
+        diagnosis = cleaned(answer.diagnosis)
         plot, report = f"{run.job}: plot", f"{run.job}: report"
         files = [
             {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": words}

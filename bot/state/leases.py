@@ -40,15 +40,23 @@ _FREE = "(lease_until IS NULL OR lease_until <= ?)"
 
 
 class Leases:
-    """The leases of one table; ``condition`` narrows what may be claimed now."""
+    """The leases of one table; ``condition`` narrows what may be claimed now, ``first`` sorts it."""
 
     def __init__(
-        self, database: Database, clock: Clock, *, table: str, condition: str = "1", lease: timedelta = LEASE
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        table: str,
+        condition: str = "1",
+        first: str = "NULL",
+        lease: timedelta = LEASE,
     ) -> None:
         self._database = database
         self._clock = clock
         self._table = table
         self._condition = condition
+        self._first = first
         self._lease = lease
 
     @property
@@ -62,7 +70,7 @@ class Leases:
             now = self._clock()
             rows = self._database.query(
                 f"SELECT id FROM {self._table} AS this WHERE {_ACTIVE} AND {_FREE} AND {self._condition}"
-                f" ORDER BY begun / {PATIENT_BEGINNINGS}, seq LIMIT 1",
+                f" ORDER BY begun / {PATIENT_BEGINNINGS}, {self._first}, seq LIMIT 1",
                 now,
             )
             if not rows:

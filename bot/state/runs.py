@@ -25,6 +25,7 @@ CREATE INDEX runs_to_tell ON runs (told, lease_until);
 CREATE TABLE answers (run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE, body TEXT NOT NULL);
 """
 _PLACE = "team = ? AND (? IS NULL OR channel = ?)"
+_UNASKED = "asked_through != 'watch'"  # what a watch found goes first: the job has just died, and somebody waits
 RECENT = 20  # a list in Slack that is longer is not read
 
 
@@ -93,7 +94,7 @@ class Runs:
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
         self._database = database
         self._clock = clock
-        self.leases = leases.Leases(database, clock, table="runs", lease=lease)
+        self.leases = leases.Leases(database, clock, table="runs", first=_UNASKED, lease=lease)
 
     def ask(self, request: RunRequest, *, forced: bool = False) -> RequestedRun:
         """A new run, or the one that is about the same job in the same channel already.
@@ -143,8 +144,9 @@ class Runs:
     def place(self, run_id: str) -> int:
         """Its place in the queue: 1 is the next, 0 does not wait (any more)."""
         rows = self._database.query(
-            "SELECT count(*) AS n FROM runs, (SELECT seq, status FROM runs WHERE id = ?) AS mine"
-            " WHERE runs.status = 'queued' AND runs.seq <= mine.seq AND mine.status = 'queued'",
+            f"SELECT count(*) AS n FROM runs, (SELECT seq, status, {_UNASKED} AS later FROM runs WHERE id = ?) AS mine"  # noqa: S608 a constant of ours
+            f" WHERE runs.status = 'queued' AND ({_UNASKED}, runs.seq) <= (mine.later, mine.seq)"
+            " AND mine.status = 'queued'",
             run_id,
         )
         return int(rows[0]["n"])
@@ -199,6 +201,10 @@ class Runs:
                     run_id, answer_text(answer),
                 )  # fmt: skip
             return bool(mine)
+
+    def add_pictures(self, run_id: str, answer: SavedAnswer) -> None:
+        """The files of an answer that was given before; nothing that a button acts on has changed."""
+        self._database.execute("UPDATE answers SET body = ? WHERE run = ?", answer_text(answer), run_id)
 
     def answer(self, run_id: str) -> SavedAnswer | None:
         """What was kept last."""

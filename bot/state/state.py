@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.state import audit, drafts, feedback, followed, inbox, leases, posts, runs, seen, threads, watches
+from bot.state import audit, drafts, drawings, feedback, followed, inbox, leases, posts, runs, seen, threads, watches
 from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
 from bot.state.values import Clock, utc_now
@@ -23,6 +23,7 @@ MIGRATIONS = (
     watches.SCHEMA,
     leases.BEGINNINGS + inbox.SCHEMA,
     followed.SCHEMA,
+    drawings.SCHEMA,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 
@@ -40,6 +41,7 @@ class State:
     posts: posts.Posts
     threads: threads.Threads
     drafts: drafts.Drafts
+    drawings: drawings.Drawings
     audit: audit.Audit
     feedback: feedback.Feedback
     watches: watches.Watches
@@ -87,6 +89,7 @@ def open_state(
         posts=posts.Posts(database, clock),
         threads=threads.Threads(database, clock, lease=lease),
         drafts=drafts.Drafts(database, clock),
+        drawings=drawings.Drawings(database, clock, lease=lease),
         audit=audit.Audit(database, clock),
         feedback=feedback.Feedback(database, clock),
         watches=watches.Watches(database, clock),

@@ -10,7 +10,7 @@ from bot.chat.model import ModelUnavailable, ScriptedModel
 from bot.fetch.jobs import Request
 from bot.investigate import Answer, draft, follow_up, investigate, page
 from bot.jobs import tasks
-from bot.jobs.messages import Ask, Diagnose
+from bot.jobs.messages import Ask, Diagnose, Draw
 from bot.note.claims import claims_of
 from bot.note.note import Author
 from bot.settings import Settings
@@ -160,8 +160,9 @@ class _Voice:
 def test_no_secret_leaves_in_the_report_or_in_a_reply(leaking: str, tmp_path: Path) -> None:
     """What a child hands over to be kept, the page for a thread and a reply are redacted; the page at home is not."""
     voice = _Voice()
-    found = tasks.diagnose(Diagnose("bad", str(tmp_path)), voice)
+    found = tasks.diagnose(Diagnose("bad"), voice)
     assert found.diagnosis is not None
+    tasks.draw(Draw(found, str(tmp_path)), voice)
     for answer in (*voice.told, found):
         assert answer.diagnosis is None or (answer.diagnosis.events and SECRET not in answer_text(answer))
     assert SECRET not in (tmp_path / tasks.REPORT).read_text()
@@ -175,7 +176,8 @@ def test_no_secret_leaves_in_the_report_or_in_a_reply(leaking: str, tmp_path: Pa
 def test_a_report_that_the_disk_does_not_take_costs_the_report_alone(leaking: str, tmp_path: Path) -> None:
     """The answer stands without it, and nothing half written is left to be posted."""
     assert leaking
-    found = tasks.diagnose(Diagnose("bad", str(tmp_path / "not-there")), _Voice())
-    assert found.diagnosis is not None
+    found = tasks.diagnose(Diagnose("bad"), _Voice())
+    drawn = tasks.draw(Draw(found, str(tmp_path / "not-there")), _Voice())
+    assert drawn == found
     assert found.note is not None
     assert (found.report, found.plot, found.plot_text) == ("", "", "")

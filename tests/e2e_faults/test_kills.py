@@ -107,10 +107,13 @@ class Theatre:
     def room(self, job: str) -> str:
         return ROOMS[int(job.rpartition("-")[2]) % len(ROOMS)]
 
+    def whole(self, job: str) -> bool:
+        """Whether its one run was told of, and drawn."""
+        return [run.told and not self.stage.to_draw(run) for run in self.runs(job)] == [True]
+
     def answered(self, job: str) -> bool:
         """Its one run was answered, and all of that stands there once."""
-        runs = self.runs(job)
-        if [run.told for run in runs] != [True]:
+        if not self.whole(job):
             return False
         (parent,) = self.stage.parents(job)
         assert self.stage.thread(job) == WHOLE
@@ -174,7 +177,7 @@ def use_shortcut(theatre: Theatre, job: str) -> bool:
 
 
 def answered_in_thread(theatre: Theatre, job: str) -> bool:
-    if [run.told for run in theatre.runs(job)] != [True]:
+    if not theatre.whole(job):
         return False
     (run,) = theatre.runs(job)
     said = [m for m in theatre.stage.slack.snapshot().everything if m.by_app and m.thread_ts == run.thread_ts]

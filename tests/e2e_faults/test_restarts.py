@@ -3,13 +3,15 @@
 import os
 import signal
 import subprocess
+from collections import Counter
 
 import pytest
 
-from benchmarks.support.stage import FINISHED, Stage, assert_said_once, eventually
+from benchmarks.support.stage import FINISHED, WHOLE, Stage, assert_said_once, eventually
 from bot.state.state import open_state
 
 GRACE = 30.0  # seconds after which container platforms kill
+REPORT = Counter(["report"])
 
 
 def test_child_is_killed(stage: Stage) -> None:
@@ -125,7 +127,7 @@ def test_bot_is_told_to_end(stage: Stage) -> None:
 
 
 def test_run_ends_in_the_grace_period(stage: Stage) -> None:
-    """A run that ends soon after SIGTERM is answered by the bot that was told to end."""
+    """A run that ends soon after SIGTERM is answered by the bot that was told to end; the next one draws its report."""
     job = stage.job("gate-1")
     with stage.other_bot() as bot:
         stage.alice.command(f"/diagnose {job}")
@@ -133,6 +135,10 @@ def test_run_ends_in_the_grace_period(stage: Stage) -> None:
         bot.send_signal(signal.SIGTERM)
         stage.let_go(job)
         assert bot.wait(GRACE) == 0
+    assert FINISHED in stage.parent(job).all_text
+    assert stage.thread(job) - REPORT == WHOLE - REPORT
+    with stage.other_bot():
+        stage.wait_told(job)
     assert_said_once(stage, job)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.jobs import tasks
-from bot.jobs.messages import Ask, Diagnose
+from bot.jobs.messages import Ask, Diagnose, Draw
 from bot.jobs.tasks import TaskOutput
 from bot.state.answers import SavedAnswer
 from bot.text.known_fault import KnownFault
@@ -22,7 +22,7 @@ from core.errors import NoLogs, SourceUnavailable
 from core.model import Skipped
 from tests.support import diagnoses
 
-TASKS = {"diagnose": "tests.support.worker_tasks:diagnose", "ask": "tests.support.worker_tasks:ask"}
+TASKS = {name: f"tests.support.worker_tasks:{name}" for name in ("diagnose", "draw", "ask")}
 MATCH = KnownFault("P1", "fp-1", 1, "Link down", "network", "link", "cause", "fix", True, True, 1.0, "because")
 LONG = 600  # seconds; whoever waits for it has failed
 
@@ -35,6 +35,17 @@ def diagnose(order: Diagnose, voice: TaskOutput) -> SavedAnswer:
     found = answer(order.job)
     JOBS[order.job.partition("-")[0]](found, voice)
     return found
+
+
+def draw(order: Draw, voice: TaskOutput) -> SavedAnswer:
+    if order.answer.job in ("f02", "f07", "f42"):
+        return tasks.draw(order, voice)
+    kind = order.answer.job.partition("-")[0]
+    if kind == "undrawn":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "still":
+        _wait_for_the_file()
+    return replace(order.answer, report=order.folder)
 
 
 def ask(order: Ask, voice: TaskOutput) -> str:
@@ -130,7 +141,7 @@ def _print(_: SavedAnswer, __: TaskOutput) -> None:
 
 def _environment(found: SavedAnswer, voice: TaskOutput) -> None:
     """What of the surroundings a child can see, and a file that it leaves behind."""
-    secrets = [name for name in os.environ if "SLACK" in name]
+    secrets = [name for name in os.environ if any(word in name for word in ("SLACK", "WEBHOOK", "TOKEN"))]
     left = Path(tempfile.mkdtemp(), "left")
     left.write_text("x", encoding="ascii")
     voice.tell(replace(found, plot=json.dumps({"secrets": secrets, "left": str(left), "group": os.getpgrp()})))
@@ -139,12 +150,18 @@ def _environment(found: SavedAnswer, voice: TaskOutput) -> None:
 def _gate(found: SavedAnswer, voice: TaskOutput) -> None:
     """Wait for a file."""
     voice.tell(found)
+    _wait_for_the_file()
+
+
+def _wait_for_the_file() -> None:
     while not Path(os.environ["STARTS"] + ".go").exists():
         time.sleep(0.01)
 
 
 JOBS: dict[str, Callable[[SavedAnswer, TaskOutput], None]] = {
     "quick": _quick,
+    "still": _quick,
+    "undrawn": _quick,
     "hang": _hang,
     "match": _match,
     "silent": _silent,

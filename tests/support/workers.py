@@ -43,6 +43,9 @@ class Recorder:
     def answered(self, run: Run, answer: SavedAnswer, *, final: bool) -> None:
         self._note("final" if final else "answered", run.id, run, answer)
 
+    def drawn(self, run: Run, answer: SavedAnswer) -> None:
+        self._note("drawn", run.id, answer)
+
     def failed(self, run: Run, failure: Failure) -> None:
         self._note("failed", run.id, failure)
 

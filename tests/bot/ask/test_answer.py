@@ -1,7 +1,9 @@
 """Answers to questions: from the diagnosis first, then from lines; by code, or by a model that only chooses."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,20 +11,23 @@ from hypothesis import strategies as st
 
 from bot.ask.answer import Reply, ask, by_code
 from bot.ask.choose import Turn
-from bot.ask.classify import Classifier, IntentGuess
+from bot.ask.classify import Classifier, IntentGuess, prepare_questions
 from bot.ask.english import labelled
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
 from bot.ask.question import read_question
 from bot.ask.reply_lines import cited, raw
 from bot.ask.subject import Subject
 from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
+from bot.fetch.cache import FolderCache
 from bot.text.known_fault import KnownFault
 from core.diagnose import diagnose_parsed
 from core.job import Manifest
 from core.model import Line
 from core.parsed import parse_job
+from faultlib.embedding import Vectors
 from faultlib.models import DEFAULT, embedder_for
 from tests.support.jobs import example
+from tests.support.vectors import unit
 
 
 def subject_of(job: str, *good: str) -> Subject:
@@ -280,3 +285,26 @@ def test_a_secret_of_a_long_line_is_not_cut_in_two() -> None:
     for told in (*raw([line]), cited(text * 4, "E1")):
         assert "bPxRfiCYS3cr3tPw10" not in told
         assert "cannot connect" in told
+
+
+class CountingEmbedder:
+    """Counts what it is given; what its vectors mean does not matter here."""
+
+    name, digest, dimensions = "counting", "counting", 8
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.given.append(len(texts))
+        return unit(len(texts), self.dimensions)
+
+
+def test_the_vectors_of_labelled_questions_are_there_before_the_first_reply(tmp_path: Path) -> None:
+    """Whoever asks first waits for the vector of that question alone."""
+    embedder, cache = CountingEmbedder(), FolderCache(tmp_path)
+    prepare_questions(embedder, cache)
+
+    Classifier(embedder, cache).guesses("which node?")
+
+    assert embedder.given == [len(labelled()), 1]

@@ -29,10 +29,17 @@ def test_a_real_job_is_diagnosed(state: State, tmp_path: Path, recorder: Recorde
     run = ask(state, "f07")
 
     with working(state, tmp_path, recorder, tasks=TASKS, version="0.0.test"):
-        _, _, finished, answer = recorder.first("final")
+        _, _, finished, _ = recorder.first("final")
+        answer = recorder.first("drawn")[2]
 
     kinds = [call[0] for call in recorder.told]
-    assert kinds.index("progress") < kinds.index("answered") < kinds.index("final") == len(kinds) - 1
+    assert (
+        kinds.index("progress")
+        < kinds.index("answered")
+        < kinds.index("final")
+        < kinds.index("drawn")
+        == len(kinds) - 1
+    )
     assert finished.status is Status.DONE
     assert answer.diagnosis.nodes[0].node == "gpu018"
     assert state.runs.answer(run.id) == answer
@@ -80,7 +87,7 @@ def test_why_a_part_is_missing_names_no_place(
     """An answer without the library says so in the channel, and where the library lies only in the log."""
     run = ask(state, "partial")
     with working(state, tmp_path, recorder):
-        answer = recorder.first("final")[3]
+        answer = recorder.first("drawn")[2]
 
     assert [one.reason for one in answer.diagnosis.skipped] == ["The fault library is damaged."]
     assert state.runs.answer(run.id) == answer
@@ -251,15 +258,16 @@ def test_what_a_library_prints_is_no_message(state: State, tmp_path: Path, recor
     ask(state, "print")
 
     with working(state, tmp_path, recorder):
-        recorder.first("final")
+        recorder.first("drawn")
 
-    assert [call[0] for call in recorder.told] == ["final"]
+    assert [call[0] for call in recorder.told] == ["final", "drawn"]
 
 
 def test_a_child_has_no_token_and_leaves_nothing(state: State, tmp_path: Path, recorder: Recorder) -> None:
-    """What reads hostile logs cannot post to Slack, and its temporary files go with it."""
+    """What reads hostile logs cannot post to Slack or sign for us, and its temporary files go with it."""
     ask(state, "environment")
-    surroundings = {**os.environ, "STARTS": str(tmp_path / "starts"), "SLACK_BOT_TOKEN": "x", "FIRSTFAULT_SLACK_X": "x"}
+    names = ("SLACK_BOT_TOKEN", "FIRSTFAULT_SLACK_X", "FIRSTFAULT_WEBHOOK_SECRET", "FIRSTFAULT_ALERTS_TOKEN")
+    surroundings = {**os.environ, "STARTS": str(tmp_path / "starts"), **dict.fromkeys(names, "x")}
 
     with working(state, tmp_path, recorder, environment=surroundings):
         saw = json.loads(recorder.first("answered")[3].plot)

@@ -102,7 +102,9 @@ def test_numbers_are_counted(state: State, tmp_path: Path, recorder: Recorder) -
     with working(state, tmp_path, recorder):
         until(lambda: ("diagnose", "waiting", 1) in recorder.counted)
 
-    outcomes = {entry[1]: entry[2] for entry in recorder.counted if entry[1] in ("done", "failed")}
+    outcomes = {
+        entry[1]: entry[2] for entry in recorder.counted if entry[:2] in (("diagnose", "done"), ("diagnose", "failed"))
+    }
     assert set(outcomes) == {"done", "failed"}
     assert 0 < outcomes["done"] < outcomes["failed"]
 

@@ -1,0 +1,103 @@
+"""Report and plot of an answer that was given: a child draws them when nobody waits for its slot any more."""
+
+from dataclasses import replace
+
+from bot.jobs.child_process import ChildProcess
+from bot.jobs.lease_keeper import EndReason, Lease
+from bot.jobs.messages import AnswerMessage, Draw, FailureMessage
+from bot.jobs.work_context import WorkContext, died, logged, too_late
+from bot.outgoing.errors import Failure
+from bot.state.answers import SavedAnswer
+from bot.state.drawings import Drawing
+from bot.state.leases import Leases
+from bot.state.values import Status
+
+TASK = "draw"
+
+
+class Pictures:
+    """The work on drawings. What cannot be drawn is in our log: who asked has the answer."""
+
+    task = TASK
+
+    def __init__(self, context: WorkContext) -> None:
+        self._context = context
+
+    @property
+    def leases(self) -> Leases:
+        """Those of drawings."""
+        return self._context.state.drawings.leases
+
+    def carry_out(self, lease: Lease) -> None:
+        """From a claimed drawing to one that was shown."""
+        state, drawing = self._context.state, self._now(lease)
+        lease.deadline = state.clock() + self._context.limits.run_time
+        answer = state.runs.answer(drawing.run)
+        if answer is None:
+            self._conclude(lease, Status.FAILED, Failure("There is no answer to draw.", ""))
+            return
+        order = Draw(answer, str(self._context.files.home(drawing.run)), self._context.version)
+        with self._context.child(lease, TASK, order, drawing.run) as process:
+            ending = self._listen(lease, process)
+        self._end(drawing, lease, answer, ending, process)
+
+    def tell(self, lease: Lease) -> None:
+        """Show what was drawn."""
+        state, listener = self._context.state, self._context.listener
+        run = state.runs.get(self._now(lease).run)
+        answer = run and state.runs.answer(run.id)
+
+        def show() -> None:
+            if run and answer:  # also without pictures: other programs wait for the answer
+                listener.drawn(run, answer)
+
+        self._context.tell(lease, show)
+
+    def _listen(self, lease: Lease, process: ChildProcess) -> SavedAnswer | Failure | None:
+        ending: SavedAnswer | Failure | None = None
+        for message in process.messages():
+            match message:
+                case AnswerMessage(drawn, final) if final:
+                    ending = drawn
+                case FailureMessage(failure, trace, audience):
+                    ending = logged(lease, failure, trace, audience)
+                case _:
+                    pass  # nobody waits for it
+        return ending
+
+    def _end(
+        self,
+        drawing: Drawing,
+        lease: Lease,
+        answer: SavedAnswer,
+        ending: SavedAnswer | Failure | None,
+        process: ChildProcess,
+    ) -> None:
+        if lease.why is EndReason.LOST:
+            return
+        if isinstance(ending, SavedAnswer):
+            files = replace(answer, report=ending.report, plot=ending.plot, plot_text=ending.plot_text)
+            self._context.state.runs.add_pictures(drawing.run, files)
+            self._conclude(lease, Status.DONE)
+        elif isinstance(ending, Failure):
+            self._conclude(lease, Status.FAILED, ending)
+        elif lease.why is EndReason.STOPPED:
+            self.leases.hand_back(lease.id, self._context.owner, counted=False)
+        elif lease.why is EndReason.DEADLINE:
+            self._conclude(lease, Status.FAILED, too_late("The report", self._context.limits.run_seconds))
+        else:
+            failure = died(lease, process, "The report")
+            if not self._context.forgive(lease, TASK, drawing.attempts, process):
+                self._conclude(lease, Status.FAILED, failure)
+
+    def _conclude(self, lease: Lease, status: Status, failure: Failure | None = None) -> None:
+        state = self._context.state
+        run = state.runs.get(self._now(lease).run)
+        if self._context.conclude(lease, TASK, status, failure, asked_at=run.asked_at if run else state.clock()):
+            self.tell(lease)
+
+    def _now(self, lease: Lease) -> Drawing:
+        drawing = self._context.state.drawings.get(lease.id)
+        if drawing is None:
+            raise LookupError(f"drawing {lease.id} is gone from the state")
+        return drawing

@@ -1,0 +1,46 @@
+"""Reports and plots that are still to be drawn: a queue of its own, so that nobody waits for pictures."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.state import leases
+from bot.state.database import Database
+from bot.state.values import Clock, new_id
+
+SCHEMA = f"""
+CREATE TABLE drawings (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+    run TEXT NOT NULL UNIQUE REFERENCES runs (id) ON DELETE CASCADE, {leases.COLUMNS},
+    begun INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX drawings_by_status ON drawings (status, lease_until);
+CREATE INDEX drawings_to_tell ON drawings (told, lease_until);
+"""
+_ANSWERED = "EXISTS (SELECT 1 FROM runs WHERE runs.id = this.run AND runs.told = 1)"  # the words come first
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What is to be drawn for a run, and how often a child died over it."""
+
+    id: str
+    run: str
+    attempts: int
+
+
+class Drawings:
+    """All of them; ``leases`` is for those who draw."""
+
+    def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
+        self._database = database
+        self.leases = leases.Leases(database, clock, table="drawings", condition=_ANSWERED, lease=lease)
+
+    def add(self, run: str) -> None:
+        """Draw the answer of this run, once somebody has been told of it; done twice it is added once."""
+        sql = "INSERT INTO drawings (id, run, status) VALUES (?, ?, 'queued') ON CONFLICT (run) DO NOTHING"
+        self._database.execute(sql, new_id("d"), run)
+
+    def get(self, drawing_id: str) -> Drawing | None:
+        """The drawing with this id."""
+        rows = self._database.query("SELECT id, run, attempts FROM drawings WHERE id = ?", drawing_id)
+        return Drawing(rows[0]["id"], rows[0]["run"], rows[0]["attempts"]) if rows else None
