@@ -34,6 +34,7 @@ from bot.slack.posting import Posting
 from bot.slack.requests import Requests
 from bot.slack.run_messages import RunMessages
 from bot.slack.text_listener import TextListener
+from bot.slack.thinking import Thinking
 from bot.slack.watch_requests import WatchRequests
 from bot.state.drafts import Decision
 from bot.state.leases import LEASE
@@ -74,7 +75,8 @@ class Bot:
         identity = who_am_i(self._client)
         self.state: State = open_state(settings.state / DATABASE, lease=lease)
         self._files = RunFiles(settings.state / REPORTS)
-        self._posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.posts)
+        self._impatient = make_client(token, settings.slack_api_url, tries=1)
+        self._posting = Posting(self._impatient, self.state.posts)
         self._run_messages = RunMessages(self._posting, self.state, version=version, metrics=self.metrics)
         self._people = People(self._client, read_approvers(settings.approvers.split(",")))
         self._approvals = Approvals(
@@ -203,6 +205,7 @@ class Bot:
             client=self._client,
             open_jobs=self._open_jobs,
             wake=self.worker.wake,
+            heard=Thinking(self._impatient, self._posting, self.state.runs.get).show,
             me=str(identity.bot_user_id or ""),
         )
         texts, clicks = TextListener(context), ClickListener(context)

@@ -8,6 +8,7 @@ from slack_sdk import WebClient
 from bot.slack.approvals import Approvals
 from bot.slack.requests import Requests
 from bot.state.state import State
+from bot.state.threads import ThreadQuestion
 from sources.jobs import JobSource
 
 
@@ -15,7 +16,7 @@ from sources.jobs import JobSource
 class ListenerContext:
     """Built once at the edge. open_jobs: goes where jobs live. wake: a question has been queued.
 
-    me: the user id of the bot.
+    heard: shows at once that it was. me: the user id of the bot.
     """
 
     state: State
@@ -24,4 +25,5 @@ class ListenerContext:
     client: WebClient
     open_jobs: Callable[[], JobSource]
     wake: Callable[[], None]
+    heard: Callable[[ThreadQuestion], None]
     me: str = ""

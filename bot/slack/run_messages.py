@@ -14,6 +14,7 @@ from bot.outgoing.clean import cleaned
 from bot.outgoing.errors import Failure
 from bot.slack.answer import AnswerContent, ProgressStep, answer_message
 from bot.slack.archive import drafted_form, form_of
+from bot.slack.blocks import Message
 from bot.slack.forms import Form
 from bot.slack.health import Metrics
 from bot.slack.posting import MayNotPost, Posting
@@ -96,13 +97,13 @@ class RunMessages:
             several = len({one.user for one in thread}) > 1
             found = cleaned(answer.diagnosis) if answer and answer.diagnosis else None
             message = reply_message(question, found, named=several)
-            self._posting.once(run, f"reply {question.ts}", message, thread=question.thread_ts)
+            self._reply(run, question, message)
 
     def not_replied(self, question: ThreadQuestion, failure: Failure) -> None:
         """Why there is none."""
         run = self._state.runs.get(question.run)
         if run is not None:
-            self._posting.once(run, f"reply {question.ts}", no_reply_message(failure), thread=question.thread_ts)
+            self._reply(run, question, no_reply_message(failure))
 
     # --- the parent message ---
 
@@ -147,6 +148,12 @@ class RunMessages:
         )
 
     # --- details ---
+
+    def _reply(self, run: Run, question: ThreadQuestion, message: Message) -> None:
+        """In the place of the message that said that it was heard, where there is one."""
+        ts, new = self._posting.once(run, f"reply {question.ts}", message, thread=question.thread_ts)
+        if not new:
+            self._posting.edit(run, ts, message)
 
     def _post(self, run: Run) -> tuple[str, bool]:
         """The ts of the parent message, and whether it was posted now."""

@@ -87,8 +87,11 @@ class TextListener:
         if run is None or not is_asked(body["text"], run, me=self._context.me, direct=direct, at=now):
             return
         team, channel, user = body["team"], body["channel"], body.get("user", "")
-        self._context.state.threads.add(team, channel, body["thread_ts"], ts=body["ts"], user=user, text=body["text"])
+        threads, thread = self._context.state.threads, body["thread_ts"]
+        question = threads.add(team, channel, thread, ts=body["ts"], user=user, text=body["text"])
         self._context.wake()
+        if question is not None:
+            self._context.heard(question)
 
     def _thread_run(self, body: Payload) -> str | None:
         """The run that the thread is about, if it is one of the bot's."""
