@@ -18,7 +18,8 @@ from bot.jobs.watch_service import WatchService
 from bot.jobs.work_context import Limits
 from bot.jobs.worker import GRACE_SECONDS, Worker
 from bot.library.session import open_fault_library
-from bot.settings import Settings
+from bot.settings import Settings, needed
+from bot.slack.alert_receiver import receiver_of
 from bot.slack.approvals import Approvals
 from bot.slack.click_listener import ClickListener
 from bot.slack.client import TIMEOUT
@@ -36,10 +37,11 @@ from bot.slack.run_messages import RunMessages
 from bot.slack.text_listener import TextListener
 from bot.slack.thinking import Thinking
 from bot.slack.watch_requests import WatchRequests
+from bot.slack.webhook import webhook_of
 from bot.state.drafts import Decision
 from bot.state.leases import LEASE
 from bot.state.state import State, open_state
-from core.errors import BadSettings, FirstfaultError
+from core.errors import FirstfaultError
 from faultlib.library import Library
 from sources.jobs import open_source
 
@@ -67,7 +69,7 @@ class Bot:
             SlackUnavailable: Slack does not answer, or takes no token.
             StateUnavailable: the state cannot be opened.
         """
-        token = _secret(settings.slack_bot_token.get_secret_value(), "FIRSTFAULT_SLACK_BOT_TOKEN")
+        token = needed(settings.slack_bot_token.get_secret_value(), "FIRSTFAULT_SLACK_BOT_TOKEN")
         self.metrics = Metrics()
         self._settings = settings
         self._open_jobs = partial(open_source, settings.jobs, links=settings.follow_links)
@@ -77,7 +79,9 @@ class Bot:
         self._files = RunFiles(settings.state / REPORTS)
         self._impatient = make_client(token, settings.slack_api_url, tries=1)
         self._posting = Posting(self._impatient, self.state.posts)
-        self._run_messages = RunMessages(self._posting, self.state, version=version, metrics=self.metrics)
+        self._run_messages = RunMessages(
+            self._posting, self.state, version=version, metrics=self.metrics, webhook=webhook_of(settings)
+        )
         self._people = People(self._client, read_approvers(settings.approvers.split(",")))
         self._approvals = Approvals(
             self.state, self._run_messages, self._posting, self._people, self._open_library, metrics=self.metrics
@@ -97,7 +101,9 @@ class Bot:
         watch_requests.wake = self._watch_service.wake
         self._failed_jobs = self._make_failed_jobs(identity)
         self._vectors = Vectors(tasks=tasks)
-        self._readers, intake = self._make_listeners(identity, watch_requests)
+        asking = self._make_requests(watch_requests)
+        self._alerts = receiver_of(settings, self._failed_jobs, known_in=asking.known_in)
+        self._readers, intake = self._make_listeners(identity, asking)
         secret = settings.slack_signing_secret.get_secret_value()
         app = make_app(self._client, identity, secret, intake.receive, self.metrics.acknowledged)
         self._transport = _transport(settings, app)
@@ -110,6 +116,11 @@ class Bot:
     def health_port(self) -> int | None:
         """Where ``/healthz`` is."""
         return self._health.port if self._health else None
+
+    @property
+    def alert_port(self) -> int | None:
+        """Where Alertmanager's notifications come in."""
+        return self._alerts.port if self._alerts else None
 
     @property
     def request_port(self) -> int | None:
@@ -125,8 +136,9 @@ class Bot:
         self._transport.start()
         self._vectors.start()
         self._watch_service.start()
-        if self._failed_jobs:
-            self._failed_jobs.start()
+        for part in (self._failed_jobs, self._alerts):
+            if part:
+                part.start()
         self._tidy.start()
         self._late.start()
 
@@ -144,8 +156,9 @@ class Bot:
         leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
         self._vectors.stop()
         self._watch_service.stop()
-        if self._failed_jobs:
-            self._failed_jobs.stop()
+        for part in (self._alerts, self._failed_jobs):
+            if part:
+                part.stop()
         self.worker.stop(grace_seconds)
         leaving.join(LEAVING_SECONDS)
         reading.join(2 * LEAVING_SECONDS)
@@ -187,9 +200,8 @@ class Bot:
             wake=self.worker.wake,
         )
 
-    def _make_listeners(self, identity: AuthorizeResult, watch_requests: WatchRequests) -> tuple[InboxReaders, Intake]:
-        """What people write and click: who takes it in, and who deals with it."""
-        requests = Requests(
+    def _make_requests(self, watch_requests: WatchRequests) -> Requests:
+        return Requests(
             self.state,
             self._run_messages,
             self._people,
@@ -198,15 +210,19 @@ class Bot:
             wake=self.worker.wake,
             watching=watch_requests,
         )
+
+    def _make_listeners(self, identity: AuthorizeResult, asking: Requests) -> tuple[InboxReaders, Intake]:
+        """What people write and click: who takes it in, and who deals with it."""
         context = ListenerContext(
             state=self.state,
-            requests=requests,
+            requests=asking,
             approvals=self._approvals,
             client=self._client,
             open_jobs=self._open_jobs,
             wake=self.worker.wake,
             heard=Thinking(self._impatient, self._posting, self.state.runs.get).show,
             me=str(identity.bot_user_id or ""),
+            alert_channels=frozenset(name.strip() for name in self._settings.alert_channels.split(",") if name.strip()),
         )
         texts, clicks = TextListener(context), ClickListener(context)
         readers = InboxReaders(self.state.inbox, Listeners(texts, clicks).deal)
@@ -270,15 +286,7 @@ class Bot:
 
 def _transport(settings: Settings, app: App) -> Transport:
     if settings.slack_transport == "http":
-        _secret(settings.slack_signing_secret.get_secret_value(), "FIRSTFAULT_SLACK_SIGNING_SECRET")
+        needed(settings.slack_signing_secret.get_secret_value(), "FIRSTFAULT_SLACK_SIGNING_SECRET")
         return Http(app, *split_address(settings.listen, "FIRSTFAULT_LISTEN"))
-    token = _secret(settings.slack_app_token.get_secret_value(), "FIRSTFAULT_SLACK_APP_TOKEN")
+    token = needed(settings.slack_app_token.get_secret_value(), "FIRSTFAULT_SLACK_APP_TOKEN")
     return Socket(app, token, settings.slack_api_url)
-
-
-def _secret(value: str, variable: str) -> str:
-    if not value:
-        raise BadSettings(
-            f"{variable} is not set.", "docs/how-to/slack.md has every click; firstfault check says what is missing."
-        )
-    return value

@@ -156,6 +156,13 @@ class Settings(BaseSettings):
     follow_quiet: str = Field(
         "", description="hours without posts there, like `22:00-07:00`, by the clock of the machine; a digest follows"
     )
+    webhook: str = Field("", description="address that is told of each diagnosis, as signed JSON; empty: none")
+    webhook_secret: SecretStr = Field(SecretStr(""), description="key of the signature of `FIRSTFAULT_WEBHOOK`")
+    alerts: str = Field("", description="address for Alertmanager's webhook receiver, at `/alerts`; empty: none")
+    alerts_token: SecretStr = Field(SecretStr(""), description="token that Alertmanager shows as `Bearer`")
+    alert_channels: str = Field(
+        "", description="ids of channels, with commas, where a job that an alert names is diagnosed in its thread"
+    )
     deadline: float = Field(900, gt=0, description="seconds after which a diagnosis answers with what it has")
 
     @field_validator("memory", mode="before")
@@ -175,7 +182,7 @@ class Settings(BaseSettings):
             raise ValueError("it is a span like 22:00-07:00")
         return span
 
-    @field_validator("model_url")
+    @field_validator("model_url", "webhook")
     @classmethod
     def _is_address(cls, url: str) -> str:
         if url and not url.startswith(("http://", "https://")):
@@ -217,3 +224,16 @@ def load_settings() -> Settings:
             f"{name} makes no sense: {first['msg']}",
             "Change it where it is set: docs/reference/settings.md lists the places.",
         ) from error
+
+
+def needed(value: str, variable: str) -> str:
+    """What the bot cannot do without.
+
+    Raises:
+        BadSettings: it is not set.
+    """
+    if not value:
+        raise BadSettings(
+            f"{variable} is not set.", "docs/how-to/slack.md has every click; firstfault check says what is missing."
+        )
+    return value

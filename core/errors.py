@@ -25,6 +25,7 @@ FirstfaultError            exit code 2; what is marked * is the asker's business
 ├── SlackUnavailable       Slack does not answer, or refuses the token
 ├── MayNotPost *           the bot may not write in that channel
 ├── PostPending *          a post must wait
+├── NotDelivered           the webhook does not take a diagnosis now
 ├── StateUnavailable       the state file cannot be used
 ├── RunForgotten *         no such run, or no draft of it, any more
 ├── StaleRevision *        the draft changed after somebody looked at it

@@ -14,6 +14,7 @@ from slacksim.values import Json, Message, Reaction
 from slacksim.wire import message_json
 from slacksim.workspace import Channel, Member
 
+PROGRAM = "B0ALERTS"
 SLACKBOT = Member("USLACKBOT", "slackbot", "Slackbot", is_bot=True)
 _MENTION = re.compile(r"(?<![\w@])@([a-z0-9._-]*[a-z0-9])|&lt;@(U[A-Z0-9]+)&gt;")
 _CHANNEL = re.compile(r"(?<![\w&])#([a-z0-9_-]+)")
@@ -51,6 +52,12 @@ class People:
             bot = self.member(app.bot_user).name
             self.whisper(author.id, place.id, f"You mentioned @{bot}, but it is not in this channel: `/invite @{bot}`")
         return message
+
+    async def post_by_program(self, channel: str, text: str, attachments: tuple[Json, ...]) -> Message:
+        """What an incoming webhook posts, such as Alertmanager's."""
+        place, team = self.place(channel), self.team
+        post = Message(place.id, team.state.new_ts(), SLACKBOT.id, text, program=PROGRAM, attachments=attachments)
+        return team.post(post)
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> Message:
         """Other words for an own message."""

@@ -12,7 +12,7 @@ from slacksim.limits import Limits, Timing
 from slacksim.server import Server
 from slacksim.socket_mode import Reason
 from slacksim.state import Clock, Snapshot
-from slacksim.values import Message, View
+from slacksim.values import Json, Message, View
 from slacksim.workspace import Workspace
 
 T = TypeVar("T")
@@ -57,6 +57,10 @@ class Slack:
     def wait_for_message(self, channel: str, words: str, seconds: float = PATIENCE) -> Message:
         """Wait until a message of the channel, or of a thread in it, holds these words."""
         return self.wait_for(lambda now: now.find(channel, words), seconds, f"{words!r} in {channel}")
+
+    def post_by_program(self, channel: str, text: str, attachments: tuple[Json, ...] = ()) -> Message:
+        """What another program posts by an incoming webhook."""
+        return self._server.run(self._server.people.post_by_program(channel, text, attachments))
 
     def wait_for_connection(self, seconds: float = PATIENCE, number: int = 1) -> None:
         """Wait until so many websockets of the app are open."""

@@ -34,6 +34,8 @@ class Message:
     metadata: Json | None = None
     streaming: bool = False
     tasks: tuple[Json, ...] = ()
+    program: str = ""  # id of another program that posted it
+    attachments: tuple[Json, ...] = ()
 
     @property
     def is_reply(self) -> bool:

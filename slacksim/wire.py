@@ -13,6 +13,8 @@ def message_json(state: State, message: Message) -> Json:
     if message.by_app:
         profile = {"id": app.bot_id, "app_id": app.id, "name": app.name, "team_id": state.workspace.id}
         found |= {"bot_id": app.bot_id, "app_id": app.id, "bot_profile": profile}
+    if message.program:
+        found |= {"subtype": "bot_message", "bot_id": message.program, "attachments": list(message.attachments)}
     if message.blocks:
         found["blocks"] = list(message.blocks)
     if message.files:

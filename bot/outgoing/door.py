@@ -5,9 +5,12 @@ clean already. Here it is made sure of, once for everything, so that a text that
 tests/bot/outgoing/test_door.py fails when any other file of the house speaks to a network.
 """
 
+import hmac
 import json
+import time
 import urllib.request
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from bot.outgoing.redact import Redactor
@@ -22,6 +25,7 @@ _SLACKS_OWN = frozenset(
         "thread_ts", "token", "trigger_id", "ts", "type", "user", "user_id", "usergroup", "value", "view_id",
     }
 )  # fmt: skip
+_REPLY = 4096  # bytes of the answer of a webhook; nobody reads them
 _JSON = frozenset({"attachments", "blocks", "files", "view"})  # what slack_sdk writes as text, in a form
 
 
@@ -66,6 +70,36 @@ def upload(address: str, data: bytes, *, timeout: float) -> None:
         reply.read()
 
 
+def post_signed(address: str, body: str, headers: Mapping[str, str], secret: str, *, timeout: float) -> None:
+    """Send a JSON document to a webhook, clean, with what proves who sent it: ``X-Firstfault-Signature: v1=HEX``.
+
+    HEX is the HMAC-SHA256, with the secret as key, of the header X-Firstfault-Timestamp, a point, and the body. No
+    redirect is followed: who answers there may name any other address.
+
+    Raises:
+        OSError, HTTPException: it may have arrived, or not.
+    """
+    document, redactor = json.loads(body), Redactor()
+    for text in _texts(document):
+        redactor.heed(text)
+    data = json.dumps(_redacted(document, redactor)).encode("ascii")
+    stamp = str(int(time.time()))
+    signature = hmac.new(secret.encode(), f"{stamp}.".encode() + data, sha256).hexdigest()
+    proof = {"X-Firstfault-Timestamp": stamp, "X-Firstfault-Signature": f"v1={signature}"}
+    request = urllib.request.Request(  # noqa: S310 settings.py takes http and https alone
+        address, data, {"Content-Type": "application/json", **headers, **proof}, method="POST"
+    )
+    with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout) as reply:
+        reply.read(_REPLY)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """An answer that names another address is an error."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
 def clean_file(data: bytes) -> bytes:
     """A page or another text without secrets; a picture as it is."""
     try:
@@ -94,6 +128,15 @@ def _clean_text(text: str, redactor: Redactor, name: str) -> str:
         except ValueError:
             pass
     return redactor.redact(text)
+
+
+def _redacted(value: Any, redactor: Redactor) -> Any:
+    """Every text of a document by itself: what is replaced in the whole may take a quote of JSON with it."""
+    if isinstance(value, str):
+        return redactor.redact(value)
+    if isinstance(value, Mapping):
+        return {key: _redacted(one, redactor) for key, one in value.items()}
+    return [_redacted(one, redactor) for one in value] if isinstance(value, list) else value
 
 
 def _texts(value: Any) -> list[str]:

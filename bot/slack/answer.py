@@ -186,8 +186,11 @@ def _footer(shown: AnswerContent) -> Blocks:
     return context("The note is being written; the evidence comes in the thread.") if shown.run.status.active else ()
 
 
+_UNASKED = {Trigger.FOLLOW: "found in the jobs folder", Trigger.ALERT: "named by an alert"}
+
+
 def asked(run: Run, version: str) -> str:
     """By which run it is known, who asked and when, and what answers."""
-    by = "found in the jobs folder" if run.trigger is Trigger.FOLLOW else f"asked by {person(run.asked_by)}"
+    by = _UNASKED.get(run.trigger) or f"asked by {person(run.asked_by)}"
     who = f"{by}, {moment(run.asked_at)}"
     return f"Run {code(run.id, 40)} · {who} · Firstfault {prose(version, 40)}"

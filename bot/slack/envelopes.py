@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.slack import actions as act
+from bot.slack.alerts import is_alert, words_of
 from bot.state.inbox import Envelope
 from bot.state.values import to_text
 
@@ -23,6 +24,7 @@ class EnvelopeKind(StrEnum):
     FORM = "form"
     MENTION = "mention"
     MESSAGE = "message"
+    ALERT = "alert"  # what another program has posted
 
 
 CLICKS = frozenset(
@@ -71,6 +73,11 @@ def _click(body: Payload) -> Envelope | None:
 def _event(body: Payload) -> Envelope | None:
     """A mention makes two events: one as a mention, and one as any message."""
     event = body["event"]
+    if is_alert(event):
+        kept = {**_some(event, "channel", "ts"), "text": words_of(event), "team": body["team_id"]}
+        return Envelope(
+            to_text([EnvelopeKind.ALERT, kept["team"], kept["channel"], kept["ts"]]), EnvelopeKind.ALERT, kept
+        )
     kinds = {"app_mention": EnvelopeKind.MENTION, "message": EnvelopeKind.MESSAGE}
     if event.get("type") not in kinds or _by_machine(event) or not str(event.get("text") or "").strip():
         return None

@@ -95,6 +95,11 @@ class FailedJobs:
         if self._thread.is_alive():
             self._thread.join(LEAVING_SECONDS)
 
+    def alert(self, job: str) -> None:
+        """Another program says that this job is in trouble: it is told of with the next look, once."""
+        manifest = _manifest(self._open_jobs(), job)
+        self._state.followed.alert(job, (manifest.run if manifest else "") or "")
+
     def look(self) -> None:
         """Note what has ended, queue the diagnoses that may be told now, list the rest, compare attempts."""
         self._note_ended()

@@ -49,7 +49,7 @@ class Intake:
         if envelope is None:
             return BoltResponse(status=200)
         try:
-            if envelope.kind == EnvelopeKind.MESSAGE and not self._concerns_us(envelope):
+            if envelope.kind in (EnvelopeKind.MESSAGE, EnvelopeKind.ALERT) and not self._concerns_us(envelope):
                 return BoltResponse(status=200)
             if envelope.kind == EnvelopeKind.FORM and (objection := self._objection(envelope)) is not None:
                 return BoltResponse(status=200, body=objection)

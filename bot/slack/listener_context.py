@@ -27,3 +27,4 @@ class ListenerContext:
     wake: Callable[[], None]
     heard: Callable[[ThreadQuestion], None]
     me: str = ""
+    alert_channels: frozenset[str] = frozenset()  # where what other programs post is read

@@ -17,6 +17,7 @@ class Listeners:
             EnvelopeKind.SHORTCUT: asks.shortcut,
             EnvelopeKind.MENTION: asks.mention,
             EnvelopeKind.MESSAGE: asks.message,
+            EnvelopeKind.ALERT: asks.alert,
             EnvelopeKind.CLICK: clicks.click,
             EnvelopeKind.OPENING: clicks.opening,
             EnvelopeKind.FORM: clicks.form,

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import islice
@@ -86,14 +87,21 @@ class Requests:
         return command
 
     def named_in(self, text: str) -> str:
-        """The id of the first known job in a text, however it is written; empty where there is none."""
+        """As ``known_in``, and empty where jobs cannot be listed: whoever asks is told so by what comes next."""
+        with suppress(FirstfaultError):
+            return self.known_in(text)
+        return ""
+
+    def known_in(self, text: str) -> str:
+        """The id of the first known job in a text, however it is written; empty where there is none.
+
+        Raises:
+            FirstfaultError: nobody knows now which jobs there are.
+        """
         names = names_in(text)
         if not names:
             return ""
-        try:
-            known = set(self._open_jobs().job_ids())
-        except FirstfaultError:
-            return ""
+        known = set(self._open_jobs().job_ids())
         alike = {job.casefold(): job for job in sorted(known)}
         return next((name for name in names if name in known), "") or next(
             (alike[name.casefold()] for name in names if name.casefold() in alike), ""

@@ -19,6 +19,7 @@ from bot.slack.forms import Form
 from bot.slack.health import Metrics
 from bot.slack.posting import MayNotPost, Posting
 from bot.slack.thread import details_message, faults_message, no_reply_message, reply_message, report_comment
+from bot.slack.webhook import Webhook
 from bot.state.answers import SavedAnswer
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
@@ -44,9 +45,11 @@ class RunMessages:
         *,
         version: str,
         metrics: Metrics | None = None,
+        webhook: Webhook | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._metrics = metrics or Metrics()
+        self._webhook = webhook
         self._posting = posting
         self._state = state
         self._version = version
@@ -75,8 +78,10 @@ class RunMessages:
             self._over(run)
 
     def drawn(self, run: Run, answer: SavedAnswer) -> None:
-        """Plot and report, below the answer; nothing where there is nothing to see."""
+        """Plot and report, below the answer; nothing where there is nothing to see. Then other programs are told."""
         self._show_files(run, answer)
+        if self._webhook:
+            self._webhook.deliver(run, answer)
 
     def failed(self, run: Run, failure: Failure) -> None:  # noqa: ARG002 the run holds it
         """Edit the message of a failed run: why there is no answer."""

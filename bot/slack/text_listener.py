@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.ask.chatter import is_chatter
+from bot.slack.alerts import is_over
 from bot.slack.blocks import Message
 from bot.slack.boundary import Tell, answering, attempt, to_person, whispering
 from bot.slack.commands import asks_for_diagnosis, job_in
+from bot.slack.envelopes import EnvelopeKind
 from bot.slack.inbox_readers import RetryLater
 from bot.slack.listener_context import ListenerContext
 from bot.slack.questions_in_thread import is_asked, mentions
 from bot.state.inbox import Envelope, Once
 from bot.state.runs import RunRequest, Trigger
+from core.errors import FirstfaultError
 
 Payload = Mapping[str, Any]
 
@@ -36,6 +39,8 @@ class TextListener:
     def concerns_us(self, envelope: Envelope) -> bool:
         """Whether a message is for the bot: direct, or in a thread of its own, even of one that is being posted."""
         body = envelope.body
+        if envelope.kind == EnvelopeKind.ALERT:
+            return body["channel"] in self._context.alert_channels and not is_over(body["text"])
         return body.get("channel_type") == "im" or self._thread_run(body) is not None or self._may_be_ours(body)
 
     def command(self, body: Payload, once: Once) -> None:
@@ -80,6 +85,16 @@ class TextListener:
             tell = answering(self._context.client, place.channel, thread)
             self._serve(text, place, Trigger.MESSAGE, tell, once)
 
+    def alert(self, body: Payload, once: Once) -> None:
+        """A job that another program names is diagnosed in the thread of its message; nobody is told that none is."""
+        try:
+            job = self._context.requests.known_in(body["text"])
+        except FirstfaultError as trouble:
+            raise RetryLater from trouble  # a job that an alert names is not forgotten while jobs cannot be listed
+        if job:
+            place = _Conversation(body["team"], body["channel"], "", body["ts"])
+            self._serve(job, place, Trigger.ALERT, _to_nobody, once)
+
     def _question(self, body: Payload, run_id: str) -> None:
         """Adding it twice adds it once; what people say to each other is none."""
         run = self._context.state.runs.get(run_id)
@@ -109,3 +124,7 @@ class TextListener:
             return self._context.requests.serve(command, request, once)
 
         attempt(serve, tell, patient=once.patient)
+
+
+def _to_nobody(_: Message) -> None:
+    """Another program reads no answers."""

@@ -62,6 +62,14 @@ class FollowedJobs:
         sql = "INSERT INTO followed (job, lineage, at, fate) VALUES (?, ?, ?, ?) ON CONFLICT (job) DO NOTHING"
         return bool(self._database.execute(sql, job, lineage, self._clock(), fate))
 
+    def alert(self, job: str, lineage: str) -> None:
+        """Somebody says that this job is in trouble: it waits for its turn, unless it was told of before."""
+        sql = (
+            "INSERT INTO followed (job, lineage, at, fate) VALUES (?, ?, ?, ?) ON CONFLICT (job) DO UPDATE"
+            " SET fate = excluded.fate, at = excluded.at, lineage = excluded.lineage WHERE followed.fate = ?"
+        )
+        self._database.execute(sql, job, lineage, self._clock(), FollowStatus.WAITS, FollowStatus.NO_NEWS)
+
     def waiting(self) -> tuple[FollowedJob, ...]:
         """What waits for its turn, the oldest first."""
         return self._select("fate = ?", FollowStatus.WAITS)

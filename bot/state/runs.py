@@ -37,6 +37,7 @@ class Trigger(StrEnum):
     SHORTCUT = "shortcut"
     MESSAGE = "message"
     WATCH = "watch"
+    ALERT = "alert"  # a message of another program named the job
     FOLLOW = "follow"  # nobody asked: the job failed in the jobs folder
 
 

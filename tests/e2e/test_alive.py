@@ -1,14 +1,27 @@
-"""People see at once that they were heard."""
+"""People see at once that they were heard, and other programs can ask too."""
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
+from http.client import HTTPConnection
 from typing import NoReturn
 
 import pytest
 
-from slacksim import Message
+from slacksim import Message, Slack
 from slacksim.errors import Refused
 from slacksim.methods import METHODS
-from tests.support.scene import Scene
+from tests.support.scene import ALERTS, PATIENCE, Folders, Scene, serving
+
+TOKEN = "a token of ours"
+
+
+@pytest.fixture(scope="module")
+def scene(slack: Slack, folders: Folders) -> Iterator[Scene]:
+    """A bot that reads alerts of two kinds."""
+    alerts = {"alerts": "127.0.0.1:0", "alerts_token": TOKEN, "alert_channels": ALERTS, "follow_channel": ALERTS}
+    with serving(slack, folders, **alerts) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +78,29 @@ def test_where_slack_shows_no_status_a_message_does_that_becomes_the_reply(
     assert [sum(f"Iteration {number}" in message.all_text for message in thread) for number in (28, 27)] == [1, 1]
     assert not any("reads the evidence" in message.all_text.casefold() for message in thread)
     assert len(scene.slack.journal.calls("assistant.threads.setStatus")) == before + 1
+
+
+def test_an_alert_that_names_a_job_is_answered_in_its_thread(scene: Scene) -> None:
+    """42: once; what names no job, good news and other channels are left alone."""
+    quiet = [
+        scene.slack.post_by_program(ALERTS, "[FIRING:1] DiskFull on nas-02"),
+        scene.slack.post_by_program(ALERTS, "[RESOLVED] JobFailed f07"),
+        scene.slack.post_by_program("C0ROOM39", "[FIRING:1] JobFailed f07"),
+    ]
+    alert = scene.slack.post_by_program(ALERTS, "", ({"title": "[FIRING:1] JobFailed", "text": "job f03 failed"},))
+
+    answer = scene.in_thread(alert, "Run again")
+
+    assert "f03" in answer.text
+    assert [one for message in quiet for one in scene.slack.snapshot().thread(message) if one.by_app] == []
+
+
+def test_what_alertmanager_sends_is_diagnosed_where_jobs_are_followed(scene: Scene) -> None:
+    """43: the receiver's own format, with its token; also a job that had failed before anybody followed."""
+    body = {"version": "4", "alerts": [{"status": "firing", "labels": {"job_id": "f42"}, "annotations": {}}]}
+    connection = HTTPConnection("127.0.0.1", scene.bot.alert_port or 0, timeout=PATIENCE)
+    connection.request("POST", "/alerts", json.dumps(body), {"Authorization": f"Bearer {TOKEN}"})
+    assert connection.getresponse().status == 200
+    connection.close()
+
+    assert "f42" in scene.answer("f42").text

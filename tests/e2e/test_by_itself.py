@@ -14,7 +14,7 @@ from tests.support.places import EXAMPLES
 from tests.support.scene import FINISHED, Folders, Scene, serving
 
 LIKE = EXAMPLES / "f01"  # a process of it was killed
-OLD = "old-1"
+OLD, LINEAGE = "old-1", "qwen"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def write(home: Path, *, status: str, **more: object) -> None:
 
 @pytest.fixture
 def followed(slack: Slack, room: str, tmp_path: Path) -> Iterator[Followed]:
-    write(tmp_path / "jobs" / OLD, status="FAILED")
+    write(tmp_path / "jobs" / OLD, status="FAILED", run=LINEAGE)
     folders = Folders(tmp_path, tmp_path / "jobs", tmp_path / "cache")
     with serving(slack, folders, follow_channel=room, follow_posts=2) as scene:
         eventually(scene.bot.state.followed.begun, "the first look")
@@ -77,6 +77,22 @@ def _look(followed: Followed) -> bool:
     """Whether something is left to compare after one more look."""
     followed.look()
     return bool(followed.scene.bot.state.followed.not_compared())
+
+
+def test_an_alert_tells_of_an_old_failure_and_its_next_attempt_stands_below(followed: Followed) -> None:
+    """43: what had failed before anybody followed is news when an alert names it, with the run that it belongs to."""
+    following = followed.scene.bot._failed_jobs
+    assert following is not None
+    following.alert(OLD)
+    followed.look()
+    first = followed.scene.answer(OLD, followed.room)
+    followed.fails("new-1", run=LINEAGE)
+    followed.look()
+
+    second = followed.scene.in_thread(first, "new-1: ")
+
+    assert second.thread_ts == first.ts
+    assert [message.ts for message in followed.said()] == [first.ts]
 
 
 def test_of_many_failures_at_once_one_digest_tells(followed: Followed) -> None:

@@ -28,6 +28,7 @@ MAY_SPEAK = {
     "bot/chat/openai_model.py": "the one client of the model; every message passes the door",
     "bot/chat/bounds.py": "its HTTP client, which openai is given",
     "bot/fetch/cluster.py": "tells Dask workers which files to read: paths, no text of logs",
+    "bot/slack/alert_receiver.py": "hears Alertmanager; answers with a status and no text",
     "bot/slack/health.py": "answers /healthz and /metrics: numbers only",
     "sources/bucket.py": "reads jobs; writes nothing",
 }
