@@ -25,7 +25,13 @@ CREATE INDEX runs_to_tell ON runs (told, lease_until);
 CREATE TABLE answers (run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE, body TEXT NOT NULL);
 """
 _PLACE = "team = ? AND (? IS NULL OR channel = ?)"
+# The sixth version: whose turn it is.
+TURNS = "CREATE INDEX runs_by_asker ON runs (team, asked_by, status);\n"
+_ACTIVE = "status IN ('queued', 'running')"
 _UNASKED = "asked_through != 'watch'"  # what a watch found goes first: the job has just died, and somebody waits
+# Then everybody in turn: whoever asks for fifty jobs lets the next one wait for one of them, not for all.
+_OWN = f"team = this.team AND asked_by = this.asked_by AND seq < this.seq AND {_ACTIVE}"
+_ORDER = f"{_UNASKED}, (SELECT count(*) FROM runs WHERE {_OWN})"  # noqa: S608 constants of ours
 RECENT = 20  # a list in Slack that is longer is not read
 
 
@@ -95,7 +101,7 @@ class Runs:
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
         self._database = database
         self._clock = clock
-        self.leases = leases.Leases(database, clock, table="runs", first=_UNASKED, lease=lease)
+        self.leases = leases.Leases(database, clock, table="runs", first=_ORDER, lease=lease)
 
     def ask(self, request: RunRequest, *, forced: bool = False) -> RequestedRun:
         """A new run, or the one that is about the same job in the same channel already.
@@ -145,9 +151,12 @@ class Runs:
     def place(self, run_id: str) -> int:
         """Its place in the queue: 1 is the next, 0 does not wait (any more)."""
         rows = self._database.query(
-            f"SELECT count(*) AS n FROM runs, (SELECT seq, status, {_UNASKED} AS later FROM runs WHERE id = ?) AS mine"  # noqa: S608 a constant of ours
-            f" WHERE runs.status = 'queued' AND ({_UNASKED}, runs.seq) <= (mine.later, mine.seq)"
-            " AND mine.status = 'queued'",
+            f"WITH turns AS (SELECT id, seq, status, {_UNASKED} AS later,"  # noqa: S608 constants of ours
+            " row_number() OVER (PARTITION BY team, asked_by ORDER BY seq) AS turn"
+            f" FROM runs WHERE {_ACTIVE})"
+            " SELECT count(*) AS n FROM turns, (SELECT * FROM turns WHERE id = ?) AS mine"
+            " WHERE turns.status = 'queued' AND mine.status = 'queued'"
+            " AND (turns.later, turns.turn, turns.seq) <= (mine.later, mine.turn, mine.seq)",
             run_id,
         )
         return int(rows[0]["n"])

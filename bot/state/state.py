@@ -23,7 +23,7 @@ MIGRATIONS = (
     watches.SCHEMA,
     leases.BEGINNINGS + inbox.SCHEMA,
     followed.SCHEMA,
-    drawings.SCHEMA,
+    drawings.SCHEMA + runs.TURNS,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 

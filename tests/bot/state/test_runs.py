@@ -1,11 +1,12 @@
 """Runs: asked once, cancelled once, listed, found again."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.inbox import Envelope
-from bot.state.runs import Run
+from bot.state.runs import Run, Trigger
 from bot.state.state import State
 from bot.state.values import Status
 from tests.support import diagnoses
@@ -213,3 +214,20 @@ def test_old_runs_are_forgotten_with_all_that_hangs_on_them(state: State, clock:
         "runs": 2, "answers": 1, "posts": 0, "threads": 0, "questions": 0, "drafts": 0, "feedback": 0, "audit": 1,
         "seen": 0, "inbox": 1, "inbox_steps": 0,
     }  # fmt: skip
+
+
+def test_whoever_asks_for_much_lets_others_wait_for_one(state: State) -> None:
+    """Everybody in turn, also while one runs; the places say so, and what a watch found still goes first."""
+    for number in range(3):
+        state.runs.ask(asking(f"much-{number}", user="U1"))
+    assert state.runs.leases.claim("w") is not None  # much-0 runs
+    for number in range(2):
+        state.runs.ask(asking(f"little-{number}", user="U2"))
+    state.runs.ask(replace(asking("died", user="U1"), trigger=Trigger.WATCH))
+
+    waiting = [run for run in state.runs.active("T1") if run.status is Status.QUEUED]
+    in_turn = [run.job for run in sorted(waiting, key=lambda run: state.runs.place(run.id))]
+    claimed = [state.runs.get(str(state.runs.leases.claim("w"))) for _ in waiting]
+
+    assert in_turn == ["died", "little-0", "much-1", "little-1", "much-2"]
+    assert [run.job for run in claimed if run] == in_turn
