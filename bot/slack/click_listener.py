@@ -17,7 +17,9 @@ from bot.slack.client import error_of
 from bot.slack.commands import ParsedCommand, Verb
 from bot.slack.listener_context import ListenerContext
 from bot.slack.modals import (
+    TITLE,
     FieldErrors,
+    changed_meanwhile,
     edit_modal,
     lines_modal,
     message_modal,
@@ -33,6 +35,7 @@ from bot.state.runs import RunRequest, Trigger
 Payload = Mapping[str, Any]
 Do = Callable[[object, Payload, Once], Message | None]
 Look = Callable[[object, str], dict[str, Any]]
+DECIDED = "It was decided meanwhile. What you wrote stays here: undo that decision, then submit this again."
 # The right to open a window ends after three seconds, and with its first use, which a bot may not have outlived.
 _TOO_LATE = frozenset({"expired_trigger_id", "trigger_expired", "exchanged_trigger_id", "trigger_exchanged"})
 
@@ -100,9 +103,15 @@ class ClickListener:
         form = read_edit(view, draft.diagnosis, draft.guesses) if draft else None
         if isinstance(form, FieldErrors):
             return form.response()
-        if draft is None or draft.revision != click.revision:
-            stale = message_modal("Edit the note", "The note was changed meanwhile.", "Close this and edit it again.")
-            return {"response_action": "update", "view": stale}
+        newest = self._context.state.drafts.current(click.run)
+        if draft is None or form is None or newest is None:
+            return {"response_action": "update", "view": message_modal("Edit the note", replies.gone_reply().text)}
+        if self._context.state.drafts.decision(click.run) is not None:
+            return FieldErrors({TITLE: DECIDED}).response()
+        if draft.revision != click.revision:
+            above = changed_meanwhile(newest.by, draft.form, form)
+            view = edit_modal(click.run, draft.revision, draft.diagnosis, form, draft.guesses, above=above)
+            return {"response_action": "update", "view": view}
         return None
 
     def form(self, body: Payload, once: Once) -> None:

@@ -23,7 +23,7 @@ from bot.slack.blocks import (
     writing,
 )
 from bot.slack.forms import SYMPTOMS_ONLY, Form, choosable
-from bot.slack.text import code, literal, prose
+from bot.slack.text import code, literal, person, prose
 from bot.text import wording
 from bot.text.harmless import harmless
 from core.model import Diagnosis, Evidence
@@ -63,15 +63,19 @@ def wait_modal(title: str, form: str, about: str) -> Block:
     return modal(title, section("One moment …"), form=form, about=about)
 
 
-def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form, guesses: Sequence[str] = ()) -> Block:
+def edit_modal(
+    run: str, revision: int, diagnosis: Diagnosis, form: Form, guesses: Sequence[str] = (), *, above: Blocks = ()
+) -> Block:
     """The note as a form; submitting it approves and archives what stands in it.
 
     Args:
         guesses: what a model thinks; one that is ticked is added to the root cause, as the approver's own words.
+        above: what is to be read first.
     """
     events = [(_event_choice(event.id, event.role, wording.said(event)), event.id) for event in choosable(diagnosis)]
     categories = [(label, category.value) for category, label in _WHOSE.items()]
     blocks = (
+        *above,
         *section(f"Job {code(diagnosis.job, 80)}. What you save is shown to others as *confirmed*, with your name."),
         *context("" if shows_a_cause(diagnosis) else SYMPTOMS_ONLY[1]),
         *field(TITLE, "Title", writing(VALUE, value=_lines(form.title), limit=MAX_TITLE, multiline=False)),
@@ -97,6 +101,17 @@ def edit_modal(run: str, revision: int, diagnosis: Diagnosis, form: Form, guesse
     )
     about = act.draft_value(run, revision)
     return modal("Edit the note", blocks, form=act.EDIT_FORM, about=about, submit="Approve and archive", close="Cancel")
+
+
+def changed_meanwhile(by: str, theirs: Form, mine: Form) -> Blocks:
+    """Somebody saved the note while it was being edited: what they wrote, beside the form that keeps what one wrote."""
+    both = (
+        ("title", theirs.title, mine.title), ("root cause", theirs.cause, mine.cause), ("fix", theirs.fix, mine.fix),
+        ("confirmation", theirs.confirmation, mine.confirmation),
+    )  # fmt: skip
+    differs = [f"*Their {name}*: {prose(words, 400)}" for name, words, own in both if words and words != own]
+    told = f"{person(by)} changed the note meanwhile. Below stands what you wrote; if you submit it again, it counts."
+    return section(told, *differs)
 
 
 def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[str] = ()) -> Form | FieldErrors:

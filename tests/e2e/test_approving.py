@@ -9,6 +9,7 @@ import pytest
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from bot.slack.actions import draft_value
+from bot.slack.click_listener import DECIDED
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Slack
@@ -114,7 +115,7 @@ def test_two_clicks_by_two_people_make_one_pattern(scene: Scene, answers: dict[s
 
 
 def test_an_edited_note_makes_older_buttons_stale(scene: Scene, answers: dict[str, Message]) -> None:
-    """32, 34: errors stand beside their field; what alice saved, bob's older form and button do not overwrite."""
+    """32, 34: errors stand beside their field; bob's older form and button overwrite nothing, his words stay."""
     answer, alice, bob = answers["two"], scene.user("alice"), scene.user("bob")
     for user in (alice, bob):
         user.click(answer, "ff_edit")
@@ -124,18 +125,24 @@ def test_an_edited_note_makes_older_buttons_stale(scene: Scene, answers: dict[st
     alice.submit({"cause": "The cgroup limit killed it", "confirmation": "dmesg of the host"})
     approved = scene.until(answer, PATTERN)
     late = bob.submit({"cause": "Cosmic rays"})
-    changed = bob.wait_for_modal("changed meanwhile", PATIENCE)
     alice.click(approved, "Undo")
     undone = scene.until(answer, "Approve and archive")
     bob.click(scene.copied(answer), "ff_approve")  # the button as it was before the edit
     stale = scene.told("bob", "The note has changed")
+    bob.submit({"cause": "Cosmic rays"})
+    changed = bob.wait_for_modal("changed the note meanwhile", PATIENCE)
+    bob.submit()  # as the form shows it now
+    again = scene.until(answer, PATTERN)
 
     assert wrong.errors == {"title": "Write a title.", "fix": "Write what fixes it, or that it is not known yet."}
-    assert late.acknowledged
-    assert changed.title == "Edit the note"
+    assert late.errors == {"title": DECIDED}
+    assert "*Their root cause*: The cgroup limit killed it" in changed.all_text
     assert "revision 2 by <@U0ALICE>" in stale.all_text
     assert "The cgroup limit killed it" in undone.all_text
     assert "Cosmic rays" not in undone.all_text
+    assert "*Approved* by <@U0BOB>" in again.all_text
+    (archived,) = [entry for entry in team_patterns(Status.APPROVED) if entry.id == pattern_of(again)]
+    assert archived.pattern.cause == "Cosmic rays"
 
 
 def test_a_rejection_keeps_its_reason_and_archives_nothing(scene: Scene, answers: dict[str, Message]) -> None:
