@@ -26,6 +26,7 @@ from bot.slack.client import TIMEOUT
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.failed_jobs import FailedJobs, FollowRules, read_quiet
 from bot.slack.health import HealthServer, Metrics, split_address
+from bot.slack.home import Home
 from bot.slack.inbox_readers import InboxReaders
 from bot.slack.intake import Intake
 from bot.slack.listener_context import ListenerContext
@@ -225,7 +226,8 @@ class Bot:
             alert_channels=frozenset(name.strip() for name in self._settings.alert_channels.split(",") if name.strip()),
         )
         texts, clicks = TextListener(context), ClickListener(context)
-        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks).deal)
+        home = Home(self.state, asking, self._people, self._client, self._open_library)
+        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks, home).deal)
         intake = Intake(self.state.inbox, concerns_us=texts.concerns_us, objection=clicks.objection, wake=readers.wake)
         return readers, intake
 

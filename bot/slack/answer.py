@@ -165,7 +165,7 @@ def _buttons(shown: AnswerContent) -> Blocks:
     if run.status.active:
         return actions(button("Cancel", act.CANCEL, about))
     again = button("Run again", act.AGAIN, about)
-    if run.status is not Status.DONE or shown.decision or not shown.revision or not _has_fault(shown.diagnosis):
+    if run.status is not Status.DONE or shown.decision or not shown.revision or not has_fault(shown.diagnosis):
         return actions(again)
     draft = act.draft_value(run.id, shown.revision)
     knows = shown.diagnosis is not None and shown.diagnosis.scope is not Scope.UNKNOWN
@@ -175,7 +175,8 @@ def _buttons(shown: AnswerContent) -> Blocks:
     return actions(approve, edit, reject, again)
 
 
-def _has_fault(diagnosis: Diagnosis | None) -> bool:
+def has_fault(diagnosis: Diagnosis | None) -> bool:
+    """Whether there is something to archive."""
     return diagnosis is not None and diagnosis.scope is not Scope.NONE
 
 

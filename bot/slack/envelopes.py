@@ -25,6 +25,7 @@ class EnvelopeKind(StrEnum):
     MENTION = "mention"
     MESSAGE = "message"
     ALERT = "alert"  # what another program has posted
+    HOME = "home"  # somebody opened the app's page
 
 
 CLICKS = frozenset(
@@ -78,6 +79,8 @@ def _event(body: Payload) -> Envelope | None:
         return Envelope(
             to_text([EnvelopeKind.ALERT, kept["team"], kept["channel"], kept["ts"]]), EnvelopeKind.ALERT, kept
         )
+    if event.get("type") == "app_home_opened":
+        return _home(body, event)
     kinds = {"app_mention": EnvelopeKind.MENTION, "message": EnvelopeKind.MESSAGE}
     if event.get("type") not in kinds or _by_machine(event) or not str(event.get("text") or "").strip():
         return None
@@ -88,6 +91,13 @@ def _event(body: Payload) -> Envelope | None:
     thread = event.get("thread_ts")  # where an answer knows what was said before it
     lane = to_text([team, event["channel"], thread]) if thread else ""
     return Envelope(to_text([kind, team, event["channel"], event["ts"]]), kind, {"team": team, **kept}, lane)
+
+
+def _home(body: Payload, event: Payload) -> Envelope | None:
+    if event.get("tab") != "home":
+        return None  # the messages of the app
+    kept = {"team": body["team_id"], "user": event["user"]}
+    return Envelope(to_text([EnvelopeKind.HOME, *kept.values(), event["event_ts"]]), EnvelopeKind.HOME, kept)
 
 
 def _by_trigger(kind: EnvelopeKind, body: Payload, kept: Payload) -> Envelope:

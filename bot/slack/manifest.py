@@ -20,13 +20,15 @@ METHODS: dict[str, tuple[str, ...]] = {
     "files.completeUploadExternal": ("files:write",),
     "views.open": (),
     "views.update": (),
+    "views.publish": (),
     "users.info": ("users:read", "users:read.email"),  # approvers by e-mail, and names of who confirmed
     "usergroups.list": ("usergroups:read",),  # approvers by user group: its id by its handle
     "usergroups.users.list": ("usergroups:read",),
     "assistant.threads.setStatus": ("chat:write",),
 }
-# What the bot hears, each with the scope that it needs.
+# What the bot hears, each with the scope that it needs; empty: none.
 EVENTS: dict[str, str] = {
+    "app_home_opened": "",
     "app_mention": "app_mentions:read",
     "message.channels": "channels:history",
     "message.groups": "groups:history",
@@ -39,7 +41,7 @@ _COMMANDS = "commands"  # slash commands and shortcuts
 def scopes() -> list[str]:
     """The scopes of the bot's token: those of its methods, events and command, and no other."""
     needed = {_COMMANDS, *EVENTS.values(), *(scope for wanted in METHODS.values() for scope in wanted)}
-    return sorted(needed)
+    return sorted(needed - {""})
 
 
 def manifest(*, socket_mode: bool = True, address: str = "") -> dict[str, Any]:
@@ -54,7 +56,7 @@ def manifest(*, socket_mode: bool = True, address: str = "") -> dict[str, Any]:
         },
         "features": {
             "app_home": {
-                "home_tab_enabled": False,
+                "home_tab_enabled": True,
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": False,
             },

@@ -114,7 +114,7 @@ def answered_reply(run: Run, address: str) -> Message:
 
 def list_reply(runs: Sequence[Run], addresses: Mapping[str, str] | None = None) -> Message:
     """The latest diagnoses, newest first; ``addresses``: links to their messages, by run."""
-    lines = [_run(run, (addresses or {}).get(run.id, "")) for run in runs[:MAX_RUNS]]
+    lines = [run_line(run, (addresses or {}).get(run.id, "")) for run in runs[:MAX_RUNS]]
     if not lines:
         return Message("Nothing was diagnosed here yet.", section(f"Nothing was diagnosed here yet. {_ASK}"))
     more = f"and {wording.counted(len(runs) - MAX_RUNS, 'older one')}" if len(runs) > MAX_RUNS else ""
@@ -128,7 +128,7 @@ def status_reply(runs: Sequence[Run], places: Mapping[str, int], addresses: Mapp
     lines = []
     for run in runs[:MAX_RUNS]:
         place = places.get(run.id, 0)
-        lines.append(_run(run, (addresses or {}).get(run.id, "")) + (f", {wording.place(place)}" if place else ""))
+        lines.append(run_line(run, (addresses or {}).get(run.id, "")) + (f", {wording.place(place)}" if place else ""))
     more = f"and {wording.counted(len(runs) - MAX_RUNS, 'more run')}" if len(runs) > MAX_RUNS else ""
     return Message(f"{wording.counted(len(runs), 'diagnosis', 'diagnoses')} under way", section(*lines, more))
 
@@ -236,6 +236,7 @@ def _pick(jobs: Sequence[str]) -> Blocks:
     return actions(menu("Recent failed jobs", act.DIAGNOSE, choices))
 
 
-def _run(run: Run, address: str) -> str:
+def run_line(run: Run, address: str) -> str:
+    """One run in a list."""
     where = link(address, run.job) if address else ""
     return f"• {where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}, {person(run.asked_by)}"

@@ -61,7 +61,7 @@ class Requests:
         """Do what is wished, each step once; what only the asker is told."""
         match command.verb:
             case Verb.DIAGNOSE:
-                return self.diagnose(request, once) if request.job else replies.usage_reply(self._failed_jobs())
+                return self.diagnose(request, once) if request.job else replies.usage_reply(self.failed_jobs())
             case Verb.HELP:
                 return replies.help_reply()
             case Verb.LIST:
@@ -73,7 +73,7 @@ class Requests:
             case Verb.WATCH | Verb.UNWATCH:
                 return self._watch(command, request, once)
             case Verb.NOTHING:
-                return replies.usage_reply(self._failed_jobs(), said=command.job)
+                return replies.usage_reply(self.failed_jobs(), said=command.job)
 
     def meant(self, text: str) -> ParsedCommand:
         """What a person wants; in any sentence without a command, the job that it names."""
@@ -116,7 +116,7 @@ class Requests:
                 return replies.not_failed_reply(request.job, runs=status is Status.RUNNING)
             jobs.job(request.job)
         except (BadJobId, JobNotFound, NoLogs) as error:
-            return replies.refused_reply(error, self._failed_jobs(), nearest=self._nearest(request.job))
+            return replies.refused_reply(error, self.failed_jobs(), nearest=self._nearest(request.job))
         run_id, new = once("ask", lambda: self._ask(request, forced=forced))
         run = self._state.runs.get(run_id)
         if run is None:
@@ -202,7 +202,7 @@ class Requests:
         places = {run.id: self._state.runs.place(run.id) for run in active}
         return with_watched(replies.status_reply(active, places), self._watching.watched(request.team))
 
-    def _failed_jobs(self) -> tuple[str, ...]:
+    def failed_jobs(self) -> tuple[str, ...]:
         """The latest failed jobs, by their ids, as far as they are found quickly."""
         try:
             return tuple(islice(_failed(self._open_jobs(), time.monotonic() + LOOKING), MAX_OFFERED))

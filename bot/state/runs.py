@@ -130,6 +130,18 @@ class Runs:
         found = self._select("status NOT IN ('queued', 'running') AND " + _PLACE, team, channel, channel, limit=limit)
         return tuple(found)
 
+    def of_person(self, team: str, user: str, *, limit: int) -> tuple[Run, ...]:
+        """What somebody asked for, wherever, newest first."""
+        return tuple(self._select("team = ? AND asked_by = ?", team, user, limit=limit))
+
+    def undecided(self, team: str, *, limit: int) -> tuple[Run, ...]:
+        """What has an answer with a draft about which no decision stands, newest first."""
+        where = (
+            "team = ? AND status = 'done' AND EXISTS (SELECT 1 FROM drafts WHERE run = runs.id)"
+            " AND NOT EXISTS (SELECT 1 FROM decisions WHERE run = runs.id AND undone_at IS NULL)"
+        )
+        return tuple(self._select(where, team, limit=limit))
+
     def unposted(self, before: datetime) -> tuple[Run, ...]:
         """What waits or runs, was asked for before this time, and has no message yet; oldest first."""
         found = self._select("status IN ('queued', 'running') AND message_ts = '' AND asked_at < ?", before)
