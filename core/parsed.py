@@ -25,7 +25,7 @@ from core.job import Job, LogFile
 from core.logs.heap import Heap
 from core.logs.voices import is_actor, rank_called
 from core.memory import Memory
-from core.parsing.homes import find_homes, names_only_tasks
+from core.parsing.homes import find_homes, names_only_tasks, told_homes
 from core.parsing.known_templates import recall_templates
 from core.parsing.parse import Progress, Reading, read_job
 from core.parsing.streaming import stream_templates
@@ -117,8 +117,9 @@ def parse_job(
     table = settle_last_words(hold(table, telling, remember), remember)
     files = {file.name: file for file in job.logs}
     nameless = len(table.ranks) > 1 and not (table.ranks_have_nodes or job.manifest.nodes)
-    if (nameless or names_only_tasks(table)) and (homes := find_homes(table, files)):
-        table, nameless = with_homes(table, homes), False
+    if nameless or names_only_tasks(table):
+        homes = find_homes(table, files) or (told_homes(table, files) if nameless else {})
+        table, nameless = with_homes(table, homes) if homes else table, nameless and not homes
     table = with_ranks_as_nodes(table) if nameless else table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
     return Parsed(

@@ -1,5 +1,9 @@
-"""The machine of each rank or task where these name none and srun does: ``srun: error: gpu-7: task 2: Terminated``."""
+"""The machine of each rank or task where no label names it, and somebody tells it once.
 
+srun does when tasks end (``srun: error: gpu-7: task 2: Terminated``), each rank when it begins (``rank 3 on gpu-7``).
+"""
+
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -32,6 +36,34 @@ def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
     called = task_called if tasks else rank_called
     found = {called(task): next(iter(nodes)) for task, nodes in homes.items()}
     return found if set(found) == (tasks or of_ranks) else {}
+
+
+# Where a rank runs: "process 3/6 runs on lat2", "hostname: gpu-7"; its device is none
+_RUNS_ON = re.compile(
+    r"\b(?:on|host(?:name)?|node)(?:\s?[=:]\s?|\s)(?:host |node )?"
+    r"(?!(?:cuda|[gxn]pu|device|rank)\d{1,4}\b)(?P<node>(?=[\w.-]{0,62}[A-Za-z])(?=[\w.-]{0,62}\d)[A-Za-z0-9][\w.-]{1,62})",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def told_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str]:
+    """The node of each rank, by what it is called, from a message that all ranks say once and in which each names one.
+
+    None unless there are several nodes: of a message that names one for all, nobody knows whose it is.
+    """
+    for event, template in enumerate(table.templates):
+        if table.heads[event] != len(table.ranks) or not _RUNS_ON.search(template.sample.replace("<NUM>", "0")):
+            continue
+        rows = table.rows_of([event])[event]
+        told = {
+            row: match["node"]
+            for row, text in read_rows(files, table, rows).items()
+            if (match := _RUNS_ON.search(text))
+        }
+        found = {rank_called(int(table.rank[row])): node for row, node in told.items() if table.rank[row] >= 0}
+        if len(found) == len(table.ranks) and len(set(found.values())) > 1:
+            return found
+    return {}
 
 
 def names_only_tasks(table: EventTable) -> bool:

@@ -170,7 +170,7 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     origins = find_origins(voices, job.manifest)
     names = {voice.file for voice in voices}
     no_rank = names - {voice.file for voice, one in zip(voices, origins, strict=True) if one.rank is not None}
-    named = {voice.file for voice, one in zip(voices, origins, strict=True) if one.node or one.rank is not None}
-    if own := find_speakers({file.name: file for file in job.logs}, no_rank, names - named, job.manifest):
+    no_node = names - {voice.file for voice, one in zip(voices, origins, strict=True) if one.node}
+    if own := find_speakers({file.name: file for file in job.logs}, no_rank, no_node, job.manifest):
         origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}

@@ -15,6 +15,7 @@ from core.job import LogFile, Manifest
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip
 from core.logs.voices import Speaker
+from core.parsing.own_words import find_own_words
 
 MAX_FILES = 4096  # one a rank of the largest jobs
 _SAMPLE = 1 << 16
@@ -28,6 +29,7 @@ _RANK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HOSTLIKE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")  # out.pi-a, out.gpu7; no log, err, gz
+_NUMBERED = re.compile(r"[^.]{1,64}\.(\d{1,6})")
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behind what it holds
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
 _INTRODUCES = re.compile(
@@ -45,13 +47,19 @@ def find_speakers(
         no_rank, no_node: names of the files of which the rank, and the node, is not known.
     """
     heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
-    ranks = _labelled({name: heads[name] for name in no_rank if name in heads})
-    ranks = ranks or _introduced({name: heads[name] for name in no_rank if name in heads})
-    groups = list(_siblings({name: heads[name] for name in no_node if name in heads}))
-    nodes: dict[str, str] = {}
+    own = find_own_words(heads, manifest)
+    nodes = {name: speaker.node for name, speaker in own.items() if speaker.node and name in no_node}
+    ranks = {name: rank for name in sorted(no_rank) if name in own and (rank := own[name].rank) is not None}
+    silent = {name: head for name, head in heads.items() if name in no_rank}
+    ranks = ranks or _labelled(silent) or _introduced(silent)
+    untold = {name: heads[name] for name in heads if name in no_node and name in no_rank and name not in nodes}
+    groups = list(_siblings(untold))
     for group in groups:
         beside = {name: heads[name] for name in group}
-        nodes |= _mentioned(beside, manifest.nodes) if manifest.nodes else _called(group, beside)
+        if manifest.nodes:
+            nodes |= _mentioned(beside, manifest.nodes)
+        elif not _are_numbered_as(group, ranks):
+            nodes |= _called(group, beside)
     if manifest.nodes and not ranks:
         ranks = next((found for group in groups if (found := _numbered(group, manifest))), {})
     return {name: Speaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
@@ -100,6 +108,12 @@ def _siblings(heads: Mapping[str, bytes]) -> Iterator[dict[str, str]]:
         if is_new and _say_the_same([heads[name] for name in group]):
             found |= set(group)
             yield group
+
+
+def _are_numbered_as(group: Mapping[str, str], ranks: Mapping[str, int]) -> bool:
+    """Whether files have the number of their rank behind a dot, which no machine's name has: ``train.2.log``."""
+    numbers = {name: match[1] for name, word in group.items() if (match := _NUMBERED.fullmatch(word))}
+    return len(numbers) == len(group) and all(ranks.get(name) == int(number) for name, number in numbers.items())
 
 
 def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:

@@ -27,6 +27,39 @@ def test_files_that_differ_in_a_word_are_of_one_machine_each() -> None:
     assert nodes(called)[0] == ("trn0x", "trn1x", "trn2x")
 
 
+def test_a_word_of_its_own_in_each_files_lines_is_the_speaker() -> None:
+    """Wherever it stands in the head, whatever stands around it, and however the files are called."""
+    names = ("gpu-03", "gpu-04", "gpu-07")
+
+    def says(head: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        told = [[f"{head.format(h=h, r=r)} {step}" for step in ("up", *STEPS)] for r, h in enumerate(names)]
+        return nodes({f"{n}b{7 * n}.out": said for n, said in enumerate(told)})
+
+    assert says("13:09:54 - {h} - INFO")[0] == names
+    assert says("[{h}] trainer")[0] == names
+    assert says("13:09:54; host={h} rank={r};") == (names, (0, 1, 2))
+    assert says("R{r}@{h}") == (names, (0, 1, 2))
+    assert says("[{r}/3]")[1] == (0, 1, 2)
+
+
+def test_words_that_are_nobodys_name() -> None:
+    """What changes from line to line, is the same in all files, or stands in files that say something else."""
+    paths = {f"{one}.out": [f"{text} in part-{one}{n}.bin" for n, text in enumerate(STEPS)] for one in ("x1", "y7")}
+    others = {"a.out": [f"reader {text}" for text in STEPS], "b.out": [at(n, "writer is idle") for n in range(9)]}
+
+    assert nodes(paths)[0] == ()
+    assert nodes(others)[0] == ()
+
+
+def test_a_file_that_has_its_ranks_number_behind_a_dot_is_no_machine() -> None:
+    """train.2.log is of rank 2, and nobody's machine is called train.2; worker-2 may be one."""
+    ranks = {f"train.{n}.log": [f"{text} rank={n}" for text in STEPS] for n in range(3)}
+    pods = {f"worker-{n}.log": [f"{text} rank={n}" for text in STEPS] for n in range(3)}
+
+    assert nodes(ranks) == (("rank 0", "rank 1", "rank 2"), (0, 1, 2))
+    assert nodes(pods)[0] == ("worker-0", "worker-1", "worker-2")
+
+
 def test_files_of_other_things_are_of_no_machine() -> None:
     """Attempts, parts, process ids, and two streams of one process."""
     later = [at(3_000 + n, f"step {n} loss: 2.{n}") for n in range(9)]
@@ -71,6 +104,20 @@ def test_srun_tells_where_ranks_are_at_home() -> None:
 
     assert nodes({**ranks, "slurm-7.out": ended})[0] == ("gpu-5", "gpu-6", "gpu-7")
     assert nodes({**ranks, "slurm-7.out": ended[:2]})[0] == ("rank 0", "rank 1", "rank 2")
+
+
+def test_ranks_tell_once_where_they_run() -> None:
+    """Of one file that all write to with their ranks; a machine that is the same for all, or a device, is no home."""
+
+    def merged(where: str) -> tuple[str, ...]:
+        first = [f"[rank{n}]: {at(0, where.format(n=n // 2 + 5, g=n))}" for n in range(4)]
+        return nodes({"run.log": [*first, *(f"[rank{n}]: {text}" for text in STEPS for n in range(4))]})[0]
+
+    ranks = ("rank 0", "rank 1", "rank 2", "rank 3")
+    assert merged("process {g}/4 runs on lat{n}") == ("lat5", "lat6")
+    assert merged("hostname: gpu-{n}.x, pid 7{g}") == ("gpu-5.x", "gpu-6.x")
+    assert merged("ready on cuda{g}") == ranks
+    assert merged("store is on lat7, I am {g}") == ranks
 
 
 def test_ranks_stand_for_themselves_beside_daemons_of_unknown_ranks() -> None:

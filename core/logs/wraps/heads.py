@@ -2,16 +2,19 @@
 
 Nobody announces such a column, and no word marks it; what it does tells. It stands in one place behind the clock, it
 has few values, each of them comes again and again between the others, and under each the same messages stand: a counter
-rises, a module's name has messages of its own, a level is not spread evenly. The column becomes the label.
+rises, a module's name has messages of its own, a level is not spread evenly. The column becomes the label; a machine
+and its rank may have a column each.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from core.logs.lines import mask
+from core.logs.speaker_names import Reading, are_made_alike, find_reading
 from core.logs.wraps.peeled import Peeled, Wrap
 from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_error
 
@@ -24,26 +27,22 @@ _INTERLEAVED = 0.2  # changes of speaker a line; what comes in stretches is an e
 _SHARED = 0.5  # of the lines are messages that half of the speakers say
 _MAX_SPEAKERS = 1 << 12
 _MAX_SHAPES = 64
-_WORD = re.compile(rb"\S+")
-# Brackets or a key around a name; a bare name must have letters and a digit, as machines have.
+_SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
+_WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9]\S*")  # what is but a sign between words is none
+# Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
+_SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
 _TOKEN = re.compile(
-    rb"(?P<open>[\[(<|{]{0,2})(?P<key>[A-Za-z_]{1,16}[=:#])?(?P<name>[A-Za-z0-9][A-Za-z0-9._/@:-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)"
+    rb"(?P<open>[\[(<|{#]{0,2})(?P<key>(?i:" + _SPEAKER + rb")[ ]|[A-Za-z_]{1,16}[=:#])?"
+    rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t]|$)"
 )
 _PROSE = re.compile(
-    rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b)[A-Za-z]{2,}:?", re.IGNORECASE
+    rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b)"
+    rb"(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b)[A-Za-z]{2,}:?",
+    re.IGNORECASE,
 )
 _MOST_PROSE = 1  # the name of a logger
+_BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))[A-Za-z][A-Za-z0-9.@/-]+(?:\[[0-9]{1,6})?")
 _DIGITS = re.compile(rb"[0-9]+")
-_BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*[0-9])[A-Za-z][A-Za-z0-9.-]+")
-# A count or a measure is nobody's name: 12, 0.01s, 35%, 4.2GiB, 8it/s.
-_MEASURED = re.compile(rb"[0-9]+(?:[.][0-9]+)?(?:%|[A-Za-z]?i?[Bb]|[munk]?s|secs?|min|h|it|[A-Za-z]{1,3}/s)?")
-_RANK_KEY = re.compile(rb"(?:global_?)?rank|worker|proc(?:ess)?|task|r|w|p", re.IGNORECASE)
-_NAME_AND_RANK = re.compile(rb"(?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)[/@:](?:r|rank)?(?P<rank>[0-9]{1,6})")
-_RANK_AT_NODE = re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
-_AT_NODE = re.compile(
-    rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>[0-9.-]{0,62}[A-Za-z][A-Za-z0-9.-]{0,62})"
-)  # stage3@gpu-7
-_RANK = re.compile(rb"(?:r|rank|w|worker|p|proc|task)?[-_]?(?P<rank>[0-9]{1,6})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +55,88 @@ class Column:
     close: bytes
 
 
-def fit(lines: Sequence[bytes]) -> Wrap | None:
-    """The column of speakers, if there is one."""
-    heads = [line for line in lines if has_clock(line)]
-    return (_fit(heads) if heads else None) or _fit(lines)
-
-
-def _fit(heads: Sequence[bytes]) -> Wrap | None:
-    for column, said in sorted(_by_column(heads).items(), key=_place):
-        is_read_anyway = column.place == 0 and column.close == b":" and not any(b"@" in one.name for one in said)
-        if is_read_anyway:
-            continue  # by core.logs.lines: hosts, as pdsh puts them
-        always = not column.place and len(said) >= _ALWAYS * len(heads)
-        if len(said) >= _LEAST * len(heads) and _are_speakers(column, said, always=always):
-            return _wrap(column, said)
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Said:
     """A name in a column, and what stands behind it, masked."""
 
     name: bytes
     rest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """A column of speakers.
+
+    pattern: finds the word of the column, and the name in it. is_taken_off: else the names stay in the text.
+    """
+
+    pattern: re.Pattern[bytes]
+    reading: Reading
+    is_taken_off: bool
+
+    def peel(self, line: bytes) -> Peeled | None:
+        """The line, of the speaker in its head."""
+        match = self.pattern.match(line)
+        name = self.reading.read(match["name"]) if match is not None else None
+        if match is None or name is None:
+            return None
+        text = line[: match.start("word")] + line[match.end() :].lstrip() if self.is_taken_off else line
+        return Peeled(text, nodes=(name.node,) if name.node else (), rank=name.rank, local_rank=name.local_rank)
+
+
+def fit(lines: Sequence[bytes]) -> Wrap | None:
+    """The columns of speakers, if there are any."""
+    heads = [line for line in lines if has_clock(line)]
+    columns = (_fit(heads) if heads else []) or _fit(lines)
+    return (
+        Wrap("heads", partial(_peel, columns), continues=has_no_clock, goes_on=tells_of_an_error) if columns else None
+    )
+
+
+def _peel(columns: Sequence[Speakers], line: bytes) -> Peeled | None:
+    """The line, of the speaker that the first column tells, and with what the second one adds."""
+    said = columns[0].peel(line)
+    for column in columns[1:]:
+        inner = column.peel(said.text) if said is not None else None
+        said = said.around(inner) if said is not None and inner is not None else said
+    return said
+
+
+def _fit(lines: Sequence[bytes]) -> list[Speakers]:
+    """A column that tells both machine and rank, or one for each."""
+    first = _find(lines)
+    if first is None or first.reading.tells_both:
+        return [first] if first is not None else []
+    behind = [said.text if (said := first.peel(line)) is not None else line for line in lines]
+    second = _find(behind, beside=first.reading)
+    if second is None:
+        return [first]
+    nodes, ranks = (first, second) if first.reading.tells_node else (second, first)
+    return [nodes, replace(ranks, reading=replace(ranks.reading, is_local=_begin_anew(lines, (first, second))))]
+
+
+def _begin_anew(lines: Iterable[bytes], columns: Sequence[Speakers]) -> bool:
+    """Whether a rank is on several machines: then it counts the processes of each."""
+    homes: dict[int | None, set[bytes]] = defaultdict(set)
+    for line in lines:
+        if (said := _peel(columns, line)) is not None and said.nodes:
+            homes[said.rank].update(said.nodes)
+    return any(len(nodes) > 1 for rank, nodes in homes.items() if rank is not None)
+
+
+def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | None:
+    """The leftmost column of speakers; beside another one, one that tells what the other does not."""
+    for column, said in sorted(_by_column(lines).items(), key=_place):
+        if len(said) < _LEAST * len(lines) or not _do_speak(said):
+            continue
+        names = _names(said)
+        reading = find_reading(names, column.key[:-1])
+        always = not column.place and len(said) >= _ALWAYS * len(lines)
+        if reading is None or not _are_names(column, names, reading, always=always):
+            continue
+        if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
+            return _speakers(column, said, reading)
+    return None
 
 
 def _place(item: tuple[Column, list[Said]]) -> tuple[int, bytes, bytes, bytes]:
@@ -89,34 +147,40 @@ def _place(item: tuple[Column, list[Said]]) -> tuple[int, bytes, bytes, bytes]:
 def _by_column(lines: Iterable[bytes]) -> Mapping[Column, list[Said]]:
     found: dict[Column, list[Said]] = defaultdict(list)
     for line in lines:
-        for column, match, end in _columns(line):
-            found[column].append(Said(match["name"], mask(line[end : end + HEAD])[:40]))
+        for column, match in _columns(line):
+            found[column].append(Said(match["name"], mask(line[match.end() : match.end() + HEAD])[:_SAID]))
     return found
 
 
-def _columns(line: bytes) -> Iterator[tuple[Column, re.Match[bytes], int]]:
+def _columns(line: bytes) -> Iterator[tuple[Column, re.Match[bytes]]]:
     """What may be a speaker: brackets, a key, or nothing but clocks and levels before it."""
     prose = 0
     for place, word in enumerate(_WORD.finditer(line, 0, HEAD)):
-        match = _TOKEN.fullmatch(word[0])
+        match = _TOKEN.match(line, word.start())
         if match is not None:
-            is_marked = match["open"] or match["key"] or (match["close"] and not prose)
+            is_spoken = match["key"] is not None and match["key"].endswith(b" ")  # behind a word it is talked about
+            is_marked = (
+                match["open"] or (match["key"] and not is_spoken) or ((is_spoken or match["close"]) and not prose)
+            )
             if is_marked or (not prose and _BARE.fullmatch(match["name"])):
-                yield Column(place, match["open"], match["key"] or b"", match["close"]), match, word.end()
+                yield Column(place, match["open"], match["key"] or b"", match["close"]), match
         prose += _PROSE.fullmatch(word[0]) is not None
         if place + 1 >= _TOKENS or prose > _MOST_PROSE:
             return
 
 
-def _are_speakers(column: Column, said: Sequence[Said], *, always: bool) -> bool:
-    """Whether a column holds who speaks; always: nearly every line begins with it, whatever program wrote it."""
+def _names(said: Iterable[Said]) -> list[bytes]:
+    """Those that come again, which tells speakers from what is counted."""
     counts = Counter(one.name for one in said)
-    names = [name for name, count in counts.items() if count >= _MIN_EACH]
-    if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)) or not (
-        _are_names(column, names) or (always and all(map(_BARE.fullmatch, names)))
-    ):
+    return sorted(name for name, count in counts.items() if count >= _MIN_EACH)
+
+
+def _do_speak(said: Sequence[Said]) -> bool:
+    """Whether a column does what that of speakers does: few names that take turns, and say the same."""
+    names = set(_names(said))
+    if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)):
         return False
-    kept = [one for one in said if counts[one.name] >= _MIN_EACH]
+    kept = [one for one in said if one.name in names]
     changes = sum(one.name != other.name for one, other in pairwise(kept))
     if len(kept) < _LEAST * len(said) or changes < _INTERLEAVED * len(kept):
         return False
@@ -127,32 +191,25 @@ def _are_speakers(column: Column, said: Sequence[Said], *, always: bool) -> bool
     return shared >= _SHARED * len(kept)
 
 
-def _are_names(column: Column, names: Sequence[bytes]) -> bool:
-    """Whether all are made alike, and tell apart: ranks from 0 on, or names with a digit that differ in little."""
-    numbers = [match["rank"] for name in names if (match := _RANK.fullmatch(name))]
-    if len(numbers) == len(names):
-        from_zero = min(map(int, numbers)) == 0 and max(map(int, numbers)) < 2 * len(numbers)
-        return from_zero and (column.open != b"" or column.key != b"" or not names[0].isdigit())
-    if any(_MEASURED.fullmatch(name) or (b"/" in name and not _read_both(name)) for name in names):
-        return False  # 3/8 is a rank of so many, which other columns tell better
-    alike = len({_DIGITS.sub(b"9", name) for name in names}) == 1
-    return (alike and _DIGITS.search(names[0]) is not None) or _differ_in_little(names)
+def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, always: bool) -> bool:
+    """Whether these are marked as names, or made as such; always: nearly every line begins with them.
+
+    Machines before a colon, as pdsh puts them, are left to ``core.logs.lines``.
+    """
+    is_marked = bool(column.open or column.key)
+    if reading.tells_rank:
+        return is_marked or not names[0].isdigit()
+    is_host_alone = all(name == said.node for name in names if (said := reading.read(name)) is not None)
+    is_read_anyway = column.place == 0 and column.close == b":" and not is_marked and is_host_alone
+    return not is_read_anyway and (always or are_made_alike(names))
 
 
-def _differ_in_little(names: Sequence[bytes]) -> bool:
-    """p5-a, p5-b: one beginning, and one letter behind it."""
-    first = min(names)
-    shared = next(
-        (at for at, pair in enumerate(zip(first, max(names), strict=False)) if pair[0] != pair[1]), len(first)
-    )
-    return shared >= 2 and all(len(name) - shared <= 2 for name in names)
-
-
-def _wrap(column: Column, said: Sequence[Said]) -> Wrap:
+def _speakers(column: Column, said: Sequence[Said], reading: Reading) -> Speakers:
     names = sorted({one.name for one in said})
     shapes = sorted({_DIGITS.sub(rb"[0-9]+", re.escape(name).replace(rb"\-", b"-")) for name in names})[:_MAX_SHAPES]
     pattern = re.compile(
-        rb"^[ \t]*(?:\S+[ \t]+){%d}(?P<word>" % column.place
+        # words, each with what stands before it: no sign is in two parts of this
+        rb"^(?:[^A-Za-z0-9]*[A-Za-z0-9]\S*[ \t]){%d}[^A-Za-z0-9]*?(?P<word>" % column.place
         + re.escape(column.open + column.key)
         + rb"(?P<name>"
         + rb"|".join(shapes)
@@ -160,36 +217,6 @@ def _wrap(column: Column, said: Sequence[Said]) -> Wrap:
         + re.escape(column.close)
         + rb")(?=[ \t]|$)"
     )
-    is_rank = all(_RANK.fullmatch(name) for name in names) and _means_rank(column, names)
     before_table = 2 * sum(one.rest.lstrip().startswith(b"|") for one in said) > len(said)
     # templates of all speakers must be the same, and what stands before a table is none of its columns
-    differs = len({mask(name) for name in names}) > 1 or before_table
-
-    def peel(line: bytes) -> Peeled | None:
-        match = pattern.match(line)
-        if match is None:
-            return None
-        node, rank = _read(match["name"], is_rank=is_rank)
-        text = line[: match.start("word")] + line[match.end() :].lstrip() if differs else line
-        return Peeled(text, nodes=(node,) if node else (), rank=rank)
-
-    return Wrap("heads", peel, continues=has_no_clock, goes_on=tells_of_an_error)
-
-
-def _means_rank(column: Column, names: Sequence[bytes]) -> bool:
-    return all(name.isdigit() for name in names) or _RANK_KEY.fullmatch(column.key[:-1]) is not None
-
-
-def _read_both(name: bytes) -> re.Match[bytes] | None:
-    """A machine and a rank of it."""
-    return _NAME_AND_RANK.fullmatch(name) or _RANK_AT_NODE.fullmatch(name)
-
-
-def _read(name: bytes, *, is_rank: bool) -> tuple[bytes, int | None]:
-    if (match := _read_both(name)) is not None:
-        return match["node"], int(match["rank"])
-    if (match := _AT_NODE.fullmatch(name)) is not None:
-        return match["node"], None
-    if is_rank and (alone := _RANK.fullmatch(name)) is not None:
-        return b"", int(alone["rank"])
-    return name, None
+    return Speakers(pattern, reading, is_taken_off=len({mask(name) for name in names}) > 1 or before_table)

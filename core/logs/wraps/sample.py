@@ -54,20 +54,22 @@ def _documents(sample: bytes) -> Iterator[ReadParts]:
 def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     found: list[Wrap] = []
     lines = [line for line in lines if line]
-    while lines and len(found) < MAX_LAYERS and (wrap := _layer(lines)) is not None:
+    first = 0  # of the kinds that may come next
+    while lines and len(found) < MAX_LAYERS and (layer := _layer(lines, first)) is not None:
+        kind, wrap = layer
         found.append(wrap)
         inside = [text for line in lines if (text := _inside(line, wrap))]
-        if inside == lines:
-            break  # the layer was a label within the text
+        first = kind + 1 if first or inside == lines else 0  # a label within the text would be found again
         lines = inside
     while found and found[-1].weak:
         found.pop()
     return tuple(found)
 
 
-def _layer(lines: Sequence[bytes]) -> Wrap | None:
-    """The outermost layer of these lines."""
-    return next((wrap for fit in FITS if (wrap := fit(lines)) is not None), None)
+def _layer(lines: Sequence[bytes], first: int) -> tuple[int, Wrap] | None:
+    """The outermost layer of these lines that is of the first kind or a later one, and the place of its kind."""
+    kinds = enumerate(FITS[first:], start=first)
+    return next(((kind, wrap) for kind, fit in kinds if (wrap := fit(lines)) is not None), None)
 
 
 def _inside(line: bytes, wrap: Wrap) -> bytes:

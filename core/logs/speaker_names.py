@@ -1,0 +1,138 @@
+"""What the names of speakers mean, read together: ``gpu-7``, ``rank 3``, ``gpu-7/3``, ``R3@gpu-7``, ``[2/4]``.
+
+One name alone may be anything. Several that stand in one place and are made alike tell: ranks count from 0 on, machines
+have letters, and a name of both has a rank that tells the others apart.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+# What a process does; worker-3 may be the name of a pod, but behind another sign, or a key, the number is a rank.
+_ROLE = rb"(?:worker|trainer|actor|replica|client|task|stage)[/:#\[]"
+_RANK = re.compile(rb"(?:proc(?:ess)?|[rp#])?[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE)
+_NAMED_RANK = re.compile(
+    rb"(?:(?:global_?)?rank[-_#]?|" + _ROLE + rb")(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE
+)
+_RANK_KEY = re.compile(
+    rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|gpu|cuda|device|[rwp]", re.IGNORECASE
+)
+_LOCAL_KEY = re.compile(rb"local.{0,8}", re.IGNORECASE)
+_HOST = rb"(?!(?i:" + _ROLE + rb"))(?=[0-9.-]{0,62}[A-Za-z])[A-Za-z0-9.-]{1,63}"
+_NODE_AND_RANK = (
+    re.compile(rb"(?P<node>" + _HOST + rb")[/@](?:r|rank)?(?P<rank>[0-9]{1,6})"),
+    re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>" + _HOST + rb")", re.IGNORECASE),
+)
+# These may be an index or a part of a name as well: only ranks that count tell.
+_NODE_AND_COUNT = (
+    re.compile(rb"(?P<node>" + _HOST + rb"):(?:r|rank)?(?P<rank>[0-9]{1,6})"),
+    re.compile(rb"(?P<node>" + _HOST + rb")\[(?P<rank>[0-9]{1,6})"),
+    re.compile(rb"(?P<node>" + _HOST + rb")[.](?P<rank>[0-9]{1,6})"),
+)
+_AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>" + _HOST + rb")")  # stage3@gpu-7
+# None of these is a machine's name: levels, places in the code, measures, parts of a date, identifiers.
+_NODE = re.compile(
+    rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|UTC|[AP]M)\Z)"
+    rb"(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\Z)"
+    rb"(?!.{0,64}\.(?:py|cc|cpp|go|rs|java|scala|js|ts|jl)(?::?[0-9]{1,6})?\Z)"
+    rb"(?![0-9.]{1,16}(?:%|[A-Za-z]?i?[Bb]|[munk]?s|secs?|min|h|it|[A-Za-z]{1,3}/s)?\Z)"
+    rb"(?!0x[0-9a-f]{1,16}\Z|[0-9a-f]{7,64}\Z)"
+    rb"(?=[^A-Za-z]{0,63}[A-Za-z])(?P<node>[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(rb"[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Who speaks: a machine, empty when none is named; a rank of the job, or of the machine."""
+
+    node: bytes = b""
+    rank: int | None = None
+    local_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How names that are made alike are read. is_local: their ranks are those of a machine."""
+
+    form: re.Pattern[bytes]
+    is_local: bool = False
+
+    @property
+    def tells_node(self) -> bool:
+        """Whether each name tells a machine."""
+        return "node" in self.form.groupindex
+
+    @property
+    def tells_rank(self) -> bool:
+        """Whether each name tells a rank."""
+        return "rank" in self.form.groupindex
+
+    @property
+    def tells_both(self) -> bool:
+        """Whether each name tells a rank and its machine."""
+        return self.tells_node and self.tells_rank
+
+    def read(self, name: bytes) -> Name | None:
+        """What a name means; None when it is made otherwise."""
+        match = self.form.fullmatch(name)
+        if match is None:
+            return None
+        rank = int(match["rank"]) if self.tells_rank else None
+        node = match["node"] if self.tells_node else b""
+        return Name(node, local_rank=rank) if self.is_local else Name(node, rank)
+
+
+def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
+    """How these different names are read; None when they are not those of speakers.
+
+    Args:
+        key: what stands before each of them, as in ``host=gpu-7``; empty when nothing does.
+    """
+    named = _ranks(names, _NAMED_RANK)
+    if named and len(set(named)) == len(named):
+        return Reading(_NAMED_RANK)
+    if (not key or _RANK_KEY.fullmatch(key)) and _count_from_zero(_ranks(names, _RANK)):
+        return Reading(_RANK, _LOCAL_KEY.fullmatch(key) is not None)
+    for form in (*_NODE_AND_RANK, *_NODE_AND_COUNT):
+        ranks = _ranks(names, form)
+        if _count_from_zero(ranks) or (ranks and form in _NODE_AND_RANK and len(set(ranks)) == len(ranks)):
+            return Reading(form)
+        if _count_on_each_node(names, form):
+            return Reading(form, is_local=True)
+    return next((Reading(form) for form in (_AT_NODE, _NODE) if all(map(form.fullmatch, names))), None)
+
+
+def are_made_alike(names: Collection[bytes]) -> bool:
+    """Whether names of machines differ in numbers only, or in what stands behind one beginning: p5-a, p5-b."""
+    first = min(names)
+    if len({_DIGITS.sub(b"9", name) for name in names}) == 1:
+        return _DIGITS.search(first) is not None
+    pairs = zip(first, max(names), strict=False)
+    shared = next((place for place, (one, other) in enumerate(pairs) if one != other), len(first))
+    in_little = shared >= 2 and all(len(name) - shared <= 2 for name in names)
+    return in_little or re.search(rb"[A-Za-z0-9][._-]", first[:shared]) is not None
+
+
+def _ranks(names: Sequence[bytes], form: re.Pattern[bytes]) -> list[int]:
+    """The rank of each name; empty when one has none."""
+    ranks = [int(match["rank"]) for name in names if (match := form.fullmatch(name))]
+    return ranks if len(ranks) == len(names) else []
+
+
+def _count_from_zero(ranks: Sequence[int]) -> bool:
+    """All different, and as few numbers left out as there are."""
+    return bool(ranks) and len(set(ranks)) == len(ranks) and min(ranks) == 0 and max(ranks) < 2 * len(ranks)
+
+
+def _count_on_each_node(names: Sequence[bytes], form: re.Pattern[bytes]) -> bool:
+    """Whether the numbers begin anew on each of several machines."""
+    if not _ranks(names, form):
+        return False
+    of_node: dict[bytes, list[int]] = defaultdict(list)
+    for match in map(form.fullmatch, names):
+        if match is not None:
+            of_node[match["node"]].append(int(match["rank"]))
+    return 1 < len(of_node) < len(names) and all(map(_count_from_zero, of_node.values()))

@@ -1,0 +1,64 @@
+"""Clocks that stand behind a speaker, or are written as few write them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from core.logs.lines import BARE, NO_TIME, learn, take_apart
+from tests.support.wrapped_logs import layers, unwrapped
+
+NOON = int(datetime(2026, 11, 22, 12, 0, 3, tzinfo=UTC).timestamp()) * 1_000_000
+
+
+def first_time(content: bytes) -> int:
+    """Of the fourth line, as it is read behind the wrapper."""
+    said = unwrapped(content)
+    return take_apart(said.split(b"\n")[3], learn(said, (), 2026)).time
+
+
+def steps(head: str) -> bytes:
+    """A step a second from noon on."""
+    at = [datetime(2026, 11, 22, 12, 0, n, tzinfo=UTC) for n in range(30)]
+    return "".join(
+        f"{time:{head}} step {n} loss 2.5\n".replace("EPOCH", f"{time.timestamp():.3f}") for n, time in enumerate(at)
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "rank=3; EPOCH;",
+        "EPOCH: trainer:",
+        "INFO 22.11.2026 %H:%M:%S",
+        "[22/11/2026 %H:%M:%S]",
+        "gpu-3 | 22/11 %H:%M:%S |",
+    ],
+)
+def test_the_time_is_told(head: str) -> None:
+    """Seconds since 1970, and days before months where a day is greater than twelve."""
+    assert first_time(steps(head)) == NOON
+
+
+@pytest.mark.parametrize(
+    "head", ["[gpu-3] %H:%M:%S INFO", "(r-fra) - [%H:%M:%S] -", "worker a7\t%H:%M:%S.250\ttrainer"]
+)
+def test_a_clock_without_a_date_stands_first(head: str) -> None:
+    """Where ``core.logs.days`` finds out its day."""
+    assert BARE <= first_time(steps(head)) < NO_TIME
+    assert (first_time(steps(head)) - BARE) // 1_000_000 == 12 * 3600 + 3
+
+
+def test_labels_of_launchers_stay_first() -> None:
+    """``core.logs.lines`` reads them, and the clock behind them."""
+    said = "".join(f"{task}: 12:00:{n:02} step {n}\n" for n in range(20) for task in range(3)).encode()
+
+    assert "late clock" not in layers(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["step {n}/90 elapsed 00:01:{n:02}", "step {n} of 90, 8 it/s, eta: 00:01:{n:02}", "loss 2.{n} at 1763000000"],
+)
+def test_durations_and_counts_are_no_clocks(text: str) -> None:
+    """How long something took or will take, and large numbers."""
+    assert "late clock" not in layers("".join(text.format(n=n) + "\n" for n in range(30)).encode())
