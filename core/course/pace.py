@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from core.course.markers import Markers
 from core.course.patience import MIN_STEPS
 from core.logs.lines import NO_TIME
+from core.shares import MAJORITY
 
 SECOND = 1_000_000  # microseconds
 FEW_TIMES = 3  # of two, one pause would be the pace
@@ -82,13 +83,25 @@ def course_of(marks: Markers) -> Course:
     """The course of a job, or of one of its ranks; a line without a clock would pause where the lines above it do."""
     known = np.flatnonzero(marks.timed & (marks.times != NO_TIME))
     known = known[np.lexsort((marks.rows[known], marks.times[known]))]
-    numbers = marks.numbers[known]
+    numbers, times = marks.numbers[known], _as_counted(marks.times[known])
     reached = np.maximum.accumulate(np.append(-1, numbers))[:-1]
-    first = known[numbers > reached]
-    ends = np.flatnonzero(np.append(np.diff(marks.times[first]) > 0, [True])[: len(first)])
+    first = np.flatnonzero(numbers > reached)
+    ends = np.flatnonzero(np.append(np.diff(times[first]) > 0, [True])[: len(first)])
     last = first[ends]  # clocks of bars, and many of lines, count whole seconds
     counts = np.diff(np.append(-1, ends))
-    return Course(marks.numbers[last], marks.times[last], marks.rows[last], counts)
+    return Course(numbers[last], times[last], marks.rows[known[last]], counts)
+
+
+def _as_counted(times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rising times as a clock of whole seconds has them: lines with a finer clock pull those below them up to theirs.
+
+    Behind its last second only what ended the job stands, and when that was is asked.
+    """
+    whole = np.flatnonzero(times % SECOND == 0)
+    if len(whole) <= MAJORITY * len(times):
+        return times
+    until = int(whole[-1]) + 1
+    return np.append(times[:until] - times[:until] % SECOND, times[until:])
 
 
 def slowest(paces: Sequence[Pace]) -> Pace | None:

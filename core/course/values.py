@@ -1,14 +1,15 @@
 """Values in a line of text: numbers, checksums, nan; and what one line tells of several machines."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 _WORD = re.compile(r"[^\s,;|=:()\[\]{}\"'<>]+")
 _VALUE = re.compile(
     r"[-+]?\d[\d.]*(?:e[-+]?\d+)?|(?=[a-f]*\d)[0-9a-f]{6,64}|0x[0-9a-f]{1,32}|nan|[-+]?inf", re.IGNORECASE
 )
+_IS = re.compile(r"is|was|are|were", re.IGNORECASE)
+_PART = re.compile(r"[,;|]")  # between the parts of a line
 _NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _SECONDS = re.compile(r"s|secs?|seconds")
 MIN_NAMED = 3  # of two that a line names, one may be told about the other
@@ -19,8 +20,8 @@ REACH = 3  # words between a name and its value: "0.37 s on gpu-7", "gpu-7 took 
 class Value:
     """A value of a line.
 
-    place: which of its values it is. name: the word before it. behind: the one after it, empty where that names the
-    next value. words: all that stand between the value before and it.
+    place: which of its values it is. name: the word before it, or before its verb ("loss is 2.5"). behind: the one
+    after it, empty where that names the next value. words: all that stand between the value before and it.
     """
 
     place: int
@@ -33,16 +34,27 @@ class Value:
 def values_of(text: str) -> Iterator[Value]:
     """All values of a line, from left to right."""
     words = list(_WORD.finditer(text))
+    is_value = [_VALUE.fullmatch(word[0].rstrip(".")) is not None for word in words]
     name, place, before = "", 0, list[str]()
-    for word, follows in zip_longest(words, words[1:]):
-        if _VALUE.fullmatch(word[0]):
+    for at, word in enumerate(words):
+        if is_value[at]:
             place += 1
-            is_key = follows is None or text[follows.end() : follows.end() + 1] in ("=", ":")
-            yield Value(place, name, word[0], "" if is_key else follows[0], tuple(before))
+            yield Value(place, name, word[0].rstrip("."), _behind(text, words, is_value, at), tuple(before))
             before = []
         else:
-            name = word[0]
+            name = name if name and _IS.fullmatch(word[0]) else word[0]
             before.append(word[0])
+
+
+def _behind(text: str, words: Sequence[re.Match[str]], is_value: Sequence[bool], at: int) -> str:
+    """The word behind a value: none that names the value after it, as where a line has names and values in turn."""
+    if at + 1 >= len(words) or is_value[at + 1]:
+        return ""
+    follows = words[at + 1]
+    if _PART.search(text, words[at].end(), follows.start()):
+        return ""
+    in_turn = is_value[-1] and at + 2 < len(words) and is_value[at + 2]
+    return "" if in_turn or text[follows.end() : follows.end() + 1] in ("=", ":") else follows[0]
 
 
 def seconds_of(text: str, ranks: Mapping[str, int]) -> dict[int, float]:

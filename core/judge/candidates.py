@@ -225,10 +225,13 @@ def _soon(
 ) -> NDArray[np.bool_]:
     """Which rows came so shortly before the last iteration that nobody needs to have noticed them yet.
 
-    The ranks of a launcher that was killed train on without it.
+    The ranks of a launcher that was killed train on without it. Where iterations are told without a clock, that is
+    believed of stops and kills alone.
     """
     fact, block = facts[table.event[rows[0]]], table.templates[table.event[rows[0]]].block
     ends = fact is not None and (fact.stop or fact.kind == KILLED)
+    if not table.timed[iterations.marks].any():
+        return np.full(len(rows), ends)
     patience = GRACE if ends else NOTICE if block else AT_ONCE
     ended = iterations.ended
     return np.asarray((table.time[rows] >= 0) & (ended >= 0) & (ended - table.time[rows] < patience), np.bool_)

@@ -57,7 +57,8 @@ class Ending:
     flagging: the last steps took much longer than usual. pausing: a checkpoint, an evaluation or the like had begun, of
     which nobody knows how long it takes, and went on for longer than a hang in training would be told. vague: the clock
     is that of a bar, of which nobody knows when it began, and by that it may have hung. usual: seconds that would be a
-    hang if no pause were known that the job, or a good one, came through; None where no pace is known.
+    hang if no pause were known that the job, or a good one, came through; None where no pace is known. undated: no
+    clock tells when the order to stop came, which may have been long after the line above it.
     """
 
     progressed: int | None = None
@@ -73,6 +74,7 @@ class Ending:
     pausing: bool = False
     vague: bool = False
     usual: float | None = None
+    undated: bool = False
 
     def explained_by(self, channels: Collection[str], dumped: int = 0) -> "Ending":
         """The same, with a small slowdown as one where the numbers of few ranks explain it, or the network.
@@ -108,7 +110,8 @@ class Ending:
     @property
     def at_pace(self) -> bool:
         """Whether nothing at all speaks against steady progress: no pause that only another one excuses, no drift."""
-        return self.steady and self.drift is None and (self.usual is None or self.quiet <= self.usual)
+        is_usual = self.usual is None or self.quiet <= self.usual
+        return self.steady and is_usual and self.drift is None and not self.undated
 
 
 def find_ending(
@@ -117,6 +120,9 @@ def find_ending(
     """How the progress of a job ended, until it was told to stop, something failed, or its logs end."""
     orders = [one for one in candidates if is_order(parsed.table, one)]
     order, failure = _first(parsed, orders), _first(parsed, _failures(parsed, candidates))
+    undated = order is not None and not any(parsed.table.timed[one.rows].any() for one in orders)
+    if order is not None and undated:
+        order = max(order, _over(parsed) or order)
     stopped = order if order is not None else _over(parsed)
     until = min((time for time in (stopped, failure) if time is not None), default=None)
     course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
@@ -161,6 +167,7 @@ def find_ending(
         pausing=training < quiet <= allowed and not vague,
         vague=vague,
         usual=usual,
+        undated=undated,
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
     )
 

@@ -119,10 +119,12 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
 def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
     """Ranks whose last words before the stop are others than those of most.
 
-    Words of its own say nothing of the first rank, which speaks for all.
+    Words of its own say nothing of the first rank, which speaks for all. What is said in the second of the stop may be
+    said because of it: a process that stood still goes on when it is signalled, and many clocks show whole seconds.
     """
     table = parsed.table
-    last = _last_rows(parsed, home, ending.stopped)
+    until = ending.stopped - SECOND if ending.stopped is not None else np.iinfo(np.int64).max
+    last = _last_rows(parsed, home, until)
     if len(last) < MIN_RANKS:
         return []
     texts, names = read_rows(parsed.files, table, sorted(last.values())), words_of_names(table.nodes)
@@ -132,6 +134,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     if count <= len(home) * MAJORITY or len(odd) > few_of(len(home)):
         return []
     counts = _counts(table)
+    odd = [rank for rank in odd if _is_elsewhere(table, last, rank, odd, until)]
     saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
     odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
     signs = []
@@ -144,13 +147,31 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     return signs
 
 
-def _last_rows(parsed: Parsed, home: Mapping[int, str], until: int | None) -> dict[int, int]:
+def _is_elsewhere(table: EventTable, last: Mapping[int, int], rank: int, odd: Sequence[int], until: int) -> bool:
+    """Whether a rank said less of what the others said last, or more of its own last words, than any of them did.
+
+    Else its last words only came in another order.
+    """
+    own = int(table.event[last[rank]])
+    usual = {int(table.event[row]) for other, row in last.items() if other not in odd}
+    if own in usual:
+        return True  # one message in other words, which are not counted
+    for event, rows in sorted(table.rows_of([own, *sorted(usual)]).items()):
+        said = table.rank[rows[table.time[rows] <= until]]
+        most = int(np.bincount(said[~np.isin(said, odd) & (said >= 0)], minlength=1).max())
+        mine = np.count_nonzero(said == rank)
+        if mine > most if event == own else mine < most:
+            return True
+    return False
+
+
+def _last_rows(parsed: Parsed, home: Mapping[int, str], until: int) -> dict[int, int]:
     """The last head row of each rank before a time, of what tells of no failure and of no end."""
     table = parsed.table
     voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0))
     rows = table.rows_of_voices(voices.tolist())
     rows = rows[table.head[rows] & ~np.isin(table.event[rows], list(parsed.telling))]
-    rows = rows[table.time[rows] <= until] if until is not None else rows
+    rows = rows[table.time[rows] <= until]
     order = np.lexsort((rows, table.time[rows]))
     return {
         rank: int(rows[order][mine[-1]])

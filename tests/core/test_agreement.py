@@ -79,6 +79,30 @@ def test_numbers_that_may_differ_name_nobody(says: dict[int, list[str]]) -> None
     assert "agreement" not in {sign.channel for sign in signs_of(steps(says))}
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{n} | acc 0.7{n} | canary {crc} | ms 19{rank}",
+        "{n} is done: canary is {crc}, ms is 19{rank}.",
+        "{n}, canary: {crc}, ms: 19{rank}",
+    ],
+)
+def test_a_value_is_told_by_its_name_however_a_line_is_written(form: str) -> None:
+    """The name of the next value is no unit of this one."""
+    says = {
+        rank: [
+            at(n, "step " + form.format(n=n, rank=rank, crc="0.0081" if rank == 2 and n > 12 else "0.15173"))
+            for n in range(1, 21)
+        ]
+        for rank in RANKS
+    }
+
+    found = diagnose(four_nodes(says, status=Status.COMPLETED), [])
+
+    assert nodes(found) == ["node-2"]
+    assert "canary 0.0081 there, 0.15173 on all others" in found.headline
+
+
 def policies(odd: int | None, since: int = 14) -> dict[int, list[str]]:
     """Actors of which each gets the newest weights, at its own pace; one does not from some time on."""
     return {

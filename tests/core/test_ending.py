@@ -172,6 +172,39 @@ def test_a_rank_that_alone_lacks_the_last_line_of_the_others_is_stuck_there() ->
     assert "never came to" in found.nodes[0].because
 
 
+def test_what_a_rank_says_in_the_second_of_the_stop_it_may_say_because_of_it() -> None:
+    """It stood still in the forward pass, and ends it when it is signalled; clocks count whole seconds."""
+
+    def whole(n: float, text: str) -> str:
+        return at(int(n), text).replace(",000", "")
+
+    said = {
+        rank: [
+            whole(n / 4, f"{text} {n}, took 0.2 s")
+            for n in range(1, 121)
+            for text in ("forward of step", "step")
+            if rank != 2 or n < 120
+        ]
+        for rank in range(4)
+    }
+    for rank in (0, 1, 3):
+        said[rank].pop()  # all wait for rank 2 in step 120
+    said[2].append(whole(90, "forward of step 120, took 60.1 s"))
+    order = {"slurm.out": [at(90, CANCELLED.format(second="00").replace("04:00", "04:01"))]}
+
+    found = diagnose(four_nodes(said, others=order), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def test_a_finer_clock_above_the_first_step_makes_no_step_short() -> None:
+    """Of four steps that a clock of whole seconds tells as one; a library's warning stands above, with microseconds."""
+    warning = "[W1121 04:00:01.886284325 socket.cpp:207] [c10d] The hostname of the client socket cannot be retrieved."
+    made = [at(1 + n // 4, f"step {n + 1} loss 2.5").replace(",000", "") for n in range(33)]
+
+    assert ending(four_nodes({}, usual=[warning, *made])).slow is None
+
+
 def test_what_one_rank_measures_of_its_own_work_names_it() -> None:
     """Its data take longer; the others only wait longer, and the whole step takes as long everywhere."""
 
