@@ -63,8 +63,11 @@ def _is_of(root: Candidate, suspicion: Suspicion) -> bool:
 
 
 def _left_open(found: Findings) -> bool:
-    """Whether the logs of a job of which nobody tells how it ended stop while few ranks lack what the others said."""
-    untold = found.parsed.job.status in (Status.RUNNING, Status.UNKNOWN) and not found.ending.ordered
+    """Whether the logs stop while few ranks lack what the others said, and nothing else tells what broke.
+
+    Of a job that failed, or of which nobody tells how it ended.
+    """
+    untold = found.parsed.job.status in (Status.FAILED, Status.RUNNING, Status.UNKNOWN) and not found.ending.ordered
     return untold and not found.roots and any(sign.channel == "lacks" for one in found.suspicions for sign in one.signs)
 
 

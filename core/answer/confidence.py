@@ -58,6 +58,7 @@ GROUND_OF = {
     "metric": Ground.NUMBERS,
     "metric ends": Ground.SILENCE,
     "stubborn": Ground.EXIT,
+    "lost": Ground.EXIT,
     "exit": Ground.EXIT,
     "network": Ground.NETWORK,
 }

@@ -19,10 +19,11 @@ from core.course.pace import SECOND
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
-from core.judge.ranks import last_words
+from core.judge.ranks import last_words, ranks_of_nodes
 from core.kinds import Kind
 from core.live.findings import duration
 from core.model import Confidence, Scope
+from core.nodes.lost import Lost, find_lost
 from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
 from core.shares import MAJORITY
@@ -38,11 +39,15 @@ def completed(found: Findings) -> Verdict | None:
     """
     status, iterations = found.parsed.job.status, found.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
-    if apart_by_numbers(found) or found.ending.slow is not None:
-        return None  # it reached its end, and took far longer than it needed
+    if apart_by_numbers(found) or _lost(found) or found.ending.slow is not None:
+        return None  # it reached its end without somebody, or took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(found)):
-        headline = "The job completed; nothing to diagnose."
-        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("job.json says COMPLETED.",), (), ())
+        lost = [
+            f"a process on {one.node} was ended by {one.signal}, and started again" for one in _started_again(found)
+        ]
+        headline = f"The job completed; {f'on the way {lost[0]}' if lost else 'nothing to diagnose'}."
+        because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost))
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, because, (), ())
     if status is Status.UNKNOWN and at_end and not is_troubled(found):
         headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
         why = "All planned iterations are complete, and no line speaks of a fault."
@@ -51,6 +56,17 @@ def completed(found: Findings) -> Verdict | None:
         headline = f"The run says that it is done, after iteration {iterations.last}; nothing to diagnose."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line speaks of a fault.",), (), ())
     return None
+
+
+def _lost(found: Findings) -> bool:
+    """Whether processes of a node were killed on the way."""
+    return any(sign.channel == "lost" for one in found.suspicions for sign in one.signs)
+
+
+def _started_again(found: Findings) -> list[Lost]:
+    """Whose processes were lost on the way; the others are told as what is wrong."""
+    homes = ranks_of_nodes(found.parsed.table, found.parsed.job.manifest.node_ranks)
+    return find_lost(found.parsed, found.exits, {rank: node for node, ranks in homes.items() for rank in ranks})
 
 
 def _crashed(found: Findings) -> bool:

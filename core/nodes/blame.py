@@ -84,9 +84,15 @@ class Names:
         for match in _PID.finditer(text) if self._pids else ():
             if match[1] in self._pids:
                 return self._pids[match[1]]
-        found = [(match.start(), self._nodes[match[0]]) for match in _WORD.finditer(text) if match[0] in self._nodes]
+        words = ((match.start(), self._of_word(match[0])) for match in _WORD.finditer(text))
+        found = [(start, node) for start, node in words if node is not None]
         spoken = text.find(": ")
         return next((node for at, node in found if at > spoken), found[0][1] if found else None)
+
+    def _of_word(self, word: str) -> str | None:
+        """The node that a word names; also with the number of a process behind it, as honcho calls its processes."""
+        name, _, number = word.rpartition(".")
+        return self._nodes.get(word) or (self._nodes.get(name) if number.isdecimal() else None)
 
     def others(self, text: str, speaker: str) -> set[str]:
         """All nodes but the speaker's that a text names, by a name or by ``rank 3``."""
@@ -134,10 +140,12 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
 
 
 def _reported(text: str, names: Names) -> str | None:
-    """The node on which a process ended, as a launcher reports it."""
+    """The node on which a process ended, as a launcher reports it, by its name or by the rank that it had."""
     process = process_of(text)
-    told = process is not None and process.ended and process.node
-    return names.unheard(told, reported=True) if told else None
+    if process is None or not process.ended:
+        return None
+    unheard = names.unheard(process.node, reported=True) if process.node else None
+    return unheard or (names.of_rank(process.rank) if process.rank is not None else None)
 
 
 def sinks(edges: Sequence[Edge]) -> dict[str, int]:

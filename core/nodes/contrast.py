@@ -28,13 +28,17 @@ def contrast_signs(
     """The node that differs most from its peers, if one stands out.
 
     Args:
+        nodes: that do the same work.
         telling: events that point to a failure by themselves, and do not count here.
     """
     if len(nodes) < MIN_NODES or len(table.nodes) < MIN_NODES:
         return []
     bits = np.zeros(len(table.nodes))
     reasons: dict[int, list[tuple[float, str]]] = defaultdict(list)
-    for cohort, (event_of, node_of) in _said_by_cohort(table).items():
+    compared = [place for place, name in enumerate(table.nodes) if name in nodes]
+    for cohort, (events, speakers) in _said_by_cohort(table).items():
+        is_compared = np.isin(speakers, compared)
+        event_of, node_of = events[is_compared], speakers[is_compared]
         present = np.unique(node_of)
         if len(present) < MIN_NODES:
             continue

@@ -16,6 +16,7 @@ from core.nodes.sign import Sign
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 ODD = 0.4  # clean-up is a race: who is killed first is not always who failed
+KILLED_ALONE = 0.6  # all others ended by themselves, with errors: no clean-up killed it, or it did not hear that one
 FORCED = 0.5  # it did not stop when it was told to, while the others did: frozen, or stuck in the kernel
 NO_CODE = 0.45  # its node never told how it ended
 UNREPORTED = 0.6  # as sure as silence, of a launcher
@@ -86,11 +87,12 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[
         odd, usual, count = killed, "error", len(known) - 1
     if count <= len(known) * MAJORITY or len(odd) > few_of(len(known)):
         return []
+    by_themselves = set(kinds.values()) == {"killed", "error"}
     return [
         Sign(
             node,
             "exit",
-            _WEIGHTS.get(kinds[node], HINT),
+            KILLED_ALONE if by_themselves and kinds[node] == "killed" else _WEIGHTS.get(kinds[node], HINT),
             f"{node} ended with {_words(known[node])}; {count} others with {_others(kinds, usual)}.",
         )
         for node in odd

@@ -73,8 +73,14 @@ def is_local(candidate: Candidate, nodes: Sequence[str]) -> bool:
     return 0 < len(candidate.nodes) <= len(nodes) * MAJORITY
 
 
-def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], nodes: Sequence[str]) -> list[Sign]:
-    """Nodes that the scheduler names as lost, and nodes that peers blame and that blame nobody."""
+def named_signs(
+    edges: Sequence[Edge], candidates: Mapping[int, Candidate], nodes: Sequence[str], apart: Collection[str] = ()
+) -> list[Sign]:
+    """Nodes that the scheduler names as lost, and nodes that peers blame and that blame nobody.
+
+    Args:
+        apart: nodes that do other work: who takes leave of a server names it, whatever happened.
+    """
     signs = []
     for edge in edges:
         candidate = candidates[edge.event]
@@ -93,6 +99,8 @@ def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node
         weight = NAMED_BY_MOST if most else NAMED_BY_PEERS * count / max(counts.values())
         if node in waiting or (node in gave_up and not most):
             weight *= RELAY  # it is named because all wait at its store, or because it gave up as well, and closed
+        elif node in apart and _told(peers, candidates, node) == {Kind.LAST_WORDS}:
+            weight *= RELAY
         told = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
         signs.append(Sign(node, "peers", weight, f"{told} {node}, which blames nobody."))
     return signs
@@ -100,8 +108,13 @@ def named_signs(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node
 
 def _of_peer(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node: str) -> str:
     """What others tell of a node: known words for a lost connection, or its name in their last words."""
-    told = {candidates[edge.event].fact.kind for edge in edges if edge.blamed == node}
+    told = _told(edges, candidates, node)
     return "at last spoke only of peers, and so of" if told == {Kind.LAST_WORDS} else "lost the connection to"
+
+
+def _told(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node: str) -> set[str]:
+    """Kinds of the messages that name a node."""
+    return {candidates[edge.event].fact.kind for edge in edges if edge.blamed == node}
 
 
 def silence_signs(

@@ -29,6 +29,8 @@ from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
 from core.nodes.gauges import gauge_signs
 from core.nodes.leaks import leak_signs
+from core.nodes.lost import lost_signs
+from core.nodes.peers import other_work
 from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
@@ -58,6 +60,9 @@ def find_signs(
     by_event = {candidate.event: candidate for candidate in candidates}
     expected = ranks_of_nodes(table, manifest.node_ranks)
     node_of_rank = {rank: node for node, ranks in expected.items() for rank in ranks}
+    apart = other_work(parsed)
+    peers = [node for node in nodes if node not in apart]
+    home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
     names = Names(table, manifest)
     names.learn(*_identities(table, files))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
@@ -66,11 +71,11 @@ def find_signs(
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
     return (
         *direct_signs(telling_roots(candidates), nodes, parsed.unit),
-        *named_signs(edges, by_event, nodes),
+        *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
         *silence_signs(table, candidates, expected, nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),
         *stubborn_signs(candidates, nodes),
-        *contrast_signs(table, parsed.usual, nodes, parsed.telling),
+        *contrast_signs(table, parsed.usual, peers, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
         *missing_signs(expected, table.ranks, parsed.nodes, table.nodes, candidates, _chatty(table)),
         *counter_signs(parsed),
@@ -79,14 +84,15 @@ def find_signs(
         *straggler_signs(parsed, ending, node_of_rank),
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
-        *stall_signs(parsed, ending, node_of_rank),
-        *speechless_signs(parsed, candidates, node_of_rank),
-        *unfinished_signs(parsed, ending, spans, node_of_rank),
+        *stall_signs(parsed, ending, home),
+        *speechless_signs(parsed, candidates, home),
+        *unfinished_signs(parsed, ending, spans, home),
         *vote_signs(parsed, candidates, node_of_rank),
         *agreement_signs(parsed, broken, node_of_rank),
         *leak_signs(parsed, leak, node_of_rank),
+        *lost_signs(parsed, exits, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),
-        *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, nodes),
+        *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, peers),
     )
 
 

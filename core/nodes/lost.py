@@ -1,0 +1,100 @@
+"""Who was lost on the way of a job that completed: it went on without them, or its launcher started them again."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.job import Status
+from core.judge.exits import Exit, Exits
+from core.nodes.sign import Sign
+from core.parsed import Parsed
+from core.shares import MIN_RANKS, few_of
+
+LOST = 0.6  # as sure as a launcher's report: who killed it is not told, and the others did not need it
+_STOPS = frozenset({1, 2, 13, 15})  # SIGHUP, SIGINT, SIGPIPE, SIGTERM: how processes are told to end
+_SIGNALS = {6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Processes of a node that ended by a signal that is no order to stop.
+
+    ranks: empty where job.json alone tells it. first: how the first one ended. came_back: they were started again.
+    """
+
+    node: str
+    ranks: tuple[int, ...]
+    first: Exit
+    came_back: bool
+
+    @property
+    def signal(self) -> str:
+        """By what they ended."""
+        return _SIGNALS.get(self.first.signal or 0, f"signal {self.first.signal}")
+
+
+def find_lost(parsed: Parsed, exits: Exits, home: Mapping[int, str]) -> list[Lost]:
+    """The few nodes of a job that completed of which processes were lost.
+
+    Args:
+        home: node of each rank.
+    """
+    if parsed.job.status is not Status.COMPLETED or len(parsed.nodes) < MIN_RANKS:
+        return []
+    ends: dict[str, list[tuple[int | None, Exit]]] = defaultdict(list)
+    for rank, one in exits.of_rank.items():
+        if _is_no_stop(one) and rank in home:
+            ends[home[rank]].append((rank, one))
+    for node, told in exits.of_node.items():
+        if told is not None and _is_no_stop(told) and node not in ends:
+            ends[node].append((None, told))
+    found = [_lost(parsed, exits, node, own) for node, own in sorted(ends.items()) if node in parsed.nodes]
+    return found if len(found) <= few_of(len(parsed.nodes)) else []
+
+
+def lost_signs(parsed: Parsed, exits: Exits, home: Mapping[int, str]) -> list[Sign]:
+    """Signs for the nodes without whose processes a job completed.
+
+    Args:
+        home: node of each rank.
+    """
+    return [_sign(parsed, one) for one in find_lost(parsed, exits, home) if not one.came_back]
+
+
+def _is_no_stop(one: Exit) -> bool:
+    return one.signal is not None and one.signal not in _STOPS
+
+
+def _lost(parsed: Parsed, exits: Exits, node: str, ends: Sequence[tuple[int | None, Exit]]) -> Lost:
+    ranks = tuple(rank for rank, _ in ends if rank is not None)
+    last, code = parsed.iterations.last, exits.of_node.get(node)
+    finished = last is not None and any(parsed.iterations.of_rank.get(rank) == last for rank in ranks)
+    return Lost(node, ranks, ends[0][1], came_back=code.code == 0 if code is not None else finished)
+
+
+def _sign(parsed: Parsed, one: Lost) -> Sign:
+    return Sign(
+        one.node,
+        "lost",
+        LOST,
+        f"A process on {one.node} was ended by {one.signal}; the others went on, and the job completed.",
+        says=f"a process there was ended by {one.signal}, and the job completed without it",
+        check=f"Look at the kernel log and the memory of {one.node}, and at what the job did without it.",
+        ranks=one.ranks,
+        iteration=_iteration(parsed, one),
+        rows=() if one.first.row is None else (one.first.row,),
+    )
+
+
+def _iteration(parsed: Parsed, one: Lost) -> int | None:
+    """The iteration in which it was reported; else the last one that the node itself tells."""
+    table = parsed.table
+    if one.first.row is None:
+        voices = [voice for voice, origin in enumerate(table.origins) if origin.node == one.node]
+        own = parsed.iterations.of_row[table.rows_of_voices(voices)]
+    else:
+        own = parsed.iterations.of_row[np.array([one.first.row])]
+    last = int(own.max(initial=-1))
+    return last if last > 0 else None

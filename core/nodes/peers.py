@@ -1,0 +1,39 @@
+"""Which nodes do the same work: a server, a scheduler or a client among workers is compared with nobody."""
+
+from collections import Counter
+
+from core.facts import complains
+from core.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
+
+MIN_COMMON = 3  # messages that most nodes say: of fewer, the work cannot be told from a greeting
+MIN_OFTEN = 5  # times that such a node says one of its own: it works, and did not fail at once
+
+
+def other_work(parsed: Parsed) -> frozenset[str]:
+    """The few nodes that say little of what most nodes say, and mostly what no other does, some of it often.
+
+    Messages that point to a failure are left out: who fails says what no other does, too.
+    """
+    table = parsed.table
+    said: dict[str, Counter[int]] = {}
+    for event, voice, heads in zip(
+        table.said.event.tolist(), table.said.voice.tolist(), table.said.heads.tolist(), strict=True
+    ):
+        node, template = table.origins[voice].node, table.templates[event]
+        if node and event not in parsed.telling and not template.block and not complains(template.sample):
+            said.setdefault(node, Counter())[event] += heads
+    if len(said) < MIN_RANKS:
+        return frozenset()
+    speakers = Counter(event for own in said.values() for event in own)
+    common = {event for event, nodes in speakers.items() if nodes > len(said) * MAJORITY}
+    if len(common) < MIN_COMMON:
+        return frozenset()
+    found = {
+        node
+        for node, own in said.items()
+        if len(common & own.keys()) < len(common) * MAJORITY
+        and sum(speakers[event] == 1 for event in own) > len(own) * MAJORITY
+        and any(heads >= MIN_OFTEN and speakers[event] == 1 for event, heads in own.items())
+    }
+    return frozenset(found) if len(found) <= few_of(len(said)) else frozenset()
