@@ -271,7 +271,7 @@ def test_a_child_has_no_token_and_leaves_nothing(state: State, tmp_path: Path, r
 
     with working(state, tmp_path, recorder, environment=surroundings):
         saw = json.loads(recorder.first("answered")[3].plot)
-        recorder.first("final")
+        recorder.first("drawn")
 
     assert saw["secrets"] == []
     assert saw["group"] == starts(tmp_path)[0][1]
