@@ -141,7 +141,7 @@ def _print(_: SavedAnswer, __: TaskOutput) -> None:
 
 def _environment(found: SavedAnswer, voice: TaskOutput) -> None:
     """What of the surroundings a child can see, and a file that it leaves behind."""
-    secrets = [name for name in os.environ if any(word in name for word in ("SLACK", "WEBHOOK", "TOKEN"))]
+    secrets = [name for name in os.environ if any(word in name for word in ("SLACK", "WEBHOOK", "ALERTS_TOKEN"))]
     left = Path(tempfile.mkdtemp(), "left")
     left.write_text("x", encoding="ascii")
     voice.tell(replace(found, plot=json.dumps({"secrets": secrets, "left": str(left), "group": os.getpgrp()})))
