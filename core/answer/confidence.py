@@ -49,6 +49,7 @@ GROUND_OF = {
     "collective": Ground.PLACE,
     "votes": Ground.NUMBERS,
     "agreement": Ground.NUMBERS,
+    "outside": Ground.NUMBERS,
     "memory": Ground.NUMBERS,
     "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,

@@ -46,7 +46,7 @@ def completed(found: Findings) -> Verdict | None:
             f"a process on {one.node} was ended by {one.signal}, and started again" for one in _started_again(found)
         ]
         headline = f"The job completed; {f'on the way {lost[0]}' if lost else 'nothing to diagnose'}."
-        because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost))
+        because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost), *_outside(found))
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, because, (), ())
     if status is Status.UNKNOWN and at_end and not is_troubled(found):
         headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
@@ -86,17 +86,23 @@ def stopped(found: Findings) -> Verdict | None:
     if (ending.allowed is None or ending.vague) and not was_well(found):
         return _undated(root, found)
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
-    grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.at_pace and not ending.pausing else set())
+    outside = _outside(found)
+    grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.at_pace and not (ending.pausing or outside) else set())
     steady = _steady(ending) if ending.steady else "Whether it made progress until then, no line with a clock tells."
     score = root.score if ending.steady else min(root.score, SUPPORTED - 0.01)
     return Verdict(
         Scope.NONE,
         confidence(Support(score, frozenset(grounds), 2)),
         f"Not a fault: {root.fact.says}{where}{found.place}.",
-        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", steady),
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", steady, *outside),
         _taken_away(root, found),
         (root.fact.check,),
     )
+
+
+def _outside(found: Findings) -> list[str]:
+    """Numbers of one node that are far from all others': whoever stopped the job may have done it for these."""
+    return [sign.because for one in found.suspicions for sign in one.signs if sign.channel == "outside"]
 
 
 def _stood_out(found: Findings) -> bool:
@@ -136,13 +142,14 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
     if not ending.steady or not (cancelled or all_told):
         return None
     troubled = is_troubled(found)
-    sure = cancelled and ending.at_pace and not ending.pausing and not troubled
+    outside = _outside(found)
+    sure = cancelled and ending.at_pace and not (ending.pausing or troubled or outside)
     grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())
     return Verdict(
         Scope.NONE,
         confidence(Support(SUPPORTED, frozenset(grounds), 2)),
         f"Not a fault: the job was stopped from outside{found.place}; it made progress at its pace until then.",
-        (_steady(ending), *(("job.json says CANCELLED.",) if cancelled else ())),
+        (_steady(ending), *(("job.json says CANCELLED.",) if cancelled else ()), *outside),
         (),
         ("Ask who stopped it and why; the logs show no fault before that.",),
     )

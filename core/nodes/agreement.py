@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from core.course.broken import Broken
 from core.nodes.sign import Sign
-from core.nodes.told import Key, Told, enough, told_by_all
+from core.nodes.told import Key, Told, enough
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
 
@@ -35,10 +35,11 @@ class Apart:
     shown: tuple[int, int]
 
 
-def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, str]) -> list[Sign]:
+def agreement_signs(parsed: Parsed, told: Iterable[Told], broken: Broken | None, home: Mapping[int, str]) -> list[Sign]:
     """Signs for the nodes of the few ranks that left what all agreed on, or whose numbers broke before the others'.
 
     Args:
+        told: values that most ranks tell.
         broken: what is no number any more.
         home: node of each rank.
     """
@@ -47,8 +48,8 @@ def agreement_signs(parsed: Parsed, broken: Broken | None, home: Mapping[int, st
     if broken is not None:
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
-    for told in told_by_all(parsed, len(home)):
-        for sign in _signs_of(parsed, told, home):
+    for one in told:
+        for sign in _signs_of(parsed, one, home):
             signs.setdefault(sign.node, sign)
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
 

@@ -30,16 +30,19 @@ from core.nodes.exits import exit_signs
 from core.nodes.gauges import gauge_signs
 from core.nodes.leaks import leak_signs
 from core.nodes.lost import lost_signs
+from core.nodes.outside import outside_signs
 from core.nodes.peers import other_work
 from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.straggler import straggler_signs
+from core.nodes.told import told_by_all
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsed import Parsed
+from core.shares import MIN_RANKS
 
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
@@ -63,6 +66,7 @@ def find_signs(
     apart = other_work(parsed)
     peers = [node for node in nodes if node not in apart]
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
+    told = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
     names = Names(table, manifest)
     names.learn(*_identities(table, files))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
@@ -88,7 +92,8 @@ def find_signs(
         *speechless_signs(parsed, candidates, home),
         *unfinished_signs(parsed, ending, spans, home),
         *vote_signs(parsed, candidates, node_of_rank),
-        *agreement_signs(parsed, broken, node_of_rank),
+        *agreement_signs(parsed, told, broken, node_of_rank),
+        *outside_signs(parsed, told, node_of_rank),
         *leak_signs(parsed, leak, node_of_rank),
         *lost_signs(parsed, exits, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),

@@ -9,18 +9,20 @@ from core.logs.wraps.peeled import Peeled, Wrap, usual
 from core.logs.wraps.records import read_record
 
 _PAIR = re.compile(r'\s*(?P<key>[A-Za-z_@][\w.@/-]*)=(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)')
+_TELLING = frozenset((Meaning.MESSAGE, Meaning.LEVEL, Meaning.TIME, Meaning.NODE, Meaning.RANK))
 _FORMS = {"at": "level", "when": "time"}  # of logfmter
 
 
 def peel(line: bytes) -> Peeled | None:
-    """What the logger was told: nothing but pairs, among them a level or a time, and a message."""
+    """What the logger was told: nothing but pairs, among them a level or a time, and a message or who spoke."""
     text, at = as_text(line.rstrip()), 0
     pairs: dict[str, str] = {}
     while match := _PAIR.match(text, at):
-        pairs[_FORMS.get(match["key"], match["key"])] = _value(match["value"])
+        value = _value(match["value"])
+        pairs[_FORMS.get(match["key"], match["key"]) if " " not in value else match["key"]] = value
         at = match.end()
     meanings = {MEANINGS[key][0] for key in pairs if key in MEANINGS}
-    is_record = Meaning.MESSAGE in meanings and not meanings.isdisjoint((Meaning.LEVEL, Meaning.TIME))
+    is_record = not meanings.isdisjoint((Meaning.LEVEL, Meaning.TIME)) and len(meanings & _TELLING) > 1
     return read_record(pairs) if at == len(text) and is_record else None
 
 

@@ -16,7 +16,7 @@ from core.logs.wraps.fields import LEVEL_NUMBERS, LEVELS, MEANINGS, WHERE, Meani
 from core.logs.wraps.objects import as_bytes
 from core.logs.wraps.peeled import Peeled
 from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch, iso
-from core.logs.wraps.tracebacks import in_words
+from core.logs.wraps.tracebacks import in_words, is_traceback
 
 MAX_DEPTH, MAX_VALUE, MAX_FIELDS = 4, 1_000, 200  # objects in objects; characters of a value; fields of a record
 
@@ -57,7 +57,7 @@ class _Fields:
         self._known: dict[Meaning, list[tuple[int, str, Any]]] = {}
         self._others: list[tuple[str, Any]] = []
         for name, value in fields.items():
-            meaning, order = MEANINGS.get(name, _UNKNOWN)
+            meaning, order = MEANINGS.get(name) or (_TRACE if is_traceback(value) else _UNKNOWN)
             if meaning is None:
                 if not name.startswith(WHERE):
                     self._others.append((name, value))
@@ -85,6 +85,7 @@ class _Fields:
 
 
 _UNKNOWN = (None, 0)
+_TRACE = (Meaning.TRACEBACK, 0)  # whatever its field is called
 _ORDER, _NAME = itemgetter(0), itemgetter(0)
 
 

@@ -1,5 +1,6 @@
 """Tracebacks in fields of a record, as lines: text, or the lists of structlog's ``dict_tracebacks``."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,10 +9,22 @@ _CONTEXT = "During handling of the above exception, another exception occurred:"
 MAX_FRAMES = 1_000  # of one exception: Python's own limit of calls
 
 
+_HEAD = "Traceback (most recent call last):"
+# On one line: what stands for the ends of its lines, behind the head
+_ON_ONE_LINE = re.compile(re.escape(_HEAD) + r" ?(?P<end>//|\\n|\||;) ")
+
+
+def is_traceback(value: Any) -> bool:
+    """Whether a value is a traceback as Python prints it."""
+    return isinstance(value, str) and value.startswith(_HEAD)
+
+
 def in_words(value: Any) -> Iterator[str]:
     """The lines of a traceback; none when the value is no traceback."""
     if isinstance(value, str):
-        yield from value.rstrip().splitlines()
+        written = _ON_ONE_LINE.match(value)
+        lines = value.split(written["end"]) if written else value.rstrip().splitlines()
+        yield from (line.rstrip().removeprefix(" ") if written else line for line in lines)
     elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         yield from "\n".join(value).splitlines()
     elif isinstance(value, list):

@@ -204,6 +204,19 @@ PRINTED: dict[str, tuple[list[str], list[str]]] = {
         ['time="2026-11-22T04:27:10Z" level=warning msg="step done" rank=2 why="a \\"b\\""', "when=x at=INFO msg=y"],
         ['2026-11-22T04:27:10Z [rank2]: WARNING step done why="a \\"b\\""', "INFO y"],
     ),
+    "logfmt without a message": (
+        [
+            "ts=2026-11-22T04:27:10Z lvl=info node=kes-1 evt=pushed cycle=7 push_ms=3",
+            'ts=2026-11-22T04:27:11Z lvl=fatal node=k-1 at="Traceback (most recent call last): //   in f // OSError"',
+        ],
+        [
+            "2026-11-22T04:27:10Z kes-1: INFO cycle=7 evt=pushed push_ms=3",
+            " | ".join(
+                f"2026-11-22T04:27:11Z k-1: {text}"
+                for text in ("FATAL", "Traceback (most recent call last):", "  in f", "OSError")
+            ),
+        ],
+    ),
 }
 
 

@@ -1,0 +1,48 @@
+"""Numbers of one node that are far from all others' from the beginning on."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Confidence, Scope
+from tests.support.jobs import at, four_nodes, signs_of
+
+
+def rewards(odd: float, spread: float = 1.0, **known: object) -> Job:
+    """Actors that print what they earned, a step a second; node-2 earns so much more."""
+    says = {
+        rank: [
+            at(n, f"step {n} reward={(n * 37 + rank * 11) % 97 * spread / 97 - 3 + odd * (rank == 2):.3f}")
+            for n in range(1, 41)
+        ]
+        for rank in range(4)
+    }
+    return four_nodes(says, **{"status": Status.CANCELLED, **known})
+
+
+def outside(one: Job) -> list[str]:
+    return [sign.node for sign in signs_of(one) if sign.channel == "outside"]
+
+
+def test_a_job_that_was_cancelled_while_one_nodes_numbers_were_far_away_is_not_surely_well() -> None:
+    """Nobody is accused, and the numbers are told: whoever stopped it may have done it for these."""
+    well, odd = diagnose(rewards(0), []), diagnose(rewards(16), [])
+
+    assert (well.scope, well.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
+    assert (odd.scope, odd.confidence) == (Scope.NONE, Confidence.SUPPORTED)
+    assert any("reward of node-2 is between 13 and 13.9" in why for why in odd.why)
+
+
+@pytest.mark.parametrize("one", [rewards(3), rewards(16, spread=6.0), rewards(0)], ids=["near", "wide", "equal"])
+def test_numbers_within_three_ranges_of_the_others_are_not_far(one: Job) -> None:
+    """Their range tells what is usual."""
+    assert outside(one) == []
+
+
+def test_what_does_not_change_was_configured() -> None:
+    """The id of a process, or of a shard."""
+    says = {
+        rank: [at(n, f"step {n} pid={9000 if rank == 2 else 100 + rank}") for n in range(1, 41)] for rank in range(4)
+    }
+
+    assert outside(four_nodes(says)) == []
