@@ -76,7 +76,7 @@ def find_signs(
     return (
         *direct_signs(telling_roots(candidates), nodes, parsed.unit),
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
-        *silence_signs(table, candidates, expected, nodes),
+        *silence_signs(table, candidates, _heard(table, expected), nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, peers, parsed.telling),
@@ -99,6 +99,12 @@ def find_signs(
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, peers),
     )
+
+
+def _heard(table: EventTable, expected: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
+    """Ranks of each node, without nodes that speak and of which no line tells a rank: theirs may well complain."""
+    ranks, spoke = set(table.ranks), set(table.nodes)
+    return {node: own for node, own in expected.items() if node not in spoke or ranks & set(own)}
 
 
 def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
