@@ -8,7 +8,7 @@ from core.model import Confidence, Scope
 from tests.support.jobs import at, four_nodes, signs_of
 
 
-def rewards(odd: float, spread: float = 1.0, **known: object) -> Job:
+def rewards(odd: float, spread: float = 1.0) -> Job:
     """Actors that print what they earned, a step a second; node-2 earns so much more."""
     says = {
         rank: [
@@ -17,7 +17,7 @@ def rewards(odd: float, spread: float = 1.0, **known: object) -> Job:
         ]
         for rank in range(4)
     }
-    return four_nodes(says, **{"status": Status.CANCELLED, **known})
+    return four_nodes(says, status=Status.CANCELLED)
 
 
 def outside(one: Job) -> list[str]:
