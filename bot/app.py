@@ -25,8 +25,9 @@ from bot.slack.click_listener import ClickListener
 from bot.slack.client import TIMEOUT
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.failed_jobs import FailedJobs, FollowRules, read_quiet
-from bot.slack.health import HealthServer, Metrics, split_address
+from bot.slack.health import HealthServer, Metrics
 from bot.slack.home import Home
+from bot.slack.http_server import split_address
 from bot.slack.inbox_readers import InboxReaders
 from bot.slack.intake import Intake
 from bot.slack.listener_context import ListenerContext

@@ -8,22 +8,19 @@ version 4.
 import hmac
 import json
 import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from typing import Any
 
 from bot.settings import Settings, needed
 from bot.slack.failed_jobs import FailedJobs
-from bot.slack.health import split_address
+from bot.slack.http_server import HttpServer, QuietHandler, split_address
 from core.errors import BadSettings, FirstfaultError
 
 PATH = "/alerts"
 MAX_BODY = 1 << 20  # bytes; a thousand alerts need about half of it
 MAX_ALERTS = 100  # of one notification that are looked at: each is compared with the names of all jobs
-IMPATIENCE = 10  # seconds for whoever connects and says nothing
 _LOG = logging.getLogger(__name__)
 
 
@@ -47,8 +44,8 @@ def _values(alert: Mapping[str, Any]) -> Iterator[str]:
             yield from (value for value in part.values() if isinstance(value, str))
 
 
-class AlertReceiver:
-    """Listens on an address of its own; ``start`` and ``stop`` it."""
+class AlertReceiver(HttpServer):
+    """Takes what Alertmanager posts."""
 
     def __init__(
         self, host: str, port: int, token: str, *, known_in: Callable[[str], str], alert: Callable[[str], None]
@@ -58,10 +55,8 @@ class AlertReceiver:
         self._alert = alert
         receive, wanted = self.receive, f"Bearer {token}".encode()
 
-        class Handler(BaseHTTPRequestHandler):
-            timeout = IMPATIENCE
-
-            def do_POST(self) -> None:
+        class Handler(QuietHandler):
+            def do_POST(self) -> None:  # noqa: N802 the library's name
                 given = str(self.headers.get("Authorization", "")).encode("utf-8", "replace")
                 length = _length(self.headers.get("Content-Length"))
                 if self.path.partition("?")[0] != PATH:
@@ -78,21 +73,7 @@ class AlertReceiver:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the library's name
-                """What counts is logged by ``receive``."""
-
-        try:
-            self._server = ThreadingHTTPServer((host, port), Handler)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise BadSettings(f"Cannot listen on {host}:{port}: {reason}.", "Set FIRSTFAULT_ALERTS.") from error
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="alerts", daemon=True)
-
-    @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        return int(self._server.server_address[1])
+        super().__init__(host, port, Handler, variable="FIRSTFAULT_ALERTS")
 
     def receive(self, body: bytes) -> HTTPStatus:
         """Store the jobs that firing alerts name; one that was told of before is not diagnosed again."""
@@ -108,16 +89,6 @@ class AlertReceiver:
             return HTTPStatus.SERVICE_UNAVAILABLE
         _LOG.info("an alert named %d jobs", len(jobs))
         return HTTPStatus.OK
-
-    def start(self) -> None:
-        """Begin; returns at once."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End."""
-        if self._thread.is_alive():
-            self._server.shutdown()
-        self._server.server_close()
 
 
 def receiver_of(

@@ -1,21 +1,18 @@
 """What operations ask: ``/healthz`` for the platform, ``/metrics`` for Prometheus; they hold numbers, no content."""
 
 import json
-import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from core.errors import BadSettings
+from bot.slack.http_server import HttpServer, QuietHandler
 
 # Of a diagnosis: small ones take a second, 10 GB a minute, the deadline is at a quarter of an hour.
 _SECONDS = (0.5, 1, 2, 5, 10, 20, 60, 120, 300, 900)
 _ACKS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3)  # Slack gives three seconds
 TASKS = ("diagnose", "draw", "ask")  # what the worker counts
-IMPATIENCE = 10  # seconds for whoever connects and says nothing
 
 
 class Metrics:
@@ -105,16 +102,14 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-class HealthServer:
+class HealthServer(HttpServer):
     """Serves both on an address of its own. checks: by name, whether that part is well."""
 
     def __init__(self, host: str, port: int, metrics: Metrics, checks: Mapping[str, Callable[[], bool]]) -> None:
         ProcessCollector(registry=metrics.registry)  # memory, processor time and open files, where there is /proc
 
-        class Handler(BaseHTTPRequestHandler):
-            timeout = IMPATIENCE
-
-            def do_GET(self) -> None:
+        class Handler(QuietHandler):
+            def do_GET(self) -> None:  # noqa: N802 the library's name
                 path = self.path.partition("?")[0]
                 if path not in ("/metrics", "/healthz"):
                     self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"/healthz and /metrics\n")
@@ -134,35 +129,4 @@ class HealthServer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the library's name
-                """Asked every few seconds: not worth a line."""
-
-        try:
-            self._server = ThreadingHTTPServer((host, port), Handler)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise BadSettings(f"Cannot listen on {host}:{port}: {reason}.", "Set FIRSTFAULT_HEALTH.") from error
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
-
-    @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        return int(self._server.server_address[1])
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End."""
-        self._server.shutdown()
-        self._server.server_close()
-
-
-def split_address(address: str, variable: str) -> tuple[str, int]:
-    """Host and port of ``host:port``."""
-    host, colon, port = address.rpartition(":")
-    if not colon or not port.isdigit() or not host:
-        raise BadSettings(f"{variable} is no address: {address[:80]}.", "Write host:port, such as 127.0.0.1:9464.")
-    return host.strip("[]"), int(port)
+        super().__init__(host, port, Handler, variable="FIRSTFAULT_HEALTH")

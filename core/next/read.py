@@ -49,6 +49,7 @@ def situation(
         unit=parsed.unit,
         total=total,
         running=parsed.job.status is Status.RUNNING,
+        completed=parsed.job.status is Status.COMPLETED,
         stuck=found.ending.hung or found.ending.slow is not None or _says_alarm(found, Says.STANDS),
         flaps=_flaps(parsed.table, leading) if leading else 1,
         frame=frame(events),

@@ -64,7 +64,8 @@ class Situation:
     """A failed or stuck job when somebody has to decide.
 
     says: what broke, in words. accused: nodes, or ranks, that the diagnosis names. unit: what these are. total: how
-    many there are in all; None where unknown. running: whether the job still runs. stuck: whether it hangs or is slow.
+    many there are in all; None where unknown. running: whether the job still runs. completed: whether it did what it
+    should, in spite of what broke. stuck: whether it hangs or is slow.
     flaps: how often a link went down within five minutes. frame: where code failed. spares: nodes ready to take over.
     startup, redo: seconds from start to the first iteration, and that a restart must compute again.
     """
@@ -77,6 +78,7 @@ class Situation:
     unit: str = "node"
     total: int | None = None
     running: bool = False
+    completed: bool = False
     stuck: bool = False
     flaps: int = 1
     frame: str = ""

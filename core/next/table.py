@@ -32,6 +32,7 @@ def next_step(now: Situation) -> NextStep:
         _stuck,
         _changed_code,
         _to_fix,
+        _completed,
         _suspects,
         _hopeless,
         _check_first,
@@ -118,6 +119,20 @@ def _to_fix(now: Situation) -> NextStep | None:
 
 
 # --- suspects -------------------------------------------------------------------------------------------------------
+
+
+def _completed(now: Situation) -> NextStep | None:
+    # Nobody waits for this job any more: what its own device does not report may be looked at in peace.
+    if not (now.completed and now.named):
+        return None
+    return NextStep(
+        Action.CHECK,
+        f"{_capital(now.says)}, and yet the job completed: nothing has to be started again.",
+        checks(len(now.accused)),
+        "a job runs there already: then let it end first.",
+        f"Take out {together(now.accused)} when the checks fail, or when it comes again.",
+        now.accused,
+    )
 
 
 def _suspects(now: Situation) -> NextStep | None:

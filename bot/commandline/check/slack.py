@@ -11,7 +11,7 @@ from bot.app import DATABASE
 from bot.commandline.check.finding import CheckResult, missing, off, ok
 from bot.settings import Settings
 from bot.slack.connect import REQUEST_PATH, make_client, no_socket, who_am_i
-from bot.slack.health import split_address
+from bot.slack.http_server import split_address
 from bot.slack.manifest import scopes
 from bot.slack.people import Approvers, read_approvers
 from bot.state.state import open_state

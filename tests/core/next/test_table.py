@@ -36,6 +36,8 @@ TRIED = Past(checked=True, reattempts=1, again=True)
         (CODE, Action.FIX),
         (replace(NODE, broken=Broken.MEANS, confidence=SURE), Action.FIX),
         (NODE, Action.EVICT),
+        (replace(NODE, completed=True), Action.CHECK),
+        (replace(GPU, completed=True), Action.EVICT),
         (replace(NODE, confidence=WEAK), Action.CHECK),
         (replace(NODE, broken=Broken.PROCESS, confidence=SURE), Action.CHECK),
         (replace(OPEN, past=Past(barren=3)), Action.NONE),
