@@ -16,7 +16,13 @@ _NAMED_RANK = re.compile(
     rb"(?:(?:global_?)?rank[-_#]?|" + _ROLE + rb")(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE
 )
 _RANK_KEY = re.compile(
-    rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|gpu|cuda|device|[rwp]", re.IGNORECASE
+    rb"(?:(?:global|local)[ _-]?)?rank|(?:worker|proc(?:ess)?|task|gpu|cuda|device|replica|trainer|actor|learner|agent)"
+    rb"(?:_?(?:id|no|num|index))?|[rwp]",
+    re.IGNORECASE,
+)
+# Under such a key a name of a process, actor-3, is its number; the name of its machine it would have under another.
+_PROCESS = re.compile(
+    rb"(?:worker|trainer|actor|replica|client|task|learner|agent|[watl])[-_#]?(?P<rank>[0-9]{1,6})", re.IGNORECASE
 )
 _LOCAL_KEY = re.compile(rb"local.{0,8}", re.IGNORECASE)
 _HOST = rb"(?!(?i:" + _ROLE + rb"))(?=[0-9.-]{0,62}[A-Za-z])[A-Za-z0-9.-]{1,63}"
@@ -96,6 +102,8 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
         return Reading(_NAMED_RANK)
     if (not key or _RANK_KEY.fullmatch(key)) and _count_from_zero(_ranks(names, _RANK)):
         return Reading(_RANK, _LOCAL_KEY.fullmatch(key) is not None)
+    if _RANK_KEY.fullmatch(key) and _count_from_zero(_ranks(names, _PROCESS)):
+        return Reading(_PROCESS)
     for form in (*_NODE_AND_RANK, *_NODE_AND_COUNT):
         ranks = _ranks(names, form)
         if _count_from_zero(ranks) or (ranks and form in _NODE_AND_RANK and len(set(ranks)) == len(ranks)):

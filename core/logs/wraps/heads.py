@@ -1,31 +1,24 @@
 """A speaker in the head of each line, in a file that several share: ``13:09:54 INFO [gpu-03/5] step 31``.
 
-Nobody announces such a column, and no word marks it; what it does tells. It stands in one place behind the clock, it
-has few values, each of them comes again and again between the others, and under each the same messages stand: a counter
-rises, a module's name has messages of its own, a level is not spread evenly. The column becomes the label; a machine
-and its rank may have a column each.
+Nobody announces such a column, and no word marks it: it stands in one place behind the clock, and what it does tells
+(``turns``). The column becomes the label; a machine and its rank may have a column each.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 from core.logs.lines import mask
 from core.logs.speaker_names import Reading, are_made_alike, find_reading
-from core.logs.wraps.peeled import Peeled, Wrap
+from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.speakers import Speakers, peel_all, together
+from core.logs.wraps.turns import LEAST, Said, names_that_return, take_turns
 
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
-_LEAST = 0.6  # of the lines with a clock have the column; the others are of other programs
 _ALWAYS = 0.95  # of the lines begin with it: who collects the lines of several puts the name before each
-_MIN_EACH = 5  # lines of a speaker; of fewer nothing can be said
-_FEW = 0.2  # speakers a line: of more values than that a column counts, or measures
-_INTERLEAVED = 0.2  # changes of speaker a line; what comes in stretches is an epoch, an attempt, a phase
-_SHARED = 0.5  # of the lines are messages that half of the speakers say
-_MAX_SPEAKERS = 1 << 12
 _MAX_SHAPES = 64
 _SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
 _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9]\S*")  # what is but a sign between words is none
@@ -55,81 +48,33 @@ class Column:
     close: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A name in a column, and what stands behind it, masked."""
-
-    name: bytes
-    rest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Speakers:
-    """A column of speakers.
-
-    pattern: finds the word of the column, and the name in it. is_taken_off: else the names stay in the text.
-    """
-
-    pattern: re.Pattern[bytes]
-    reading: Reading
-    is_taken_off: bool
-
-    def peel(self, line: bytes) -> Peeled | None:
-        """The line, of the speaker in its head."""
-        match = self.pattern.match(line)
-        name = self.reading.read(match["name"]) if match is not None else None
-        if match is None or name is None:
-            return None
-        text = line[: match.start("word")] + line[match.end() :].lstrip() if self.is_taken_off else line
-        return Peeled(text, nodes=(name.node,) if name.node else (), rank=name.rank, local_rank=name.local_rank)
-
-
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The columns of speakers, if there are any."""
     heads = [line for line in lines if has_clock(line)]
     columns = (_fit(heads) if heads else []) or _fit(lines)
     return (
-        Wrap("heads", partial(_peel, columns), continues=has_no_clock, goes_on=tells_of_an_error) if columns else None
+        Wrap("heads", partial(peel_all, columns), continues=has_no_clock, goes_on=tells_of_an_error)
+        if columns
+        else None
     )
 
 
-def _peel(columns: Sequence[Speakers], line: bytes) -> Peeled | None:
-    """The line, of the speaker that the first column tells, and with what the second one adds."""
-    said = columns[0].peel(line)
-    for column in columns[1:]:
-        inner = column.peel(said.text) if said is not None else None
-        said = said.around(inner) if said is not None and inner is not None else said
-    return said
-
-
-def _fit(lines: Sequence[bytes]) -> list[Speakers]:
+def _fit(lines: Sequence[bytes]) -> Sequence[Speakers]:
     """A column that tells both machine and rank, or one for each."""
     first = _find(lines)
     if first is None or first.reading.tells_both:
         return [first] if first is not None else []
     behind = [said.text if (said := first.peel(line)) is not None else line for line in lines]
     second = _find(behind, beside=first.reading)
-    if second is None:
-        return [first]
-    nodes, ranks = (first, second) if first.reading.tells_node else (second, first)
-    return [nodes, replace(ranks, reading=replace(ranks.reading, is_local=_begin_anew(lines, (first, second))))]
-
-
-def _begin_anew(lines: Iterable[bytes], columns: Sequence[Speakers]) -> bool:
-    """Whether a rank is on several machines: then it counts the processes of each."""
-    homes: dict[int | None, set[bytes]] = defaultdict(set)
-    for line in lines:
-        if (said := _peel(columns, line)) is not None and said.nodes:
-            homes[said.rank].update(said.nodes)
-    return any(len(nodes) > 1 for rank, nodes in homes.items() if rank is not None)
+    return [first] if second is None else together(first, second, lines)
 
 
 def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | None:
     """The leftmost column of speakers; beside another one, one that tells what the other does not."""
     for column, said in sorted(_by_column(lines).items(), key=_place):
-        if len(said) < _LEAST * len(lines) or not _do_speak(said):
+        if len(said) < LEAST * len(lines) or not take_turns(said):
             continue
-        names = _names(said)
+        names = names_that_return(said)
         reading = find_reading(names, column.key[:-1])
         always = not column.place and len(said) >= _ALWAYS * len(lines)
         if reading is None or not _are_names(column, names, reading, always=always):
@@ -169,28 +114,6 @@ def _columns(line: bytes) -> Iterator[tuple[Column, re.Match[bytes]]]:
             return
 
 
-def _names(said: Iterable[Said]) -> list[bytes]:
-    """Those that come again, which tells speakers from what is counted."""
-    counts = Counter(one.name for one in said)
-    return sorted(name for name, count in counts.items() if count >= _MIN_EACH)
-
-
-def _do_speak(said: Sequence[Said]) -> bool:
-    """Whether a column does what that of speakers does: few names that take turns, and say the same."""
-    names = set(_names(said))
-    if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)):
-        return False
-    kept = [one for one in said if one.name in names]
-    changes = sum(one.name != other.name for one, other in pairwise(kept))
-    if len(kept) < _LEAST * len(said) or changes < _INTERLEAVED * len(kept):
-        return False
-    speakers: dict[bytes, set[bytes]] = defaultdict(set)
-    for one in kept:
-        speakers[one.rest].add(one.name)
-    shared = sum(len(speakers[one.rest]) >= max(2, len(names) / 2) for one in kept)
-    return shared >= _SHARED * len(kept)
-
-
 def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, always: bool) -> bool:
     """Whether these are marked as names, or made as such; always: nearly every line begins with them.
 
@@ -217,6 +140,7 @@ def _speakers(column: Column, said: Sequence[Said], reading: Reading) -> Speaker
         + re.escape(column.close)
         + rb")(?=[ \t]|$)"
     )
+    is_pair = column.key.endswith(b"=")  # which ``named_pairs`` would find again
     before_table = 2 * sum(one.rest.lstrip().startswith(b"|") for one in said) > len(said)
     # templates of all speakers must be the same, and what stands before a table is none of its columns
-    return Speakers(pattern, reading, is_taken_off=len({mask(name) for name in names}) > 1 or before_table)
+    return Speakers(pattern, reading, is_taken_off=is_pair or before_table or len({mask(name) for name in names}) > 1)

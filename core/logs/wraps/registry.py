@@ -19,6 +19,7 @@ from core.logs.wraps import (
     logfmt,
     loki,
     mpirun,
+    named_pairs,
     ranks,
     stern,
     tags,
@@ -49,6 +50,7 @@ FITS: tuple[Fit, ...] = (
     ranks.fit,
     tags.fit,
     heads.fit,
+    named_pairs.fit,
     clock.fit,
 )
 DOCUMENTS: tuple[Document, ...] = (loki.DOCUMENT, elastic.DOCUMENT, cloudwatch.DOCUMENT, json_records.DOCUMENT)

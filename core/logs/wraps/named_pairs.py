@@ -1,0 +1,63 @@
+"""A speaker in a pair anywhere in a line, in a file that several share: ``INFO step 31 loss=2.31 who=worker/3``.
+
+Loggers of pairs and of objects call the field as they like (``fields`` knows the usual names). A pair tells who speaks
+when its key may, and when its values do what those of speakers do (``turns``). The pair becomes the label.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from core.logs.lines import mask
+from core.logs.speaker_names import are_made_alike, find_reading
+from core.logs.wraps.peeled import Wrap
+from core.logs.wraps.speakers import Speakers, peel_all, together
+from core.logs.wraps.turns import LEAST, Said, names_that_return, take_turns
+
+_WINDOW = 1 << 10  # bytes of a line in which its pairs stand
+_SAID = 40  # bytes of a message that tell it from another, as in ``heads``
+_NAME = rb"[A-Za-z0-9][A-Za-z0-9_./@:\[\]#-]{0,63}"
+_PAIR = re.compile(rb"(?<![^\s(\[{,;|])(?P<key>[A-Za-z_][A-Za-z0-9_.]{0,31})=(?P<name>" + _NAME + rb")(?![^\s,;|)\]}])")
+# Whose the line is; from=, to=, peer= and server= are those of whom it talks.
+_KEY = re.compile(
+    rb"(?:[a-z]{1,16}[_.])?(?:who|source|origin|speaker|proc(?:ess)?|actor|learner|worker|trainer|replica|agent|task"
+    rb"|node|host(?:name)?|machine|box|pod|member|instance|rank)(?:_?(?:id|name|no|num|index))?",
+    re.IGNORECASE,
+)
+
+
+def fit(lines: Sequence[bytes]) -> Wrap | None:
+    """The pair that tells both machine and rank, or one for each, where most lines have them."""
+    found = [one for key, said in sorted(_by_key(lines).items()) if (one := _find(key, said, lines)) is not None]
+    both = [one for one in found if one.reading.tells_both]
+    nodes = [one for one in found if one.reading.tells_node]
+    ranks = [one for one in found if one.reading.tells_rank]
+    if both or not (nodes and ranks):
+        words: Sequence[Speakers] = (both or found)[:1]
+    else:
+        words = together(nodes[0], ranks[0], lines)
+    return Wrap("pairs", partial(peel_all, words)) if words else None
+
+
+def _by_key(lines: Iterable[bytes]) -> Mapping[bytes, list[Said]]:
+    """What each key that may name a speaker is given, and what its line says."""
+    found: dict[bytes, list[Said]] = defaultdict(list)
+    for line in lines:
+        for match in _PAIR.finditer(line, 0, _WINDOW):
+            if _KEY.fullmatch(match["key"]):
+                found[match["key"]].append(Said(match["name"], mask(line)[:_SAID]))
+    return found
+
+
+def _find(key: bytes, said: Sequence[Said], lines: Sequence[bytes]) -> Speakers | None:
+    if len(said) < LEAST * len(lines) or not take_turns(said):
+        return None
+    names = names_that_return(said)
+    reading = find_reading(names, key)
+    if reading is None or not (reading.tells_rank or are_made_alike(names)):
+        return None
+    before = rb"^.{0,%d}?(?<![^\s(\[{,;|])" % _WINDOW
+    return Speakers(
+        re.compile(before + rb"(?P<word>" + re.escape(key) + rb"=(?P<name>" + _NAME + rb"))(?![^\s,;|)\]}])"), reading
+    )

@@ -1,0 +1,51 @@
+"""Words in lines that name who speaks: a machine and its rank in one word, or in two that are read together."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from core.logs.speaker_names import Reading
+from core.logs.wraps.peeled import Peeled
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """A word that names the speaker of each line.
+
+    pattern: finds the ``word``, and the ``name`` in it. is_taken_off: else the word stays in the text.
+    """
+
+    pattern: re.Pattern[bytes]
+    reading: Reading
+    is_taken_off: bool = True
+
+    def peel(self, line: bytes) -> Peeled | None:
+        """The line, of the speaker whom the word names."""
+        match = self.pattern.match(line)
+        name = self.reading.read(match["name"]) if match is not None else None
+        if match is None or name is None:
+            return None
+        before, behind = line[: match.start("word")], line[match.end() :].lstrip()
+        text = (before + behind if behind else before.rstrip()) if self.is_taken_off else line
+        return Peeled(text, nodes=(name.node,) if name.node else (), rank=name.rank, local_rank=name.local_rank)
+
+
+def peel_all(words: Sequence[Speakers], line: bytes) -> Peeled | None:
+    """The line, of the speaker whom the first word tells, and with what the second one adds."""
+    said = words[0].peel(line)
+    for word in words[1:]:
+        inner = word.peel(said.text) if said is not None else None
+        said = said.around(inner) if said is not None and inner is not None else said
+    return said
+
+
+def together(first: Speakers, second: Speakers, lines: Iterable[bytes]) -> tuple[Speakers, Speakers]:
+    """The word for machines and that for ranks; ranks that several machines have count the processes of each."""
+    homes: dict[int | None, set[bytes]] = defaultdict(set)
+    for line in lines:
+        if (said := peel_all((first, second), line)) is not None and said.nodes:
+            homes[said.rank].update(said.nodes)
+    begin_anew = any(len(nodes) > 1 for rank, nodes in homes.items() if rank is not None)
+    nodes, ranks = (first, second) if first.reading.tells_node else (second, first)
+    return nodes, replace(ranks, reading=replace(ranks.reading, is_local=begin_anew))

@@ -1,0 +1,47 @@
+"""Whether words that stand in one place are those of speakers, told by what they do.
+
+There are few of them, each comes again and again between the others, and under each the same messages stand. A counter
+rises, a module has messages of its own, a level is not spread evenly.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+LEAST = 0.6  # of the lines have such a word; the others are of other programs
+_MIN_EACH = 5  # lines of a speaker; of fewer nothing can be said
+_FEW = 0.2  # speakers a line: of more values than that something is counted, or measured
+_INTERLEAVED = 0.2  # changes of speaker a line; what comes in stretches is an epoch, an attempt, a phase
+_SHARED = 0.5  # of the lines are messages that half of the speakers say
+_MAX_SPEAKERS = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A word that may be a name, and what a line says beside it, masked."""
+
+    name: bytes
+    rest: bytes
+
+
+def names_that_return(said: Iterable[Said]) -> list[bytes]:
+    """Those that come again, which tells speakers from what is counted."""
+    counts = Counter(one.name for one in said)
+    return sorted(name for name, count in counts.items() if count >= _MIN_EACH)
+
+
+def take_turns(said: Sequence[Said]) -> bool:
+    """Whether a few names take turns, and say the same."""
+    names = set(names_that_return(said))
+    if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)):
+        return False
+    kept = [one for one in said if one.name in names]
+    changes = sum(one.name != other.name for one, other in pairwise(kept))
+    if len(kept) < LEAST * len(said) or changes < _INTERLEAVED * len(kept):
+        return False
+    speakers: dict[bytes, set[bytes]] = defaultdict(set)
+    for one in kept:
+        speakers[one.rest].add(one.name)
+    shared = sum(len(speakers[one.rest]) >= max(2, len(names) / 2) for one in kept)
+    return shared >= _SHARED * len(kept)
