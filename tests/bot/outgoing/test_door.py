@@ -28,7 +28,7 @@ MAY_SPEAK = {
     "bot/chat/openai_model.py": "the one client of the model; every message passes the door",
     "bot/chat/bounds.py": "its HTTP client, which openai is given",
     "bot/fetch/cluster.py": "tells Dask workers which files to read: paths, no text of logs",
-    "bot/slack/http_server.py": "hears Alertmanager, and answers /healthz and /metrics: a status, numbers, no text of logs",
+    "bot/slack/http_server.py": "hears Alertmanager, answers /healthz and /metrics: numbers, no text of logs",
     "sources/bucket.py": "reads jobs; writes nothing",
 }
 # Names of slack_sdk and slack_bolt that stand for types and errors; where a WebClient is made is tested by itself.
