@@ -26,6 +26,7 @@ from core.logs.heap import Heap
 from core.logs.voices import is_actor, rank_called
 from core.memory import Memory
 from core.parsing.homes import find_homes, names_only_tasks, told_homes
+from core.parsing.identities import find_names
 from core.parsing.known_templates import recall_templates
 from core.parsing.parse import Progress, Reading, read_job
 from core.parsing.streaming import stream_templates
@@ -121,6 +122,7 @@ def parse_job(
         homes = find_homes(table, files) or (told_homes(table, files) if nameless else {})
         table, nameless = with_homes(table, homes) if homes else table, nameless and not homes
     table = with_ranks_as_nodes(table) if nameless else table
+    table = with_homes(table, names) if (names := find_names(table, files)) else table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
     return Parsed(
         job=job,

@@ -205,11 +205,31 @@ def survived(
         later = np.zeros(len(rows), np.bool_)
     latest = np.lexsort((rows, table.time[rows]))[-1]
     template, fact = table.templates[table.event[rows[0]]], facts[table.event[rows[0]]]
+    if template.block:
+        later = later & ~_ended_at_once(table, rows) & ~_below_all_clocks(table, rows, iterations)
     # an error that was retried until the end, before any iteration; of a warning that proves nothing
     given_up = iterations.last is None and fact is not None and fact.known and level(template.sample) != "W"
     if (template.block or given_up) and not later[latest]:
         return np.zeros(len(rows), np.bool_)
     return np.asarray(later, np.bool_)
+
+
+def _ended_at_once(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which rows were followed by nothing of their speaker but what it said in that second: more of an exception."""
+    last = table.spoke.last[table.voice[rows]]
+    return np.asarray(table.timed[rows] & (last - table.time[rows] < AT_ONCE))
+
+
+def _below_all_clocks(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
+    """Which rows have no clock, and none below them in their file, which counts no iteration: they came at any time."""
+    counting = set(np.unique(table.file[iterations.marks]).tolist())
+    late = [rows[:0]]
+    for file, said in rows_by(table.file, rows[~table.timed[rows]]):
+        if file not in counting:
+            below = np.arange(said[0], table.rows_of_file(file).stop)
+            clocks = below[table.timed[below]]
+            late.append(said[said > (clocks[-1] if len(clocks) else -1)])
+    return np.isin(rows, np.concatenate(late))
 
 
 def _undated(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:

@@ -1,22 +1,30 @@
-"""Whose words they are that a launcher passes on without a name: of the one process that ended by itself."""
+"""Whose words they are that another process passes on: a launcher without a name, or Ray's driver that raises again."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from core.events.text import read_rows
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.judge.ranks import ranks_of_nodes
 from core.model import Role
 from core.parsed import Parsed
+from core.parsing.identities import MAX_READ, told_identities
+
+# ray-project/ray python/ray/exceptions.py, RayTaskError.__str__ (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13
+_RAISED = re.compile(r"ray::[^(]{1,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
 
 
 def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:
-    """The candidates; what stands unnamed above the only report of a process that failed is said by that process.
+    """The candidates; what Ray's driver raises again is said on the node of the actor.
 
-    Its report is no trace of its own then, and becomes what it was: clearing up.
+    What stands unnamed above the only report of a process that failed is said by that process. Its report is no trace
+    of its own then, and becomes what it was: clearing up.
     """
+    candidates = _as_raised(parsed, candidates)
     alone = [(rank, one.row) for rank, one in exits.of_rank.items() if one.code and one.row is not None]
     if len(alone) != 1 or len(exits.failed) != 1:
         return tuple(candidates)
@@ -34,6 +42,24 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
         else one
         for one in candidates
     )
+
+
+def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates, of which those that Ray's driver raised again are the actor's."""
+    passed_on = {one.event: one for one in candidates if one.role is Role.ROOT and "ray::" in one.text}
+    if not passed_on:
+        return tuple(candidates)
+    texts = read_rows(parsed.files, parsed.table, [row for one in passed_on.values() for row in one.rows[:MAX_READ]])
+    nodes = {address: node for node, own in parsed.job.manifest.node_addresses.items() for address in own}
+    nodes |= told_identities(parsed.table, parsed.files)[0] | {node: node for node in parsed.table.nodes}
+    ranks = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
+    named = []
+    for one in candidates:
+        told = [_RAISED.search(texts.get(row, "")) for row in one.rows.tolist()] if one.event in passed_on else []
+        homes = sorted({nodes[match["address"]] for match in told if match is not None and match["address"] in nodes})
+        own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
+        named.append(replace(one, nodes=tuple(homes), ranks=own) if homes else one)
+    return tuple(named)
 
 
 def _is_unnamed(parsed: Parsed, one: Candidate) -> bool:

@@ -17,7 +17,7 @@ from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
 from core.logs.prefixes import Said, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
 from core.logs.units import is_daemon
-from core.logs.voices import Origin, Program, Speaker, Voice, actor_called, task_called
+from core.logs.voices import NUMBERED_PROCESS, Origin, Program, Speaker, Voice, actor_called, task_called
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
@@ -43,6 +43,7 @@ def find_origins(
     files |= {name: _told(files[name], speaker, manifest) for name, speaker in own.items()}
     of_paths = [files[voice.file] for voice in voices]
     labels = with_local_ranks([read_prefix(voice.prefix, known) for voice in voices], of_paths, manifest)
+    of_paths = of_paths if manifest.nodes else _by_their_hosts(of_paths, labels)
     labels = labels if manifest.nodes else _with_one_name(of_paths, labels)
     ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)
     seen = [
@@ -63,6 +64,15 @@ def find_origins(
         _place(voice, label, origin, max(last, (manifest.world_size or 0) - 1))
         for voice, label, origin in zip(voices, labels, seen, strict=True)
     )
+
+
+def _by_their_hosts(of_paths: list[Origin], labels: Sequence[Said]) -> list[Origin]:
+    """Files that are numbered as processes are, without the names that lines have for their machines: worker_0."""
+    pairs = {(path.node, label.host) for path, label in zip(of_paths, labels, strict=True) if path.node and label.host}
+    names = {path.node for path in of_paths if path.node}
+    if not pairs or not all(map(NUMBERED_PROCESS.fullmatch, names)) or {name for name, _ in pairs} != names:
+        return of_paths
+    return [replace(path, node=None) for path in of_paths]
 
 
 def _with_one_name(of_paths: Sequence[Origin], labels: Sequence[Said]) -> list[Said]:

@@ -113,6 +113,11 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
     return next((Reading(form) for form in (_AT_NODE, _NODE) if all(map(form.fullmatch, names))), None)
 
 
+def names_rank(name: bytes) -> bool:
+    """Whether a name by itself is that of a rank: ``rank3``, ``worker/3``."""
+    return _NAMED_RANK.fullmatch(name) is not None
+
+
 def are_made_alike(names: Collection[bytes]) -> bool:
     """Whether names of machines differ in numbers only, or in what stands behind one beginning: p5-a, p5-b."""
     first = min(names)

@@ -28,6 +28,9 @@ def is_actor(name: str) -> bool:
 _ACTOR = re.compile(r"\A\w++ pid=\d++\Z")
 
 
+NUMBERED_PROCESS = re.compile(r"(?:worker|trainer|process|proc|task|replica)[-_.]?\d{1,6}", re.IGNORECASE)  # no machine
+
+
 class Program(StrEnum):
     """What kind of program a voice belongs to."""
 

@@ -1,6 +1,5 @@
 """Whom messages point to: names in raw lines become edges from the reporter to the blamed."""
 
-import ipaddress
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from core.judge.candidates import Candidate
 from core.kinds import Kind
 from core.logs.voices import is_actor
 from core.model import Role
+from core.parsing.identities import is_address
 from core.processes import process_of
 
 _WORD = re.compile(r"[\w.-]+")
@@ -38,7 +38,7 @@ class Names:
     def __init__(self, table: EventTable, manifest: Manifest) -> None:
         nodes = tuple(dict.fromkeys((*manifest.nodes, *table.nodes)))
         self._nodes = {node: node for node in nodes} | {
-            node.split(".", 1)[0]: node for node in nodes if not _is_address(node)
+            node.split(".", 1)[0]: node for node in nodes if not is_address(node)
         }
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
         self._pids = {node.rpartition("=")[2]: node for node in table.nodes if is_actor(node)}
@@ -56,7 +56,7 @@ class Names:
 
     def node(self, name: str) -> str | None:
         """The node that goes by a name or address."""
-        return self._nodes.get(name) or self._nodes.get(name.split(".", 1)[0] if not _is_address(name) else name)
+        return self._nodes.get(name) or self._nodes.get(name.split(".", 1)[0] if not is_address(name) else name)
 
     def unheard(self, name: str, *, reported: bool = False) -> str | None:
         """A node that wrote no log, by its own name.
@@ -176,11 +176,3 @@ def end_of_chains(edges: Sequence[Edge]) -> dict[str, int]:
 
 def _shape(name: str) -> str:
     return re.sub(r"\d+", "#", name)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -7,11 +7,12 @@ from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 MIN_COMMON = 3  # messages that most nodes say: of fewer, the work cannot be told from a greeting
-MIN_OFTEN = 5  # times that such a node says one of its own: it works, and did not fail at once
+MIN_OFTEN = 5  # times that such a node says what no other does: it works, and did not fail at once
+AGAIN = 2  # times of a message that belongs to its work
 
 
 def other_work(parsed: Parsed) -> frozenset[str]:
-    """The few nodes that say little of what most nodes say, and mostly what no other does, some of it often.
+    """The few nodes that say little of what most nodes say, and mostly what no other does, some of it again.
 
     Messages that point to a failure are left out: who fails says what no other does, too.
     """
@@ -34,6 +35,6 @@ def other_work(parsed: Parsed) -> frozenset[str]:
         for node, own in said.items()
         if len(common & own.keys()) < len(common) * MAJORITY
         and sum(speakers[event] == 1 for event in own) > len(own) * MAJORITY
-        and any(heads >= MIN_OFTEN and speakers[event] == 1 for event, heads in own.items())
+        and sum(heads for event, heads in own.items() if heads >= AGAIN and speakers[event] == 1) >= MIN_OFTEN
     }
     return frozenset(found) if len(found) <= few_of(len(said)) else frozenset()

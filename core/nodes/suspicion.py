@@ -10,7 +10,6 @@ from core.events.messages import keys_of
 from core.events.table import EventTable
 from core.events.text import read_rows
 from core.facts import Blame
-from core.identities import own_address, own_rank
 from core.job import LogFile
 from core.judge.candidates import Candidate
 from core.judge.durations import Durations
@@ -42,9 +41,9 @@ from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsed import Parsed
+from core.parsing.identities import told_identities
 from core.shares import MIN_RANKS
 
-_ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
 
 
@@ -68,7 +67,7 @@ def find_signs(
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
     told = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
     names = Names(table, manifest)
-    names.learn(*_identities(table, files))
+    names.learn(*told_identities(table, files))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [one for one in candidates if one.role is not Role.PROPAGATED]
@@ -140,21 +139,3 @@ def _goes_on(table: EventTable, raw: Mapping[int, str], row: int) -> bool:
     """Whether a message ends in a colon and its list stands below it."""
     below = row + 1 < len(table) and table.voice[row + 1] == table.voice[row]
     return bool(below) and raw.get(row, "").rstrip().endswith(":")
-
-
-def _identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[str, str], dict[int, str]]:
-    """Address -> node and rank -> node, where lines tell who their speaker is."""
-    samples = [template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0") for template in table.templates]
-    telling = [place for place, sample in enumerate(samples) if own_address(sample) or own_rank(sample) is not None]
-    addresses: dict[str, str] = {}
-    ranks: dict[int, str] = {}
-    if telling:
-        rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(telling).values()]))
-        rows = rows[table.node[rows] >= 0][:MAX_READ]
-        for row, text in read_rows(files, table, rows).items():
-            node = table.nodes[table.node[row]]
-            if (address := own_address(text)) is not None:
-                addresses.setdefault(address, node)
-            if (rank := own_rank(text)) is not None:
-                ranks.setdefault(rank, node)
-    return addresses, ranks

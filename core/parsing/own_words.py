@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from core.job import Manifest
 from core.logs.hosts import Hosts
 from core.logs.lines import mask, without_ansi
-from core.logs.speaker_names import Reading, find_reading
+from core.logs.speaker_names import Reading, find_reading, names_rank
 from core.logs.voices import Speaker
 from core.logs.wraps.shared import HEAD, has_clock
 
@@ -70,6 +70,8 @@ def _read(head: bytes) -> _File:
 def _speakers(files: Mapping[str, _File], place: int, manifest: Manifest) -> Iterator[tuple[str, str, int | None]]:
     """File, node and rank of each file, as far as its word in this place tells."""
     words = {name: word for name, file in files.items() if (word := file.word(place))}
+    ranks = {name: word for name, word in words.items() if names_rank(word)}
+    words = words if len(ranks) == len(words) else {name: word for name, word in words.items() if name not in ranks}
     keys = {match[0] if (match := _KEY.match(word)) else b"" for word in words.values()}
     key = keys.pop() if len(keys) == 1 else b""
     names = {file: word.removeprefix(key) for file, word in words.items()}

@@ -29,11 +29,18 @@ _RANK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HOSTLIKE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")  # out.pi-a, out.gpu7; no log, err, gz
+# What files are called after that are of no machine: parts of a run, and of a program.
+_OF_A_RUN = re.compile(
+    r"(?:std)?(?:out|err)(?:put)?|logs?|train(?:ing)?|val(?:id\w*)?|eval\w*|test|main|run|attempt|epoch|step|stage|phase|part|job"
+    r"|shard|trial|fold|rank|local|proc(?:ess)?|task|console|debug|info|error|data|metrics?|events?",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"[^.]{1,64}\.(\d{1,6})")
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behind what it holds
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
 _INTRODUCES = re.compile(
-    rb"\b(?:global[_ ])?(?:rank|process|worker)[ :=#]{1,2}(\d{1,6})(?=\s?/\s?\d|,? of \d|,? on [a-z]|[,;]? world)",
+    rb"\b(?:global[_ ])?(?:rank|process|worker)[ :=#]{1,2}(\d{1,6})"
+    rb"(?=\s?/\s?\d|,? of \d|,? on [a-z]|[,;]? (?:world|member))",
     re.IGNORECASE,
 )
 
@@ -52,14 +59,16 @@ def find_speakers(
     ranks = {name: rank for name in sorted(no_rank) if name in own and (rank := own[name].rank) is not None}
     silent = {name: head for name, head in heads.items() if name in no_rank}
     ranks = ranks or _labelled(silent) or _introduced(silent)
-    untold = {name: heads[name] for name in heads if name in no_node and name in no_rank and name not in nodes}
-    groups = list(_siblings(untold))
+    untold = {name: heads[name] for name in heads if name in no_node and name not in nodes}
+    groups = list(_siblings(untold, no_rank))
     for group in groups:
         beside = {name: heads[name] for name in group}
         if manifest.nodes:
             nodes |= _mentioned(beside, manifest.nodes)
         elif not _are_numbered_as(group, ranks):
             nodes |= _called(group, beside)
+    if not manifest.nodes:
+        nodes |= _of_one_stem(nodes, [name for name in no_node if name not in nodes])
     if manifest.nodes and not ranks:
         ranks = next((found for group in groups if (found := _numbered(group, manifest))), {})
     return {name: Speaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
@@ -92,22 +101,61 @@ def _introduced(heads: Mapping[str, bytes]) -> dict[str, int]:
 # --- files beside each other ------------------------------------------------------------------------------------------
 
 
-def _siblings(heads: Mapping[str, bytes]) -> Iterator[dict[str, str]]:
-    """Files beside each other that say the same, each with the word in which its name differs from the others'."""
+def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[dict[str, str]]:
+    """Files beside each other that are of a machine each, with the word in which their names differ.
+
+    They say the same, or tell that they are apart; where ranks are known, which may be all that the files are of, they
+    have to tell it.
+    """
     groups: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for name in heads:
         parts = PurePosixPath(strip(name)).parts
         for place, part in enumerate(parts):
             stem, dot, ending = part.rpartition(".") if place == len(parts) - 1 else (part, "", "")
             groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
-            if stem and _HOSTLIKE.fullmatch(ending):
+            if stem and (_HOSTLIKE.fullmatch(ending) or ending.isdecimal()):
                 groups[(*parts[:place], f"{stem}.*")][name] = ending
     found: set[str] = set()
     for group in map(_alike, groups.values()):
         is_new = len(group) > 1 and not found & set(group) and not any(map(_is_process, group.values()))
-        if is_new and _say_the_same([heads[name] for name in group]):
+        if not is_new:
+            continue
+        unknown = all(name in no_rank for name in group) and not all(word.isdecimal() for word in group.values())
+        same = unknown and _say_the_same([heads[name] for name in group])
+        if same or _name_themselves(group, heads) or _have_own_ranks(group, heads):
             found |= set(group)
             yield group
+
+
+def _name_themselves(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
+    """Whether all files say one line that differs in nothing but the word of their own names: ``gpu-a is up``."""
+    if any(_OF_A_RUN.match(word) for word in group.values()):
+        return False
+    said = [
+        {mask(_own(word).sub(b"\0", line))[:60] for line in _lines(heads[name]) if _own(word).search(line)}
+        for name, word in group.items()
+    ]
+    return bool(set.intersection(*said))
+
+
+def _own(word: str) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![\w.-])" + re.escape(word.encode()) + rb"(?![\w-])")
+
+
+def _have_own_ranks(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
+    """Whether each file has ranks of its own, which no other has, and is not called after them."""
+    ranks = {name: {int(one or other) for one, other in _RANK.findall(heads[name])} for name in group}
+    everyone = [rank for own in ranks.values() for rank in own]
+    numbers = {name: {int(number) for number in re.findall(r"\d{1,6}", word)} for name, word in group.items()}
+    are_ranks = any(ranks[name] & numbers[name] for name in group)
+    apart = all(ranks.values()) and len(everyone) == len(set(everyone))
+    return apart and not are_ranks and not any(_OF_A_RUN.match(word) for word in group.values())
+
+
+def _of_one_stem(nodes: Mapping[str, str], others: Iterable[str]) -> dict[str, str]:
+    """The machine of files that are called like one of which it is known, but for what stands behind the dot."""
+    of_stem = {name.rpartition(".")[0]: node for name, node in nodes.items() if "." in name}
+    return {name: of_stem[stem] for name in others if (stem := name.rpartition(".")[0]) in of_stem}
 
 
 def _are_numbered_as(group: Mapping[str, str], ranks: Mapping[str, int]) -> bool:
@@ -119,7 +167,9 @@ def _are_numbered_as(group: Mapping[str, str], ranks: Mapping[str, int]) -> bool
 def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
     """The machine of each file, by the word that is its own."""
     hosts = behind_numbers(group.values())
-    return {name: hosts.get(word) or _shortest(word, heads[name]) for name, word in group.items()}
+    ends = {word.rpartition("-")[2] for word in group.values() if "-" in word.strip("-")}
+    end = f"-{ends.pop()}" if len(ends) == 1 and all("-" in word for word in group.values()) else ""  # a-json, b-json
+    return {name: hosts.get(word) or _shortest(word.removesuffix(end), heads[name]) for name, word in group.items()}
 
 
 def _mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str]:
@@ -157,8 +207,12 @@ def _is_process(word: str) -> bool:
     return re.search(r"\d{5}", word) is not None
 
 
+def _lines(head: bytes) -> list[bytes]:
+    return [line for line in without_ansi(head).split(b"\n")[:_TRIED] if line.strip()]
+
+
 def _say_the_same(heads: Sequence[bytes]) -> bool:
-    lines = [[line for line in without_ansi(head).split(b"\n")[:_TRIED] if line.strip()] for head in heads]
+    lines = list(map(_lines, heads))
     starts = [_start(own) for own in lines]
     if NO_TIME in starts or max(starts) - min(starts) > TOGETHER:
         return False

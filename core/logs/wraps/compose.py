@@ -1,5 +1,7 @@
 """``docker compose logs``: ``trainer-1  | text``, the names of services or containers padded to one width.
 
+Others put names before a bar as well, and pad nothing: ``red  | text``.
+
 docker/compose pkg/compose/logs.go, cmd/formatter/logs.go (2.29): the width is that of the longest name that writes.
 """
 
@@ -7,10 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from core.logs.lines import mask
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.turns import Said, take_turns
 
 _LINE = re.compile(rb"(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{0,127}) *\| ?")
 _MOST = 0.9  # of the lines; compose writes no others but how containers ended
+_SAID = 40  # bytes of a message that tell it from another, as in ``heads``
 _BAR = b"|"
 
 
@@ -21,10 +26,19 @@ def peel(line: bytes) -> Peeled | None:
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
-    """Nearly all lines have their bar in one column, behind two names or more that come again."""
+    """Nearly all lines have a bar in one column, or behind names that take turns: two names or more that come again."""
     tried = evenly(lines)
     found = [match for line in tried if (match := _LINE.match(line))]
     bars = Counter(match[0].index(_BAR) for match in found)
     names = Counter(match["name"] for match in found)
-    aligned = bool(found) and max(bars.values()) >= _MOST * len(tried)
-    return Wrap("docker compose", peel) if aligned and 2 <= len(names) <= len(found) / 2 else None
+    if not 2 <= len(names) <= len(found) / 2:
+        return None
+    is_aligned = max(bars.values()) >= _MOST * len(tried)
+    return Wrap("docker compose", peel) if is_aligned or _take_turns(lines) else None
+
+
+def _take_turns(lines: Sequence[bytes]) -> bool:
+    """Whether nearly all lines have a name before a bar, and the names do what those of speakers do."""
+    found = [match for line in lines if (match := _LINE.match(line))]
+    said = [Said(match["name"], mask(match.string[match.end() :])[:_SAID]) for match in found]
+    return len(found) >= _MOST * len(lines) and take_turns(said)

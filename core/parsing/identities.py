@@ -1,0 +1,55 @@
+"""Addresses and ranks of nodes, where lines tell who their speaker is (``core.identities``)."""
+
+import ipaddress
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.events.table import EventTable
+from core.events.text import read_rows
+from core.identities import own_address, own_rank
+from core.job import LogFile
+from core.logs.voices import NUMBERED_PROCESS
+
+_ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
+MAX_READ = 4096  # raw lines that are read: one a rank of the largest jobs
+
+
+def told_identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[dict[str, str], dict[int, str]]:
+    """Address -> node and rank -> node."""
+    samples = [template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0") for template in table.templates]
+    telling = [place for place, sample in enumerate(samples) if own_address(sample) or own_rank(sample) is not None]
+    addresses: dict[str, str] = {}
+    ranks: dict[int, str] = {}
+    if telling:
+        rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(telling).values()]))
+        rows = rows[table.node[rows] >= 0][:MAX_READ]
+        for row, text in read_rows(files, table, rows).items():
+            node = table.nodes[table.node[row]]
+            if (address := own_address(text)) is not None:
+                addresses.setdefault(address, node)
+            if (rank := own_rank(text)) is not None:
+                ranks.setdefault(rank, node)
+    return addresses, ranks
+
+
+def find_names(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str]:
+    """Another name of each node that goes by two: the name for its address, as Ray's driver calls what workers print.
+
+    A machine that has but the number of a process is better known by its address.
+    """
+    called = {node for node in table.nodes if is_address(node)}
+    if not called or called == set(table.nodes):
+        return {}
+    addresses, _ = told_identities(table, files)
+    pairs = [(address, node) for address, node in addresses.items() if address in called and node not in called]
+    return dict((node, address) if NUMBERED_PROCESS.fullmatch(node) else (address, node) for address, node in pairs)
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is an address."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
