@@ -1,5 +1,7 @@
 """Judges of jobs that did not fail: they completed, or somebody outside stopped them while they were well."""
 
+from collections.abc import Collection
+
 from core.answer.confidence import SUPPORTED, Ground, Support, confidence
 from core.answer.findings import (
     COLLECT,
@@ -139,9 +141,13 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
     cancelled = found.parsed.job.status is Status.CANCELLED
     told = {node for one in found.candidates if one.fact.told_to_stop for node in one.nodes}
     all_told = len(told) > len(found.nodes) * MAJORITY
-    if not ending.steady or not (cancelled or all_told):
+    if not (cancelled or all_told):
         return None
     troubled = is_troubled(found)
+    if ending.allowed is None and ending.slow is None and not troubled:
+        return _stopped_at_an_unknown_pace(found, told)
+    if not ending.steady:
+        return None
     outside = _outside(found)
     sure = cancelled and ending.at_pace and not (ending.pausing or troubled or outside)
     grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())
@@ -152,6 +158,20 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
         (_steady(ending), *(("job.json says CANCELLED.",) if cancelled else ()), *outside),
         (),
         ("Ask who stopped it and why; the logs show no fault before that.",),
+    )
+
+
+def _stopped_at_an_unknown_pace(found: Findings, told: Collection[str]) -> Verdict:
+    """A job that was cancelled, or told to end, of which too little is known to say whether it made progress."""
+    orders = f"{len(told)} of {len(found.nodes)} {found.unit}s were told to end." if told else ""
+    cancelled = "job.json says CANCELLED." if found.parsed.job.status is Status.CANCELLED else ""
+    return Verdict(
+        Scope.JOB,
+        Confidence.WEAK,
+        f"The job was stopped from outside{found.place}; no clock tells whether it still made progress.",
+        (*filter(None, (orders, cancelled)), _UNDATED, "No line speaks of a fault.", *_outside(found)),
+        (),
+        ("Ask who stopped it and why.", COLLECT),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.events.messages import keys_of
 from core.events.text import read_rows
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
@@ -14,7 +15,7 @@ from core.model import Role
 from core.parsed import Parsed
 from core.parsing.identities import MAX_READ, told_identities
 
-# ray-project/ray python/ray/exceptions.py, RayTaskError.__str__ (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13
+# ray-project/ray python/ray/exceptions.py (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13, actor_id=...
 _RAISED = re.compile(r"ray::[^(]{1,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
 
 
@@ -49,13 +50,16 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
     passed_on = {one.event: one for one in candidates if one.role is Role.ROOT and "ray::" in one.text}
     if not passed_on:
         return tuple(candidates)
-    texts = read_rows(parsed.files, parsed.table, [row for one in passed_on.values() for row in one.rows[:MAX_READ]])
+    keys = {event: keys_of(parsed.table, one.rows[:MAX_READ].tolist()) for event, one in passed_on.items()}
+    wanted = [row for own in keys.values() for rows in own.values() for row in rows]
+    texts = read_rows(parsed.files, parsed.table, wanted)
     nodes = {address: node for node, own in parsed.job.manifest.node_addresses.items() for address in own}
     nodes |= told_identities(parsed.table, parsed.files)[0] | {node: node for node in parsed.table.nodes}
     ranks = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
     named = []
     for one in candidates:
-        told = [_RAISED.search(texts.get(row, "")) for row in one.rows.tolist()] if one.event in passed_on else []
+        said = [texts.get(row, "") for rows in keys.get(one.event, {}).values() for row in rows]
+        told = [_RAISED.search(text) for text in said]
         homes = sorted({nodes[match["address"]] for match in told if match is not None and match["address"] in nodes})
         own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
         named.append(replace(one, nodes=tuple(homes), ranks=own) if homes else one)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from core.logs.lines import mask
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
-from core.logs.wraps.turns import Said, take_turns
+from core.logs.wraps.turns import ALWAYS, Said, take_turns
 
 _LINE = re.compile(rb"(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{0,127}) *\| ?")
 _MOST = 0.9  # of the lines; compose writes no others but how containers ended
@@ -41,4 +41,4 @@ def _take_turns(lines: Sequence[bytes]) -> bool:
     """Whether nearly all lines have a name before a bar, and the names do what those of speakers do."""
     found = [match for line in lines if (match := _LINE.match(line))]
     said = [Said(match["name"], mask(match.string[match.end() :])[:_SAID]) for match in found]
-    return len(found) >= _MOST * len(lines) and take_turns(said)
+    return len(found) >= _MOST * len(lines) and take_turns(said, always=len(found) >= ALWAYS * len(lines))

@@ -15,10 +15,9 @@ from core.logs.speaker_names import Reading, are_made_alike, find_reading
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speakers import Speakers, peel_all, together
-from core.logs.wraps.turns import LEAST, Said, names_that_return, take_turns
+from core.logs.wraps.turns import ALWAYS, LEAST, Said, names_that_return, take_turns
 
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
-_ALWAYS = 0.95  # of the lines begin with it: who collects the lines of several puts the name before each
 _MAX_SHAPES = 64
 _SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
 _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9]\S*")  # what is but a sign between words is none
@@ -72,11 +71,11 @@ def _fit(lines: Sequence[bytes]) -> Sequence[Speakers]:
 def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | None:
     """The leftmost column of speakers; beside another one, one that tells what the other does not."""
     for column, said in sorted(_by_column(lines).items(), key=_place):
-        if len(said) < LEAST * len(lines) or not take_turns(said):
+        always = not column.place and len(said) >= ALWAYS * len(lines)
+        if len(said) < LEAST * len(lines) or not take_turns(said, always=always):
             continue
         names = names_that_return(said)
         reading = find_reading(names, column.key[:-1])
-        always = not column.place and len(said) >= _ALWAYS * len(lines)
         if reading is None or not _are_names(column, names, reading, always=always):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):

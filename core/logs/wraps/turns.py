@@ -4,6 +4,7 @@ There are few of them, each comes again and again between the others, and under 
 rises, a module has messages of its own, a level is not spread evenly.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,14 @@ _FEW = 0.2  # speakers a line: of more values than that something is counted, or
 _INTERLEAVED = 0.2  # changes of speaker a line; what comes in stretches is an epoch, an attempt, a phase
 _SHARED = 0.5  # of the lines are messages that half of the speakers say
 _MAX_SPEAKERS = 1 << 12
+ALWAYS = 0.95  # of the lines begin with it: who collects the lines of several puts the name before each
+_TURNS = 3  # that most speakers have at least, where tracebacks make their turns long
+# What comes again and again as speakers do, and says the same: parts of a run, and levels.
+_OF_A_RUN = re.compile(
+    rb"train\w*|val\w*|eval\w*|test\w*|epoch\W?\d*|step|phase\W?\d*|stage\W?\d*|fold\W?\d*"
+    rb"|trace|debug|info|notice|warn\w*|error|critical|fatal",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +40,21 @@ def names_that_return(said: Iterable[Said]) -> list[bytes]:
     return sorted(name for name, count in counts.items() if count >= _MIN_EACH)
 
 
-def take_turns(said: Sequence[Said]) -> bool:
-    """Whether a few names take turns, and say the same."""
+def take_turns(said: Sequence[Said], *, always: bool = False) -> bool:
+    """Whether a few names take turns, and say the same.
+
+    Args:
+        always: nearly every line begins with one, tracebacks too, which come in long stretches.
+    """
     names = set(names_that_return(said))
     if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)):
         return False
     kept = [one for one in said if one.name in names]
-    changes = sum(one.name != other.name for one, other in pairwise(kept))
-    if len(kept) < LEAST * len(said) or changes < _INTERLEAVED * len(kept):
+    begins = Counter(other.name for one, other in pairwise(kept) if one.name != other.name)
+    is_often = 2 * sum(begins[name] + 1 >= _TURNS for name in names) > len(names)
+    is_run = any(_OF_A_RUN.fullmatch(name) for name in names)
+    interleaved = begins.total() >= _INTERLEAVED * len(kept) or (always and is_often and not is_run)
+    if len(kept) < LEAST * len(said) or not interleaved:
         return False
     speakers: dict[bytes, set[bytes]] = defaultdict(set)
     for one in kept:
