@@ -31,6 +31,14 @@ def parse_manifest(job_id: str, content: bytes) -> tuple[Manifest, tuple[str, ..
         return Manifest(job_id), ("job.json is not a JSON object and was left out.",)
     return _Fields(job_id, fields).manifest()
 
+# Other words of schedulers for these states: sacct(1) of Slurm, JOB STATE CODES; kubernetes.io, Pod lifecycle, Phase.
+_SAME_STATE = {
+    "SUCCEEDED": "COMPLETED",
+    "TIMEOUT": "CANCELLED", "DEADLINE": "CANCELLED", "PREEMPTED": "CANCELLED", "REVOKED": "CANCELLED",
+    "NODE_FAIL": "FAILED", "OUT_OF_MEMORY": "FAILED", "BOOT_FAIL": "FAILED",
+}  # fmt: skip
+
+
 
 class _Fields:
     """The fields of one job.json, and what was found wrong with them."""
@@ -92,6 +100,7 @@ class _Fields:
         if not said:
             return Status.UNKNOWN
         word = said.split()[0].upper() if said.split() else ""  # Slurm: "CANCELLED by 1000"
+        word = _SAME_STATE.get(word, word)
         if word in set(Status):
             return Status(word)
         self._problem(f"has the status {said!r}, which is none of {', '.join(Status)}: it is taken as UNKNOWN")

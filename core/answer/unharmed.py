@@ -155,7 +155,7 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
         Scope.NONE,
         confidence(Support(SUPPORTED, frozenset(grounds), 2)),
         f"Not a fault: the job was stopped from outside{found.place}; it made progress at its pace until then.",
-        (_steady(ending), *(("job.json says CANCELLED.",) if cancelled else ()), *outside),
+        (_steady(ending), *(("By job.json it was stopped from outside.",) if cancelled else ()), *outside),
         (),
         ("Ask who stopped it and why; the logs show no fault before that.",),
     )
@@ -164,7 +164,7 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
 def _stopped_at_an_unknown_pace(found: Findings, told: Collection[str]) -> Verdict:
     """A job that was cancelled, or told to end, of which too little is known to say whether it made progress."""
     orders = f"{len(told)} of {len(found.nodes)} {found.unit}s were told to end." if told else ""
-    cancelled = "job.json says CANCELLED." if found.parsed.job.status is Status.CANCELLED else ""
+    cancelled = "By job.json it was stopped from outside." if found.parsed.job.status is Status.CANCELLED else ""
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,

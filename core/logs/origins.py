@@ -22,6 +22,7 @@ from core.logs.voices import NUMBERED_PROCESS, Origin, Program, Speaker, Voice, 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
 _Vote = TypeVar("_Vote", int, str)
+MIN_STEMS = 2  # of one alone the other file may be of all machines
 MIN_FILES = 3  # of two that differ, one may be of all machines
 _UID = re.compile(
     r"_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[_-](?:[0-9a-f]{64}|[0-9a-f]{32})"
@@ -51,6 +52,7 @@ def find_origins(
         for path, label in zip(of_paths, labels, strict=True)
     ]
     seen = _with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest))
+    seen = _beside_their_stem(voices, seen)
     seen = _with_what_trains(voices, labels, seen, manifest)
     seen = seen if ranks or manifest.nodes else _on_tasks(labels, seen)
     seen = _as_actors(labels, seen) if len(manifest.nodes) <= 1 else seen
@@ -213,6 +215,27 @@ def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: 
         _like(origin, sole[voice.file]) if voice.file in sole and not label.names_somebody else origin
         for voice, label, origin in zip(voices, labels, seen, strict=True)
     ]
+
+
+def _beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[Origin]:
+    """Files called alike but for what stands behind the last dot are of one speaker: w0.err, beside w0.jsonl."""
+    of_stem: dict[str, dict[tuple[str | None, int | None], Origin]] = defaultdict(dict)
+    for voice, origin in zip(voices, seen, strict=True):
+        if origin.node and origin.program is not Program.DAEMON:
+            of_stem[_stem_of(voice)][origin.node, origin.rank] = origin
+    sole = {stem: next(iter(found.values())) for stem, found in of_stem.items() if len(found) == 1}
+    if len({origin.node for origin in sole.values()}) < MIN_STEMS:
+        return list(seen)
+    return [
+        _like(origin, one)
+        if origin.node is None and origin.rank is None and (one := sole.get(_stem_of(voice)))
+        else origin
+        for voice, origin in zip(voices, seen, strict=True)
+    ]
+
+
+def _stem_of(voice: Voice) -> str:
+    return strip(voice.file).rpartition(".")[0]
 
 
 def _one_host_each(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> dict[str, Origin]:

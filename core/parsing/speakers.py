@@ -65,7 +65,7 @@ def find_speakers(
         beside = {name: heads[name] for name in group}
         if manifest.nodes:
             nodes |= _mentioned(beside, manifest.nodes)
-        elif not _are_numbered_as(group, ranks):
+        elif not _are_numbered_as(group, ranks) and not any(word.isdecimal() for word in group.values()):
             nodes |= _called(group, beside)
     if not manifest.nodes:
         nodes |= _of_one_stem(nodes, [name for name in no_node if name not in nodes])

@@ -12,6 +12,7 @@ from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
 from core.judge.roles.last_words import weigh_last_words, weigh_silence
+from core.judge.roles.named_peers import clear_named_peers
 from core.judge.roles.silent_exits import promote_silent_exits
 from core.judge.roles.stops import promote_first_stop, weigh_stops
 from core.judge.roles.survived import demote_survived
@@ -22,6 +23,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     """Candidates with the roles that they have in this job."""
     table = parsed.table
     candidates = demote_survived(table, candidates)
+    candidates = clear_named_peers(parsed, candidates)
     candidates = clear_kills(parsed, candidates)
     candidates = clear_endings(table, candidates)
     candidates = clear_echoes(parsed, candidates)
