@@ -144,7 +144,7 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
     if not (cancelled or all_told):
         return None
     troubled = is_troubled(found)
-    if ending.allowed is None and ending.slow is None and not troubled:
+    if ending.allowed is None and ending.slow is None and not (troubled or found.dumped):
         return _stopped_at_an_unknown_pace(found, told)
     if not ending.steady:
         return None

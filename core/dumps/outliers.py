@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from core.dumps.stacks import Frame, Process, Thread
 from core.naming import folded
-from core.shares import FEW, MAJORITY
+from core.shares import MAJORITY, few_of
 
 MIN_PROCESSES = 3  # of two that differ, either may be the odd one
 NEAR = 8  # innermost frames that tell what a thread does: a call into communication goes through five wrappers
@@ -22,6 +22,11 @@ _IN_COMMUNICATION = re.compile(
     r"(?:^|/)(?:distributed_c10d|c10d_logger|_functional_collectives|p2p|p2p_communication)\.py$"
 )
 _LIBRARY = re.compile(r"nccl|rccl|hccl|gloo|mscclpp", re.IGNORECASE)  # in a function's name, or in a library's
+# Collective operations by the names that all libraries give them (MPI 4.0, chapter 6), and receiving from a peer.
+_COLLECTIVE = re.compile(
+    r"_*i?(?:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|barrier|broadcast|bcast|recv|receive)(?:_\w+)?",
+    re.IGNORECASE,
+)
 _WAITS_FOR_DEVICE = re.compile(r"_engine_run_backward|(?:cuda|npu)\w*(?:Stream|Device|Event)?Synchronize|synchronize")
 _WATCHERS = re.compile(r"watchdog|heartbeat|monitor|watchdg|flight|pt_nccl", re.IGNORECASE)
 _NO_RANK = re.compile(r"^(?:_worker_loop|_invoke_run|launch_agent|_pin_memory_loop|_fork_server|_serve_one)$")
@@ -82,7 +87,9 @@ def training(processes: Sequence[Process]) -> tuple[Process, ...]:
         processes, key=lambda one: (one.node or "", -1 if one.rank is None else one.rank, one.file, one.pid or 0)
     )
     for place, one in enumerate(ordered):
-        if one.threads and not any(_is_other(frame) for thread in one.threads for frame in thread.frames):
+        if any(thread.frames for thread in one.threads) and not any(
+            _is_other(frame) for thread in one.threads for frame in thread.frames
+        ):
             chosen.setdefault(one.rank if one.rank is not None else ("process", place), one)
     return tuple(chosen.values())
 
@@ -102,7 +109,11 @@ def outliers(processes: Sequence[Process]) -> tuple[Outlier, ...]:
     most = standing[0]
     others = standing[1:]
     beside = total - len(most.processes)
-    if len(most.processes) <= total * MAJORITY or any(len(one.processes) > total * FEW for one in others) or not beside:
+    if (
+        len(most.processes) <= total * MAJORITY
+        or any(len(one.processes) > few_of(total) for one in others)
+        or not beside
+    ):
         return ()
     usual = f"{len(most.processes)} of {total} processes stand in {telling_frame(most.stack).where}"
     return _as_outliers(others, usual)
@@ -200,7 +211,8 @@ def _is_main(thread: Thread) -> bool:
 
 def _communicates(frame: Frame) -> bool:
     library = "" if frame.file.endswith(".py") else frame.file.rpartition("/")[2]
-    return bool(_IN_COMMUNICATION.search(frame.file) or _LIBRARY.search(f"{frame.function} {library}"))
+    is_collective = _COLLECTIVE.fullmatch(frame.function) is not None
+    return is_collective or bool(_IN_COMMUNICATION.search(frame.file) or _LIBRARY.search(f"{frame.function} {library}"))
 
 
 def _is_other(frame: Frame) -> bool:

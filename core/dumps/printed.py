@@ -35,10 +35,13 @@ _APART = Fact(
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """Stacks in the logs: the last dump of each rank, its head row, and the processes that stand where few do."""
+    """Stacks in the logs: the last dump of each rank, or of each node where nobody tells ranks.
+
+    heads: the head row of each. outliers: the processes that stand where few do.
+    """
 
     processes: tuple[Process, ...] = ()
-    heads: Mapping[int, int] = field(default_factory=dict)
+    heads: Mapping[int | str, int] = field(default_factory=dict)
     outliers: tuple[Outlier, ...] = ()
 
 
@@ -50,30 +53,38 @@ def find_printed(parsed: Parsed, home: Callable[[int], str]) -> Printed:
     """
     table = parsed.table
     events = [event for event, one in enumerate(table.templates) if one.sample.startswith(DUMP)]
-    heads: dict[int, int] = {}
+    heads: dict[int | str, int] = {}
     for rows in table.rows_of(events).values() if events else ():
-        for row, rank in zip(rows.tolist(), table.rank[rows].tolist(), strict=True):
-            if rank >= 0:
-                heads[rank] = max(row, heads.get(rank, row))
-    read = {rank: _process(parsed, rank, head, home) for rank, head in sorted(heads.items())[:MAX_DUMPS]}
-    processes = tuple(process for process in read.values() if process is not None)
+        for row, voice in zip(rows.tolist(), table.voice[rows].tolist(), strict=True):
+            speaker = table.origins[voice].rank if table.ranks else table.origins[voice].node
+            if speaker is not None:
+                heads[speaker] = max(row, heads.get(speaker, row))
+    last = sorted(heads.items(), key=lambda item: item[1])[:MAX_DUMPS]
+    read = [_process(parsed, speaker, head, home) for speaker, head in last]
+    processes = tuple(process for process in read if process is not None)
     return Printed(processes, heads, outliers(processes))
 
 
-def _process(parsed: Parsed, rank: int, head: int, home: Callable[[int], str]) -> Process | None:
-    """The process whose dump starts at a head row."""
+def _process(parsed: Parsed, speaker: int | str, head: int, home: Callable[[int], str]) -> Process | None:
+    """The process, of a rank or a node, whose dump starts at a head row."""
     table = parsed.table
     texts = read_rows(parsed.files, table, message_rows(table, head)[:MAX_ROWS])
     text = "\n".join(unlabelled(table, row, texts[row]) for row in sorted(texts))
     found = read_text(text, table.files[table.file[head]])
     threads = tuple(replace(thread, at=0) for one in found for thread in one.threads)
-    return replace(found[0], rank=rank, node=home(rank), threads=threads) if threads else None
+    rank, node = (None, speaker) if isinstance(speaker, str) else (speaker, home(speaker))
+    return replace(found[0], rank=rank, node=node, threads=threads) if threads else None
 
 
 def traces(parsed: Parsed, printed: Printed) -> tuple[Candidate, ...]:
     """The dump of the process that stands apart and does not wait itself, as a direct trace."""
-    apart = [one for one in printed.outliers if not one.waits and one.process.rank in printed.heads]
-    return tuple(_trace(parsed, one, printed.heads[one.process.rank or 0]) for one in apart[:MAX_TRACES])
+    apart = [(one, _speaker(one.process)) for one in printed.outliers if not one.waits]
+    known = [(one, printed.heads[speaker]) for one, speaker in apart if speaker in printed.heads]
+    return tuple(_trace(parsed, one, head) for one, head in known[:MAX_TRACES])
+
+
+def _speaker(process: Process) -> int | str:
+    return process.rank if process.rank is not None else process.node or ""
 
 
 def _trace(parsed: Parsed, one: Outlier, row: int) -> Candidate:

@@ -22,6 +22,7 @@ from core.logs.voices import NUMBERED_PROCESS, Origin, Program, Speaker, Voice, 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
 _Vote = TypeVar("_Vote", int, str)
+_STREAM = re.compile(r"(?<![A-Za-z])(?:std)?(?:out|err)(?![A-Za-z])")
 MIN_STEMS = 2  # of one alone the other file may be of all machines
 MIN_FILES = 3  # of two that differ, one may be of all machines
 _UID = re.compile(
@@ -218,24 +219,26 @@ def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: 
 
 
 def _beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[Origin]:
-    """Files called alike but for what stands behind the last dot are of one speaker: w0.err, beside w0.jsonl."""
+    """Files called alike, but for ending or stream, are of one speaker: w0.err and w0.jsonl, stderr.3 and stdout.3."""
     of_stem: dict[str, dict[tuple[str | None, int | None], Origin]] = defaultdict(dict)
     for voice, origin in zip(voices, seen, strict=True):
-        if origin.node and origin.program is not Program.DAEMON:
-            of_stem[_stem_of(voice)][origin.node, origin.rank] = origin
+        if (origin.node or origin.rank is not None) and origin.program is not Program.DAEMON:
+            for stem in _stems(voice):
+                of_stem[stem][origin.node, origin.rank] = origin
     sole = {stem: next(iter(found.values())) for stem, found in of_stem.items() if len(found) == 1}
-    if len({origin.node for origin in sole.values()}) < MIN_STEMS:
+    if len({(origin.node, origin.rank) for origin in sole.values()}) < MIN_STEMS:
         return list(seen)
+    beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
     return [
-        _like(origin, one)
-        if origin.node is None and origin.rank is None and (one := sole.get(_stem_of(voice)))
-        else origin
-        for voice, origin in zip(voices, seen, strict=True)
+        _like(origin, one) if one is not None and origin.node is None and origin.rank is None else origin
+        for origin, one in zip(seen, beside, strict=True)
     ]
 
 
-def _stem_of(voice: Voice) -> str:
-    return strip(voice.file).rpartition(".")[0]
+def _stems(voice: Voice) -> tuple[str, str]:
+    """What a file has in common with the others of its speaker: all but its ending, or all but its stream."""
+    name = strip(voice.file)
+    return name.rpartition(".")[0], _STREAM.sub("*", name)
 
 
 def _one_host_each(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> dict[str, Origin]:

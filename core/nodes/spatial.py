@@ -51,6 +51,8 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: st
             continue
         if candidate.fact.stop or candidate.fact.told_to_stop or candidate.fact.asks_to_stop:
             continue  # a stop from outside is told where it arrives
+        if candidate.fact.kind == Kind.STOOD_APART:
+            continue  # the stack that it is has a channel of its own, and is one ground, not two
         others = len(nodes) - len(candidate.nodes)
         for node in candidate.nodes:
             rest = f"the other {unit}" if others == 1 else f"the other {others} {unit}s"
