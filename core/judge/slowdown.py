@@ -19,6 +19,7 @@ from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
 
 SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
+SHORTEST = 1 / 64  # of the longest value: a part that is shorter, or told as 0, may have any length below it
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update
 _TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
@@ -65,8 +66,8 @@ def part_slowdown(parsed: Parsed) -> Slowdown | None:
 def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
     """Where the median over the ranks of a printed time left its level."""
     numbers = sorted({number for of_rank in values.values() for number in of_rank})
-    each = [float(np.median([of[number] for of in values.values() if number in of])) for number in numbers]
-    shift = find_shift(np.array(each, np.float64))
+    each = np.array([np.median([of[number] for of in values.values() if number in of]) for number in numbers])
+    shift = find_shift(np.maximum(each, each.max(initial=0.0) * SHORTEST))
     return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
 
 

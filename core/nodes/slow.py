@@ -29,6 +29,7 @@ ADDED = 0.2  # of what a step became slower by, that they come to; in a pipeline
 RISE = 0.25  # of its level before, by which a part of them rose: those of healthy ranks move by less (docs/LOG.md)
 MAX_NAMED = 3  # parts that a sentence names
 UNIT = 10.0  # slow steps: no part takes so long, and hardly any is a hundredth of a step
+LONGER = 2.0  # times what passes between two lines that tell a part: in seconds no part is as long as that
 RATE_ROSE = 0.6  # times the level before, of a rate, whose unit is unknown: ranks of a healthy job differ by less
 TWICE = 2.0  # as long as on the others: stages of a pipeline and uneven batches differ by less
 HALF = 0.5  # of a step: it takes longer than all the rest
@@ -83,13 +84,13 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
     pace = parsed.iterations.course.pace()
     if pace is None:
         return []
-    level = Slowdown(int(parsed.iterations.course.numbers[0]), 0.0, pace.step)
     parts: dict[str, dict[int, float]] = {}
     for name, values in parsed.timings().items():
         if name == LAG or is_rate(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):
             continue
         own = {rank: float(np.median(list(of.values()))) for rank, of in values.items()}
-        scale = _scale(name, {rank: (0.0, value) for rank, value in own.items()}, level)
+        is_long = float(np.median(list(own.values()))) > LONGER * pace.progress
+        scale = 1000 if is_milliseconds(name) or is_long else 1
         parts[name] = {rank: value / scale for rank, value in own.items()}
     signs = []
     for name, own in parts.items():
