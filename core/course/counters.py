@@ -43,7 +43,8 @@ _COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatc
     r"\s(?:mini|micro)?-?(?:batch(?:es)?|steps|iterations|iters|updates)\b", re.IGNORECASE
 )
 _FRACTION = re.compile(r"\d\.\d")
-_UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b")
+# Of the number before it; in "ep=5 ms=205" it is the name of the next one.
+_UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b(?!\s?[=:])")
 
 
 class CountingEvent(NamedTuple):
