@@ -230,7 +230,7 @@ def _beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[
         return list(seen)
     beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
     return [
-        _like(origin, one) if one is not None and origin.node is None and origin.rank is None else origin
+        _like(origin, one) if one is not None and origin.node in (None, one.node) and origin.rank is None else origin
         for origin, one in zip(seen, beside, strict=True)
     ]
 

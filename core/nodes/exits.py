@@ -32,10 +32,11 @@ def exit_signs(
 
     Args:
         home: node of each rank.
+        nodes: that do the same work; whatever it does, a process ends when it is told to, so that all are asked that.
     """
     return [
         *_of_ranks(exits.of_rank, ending, home),
-        *_of_nodes(exits.of_node, nodes),
+        *(_forced(exits.of_node) or _of_nodes(exits.of_node, nodes)),
         *([] if ending.ordered else _of_launchers(exits.of_rank, candidates, home, nodes)),
     ]
 
@@ -97,6 +98,19 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[
         )
         for node in odd
     ]
+
+
+def _forced(of_node: Mapping[str, Exit | None]) -> list[Sign]:
+    """The only node that had to be killed, while all others stopped when they were told to."""
+    kinds = {node: _kind(one) for node, one in of_node.items()}
+    killed = [node for node, kind in kinds.items() if kind == "killed"]
+    if len(kinds) < MIN_RANKS or set(kinds.values()) != {"killed", "told"} or len(killed) > 1:
+        return []
+    (node,) = killed
+    because = f"{node} had to be killed; {len(kinds) - 1} others stopped when told to."
+    says = "a process there did not stop when it was told to"
+    check = f"Look at {node}: is the process still there (state D or T), kernel log, storage, device?"
+    return [Sign(node, "exit", FORCED, because, says=says, check=check)]
 
 
 _WEIGHTS = {"nothing": NO_CODE, "killed": ODD}
