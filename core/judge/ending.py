@@ -179,7 +179,7 @@ def is_order(table: EventTable, one: Candidate) -> bool:
     them has failed.
     """
     if one.role is Role.ROOT:
-        return one.fact.stop
+        return one.fact.stop or one.fact.told_to_stop
     if one.role is not Role.TEARDOWN:
         return False
     by_scheduler = table.origins[table.voice[one.rows[0]]].program is Program.SCHEDULER

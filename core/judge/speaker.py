@@ -11,6 +11,7 @@ from core.events.text import read_rows
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.judge.ranks import ranks_of_nodes
+from core.kinds import Kind
 from core.model import Role
 from core.parsed import Parsed
 from core.parsing.identities import MAX_READ, told_identities
@@ -45,9 +46,14 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
     )
 
 
+def is_raised_again(one: Candidate) -> bool:
+    """Whether Ray's driver raises what an actor raised; of numbers that are wrong everywhere it is any actor."""
+    return "ray::" in one.text and one.fact.kind != Kind.NUMERICS and "FloatingPointError" not in one.text
+
+
 def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates, of which those that Ray's driver raised again are the actor's."""
-    passed_on = {one.event: one for one in candidates if one.role is Role.ROOT and "ray::" in one.text}
+    passed_on = {one.event: one for one in candidates if one.role is Role.ROOT and is_raised_again(one)}
     if not passed_on:
         return tuple(candidates)
     keys = {event: keys_of(parsed.table, one.rows[:MAX_READ].tolist()) for event, one in passed_on.items()}

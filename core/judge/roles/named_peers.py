@@ -9,6 +9,7 @@ from core.events.messages import keys_of
 from core.events.text import read_rows
 from core.facts import Blame, Fact
 from core.judge.candidates import Candidate
+from core.judge.speaker import is_raised_again
 from core.kinds import Kind
 from core.logs.origins import Origin
 from core.model import Role
@@ -52,7 +53,8 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
 
 
 def _is_guess(one: Candidate) -> bool:
-    return one.role is Role.ROOT and not one.fact.known and one.fact.kind == Kind.EXCEPTION and bool(one.nodes)
+    guessed = one.role is Role.ROOT and not one.fact.known and one.fact.kind == Kind.EXCEPTION
+    return guessed and bool(one.nodes) and not is_raised_again(one)
 
 
 def _names(text: str, speaker: Origin, nodes: frozenset[str]) -> Iterator[str]:
