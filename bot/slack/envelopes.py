@@ -34,8 +34,8 @@ CLICKS = frozenset(
         act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL, act.FITS,
     }
 )  # fmt: skip
-OPENINGS = frozenset({act.EDIT, act.REJECT, act.LINES, act.MORE_LINES})
-FORMS = frozenset({act.EDIT_FORM, act.REJECT_FORM})
+OPENINGS = frozenset({act.EDIT, act.REJECT, act.EXPLAIN, act.LINES, act.MORE_LINES})
+FORMS = frozenset({act.EDIT_FORM, act.REJECT_FORM, act.EXPLAIN_FORM})
 _SPEECH = (None, "thread_broadcast", "file_share")  # subtypes of messages that a person has written
 
 
