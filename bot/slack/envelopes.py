@@ -109,7 +109,8 @@ def _by_trigger(kind: EnvelopeKind, body: Payload, kept: Payload) -> Envelope:
 def _who_and_where(body: Payload) -> dict[str, Any]:
     channel = body.get("channel")  # a form has none
     where = {"channel": channel["id"]} if channel else {}
-    return {"team": body["team"]["id"], "user": body["user"]["id"], **where}
+    team = body.get("team") or {"id": body["user"]["team_id"]}  # an app of a whole organisation is told no team
+    return {"team": team["id"], "user": body["user"]["id"], **where}
 
 
 def _some(fields: Payload, *names: str) -> dict[str, Any]:
