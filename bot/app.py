@@ -32,6 +32,7 @@ from bot.slack.inbox_readers import InboxReaders
 from bot.slack.intake import Intake
 from bot.slack.listener_context import ListenerContext
 from bot.slack.listeners import Listeners
+from bot.slack.objections import Objections
 from bot.slack.people import People, read_approvers
 from bot.slack.posting import Posting
 from bot.slack.requests import Requests
@@ -226,10 +227,12 @@ class Bot:
             me=str(identity.bot_user_id or ""),
             alert_channels=frozenset(name.strip() for name in self._settings.alert_channels.split(",") if name.strip()),
         )
-        texts, clicks = TextListener(context), ClickListener(context)
+        texts, clicks, objections = TextListener(context), ClickListener(context), Objections(context)
         home = Home(self.state, asking, self._people, self._client, self._open_library)
         readers = InboxReaders(self.state.inbox, Listeners(texts, clicks, home).deal)
-        intake = Intake(self.state.inbox, concerns_us=texts.concerns_us, objection=clicks.objection, wake=readers.wake)
+        intake = Intake(
+            self.state.inbox, concerns_us=texts.concerns_us, objection=objections.to_form, wake=readers.wake
+        )
         return readers, intake
 
     def _make_health(self, settings: Settings) -> HealthServer | None:

@@ -141,7 +141,9 @@ class Settings(BaseSettings):
     listen: str = Field("127.0.0.1:3000", description="address for Slack's requests, when the transport is `http`")
     health: str = Field("127.0.0.1:9464", description="address of `/healthz` and `/metrics`; empty: none")
     approvers: str = Field(
-        "", description="who may approve: user ids, e-mails and user groups, with commas; empty: nobody"
+        "",
+        description="who may approve: user ids, e-mails and user groups, with commas; with `C0123ABCD:` before it one"
+        " counts in that channel only; empty: nobody",
     )
     state: Path = Field(
         default_factory=lambda: user_data_path("firstfault", appauthor=False) / "state",

@@ -218,12 +218,62 @@ class NodeBar:
 
 
 @dataclass(frozen=True, slots=True)
+class ActivityLane:
+    """How many lines somebody logged in each of the columns of an activity.
+
+    last: microseconds since the epoch; None for whom no clock was readable. beside: first and last of those whom it
+    stands for because it fell silent first, empty where it stands for itself.
+    """
+
+    name: str
+    counts: tuple[int, ...]
+    last: int | None = None
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Who logged when: lanes of equally long columns from ``first`` to ``last``, microseconds since the epoch.
+
+    lane_of: how many share a lane. every: each such row of the logs was counted.
+    """
+
+    first: int
+    last: int
+    lanes: tuple[ActivityLane, ...]
+    lane_of: int = 1
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StackBar:
+    """A frame of the merged stacks: how deep, from which process on and for how many of them, counted from the left."""
+
+    depth: int
+    start: int
+    width: int
+    frame: str
+    who: str
+
+
+class FirstPlot(StrEnum):
+    """What a plot shows at once, where that is what was found."""
+
+    PACE = "pace"  # the steps became slow
+    SILENCE = "silence"  # it made no progress any more
+    NONE = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Pictures:
     """What the plots of a report show."""
 
     nodes: tuple[NodeBar, ...] = ()
     marks: tuple[Mark, ...] = ()
     series: tuple[Series, ...] = ()
+    activity: Activity | None = None
+    stacks: tuple[StackBar, ...] = ()
+    first_plot: FirstPlot = FirstPlot.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,10 @@ def approved(subject: Subject, question: Question) -> Lines:
     chosen = [fault for fault in subject.known if not question.ids or fault.id in question.ids]
     team = [fault for fault in chosen if not fault.seed]
     if team:
-        sentences = [f"{fault.id}, “{fault.title}”, was {wording.vouched(fault)}." for fault in team[:2]]
+        sentences = [
+            f"{fault.id}, “{fault.title}”, was {wording.vouched(fault)}{wording.how_confirmed(fault)}."
+            for fault in team[:2]
+        ]
         return [cited(one, fault.id) for one, fault in zip(sentences, team, strict=False)]
     if chosen:
         fault = chosen[0]

@@ -152,7 +152,8 @@ class _Page:
             likeness = wording.likeness(fault)
             title = Text(harmless(fault.title, self._width - _INDENT - len(likeness) - 2), "bold")
             yield from self._numbered(fault.id, self._with_end(title, likeness))
-            yield from self._indented(self._sentence(f"{wording.sentence(wording.vouched(fault))}. {fault.because}"))
+            vouched = f"{wording.sentence(wording.vouched(fault))}{wording.how_confirmed(fault)}"
+            yield from self._indented(self._sentence(f"{vouched}. {fault.because}"))
             for label, text in (("Cause", fault.cause), ("Fix", fault.fix)):
                 yield from self._indented(Text(f"{label}: ", "dim").append(self._sentence(text)))
 

@@ -91,12 +91,27 @@ def take_back(open_library: OpenLibrary, pattern: str, action: LibraryAction, *,
                 for draft in _joined(library.entries(Status.SUPERSEDED), pattern, action.job):
                     library.separate(draft.id, revision=draft.revision, who=action.who, why=action.why)
         elif shared:
-            if _wrote(entry, action.run):
-                library.edit(
-                    pattern, library.versions(pattern)[-2], revision=entry.revision, who=action.who, why=action.why
-                )
+            if (before := _version_before(entry, action.run)) != entry.version:
+                words = library.versions(pattern)[before - 1]
+                library.edit(pattern, words, revision=entry.revision, who=action.who, why=action.why)
         elif entry.status is Status.APPROVED:
             library.retire(pattern, revision=entry.revision, who=action.who, why=action.why)
+
+
+def keep_confirmation(open_library: OpenLibrary, pattern: str, action: LibraryAction, how: str) -> None:
+    """Write into a pattern how it was confirmed; into one that somebody else confirmed nothing."""
+    for tries_left in reversed(range(TRIES)):
+        try:
+            with open_library() as library:
+                entry = library.entry(pattern)
+                if entry.confirmed is None or entry.confirmed.who != action.who or entry.pattern.confirmation == how:
+                    return
+                words = Pattern.model_validate({**dict(entry.pattern), "confirmation": how})
+                library.edit(pattern, words, revision=entry.revision, who=action.who, why=action.why)
+                return
+        except StaleRevision:
+            if not tries_left:
+                raise
 
 
 def keep_answer(
@@ -151,7 +166,10 @@ def _nearest(words: Pattern, entries: Iterable[Entry]) -> Entry | None:
     return near
 
 
-def _wrote(entry: Entry, run: str) -> bool:
-    """Whether the present words came with this run's approval."""
-    step = next(step for step in entry.history if step.version == entry.version)
-    return step.action == "edit" and entry.version > 1 and run in step.why
+def _version_before(entry: Entry, run: str) -> int:
+    """The newest version whose words did not come with this run's approval."""
+    wrote = {step.version for step in entry.history if step.action == "edit" and run in step.why}
+    version = entry.version
+    while version > 1 and version in wrote:
+        version -= 1
+    return version

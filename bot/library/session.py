@@ -259,5 +259,6 @@ def _fault(
         seed=entry.origin is patterns.Origin.SEED,
         confirmed_by=confirmed.who if confirmed else "",
         confirmed_at=confirmed.at if confirmed else "",
+        confirmation=pattern.confirmation if confirmed else "",
         jobs=tuple(sighting.job for sighting in entry.sightings if sighting.job != job),
     )

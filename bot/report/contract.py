@@ -108,6 +108,7 @@ class MatchDocument(Document):
     seed: bool = Field(description="from public facts; nobody of the team has confirmed it")
     confirmed_by: Text
     confirmed_at: str
+    confirmation: Text = Field(description="how it was confirmed; empty where nobody said so")
 
 
 class SentenceDocument(Document):

@@ -1,6 +1,8 @@
-"""The page: template and styles beside this file, the plots, and the raw lines, put into one text."""
+"""The page: template, styles and script beside this file, the plots, and the raw lines, put into one text."""
 
+import hashlib
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,13 +12,15 @@ from matplotlib.figure import Figure
 
 from bot.note.note import GUESS, TITLES, Note
 from bot.report import iterations, metrics, suspects, timeline
+from bot.report.activity import heat_map
 from bot.report.citations import MAX_LINES, citations
+from bot.report.matrix import node_matrix
 from bot.report.style import as_svg
 from bot.text import wording
 from bot.text.harmless import harmless
 from bot.text.known_fault import KnownFault
 from core.logs.context import Excerpt, Place
-from core.model import Diagnosis, Role, Scope, Stage
+from core.model import Diagnosis, FirstPlot, Role, Scope, Stage
 
 WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
 MAX_SENTENCE = 1_000  # characters
@@ -33,7 +37,10 @@ def render_report(
     note: Note | None = None,
     version: str,
 ) -> str:
-    """The whole diagnosis as one HTML page that needs nothing else; the same input gives the same bytes."""
+    """The whole diagnosis as one HTML page that needs nothing else; the same input gives the same bytes.
+
+    Its script only filters and marks, and is named by its hash; where it may not run, all is there to read.
+    """
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
@@ -44,6 +51,7 @@ def render_report(
     environment.filters["clean"] = harmless
     environment.filters["linked"] = _linker(diagnosis, known)
     shown: set[Place] = set()
+    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
     return environment.get_template("page.html.j2").render(
         d=diagnosis,
@@ -62,6 +70,13 @@ def render_report(
         clocks=_clocks(diagnosis),
         cited={cited_evidence.id: citations(cited_evidence, excerpts, shown) for cited_evidence in evidence},
         plots=_plots(diagnosis),
+        first=diagnosis.pictures.first_plot if diagnosis.scope is not Scope.NONE else FirstPlot.NONE,
+        FirstPlot=FirstPlot,
+        heat=heat_map(diagnosis),
+        matrix=node_matrix(diagnosis),
+        flame_width=sum(bar.width for bar in diagnosis.pictures.stacks if not bar.depth),
+        script=Markup(script),  # noqa: S704 our own file
+        script_hash=b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 

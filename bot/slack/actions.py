@@ -28,10 +28,12 @@ DIAGNOSE = "ff_diagnose"  # of a job in a list; the value is the job's id, to be
 FITS = "ff_fits"  # whether a known fault was it; the values are `fits`
 ANYWAY = "ff_anyway"  # diagnose a job that has not failed; the value as that of DIAGNOSE
 WATCH = "ff_watch"  # a job that runs; the value as that of DIAGNOSE
+EXPLAIN = "ff_explain"  # how an approved note was confirmed
 
 # Forms; private_metadata is `draft_value`, of LINES_FORM it is `lines_value`.
 EDIT_FORM = "ff_edit_form"
 REJECT_FORM = "ff_reject_form"
+EXPLAIN_FORM = "ff_explain_form"
 LINES_FORM = "ff_lines_form"
 
 _RUN = r"(?P<run>r-[a-z0-9]{1,32})"

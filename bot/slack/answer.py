@@ -30,6 +30,7 @@ from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Scope
 from faultlib.told import shows_a_cause
 
+MAX_HOW = 160  # characters of how it was confirmed; the thread has the rest
 MAX_STEPS = 4  # with headline, button and small print fewer than MAX_LINES
 
 
@@ -129,7 +130,8 @@ def _decided(shown: AnswerContent, decision: Decision) -> Blocks:
         return section(f"*Approved* {who}. It is being archived.")
     undo = button("Undo", act.UNDO, about, spoken="Take the approval back")
     became = "Added to fault pattern" if decision.joins else "Fault pattern"
-    return section(f"*Approved* {who}. {became} {code(decision.pattern, 80)}", accessory=undo, expand=True)
+    how = prose(decision.reason, MAX_HOW)
+    return section(f"*Approved* {who}. {became} {code(decision.pattern, 80)}", how, accessory=undo, expand=True)
 
 
 # --- what was found -----------------------------------------------------------------------------------------------

@@ -3,7 +3,15 @@
 from dataclasses import asdict, replace
 from typing import Any
 
-from bot.library.filing import LibraryAction, OpenLibrary, file_note, keep_answer, pattern_to_join, take_back
+from bot.library.filing import (
+    LibraryAction,
+    OpenLibrary,
+    file_note,
+    keep_answer,
+    keep_confirmation,
+    pattern_to_join,
+    take_back,
+)
 from bot.slack import replies
 from bot.slack.actions import DraftClick, FaultClick
 from bot.slack.blocks import Message
@@ -49,12 +57,14 @@ class Approvals:
 
     # --- what people click ---
 
-    def barred(self, user: str) -> Message | None:
-        """Why this user may not decide; None when the user may."""
-        if not self._people.approvers:
+    def barred(self, user: str, run_id: str) -> Message | None:
+        """Why this user may not decide about a run; None when the user may."""
+        run = self._state.runs.get(run_id)
+        channel = run.channel if run else ""
+        if not self._people.approvers.of_channel(channel):
             return replies.no_approvers_reply()
-        if not self._people.may_approve(user):
-            return replies.not_approver_reply(self._people.listed())
+        if not self._people.may_approve(user, channel):
+            return replies.not_approver_reply(self._people.listed(channel))
         return None
 
     def draft(self, run_id: str) -> ReviewedDraft | None:
@@ -82,7 +92,7 @@ class Approvals:
             joins: the answer to that: id of the pattern that the job is added to, empty for a pattern of its own.
             draft: the newest one, where the caller has loaded it.
         """
-        if (barred := self.barred(user)) is not None:
+        if (barred := self.barred(user, click.run)) is not None:
             return barred
         newest = draft or self.draft(click.run)
         if newest is None:
@@ -93,7 +103,7 @@ class Approvals:
             draft = replace(newest, form=edited or newest.form, revision=seen, edited=True) if mine else newest
             if joins is None and (offer := self._offer(draft, seen, shown=click.revision)) is not None:
                 return offer
-            new = once("decide", lambda: self._approved(click.run, user, seen, joins or ""))
+            new = once("decide", lambda: self._approved(click.run, user, seen, joins or "", draft.form.confirmation))
         except StaleRevision as stale:
             return replies.stale_reply(stale)
         if not new:
@@ -109,7 +119,7 @@ class Approvals:
 
     def reject(self, click: DraftClick, user: str, reason: str, once: Once) -> Message | None:
         """Keep the note out of the library, and keep the reason."""
-        if (barred := self.barred(user)) is not None:
+        if (barred := self.barred(user, click.run)) is not None:
             return barred
         draft = self.draft(click.run)
         if draft is None:
@@ -125,11 +135,30 @@ class Approvals:
 
     def undo(self, click: DraftClick, user: str, once: Once) -> Message | None:
         """Take a decision back; a pattern that it made is retired, one that it added the job to stays."""
-        if (barred := self.barred(user)) is not None:
+        if (barred := self.barred(user, click.run)) is not None:
             return barred
         run = self._state.runs.get(click.run)
         if run is None or not self._undo(run, user, once):
             return replies.nothing_to_undo_reply()
+        return None
+
+    def unexplained(self, run_id: str, user: str) -> bool:
+        """Whether this user made a pattern of the note and has not said how it was confirmed."""
+        decision = self._state.drafts.decision(run_id)
+        return decision is not None and decision.unexplained and decision.by == user
+
+    def explain(self, click: DraftClick, user: str, how: str, once: Once) -> Message | None:
+        """Keep how somebody made sure of what they approved: with the pattern, and where the approval is shown."""
+        if (barred := self.barred(user, click.run)) is not None:
+            return barred
+        draft, decision = self.draft(click.run), self._standing(click.run)
+        if draft is None or decision is None:
+            return replies.taken_back_reply()
+        if decision.by != user or not decision.pattern:
+            return replies.decided_reply(decision)
+        keep_confirmation(self._open_library, decision.pattern, self._action(draft.run, user, "explained"), how)
+        once("explain", lambda: self._explained(draft.run, decision, how))
+        self._announce(draft.run, draft.form.title)
         return None
 
     def judge(self, click: FaultClick, user: str) -> Message:
@@ -215,9 +244,9 @@ class Approvals:
         self._audit(draft.run, user, "edited", saved.revision)
         return saved.revision
 
-    def _approved(self, run_id: str, user: str, seen: int, joins: str) -> bool:
+    def _approved(self, run_id: str, user: str, seen: int, joins: str, how: str) -> bool:
         """Whether it is this approval that stands."""
-        return self._state.drafts.decide(run_id, Verdict.APPROVED, by=user, seen=seen, joins=joins).new
+        return self._state.drafts.decide(run_id, Verdict.APPROVED, by=user, seen=seen, reason=how, joins=joins).new
 
     def _rejected(self, run: Run, click: DraftClick, user: str, reason: str) -> bool:
         """Whether it is this rejection that stands."""
@@ -225,6 +254,10 @@ class Approvals:
         if decision.new:
             self._audit(run, user, "rejected", click.revision, reason=reason)
         return decision.new
+
+    def _explained(self, run: Run, decision: Decision, how: str) -> None:
+        if self._state.drafts.explain(run.id, how):
+            self._audit(run, decision.by, "explained", decision.revision, pattern=decision.pattern, reason=how)
 
     def _offer(self, draft: ReviewedDraft, seen: int, *, shown: int) -> Message | None:
         """The question whether the job is added to a pattern of the team; None for a note of a new kind."""
@@ -269,11 +302,15 @@ class Approvals:
     # --- what is written down and told ---
 
     def _announce(self, run: Run, title: str = "") -> None:
-        """Show what was decided, in the message and once in its thread."""
+        """Show what was decided, in the message and once in its thread, where it may say more than before."""
         self._run_messages.show(run.id)
-        decision = self._state.drafts.decision(run.id)
-        if decision is not None:
-            self._post(run, f"{decision.verdict} {decision.at.isoformat()}", decided_message(decision, title))
+        decision, now = self._state.drafts.decision(run.id), self._state.runs.get(run.id)
+        if decision is None or now is None:
+            return
+        message = decided_message(decision, title)
+        ts, new = self._post(now, f"{decision.verdict} {decision.at.isoformat()}", message)
+        if not new:
+            self._posting.edit(now, ts, message)
 
     def _audit(self, run: Run, user: str, what: str, revision: int, **details: object) -> None:
         """Count what was done, and write it into the audit."""
@@ -282,8 +319,8 @@ class Approvals:
             run.team, user, what=what, target=run.id, revision=revision, details={"job": run.job, **details}
         )
 
-    def _post(self, run: Run, kind: str, message: Message) -> None:
-        self._posting.once(run, kind, message, thread=run.thread_ts or run.message_ts)
+    def _post(self, run: Run, kind: str, message: Message) -> tuple[str, bool]:
+        return self._posting.once(run, kind, message, thread=run.thread_ts or run.message_ts)
 
     def _action(self, run: Run, user: str, what: str) -> LibraryAction:
         return LibraryAction(run.job, run.id, self._people.name(user), f"{what} in Slack by {user}")

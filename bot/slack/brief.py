@@ -17,6 +17,7 @@ from core.model import Diagnosis, NextStep, Role, Scope
 MAX_LINES = 8  # of a parent message with headline and buttons: what a phone shows without scrolling
 GROUNDS = 2  # sentences that say why
 MAX_LINE = 200  # characters: five lines of a phone
+MAX_HOW = 80  # of how a known fault was confirmed
 MAX_FIX = 120  # of a known fault's fix beside its title; the thread has it whole
 QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that "confidence" and "suspect" would be about
 _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.verdict says it
@@ -75,11 +76,12 @@ def known_best(known: Sequence[KnownFault]) -> KnownFault | None:
 
 
 def known_line(fault: KnownFault) -> str:
-    """What it is, and who vouches for it since when."""
+    """What it is, who vouches for it since when, and how they made sure."""
     since = "" if fault.seed else day(fault.confirmed_at)
     by = prose(wording.vouched(replace(fault, confirmed_at="") if since else fault), 100)
+    how = prose(wording.how_confirmed(fault), MAX_HOW)
     lead = "Seen with" if fault.fit == "seen with" else "Known fault"
-    return f"*{lead}* {prose(fault.title, MAX_LINE)} ({fault.id}): _{by}_{', ' if since else ''}{since}"
+    return f"*{lead}* {prose(fault.title, MAX_LINE)} ({fault.id}): _{by}_{', ' if since else ''}{since}{how}"
 
 
 def next_brief(step: NextStep) -> str:

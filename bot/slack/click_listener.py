@@ -17,25 +17,25 @@ from bot.slack.client import error_of
 from bot.slack.commands import ParsedCommand, Verb
 from bot.slack.listener_context import ListenerContext
 from bot.slack.modals import (
-    TITLE,
     FieldErrors,
-    changed_meanwhile,
     edit_modal,
+    explain_modal,
     lines_modal,
     message_modal,
     read_edit,
+    read_explain,
     read_reject,
     reject_modal,
     wait_modal,
 )
 from bot.slack.raw_lines import find_evidence, read_citations
-from bot.state.inbox import Envelope, Once
+from bot.state.inbox import Once
 from bot.state.runs import RunRequest, Trigger
 
 Payload = Mapping[str, Any]
 Do = Callable[[object, Payload, Once], Message | None]
+DoForm = Callable[[act.DraftClick, Payload, Once], Message | None]
 Look = Callable[[object, str], dict[str, Any]]
-DECIDED = "It was decided meanwhile. What you wrote stays here: undo that decision, then submit this again."
 # The right to open a window ends after three seconds, and with its first use, which a bot may not have outlived.
 _TOO_LATE = frozenset({"expired_trigger_id", "trigger_expired", "exchanged_trigger_id", "trigger_exchanged"})
 
@@ -61,8 +61,15 @@ class ClickListener:
         self._windows: Mapping[str, tuple[str, str, Look]] = {
             act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
             act.REJECT: ("Reject the note", act.REJECT_FORM, self._reject_view),
+            act.EXPLAIN: ("How was it confirmed?", act.EXPLAIN_FORM, self._explain_view),
             act.LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
             act.MORE_LINES: ("Raw lines", act.LINES_FORM, self._lines_view),
+        }
+
+        self._forms: Mapping[str, DoForm] = {
+            act.EDIT_FORM: self._edited,
+            act.REJECT_FORM: self._rejected,
+            act.EXPLAIN_FORM: self._explained,
         }
 
     def click(self, body: Payload, once: Once) -> None:
@@ -92,35 +99,13 @@ class ClickListener:
 
         attempt(fill, to_person(self._context.client, body))
 
-    def objection(self, envelope: Envelope) -> dict[str, Any] | None:
-        """What is wrong with a form that was submitted, as Slack shows it inline; None when it can be taken."""
-        view = envelope.body["view"]
-        if view["callback_id"] == act.REJECT_FORM:
-            reason = read_reject(view)
-            return reason.response() if isinstance(reason, FieldErrors) else None
-        click = act.read_draft(view.get("private_metadata"))
-        draft = self._context.approvals.draft(click.run)
-        form = read_edit(view, draft.diagnosis, draft.guesses) if draft else None
-        if isinstance(form, FieldErrors):
-            return form.response()
-        newest = self._context.state.drafts.current(click.run)
-        if draft is None or form is None or newest is None:
-            return {"response_action": "update", "view": message_modal("Edit the note", replies.gone_reply().text)}
-        if self._context.state.drafts.decision(click.run) is not None:
-            return FieldErrors({TITLE: DECIDED}).response()
-        if draft.revision != click.revision:
-            above = changed_meanwhile(newest.by, draft.form, form)
-            view = edit_modal(click.run, draft.revision, draft.diagnosis, form, draft.guesses, above=above)
-            return {"response_action": "update", "view": view}
-        return None
-
     def form(self, body: Payload, once: Once) -> None:
         """A form against which there was no objection: the edited note is archived, or the reason is kept."""
         view, user = body["view"], body["user"]
         click = act.read_draft(view.get("private_metadata"))
         run = self._context.state.runs.get(click.run)
         channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
-        do = self._rejected if view["callback_id"] == act.REJECT_FORM else self._edited
+        do = self._forms[view["callback_id"]]
         tell = whispering(self._context.client, channel, user, thread)
         attempt(lambda: do(click, body, once), tell, patient=once.patient)
 
@@ -146,11 +131,24 @@ class ClickListener:
         return self._context.requests.serve(ParsedCommand(Verb.WATCH, request.job), request, once)
 
     def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._context.approvals.approve(act.read_draft(value), body["user"], once)
+        return self._approved(act.read_draft(value), body, once)
 
     def _approve_new(self, value: object, body: Payload, once: Once) -> Message | None:
         """A pattern of its own, although there is one that is nearly the same."""
-        return self._context.approvals.approve(act.read_draft(value), body["user"], once, joins="")
+        return self._approved(act.read_draft(value), body, once, joins="")
+
+    def _approved(self, click: act.DraftClick, body: Payload, once: Once, joins: str | None = None) -> Message | None:
+        """Archive it, and ask how it was confirmed: where no window can be opened any more the thread has a button."""
+        refused = self._context.approvals.approve(click, body["user"], once, joins=joins)
+        if refused is None and self._context.approvals.unexplained(click.run, body["user"]):
+            self._ask_how(click, body)
+        return refused
+
+    def _ask_how(self, click: act.DraftClick, body: Payload) -> None:
+        run = self._context.state.runs.get(click.run)
+        with suppress(SlackClientError, OSError, KeyError):  # the last: no right to open a window came with it
+            view = explain_modal(click.run, click.revision, run.job if run else "")
+            self._context.client.views_open(trigger_id=body["trigger_id"], view=view)
 
     def _join(self, value: object, body: Payload, once: Once) -> Message | None:
         """Add the job to a pattern that there is."""
@@ -180,6 +178,9 @@ class ClickListener:
     def _rejected(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
         return self._context.approvals.reject(click, body["user"], str(read_reject(body["view"])), once)
 
+    def _explained(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
+        return self._context.approvals.explain(click, body["user"], str(read_explain(body["view"])), once)
+
     # --- views ---
 
     def _edit_view(self, value: object, user: str) -> dict[str, Any]:
@@ -202,6 +203,18 @@ class ClickListener:
             return message_modal("Reject the note", replies.gone_reply().text)
         return reject_modal(click.run, click.revision, draft.run.job)
 
+    def _explain_view(self, value: object, user: str) -> dict[str, Any]:
+        click, title = act.read_draft(value), "How was it confirmed?"
+        if (barred := self._context.approvals.barred(user, click.run)) is not None:
+            return message_modal(title, barred.text)
+        draft = self._context.approvals.draft(click.run)
+        if draft is None:
+            return message_modal(title, replies.gone_reply().text)
+        if not self._context.approvals.unexplained(click.run, user):
+            decided = self._context.approvals.decided(click.run) or replies.taken_back_reply()
+            return message_modal(title, decided.text, "Only who approved it says how, and once.")
+        return explain_modal(click.run, click.revision, draft.run.job)
+
     def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
         click = act.read_lines(value)
         answer = self._context.state.runs.answer(click.run)
@@ -211,7 +224,7 @@ class ClickListener:
         return lines_modal(click.run, one, read_citations(answer.diagnosis, one, self._context.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
-        message = self._context.approvals.barred(user) or self._context.approvals.decided(run)
+        message = self._context.approvals.barred(user, run) or self._context.approvals.decided(run)
         return message_modal(title, message.text) if message else None
 
     def _remove(self, body: Payload) -> None:

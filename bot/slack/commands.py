@@ -49,8 +49,12 @@ def read_command(text: str) -> ParsedCommand:
 
 
 def names_in(text: str) -> list[str]:
-    """Every word of a text that may be the id of a job, without the quotes and stops around it, as often as it came."""
-    words = (word.strip(_AROUND).rstrip(".") for word in _MENTION.sub(" ", text[:_MAX_READ]).split())
+    """Every word of a text that may be the id of a job, without the quotes and stops around it, each once.
+
+    Alerts name it as a label: job_id=1437825.
+    """
+    plain = _MENTION.sub(" ", text[:_MAX_READ]).replace("=", " ")
+    words = (word.strip(_AROUND).rstrip(".") for word in plain.split())
     return [word for word in dict.fromkeys(words) if is_job_id(word)]
 
 

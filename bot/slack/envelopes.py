@@ -34,8 +34,8 @@ CLICKS = frozenset(
         act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL, act.FITS,
     }
 )  # fmt: skip
-OPENINGS = frozenset({act.EDIT, act.REJECT, act.LINES, act.MORE_LINES})
-FORMS = frozenset({act.EDIT_FORM, act.REJECT_FORM})
+OPENINGS = frozenset({act.EDIT, act.REJECT, act.EXPLAIN, act.LINES, act.MORE_LINES})
+FORMS = frozenset({act.EDIT_FORM, act.REJECT_FORM, act.EXPLAIN_FORM})
 _SPEECH = (None, "thread_broadcast", "file_share")  # subtypes of messages that a person has written
 
 
@@ -109,7 +109,8 @@ def _by_trigger(kind: EnvelopeKind, body: Payload, kept: Payload) -> Envelope:
 def _who_and_where(body: Payload) -> dict[str, Any]:
     channel = body.get("channel")  # a form has none
     where = {"channel": channel["id"]} if channel else {}
-    return {"team": body["team"]["id"], "user": body["user"]["id"], **where}
+    team = body.get("team") or {"id": body["user"]["team_id"]}  # an app of a whole organisation is told no team
+    return {"team": team["id"], "user": body["user"]["id"], **where}
 
 
 def _some(fields: Payload, *names: str) -> dict[str, Any]:

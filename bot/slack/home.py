@@ -32,10 +32,10 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HomeContent:
-    """What is shown. waiting: None for whoever may not decide. addresses: links to messages, by run."""
+    """What is shown. waiting: what the person may decide. addresses: links to messages, by run."""
 
     asked: Sequence[Run] = ()
-    waiting: Sequence[Run] | None = None
+    waiting: Sequence[Run] = ()
     watches: Sequence[Watch] = ()
     failed: Sequence[str] = ()
     library: str = ""
@@ -64,20 +64,22 @@ class Home:
 
     def _content(self, team: str, user: str) -> HomeContent:
         asked = self._state.runs.of_person(team, user, limit=LISTED)
-        waiting = self._waiting(team) if self._people.may_approve(user) else None
+        waiting = self._waiting(team, user)
         return HomeContent(
             asked=asked,
             waiting=waiting,
             watches=[watch for watch in self._state.watches.open(team) if watch.asked_by == user],
             failed=self._requests.failed_jobs(),
             library=self._library(),
-            addresses={run.id: self._requests.address(run) for run in {*asked, *(waiting or ())}},
+            addresses={run.id: self._requests.address(run) for run in {*asked, *waiting}},
         )
 
-    def _waiting(self, team: str) -> list[Run]:
-        """Answered runs with a fault about which nobody has decided, newest first."""
+    def _waiting(self, team: str, user: str) -> list[Run]:
+        """Answered runs with a fault about which nobody has decided and this person may, newest first."""
         found = []
         for run in self._state.runs.undecided(team, limit=LOOKED_AT):
+            if not self._people.may_approve(user, run.channel):
+                continue
             answer = self._state.runs.answer(run.id)
             if answer is not None and has_fault(answer.diagnosis):
                 found.append(run)
@@ -98,7 +100,7 @@ class Home:
 def home_view(shown: HomeContent) -> dict[str, Any]:
     """The page; a list that is empty is left out, but for that of what somebody asked."""
     waiting, asked = (
-        [run_line(run, shown.addresses.get(run.id, "")) for run in runs] for runs in (shown.waiting or (), shown.asked)
+        [run_line(run, shown.addresses.get(run.id, "")) for run in runs] for runs in (shown.waiting, shown.asked)
     )
     watched = [f"• {code(watch.job, 128)}, since {moment(watch.asked_at)}" for watch in shown.watches[:LISTED]]
     failed = ", ".join(code(job, 128) for job in shown.failed)

@@ -33,10 +33,11 @@ from faultlib.pattern import Category
 from faultlib.told import shows_a_cause
 
 VALUE = "value"  # the action id of every field
-TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, GUESSES, REASON = (
-    "title", "category", "cause", "fix", "confirmation", "events", "guesses", "reason",
+TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, GUESSES, REASON, HOW = (
+    "title", "category", "cause", "fix", "confirmation", "events", "guesses", "reason", "how",
 )  # fmt: skip
 MAX_REASON = 1_000
+MAX_HOW = 300  # one line: it stands behind "confirmed by ..." in every answer
 MAX_CITED, MAX_NEAR, MAX_LINES = 600, 160, 200  # characters of a cited raw line and of its neighbours; lines in all
 _WHOSE = {
     Category.HARDWARE: "Hardware",
@@ -103,8 +104,9 @@ def edit_modal(
     return modal("Edit the note", blocks, form=act.EDIT_FORM, about=about, submit="Approve and archive", close="Cancel")
 
 
-def changed_meanwhile(by: str, theirs: Form, mine: Form) -> Blocks:
-    """Somebody saved the note while it was being edited: what they wrote, beside the form that keeps what one wrote."""
+def changed_meanwhile(by: str, theirs: Form, mine: Form | None = None) -> Blocks:
+    """Somebody saved the note meanwhile: what they wrote, beside the form that keeps what one wrote (``mine``)."""
+    mine = mine or Form("", theirs.category, "", "")
     both = (
         ("title", theirs.title, mine.title), ("root cause", theirs.cause, mine.cause), ("fix", theirs.fix, mine.fix),
         ("confirmation", theirs.confirmation, mine.confirmation),
@@ -152,14 +154,15 @@ def _guesses(guesses: Sequence[str]) -> Blocks:
     )
 
 
-def reject_modal(run: str, revision: int, job: str) -> Block:
-    """Asks why."""
+def reject_modal(run: str, revision: int, job: str, *, reason: str = "", above: Blocks = ()) -> Block:
+    """Asks why; ``reason``: what was written before, ``above``: what is to be read first."""
     blocks = (
+        *above,
         *section(f"Job {code(job, 80)}. The note will not enter the fault library; the reason is kept."),
         *field(
             REASON,
             "Why is it wrong?",
-            writing(VALUE, limit=MAX_REASON, placeholder="The link was down for maintenance"),
+            writing(VALUE, value=_lines(reason), limit=MAX_REASON, placeholder="The link was down for maintenance"),
         ),
     )
     about = act.draft_value(run, revision)
@@ -171,6 +174,27 @@ def read_reject(view: Mapping[str, Any]) -> str | FieldErrors:
     reason = _text(view, REASON)
     wrong = _complaint(reason, MAX_REASON, "a reason: it helps the next reader")
     return FieldErrors({REASON: wrong}) if wrong else reason
+
+
+def explain_modal(run: str, revision: int, job: str) -> Block:
+    """Asks how a note that is archived already was confirmed; whoever closes it may say so later."""
+    blocks = (
+        *section(f"The note of {code(job, 80)} is archived. Whoever meets this fault next reads this line."),
+        *field(
+            HOW,
+            "How was it confirmed?",
+            writing(VALUE, limit=MAX_HOW, multiline=False, placeholder="Cable reseated; it runs again"),
+        ),
+    )
+    about = act.draft_value(run, revision)
+    return modal("How was it confirmed?", blocks, form=act.EXPLAIN_FORM, about=about, submit="Save", close="Later")
+
+
+def read_explain(view: Mapping[str, Any]) -> str | FieldErrors:
+    """How it was confirmed, in one line, or that nothing was said."""
+    how = " ".join(_text(view, HOW).split())
+    wrong = _complaint(how, MAX_HOW, "it in one line, or choose Later")
+    return FieldErrors({HOW: wrong}) if wrong else how
 
 
 def lines_modal(run: str, evidence: Evidence, cited: Sequence[Citation]) -> Block:

@@ -1,26 +1,37 @@
-"""Who may approve: users, e-mail addresses and user groups of the settings; an empty list means nobody."""
+"""Who may approve: users, e-mail addresses and user groups of the settings, everywhere or in one channel."""
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
 KEPT = 60.0  # seconds that members and names are believed: whoever leaves the group may approve for a minute more
+_IN_CHANNEL = re.compile(r"(?P<channel>[CG][A-Z0-9]{2,20}):(?P<who>.{1,200})")
 
 
 @dataclass(frozen=True, slots=True)
 class Approvers:
-    """The list of the settings, taken apart. users: ids; emails: lower case; groups: ids or handles, without @."""
+    """The list of the settings, taken apart; an empty one means nobody.
+
+    users: ids; emails: lower case; groups: ids or handles, without @. channels: who may in one channel only, by its id.
+    """
 
     users: frozenset[str] = frozenset()
     emails: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
+    channels: Mapping[str, "Approvers"] = field(default_factory=dict)
+
+    def of_channel(self, channel: str) -> "Approvers":
+        """Who may decide about what was asked in this channel."""
+        here = self.channels.get(channel, Approvers())
+        return Approvers(self.users | here.users, self.emails | here.emails, self.groups | here.groups)
 
     def __bool__(self) -> bool:
-        return bool(self.users or self.emails or self.groups)
+        return bool(self.users or self.emails or self.groups or any(self.channels.values()))
 
     def __str__(self) -> str:
         groups = (f"@{name}" for name in sorted(self.groups))
@@ -28,14 +39,23 @@ class Approvers:
 
 
 def read_approvers(entries: Sequence[str]) -> Approvers:
-    """Users (U0123ABCD), addresses (ada@example.org) and groups (@sre-oncall or S0123ABCD)."""
-    words = [word.strip() for word in entries if word.strip()]
+    """Users (U0123ABCD), addresses (ada@example.org) and groups (@sre-oncall or S0123ABCD).
+
+    With a channel before it (C0123ABCD:@train-oncall) an entry counts there only.
+    """
+    words, inside = [], dict[str, list[str]]()
+    for word in (entry.strip() for entry in entries if entry.strip()):
+        if found := _IN_CHANNEL.fullmatch(word):
+            inside.setdefault(found["channel"], []).append(found["who"])
+        else:
+            words.append(word)
     emails = frozenset(word.lower() for word in words if "@" in word[1:])
     groups = frozenset(word.removeprefix("@") for word in words if word not in emails and word[0] in "@S")
     return Approvers(
         frozenset(word for word in words if word[0] in "UW" and "@" not in word),
         emails,
         groups - {email.removeprefix("@") for email in emails},
+        {channel: read_approvers(names) for channel, names in inside.items()},
     )
 
 
@@ -48,19 +68,22 @@ class People:
         self._clock = clock
         self._kept: dict[str, tuple[float, Any]] = {}
 
-    def may_approve(self, user: str) -> bool:
-        """Whether this user is on the list; when Slack does not tell, only who is named by id."""
-        if user in self.approvers.users:
+    def may_approve(self, user: str, channel: str) -> bool:
+        """Whether this user is on the list of this channel; when Slack does not tell, only who is named by id."""
+        approvers = self.approvers.of_channel(channel)
+        if user in approvers.users:
             return True
-        if self.approvers.emails and self._email(user) in self.approvers.emails:
+        if approvers.emails and self._email(user) in approvers.emails:
             return True
-        return any(user in self._members(group) for group in sorted(self.approvers.groups))
+        return any(user in self._members(group) for group in sorted(approvers.groups))
 
-    def listed(self) -> str:
-        """The list as people know it: a group that is listed by its id by its handle."""
+    def listed(self, channel: str) -> str:
+        """The list of this channel as people know it: a group that is listed by its id by its handle."""
+        approvers = self.approvers.of_channel(channel)
+        if not approvers.groups:
+            return str(approvers)
         handles = {str(group.get("id")): str(group.get("handle")) for group in self._groups()}
-        groups = frozenset(handles.get(group, group) for group in self.approvers.groups)
-        return str(replace(self.approvers, groups=groups))
+        return str(replace(approvers, groups=frozenset(handles.get(group, group) for group in approvers.groups)))
 
     def name(self, user: str) -> str:
         """The name that people know the user by; the id when Slack does not tell."""
@@ -79,8 +102,6 @@ class People:
         return frozenset(user for group in ids for user in self._users(group))
 
     def _groups(self) -> Sequence[Mapping[str, Any]]:
-        if not self.approvers.groups:
-            return ()
         return self._once("groups", lambda: self._client.usergroups_list()["usergroups"]) or ()
 
     def _users(self, group: str) -> list[str]:

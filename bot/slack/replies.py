@@ -154,7 +154,7 @@ def not_yours_reply(run: Run) -> Message:
 
 
 def not_approver_reply(approvers: str = "") -> Message:
-    """The person is not on the list; ``approvers``: ids, addresses and groups with ", " between them."""
+    """The person is not on the list of the channel; ``approvers``: ids, addresses and groups with ", " between them."""
     named = [word.removeprefix("<@").removesuffix(">") for word in approvers.split(", ") if word.strip()]
     shown = ", ".join(person(word) for word in named[:MAX_NAMED])
     who = f" On it: {shown}{', and more' if len(named) > MAX_NAMED else ''}." if named else ""
@@ -198,6 +198,11 @@ def stale_reply(stale: StaleRevision) -> Message:
 def nothing_to_undo_reply() -> Message:
     """No decision stands any more."""
     return _plain("There is nothing to undo: the decision was taken back before.", "There is nothing to undo.")
+
+
+def taken_back_reply() -> Message:
+    """What was approved does not stand any more."""
+    return _plain("The approval was taken back meanwhile.", "The approval was taken back.")
 
 
 def gone_reply() -> Message:

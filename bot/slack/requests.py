@@ -145,7 +145,7 @@ class Requests:
         run = self._state.runs.get(run_id)
         if run is None:
             return replies.gone_reply()
-        if user != run.asked_by and not self._people.may_approve(user):
+        if user != run.asked_by and not self._people.may_approve(user, run.channel):
             return replies.not_yours_reply(run)
         if once("cancel", lambda: self._cancelled(run_id, user)):
             self._run_messages.show(run.id)

@@ -73,10 +73,11 @@ def known_fault(fault: KnownFault) -> list[str]:
 
 
 def vouched(fault: KnownFault, *, capital: bool = False) -> str:
-    """Who vouches for it, and since when."""
+    """Who vouches for it, since when, and how they made sure."""
     when = "" if fault.seed else day(fault.confirmed_at)
     told = prose(wording.vouched(replace(fault, confirmed_at="") if when else fault), 120)
-    return f"_{sentence(told) if capital else told}_" + (f", {when}" if when else "")
+    how = prose(wording.how_confirmed(fault), MAX_SENTENCE)
+    return f"_{sentence(told) if capital else told}_" + (f", {when}" if when else "") + how
 
 
 def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Part]:

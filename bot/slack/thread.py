@@ -7,7 +7,7 @@ from bot.note.note import Note
 from bot.outgoing.errors import Failure
 from bot.slack import actions as act
 from bot.slack.answer import asked
-from bot.slack.blocks import Blocks, Message, actions, context, feedback, menu, section
+from bot.slack.blocks import Blocks, Message, actions, button, context, feedback, menu, section
 from bot.slack.budget import Part, fit
 from bot.slack.notes import note_parts, told_by
 from bot.slack.sections import (
@@ -124,7 +124,16 @@ def decided_message(decision: Decision, title: str = "") -> Message:
     told = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
     named = f": {prose(title, 200)}" if title else "."
     later = "The next job that fails this way is answered at once."
-    return _line(f"Approved by {person(decision.by)} and archived{told}{named}", "The note was approved.", later)
+    how = f"How it was confirmed: {prose(decision.reason, MAX_WORDS)}" if decision.reason else ""
+    said = _line(f"Approved by {person(decision.by)} and archived{told}{named}", "The note was approved.", later, how)
+    return Message(said.text, (*said.blocks, *_ask_how(decision)))
+
+
+def _ask_how(decision: Decision) -> Blocks:
+    """For whoever closed the window that asked."""
+    if not decision.unexplained:
+        return ()
+    return actions(button("How was it confirmed?", act.EXPLAIN, act.draft_value(decision.run, decision.revision)))
 
 
 def undone_message(decision: Decision, by: str, *, kept: bool = False) -> Message:

@@ -90,7 +90,7 @@ class WatchRequests:
         watch = self._state.watches.get(once("which", lambda: self._open_watch(request)))
         if watch is None:
             return not_watched_reply(request.job)
-        if request.asked_by != watch.asked_by and not self._people.may_approve(request.asked_by):
+        if request.asked_by != watch.asked_by and not self._people.may_approve(request.asked_by, watch.channel):
             return not_your_watch_reply(watch)
         once("unwatch", lambda: self._ended(watch, request))
         self.wake()

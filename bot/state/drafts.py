@@ -59,6 +59,7 @@ class Draft:
 class Decision:
     """What stands. ``new``: this call made it.
 
+    reason: why it was rejected, or how it was confirmed; empty while who approved it has not said so.
     pattern: id in the fault library, empty for a rejection and until it is written. joins: id of the pattern that the
     job is added to, empty for a pattern of its own.
     """
@@ -77,6 +78,11 @@ class Decision:
     def pending(self) -> bool:
         """Whether it was approved, and is not in the fault library yet."""
         return self.verdict is Verdict.APPROVED and not self.pattern
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether it made a pattern of its own, and nobody has said how the fault was confirmed."""
+        return bool(self.verdict is Verdict.APPROVED and self.pattern and not self.joins and not self.reason)
 
 
 class Drafts:
@@ -130,6 +136,11 @@ class Drafts:
             " WHERE run = ? AND undone_at IS NULL AND verdict = 'approved' AND pattern = ''"
         )
         return self._database.execute(sql, pattern, run) == 1
+
+    def explain(self, run: str, reason: str) -> bool:
+        """Say how the approval that stands was confirmed; False when none stands."""
+        sql = "UPDATE decisions SET reason = ? WHERE run = ? AND undone_at IS NULL AND verdict = 'approved'"
+        return self._database.execute(sql, reason, run) == 1
 
     def decision(self, run: str) -> Decision | None:
         """The decision that stands."""

@@ -11,8 +11,8 @@ class KnownFault:
     signed: all events of its signature are in the job. exact: it is this. agrees: the diagnosis counts one of these
     events among those that point at the failure. score: how likely it is right, 0..1; 1 for public facts, whose share
     nobody has measured. events: ids of the diagnosis' events (E1) that both share. seed: public facts, which nobody of
-    the team has confirmed; then ``confirmed_by`` and ``confirmed_at`` (ISO 8601, UTC) are empty. jobs: other jobs of
-    ours that it was seen in.
+    the team has confirmed; then ``confirmed_by``, ``confirmed_at`` (ISO 8601, UTC) and ``confirmation``, which says
+    how, are empty. jobs: other jobs of ours that it was seen in.
     """
 
     id: str
@@ -32,6 +32,7 @@ class KnownFault:
     seed: bool = False
     confirmed_by: str = ""
     confirmed_at: str = ""
+    confirmation: str = ""
     jobs: tuple[str, ...] = ()
     fit: str = ""
     signed: bool = False

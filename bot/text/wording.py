@@ -201,6 +201,12 @@ def vouched(fault: KnownFault) -> str:
     return f"confirmed by {harmless(fault.confirmed_by, 60)}{day_of}"
 
 
+def how_confirmed(fault: KnownFault, limit: int = 300) -> str:
+    """What stands behind who confirmed it: ": cable reseated, it runs again"; empty where nobody said how."""
+    how = harmless(fault.confirmation, limit).rstrip(".")
+    return f": {how}" if how else ""
+
+
 def likeness(fault: KnownFault) -> str:
     """How a known fault fits: "is this", "looks like" or "seen with"."""
     return fault.fit or ("is this" if fault.exact else "looks like")

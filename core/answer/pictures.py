@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from core.answer.activity import activity
 from core.events.table import rows_by
 from core.judge.candidates import Candidate
+from core.judge.ending import Ending
 from core.judge.ranks import last_words
-from core.model import Mark, NodeBar, Pictures
+from core.model import FirstPlot, Mark, NodeBar, Pictures, StackBar
 from core.nodes.sign import Suspicion
 from core.parsed import Parsed
 
@@ -16,10 +18,24 @@ NO_NODE = "scheduler"  # lane of events that belong to no node
 
 
 def pictures(
-    parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str], suspects: Sequence[Suspicion]
+    parsed: Parsed,
+    telling: Sequence[Candidate],
+    ids: Mapping[int, str],
+    suspects: Sequence[Suspicion],
+    *,
+    ending: Ending,
+    stacks: tuple[StackBar, ...],
 ) -> Pictures:
     """The data of all plots."""
-    return Pictures(_bars(parsed, suspects), _marks(parsed, telling, ids), parsed.iterations.series)
+    first = FirstPlot.SILENCE if ending.hung else FirstPlot.PACE if ending.slow is not None else FirstPlot.NONE
+    return Pictures(
+        _bars(parsed, suspects),
+        _marks(parsed, telling, ids),
+        parsed.iterations.series,
+        activity(parsed.table),
+        stacks,
+        first,
+    )
 
 
 def _bars(parsed: Parsed, suspects: Sequence[Suspicion]) -> tuple[NodeBar, ...]:

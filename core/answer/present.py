@@ -62,7 +62,7 @@ def present(
             *(Skipped("metrics", problem) for problem in metrics.problems),
         ),
         coverage=coverage(parsed),
-        pictures=pictures(parsed, telling, ids, verdict.suspects),
+        pictures=pictures(parsed, telling, ids, verdict.suspects, ending=ending, stacks=dumps.bars),
         stacks=dumps.stacks,
         metrics=metrics.shown if ended else (),
         facts=facts(parsed),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.dumps.stacks import Frame, Process, Thread
+from core.model import StackBar
 from core.naming import folded
 from core.shares import MAJORITY, few_of
 
@@ -138,13 +139,19 @@ def tree(processes: Sequence[Process]) -> tuple[Branch, ...]:
 
 def drawn(branches: Sequence[Branch], depth: int = 0) -> Iterator[str]:
     """The tree as text, a frame a line with who stands below it; frames that all share their way are folded."""
+    for bar in bars(branches, depth):
+        yield f"{'  ' * bar.depth}{bar.frame}  [{bar.who}]"
+
+
+def bars(branches: Sequence[Branch], depth: int = 0, start: int = 0) -> Iterator[StackBar]:
+    """The same tree as a picture: the bars of what a frame calls lie below it, as wide as processes stand there."""
     for branch in branches:
-        yield f"{'  ' * depth}{branch.frame.where}  [{who(branch.processes)}]"
-        while (
-            len(branch.below) == 1 and len(branch.below[0].processes) == len(branch.processes) and branch.below[0].below
-        ):
+        width = len(branch.processes)
+        yield StackBar(depth, start, width, branch.frame.where, who(branch.processes))
+        while len(branch.below) == 1 and len(branch.below[0].processes) == width and branch.below[0].below:
             branch = branch.below[0]  # noqa: PLW2901 - the fold goes down
-        yield from drawn(branch.below, depth + 1)
+        yield from bars(branch.below, depth + 1, start)
+        start += width
 
 
 def who(processes: Sequence[Process]) -> str:

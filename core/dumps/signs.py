@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from core.course.stages import stage_of_frames
-from core.dumps.outliers import Outlier, drawn, outliers, training, tree, wait_for_each_other
+from core.dumps.outliers import Outlier, bars, drawn, outliers, training, tree, wait_for_each_other
 from core.dumps.printed import find_printed, traces
 from core.dumps.ranges import Group, parallel_groups, smallest_around
 from core.dumps.read import Dumps, read_dumps
@@ -15,7 +15,7 @@ from core.dumps.stacks import Process
 from core.dumps.stalls import Kind, Stall, find_stalls, groups_of
 from core.judge.candidates import Candidate
 from core.judge.ranks import ranks_of_nodes
-from core.model import Line, Stage
+from core.model import Line, StackBar, Stage
 from core.naming import called
 from core.nodes.blame import Names
 from core.nodes.sign import Sign
@@ -37,14 +37,15 @@ MAX_STACK_LINES = 60  # of the merged tree: a screen; sixteen processes of BLOOM
 class DumpEvidence:
     """Signs of the channels "stack" and "recorder", the stage where most stand, and what could not be read.
 
-    stacks: the merged stacks as text, a frame a line. traces: stacks in the logs that stand apart, as events. dumped:
-    how many processes were dumped on purpose, into files of their own. known: processes whose stacks were read,
-    of files and logs. crossed: all of them wait, in different calls.
+    stacks, bars: the merged stacks as text, a frame a line, and as a picture. traces: stacks in the logs that stand
+    apart, as events. dumped: how many processes were dumped on purpose, into files of their own. known: processes whose
+    stacks were read, of files and logs. crossed: all of them wait, in different calls.
     """
 
     signs: tuple[Sign, ...] = ()
     stage: Stage | None = None
     stacks: tuple[str, ...] = ()
+    bars: tuple[StackBar, ...] = ()
     problems: tuple[str, ...] = ()
     traces: tuple[Candidate, ...] = ()
     dumped: int = 0
@@ -66,6 +67,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
             signs=tuple(signs),
             traces=traces(parsed, printed),
             stacks=_drawn(printed.processes),
+            bars=_bars(printed.processes),
             crossed=wait_for_each_other(printed.processes),
             known=len(printed.processes),
         )
@@ -80,6 +82,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
         ),
         stage=_stage(dumps),
         stacks=_drawn(dumps.processes or printed.processes),
+        bars=_bars(dumps.processes or printed.processes),
         problems=dumps.problems,
         traces=traces(parsed, printed),
         dumped=len(dumps.processes),
@@ -90,6 +93,10 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
 
 def _drawn(processes: Sequence[Process]) -> tuple[str, ...]:
     return tuple(islice(drawn(tree(processes)), MAX_STACK_LINES))
+
+
+def _bars(processes: Sequence[Process]) -> tuple[StackBar, ...]:
+    return tuple(islice(bars(tree(processes)), MAX_STACK_LINES))
 
 
 def stall_signs(stalls: Sequence[Stall], groups: Sequence[Group], home: Callable[[int], str]) -> list[Sign]:

@@ -9,7 +9,7 @@ import pytest
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from bot.slack.actions import draft_value
-from bot.slack.click_listener import DECIDED
+from bot.slack.objections import DECIDED, TAKEN_BACK
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Slack
@@ -95,6 +95,83 @@ def test_approvers_are_named_by_id_by_address_or_by_group(
     assert " UTC" in approved.all_text
     assert PATTERN not in undone.all_text
     assert team_patterns(Status.APPROVED) == []
+
+
+def test_each_team_decides_about_its_own(slack: Slack, folders: Folders, answers: dict[str, Message]) -> None:
+    """57: the group of a channel decides there, and neither elsewhere nor do others there; bob decides everywhere."""
+    answer, other = answers["approvers"], answers["one"]
+    approvers = f"{other.channel}:U0CAROL, {answer.channel}:@oncall, U0BOB"
+    with serving(slack, folders, approvers=approvers) as scene:
+        scene.user("carol").click(answer, "ff_approve")
+        barred = scene.told("carol", MAY_NOT)
+        scene.user("alice").click(other, "ff_approve")
+        elsewhere = scene.told("alice", MAY_NOT)
+        scene.user("alice").click(answer, "ff_approve")
+        scene.user("bob").click(scene.until(answer, PATTERN), "Undo")
+        scene.until(answer, "Approve and archive")
+
+    assert "@oncall" in barred.all_text
+    assert "<@U0CAROL>" not in barred.all_text
+    assert "@oncall" not in elsewhere.all_text
+
+
+def test_who_approves_is_asked_how_it_was_confirmed(scene: Scene, answers: dict[str, Message]) -> None:
+    """56: one click archives and asks; the approver may say it later; then the pattern and the next answer have it."""
+    answer, alice, bob = answers["one"], scene.user("alice"), scene.user("bob")
+    alice.click(answer, "ff_approve")
+    alice.wait_for_modal("How was it confirmed?", PATIENCE)
+    silent = alice.submit({"how": " "})
+    alice.cancel()
+    approved = scene.until(answer, PATTERN)
+    said = scene.in_thread(answer, "How was it confirmed?")
+    bob.click(said, "ff_explain")
+    refused = bob.wait_for_modal("Only who approved it", PATIENCE)
+    alice.click(said, "ff_explain")
+    alice.wait_for_modal("How was it confirmed?", PATIENCE)
+    alice.submit({"how": "dmesg of the host shows the kill"})
+    told = scene.until(answer, "dmesg of the host shows the kill")
+    explained = scene.until(said, "dmesg of the host shows the kill")
+    scene.ask("f01", answers["two"].channel, by="bob")
+    scene.user("bob").click(scene.told("bob", "Run again"), "Run again")
+    next_answer = scene.answer_after(answers["two"], "f01")
+
+    (archived,) = [entry for entry in team_patterns(Status.APPROVED) if entry.id == pattern_of(approved)]
+    bob.click(told, "Undo")
+    scene.until(answer, "Approve and archive")
+    assert silent.errors == {"how": "Write it in one line, or choose Later."}
+    assert refused.title == "How was it confirmed?"
+    assert "ff_explain" not in str(explained.blocks)
+    assert archived.pattern.confirmation == "dmesg of the host shows the kill"
+    assert "dmesg of the host shows the kill" in next_answer.all_text
+
+
+def test_how_it_was_confirmed_is_kept_when_it_comes_too_late(scene: Scene, answers: dict[str, Message]) -> None:
+    """56: bob takes the approval back while alice writes: her words stay in the window, and nothing is archived."""
+    answer, alice = answers["two"], scene.user("alice")
+    alice.click(answer, "ff_approve")
+    alice.wait_for_modal("How was it confirmed?", PATIENCE)
+    scene.user("bob").click(scene.until(answer, PATTERN), "Undo")
+    scene.until(answer, "Approve and archive")
+
+    late = alice.submit({"how": "I saw it"})
+
+    assert late.errors == {"how": TAKEN_BACK}
+    assert not any(entry.pattern.confirmation == "I saw it" for entry in team_patterns())
+
+
+def test_a_reason_that_comes_too_late_is_kept(scene: Scene, answers: dict[str, Message]) -> None:
+    """33, 36: alice approves while bob writes why not: he is told in his window, which keeps what he wrote."""
+    answer, bob = answers["two"], scene.user("bob")
+    bob.click(answer, "ff_reject")
+    bob.wait_for_modal("Why is it wrong?", PATIENCE)
+    scene.user("alice").click(answer, "ff_approve")
+    approved = scene.until(answer, PATTERN)
+
+    late = bob.submit({"reason": "It was a drill"})
+    scene.user("alice").click(approved, "Undo")
+    scene.until(answer, "Approve and archive")
+
+    assert late.errors == {"reason": DECIDED}
 
 
 def test_two_clicks_by_two_people_make_one_pattern(scene: Scene, answers: dict[str, Message]) -> None:

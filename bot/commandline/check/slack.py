@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 
 from bot.app import DATABASE
-from bot.commandline.check.finding import CheckResult, missing, off, ok
+from bot.commandline.check.finding import CheckResult, CheckState, missing, off, ok
 from bot.settings import Settings
 from bot.slack.connect import REQUEST_PATH, make_client, no_socket, who_am_i
 from bot.slack.http_server import split_address
@@ -97,12 +97,13 @@ def _approvers(client: WebClient, approvers: Approvers, text: str) -> CheckResul
     if not text.strip():
         return off(name, "FIRSTFAULT_APPROVERS is empty: nobody may approve.")
     words = [word.strip() for word in text.split(",") if word.strip()]
-    trouble = [
-        *(f"{word}: {_KINDS}" for word in words if not read_approvers([word])),
-        *_unknown(approvers.users, lambda user: _person(client.users_info(user=user))),
-        *_unknown(approvers.emails, lambda email: _person(client.users_lookupByEmail(email=email))),
-        *_unknown(approvers.groups, lambda group: _members(client, group)),
-    ]
+    trouble = [*(f"{word}: {_KINDS}" for word in words if not read_approvers([word]))]
+    looked = [_channel(client, channel) for channel in approvers.channels]
+    trouble += [told.says for told in looked if told.state is CheckState.MISSING]
+    for some in (approvers, *approvers.channels.values()):
+        trouble += _unknown(some.users, lambda user: _person(client.users_info(user=user)))
+        trouble += _unknown(some.emails, lambda email: _person(client.users_lookupByEmail(email=email)))
+        trouble += _unknown(some.groups, lambda group: _members(client, group))
     if trouble:
         return missing(name, f"{'; '.join(trouble)}. {hint}")
     return ok(name, f"{counted(len(words), 'entry', 'entries')}, all known to Slack")

@@ -98,7 +98,8 @@ def _page(entry: Entry) -> Iterator[str]:
     yield from _labelled("Cause", pattern.cause)
     yield from _labelled("Fix", pattern.fix)
     if pattern.confirmation:
-        yield from _labelled("Make sure", pattern.confirmation)
+        seed = entry.origin is Origin.SEED  # a seed says what to look at, a person what they saw
+        yield from _labelled("Make sure" if seed else "Made sure", pattern.confirmation)
     for kind, clauses in (("Must", pattern.signature.must), ("Must not", pattern.signature.must_not)):
         for number, clause in enumerate(clauses):
             yield from _labelled("" if number else kind, _clause(clause))

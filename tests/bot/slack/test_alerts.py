@@ -2,13 +2,11 @@
 
 import hmac
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from bot.state.state import State, open_state
 from core.errors import SourceUnavailable
 from tests.support import diagnoses
 from tests.support import slack_samples as samples
+from tests.support.program import listening
 
 TOKEN, KEY = "a token of ours", "a key of ours"
 SECRET = "hf_" + "aZ3" * 12
@@ -156,35 +155,6 @@ def test_good_news_is_no_alert() -> None:
     """54: what is resolved needs no diagnosis."""
     assert is_over("[RESOLVED] JobFailed f02")
     assert not is_over(words_of(POSTED))
-
-
-@contextmanager
-def listening(status: int = 200) -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
-    """Another program's address, and what it heard."""
-    heard: list[tuple[dict[str, str], bytes]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            heard.append((dict(self.headers), self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(status)
-            if status in (301, 302):
-                self.send_header("Location", "/elsewhere")
-            self.end_headers()
-
-        do_GET = do_POST  # noqa: N815 the library's name
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the library's name
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/hook", heard
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def answer() -> SavedAnswer:
