@@ -1,6 +1,7 @@
 """Several attempts in one log: those that came to no iteration are attempts, too."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -30,9 +31,10 @@ RAISES = """\
 [rank0]:     raise RuntimeError(
 [rank0]: RuntimeError: Error(s) in loading state_dict for Linear:
 """
+ELASTIC = "torch/distributed/elastic/multiprocessing/api.py"
 REPORT = """\
-W1123 15:{m}:37.479000 17717 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 17735 closing signal SIGTERM
-E1123 15:{m}:37.751000 17717 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 1 (pid: 17736) of binary: /venv/bin/python3.11
+W1123 15:{m}:37.479000 17717 {elastic}:1028] Sending process 17735 closing signal SIGTERM
+E1123 15:{m}:37.751000 17717 {elastic}:1002] failed (exitcode: 1) local_rank: 1 (pid: 17736) of binary: /venv/bin/python
 """
 
 
@@ -49,11 +51,11 @@ def told(folder: Path, log: str) -> tuple[tuple[Attempt, ...], Diagnosis]:
 
 def minute(at: int, *parts: str) -> str:
     """Lines of an attempt that begins at that minute."""
-    return "".join(parts).replace("{m}", str(at))
+    return "".join(parts).replace("{m}", str(at)).replace("{elastic}", ELASTIC)
 
 
 def test_attempts_without_an_iteration_are_told(tmp_path: Path) -> None:
-    """torchrun starts ranks again that cannot load: three attempts, each from its first line to the report of its end."""
+    """torchrun starts ranks again which cannot load: three attempts, each up to the report of its end."""
     attempts, _ = told(
         tmp_path,
         minute(10, START, TRAINS, RAISES, REPORT) + minute(11, START, LOADS, RAISES, REPORT)
@@ -62,7 +64,7 @@ def test_attempts_without_an_iteration_are_told(tmp_path: Path) -> None:
 
     assert [len(one.numbers) for one in attempts] == [20, 0, 0]
     assert [one.end - one.start for one in attempts] == [34_504, 34_504, 34_504]
-    assert [following.start - one.end for one, following in zip(attempts, attempts[1:], strict=False)] == [25_496] * 2
+    assert [following.start - one.end for one, following in pairwise(attempts)] == [25_496] * 2
     assert {one.cause for one in attempts} == {"the checkpoint does not fit the model"}
 
 
