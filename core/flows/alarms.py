@@ -1,9 +1,10 @@
 """Alarms over a rolling window of flows: what its answers say again and again, with hysteresis.
 
 The judgement is that of ``core.flows.analyse``; here it is only asked whether it holds. A finding is an alarm when
-``RAISE`` answers in a row have it in their newest part (a hang at once: it lasted six steps already). A slowdown that
-fills the window is found no more, because nothing in it is faster: it stands as long as steps are longer than halfway
-back to what they were. It is over when ``OVER`` answers in a row say so.
+``RAISE`` answers in a row have it in their newest part, or ``NAMELESS`` where it names nobody, which is noise more
+often; a hang at once, for it lasted six steps already. A slowdown that fills the window is found no more, because
+nothing in it is faster: it stands as long as steps are longer than halfway back to what they were. It is over when
+``OVER`` answers in a row say so.
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ RAISE, OVER = (
     2,
     3,
 )  # answers in a row: nothing was raised in an hour of a healthy job (tests/bot/flows), see docs/LOG.md
+NAMELESS = 4  # the same of what names nobody: with two, real noise of thirty seconds raised one on a healthy job (d12)
 SOON = 2  # steps before the newest part that a finding may end and still reach it
 
 Key = tuple[str, str]  # the first NIC of a job, for a NIC is in one job; and who is named
@@ -78,7 +80,7 @@ class Alarms:
             case = self._cases.setdefault(key, _Case(job, finding, finding.start))
             case.job, case.finding, case.seen, case.missed = job, finding, case.seen + 1, 0
             case.level = _level(job, finding) or case.level
-            if not case.raised and (case.seen >= RAISE or finding.kind == "hang"):
+            if not case.raised and (finding.kind == "hang" or case.seen >= (RAISE if key[1] else NAMELESS)):
                 case.raised = True
                 told.append(self._alarm(State.RAISED, case))
         for key in [key for key in self._cases if key not in now]:
