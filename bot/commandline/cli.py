@@ -86,6 +86,9 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     topology: Annotated[
         Path | None, typer.Option("--topology", metavar="FILE", help="Of --flows: what is attached to what.")
     ] = None,
+    metrics: Annotated[
+        str | None, typer.Option("--metrics", metavar="URL", help="A Prometheus to ask. [FIRSTFAULT_METRICS]")
+    ] = None,
 ) -> None:
     """Say where to look first: events, nodes, stage and iteration.
 
@@ -102,6 +105,8 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     """  # noqa: D301 click reads the control byte
     if json and html is not None:
         raise typer.BadParameter("takes no --json beside it; run it twice", param_hint="--html")
+    if metrics is not None and not metrics.startswith(("http://", "https://")):
+        raise typer.BadParameter("begins with http:// or https://", param_hint="--metrics")
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
     from bot.fetch.jobs import Request  # noqa: PLC0415
 
@@ -119,6 +124,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
         paths=True,
         flows=flows,
         topology=topology,
+        metrics=metrics,
     )
     code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version())
     raise typer.Exit(code)
