@@ -86,7 +86,9 @@ def test_a_node_that_leaves_its_peers_is_named_from_prometheus() -> None:
     assert (path, more) == ("/api/v1/query_range", [])
     assert set(form) == {"query", "start", "end", "step"}
     assert 'Hostname=~"(node-0|node-1|node-2|node-3)(:[0-9]+)?"' in form["query"][0]
-    assert float(form["end"][0]) - float(form["start"][0]) == pytest.approx(END + 60)  # the first line comes after a minute
+    assert float(form["end"][0]) - float(form["start"][0]) == pytest.approx(
+        END + 60
+    )  # the first line comes after a minute
     assert "Authorization" not in headers
 
 
