@@ -31,7 +31,7 @@ def follow(folder: Path, topology: Path | None, *, seconds: float, every: float,
     """
     beside = folder / TOPOLOGY
     attached = topology or (beside if beside.is_file() else None)
-    watch = Watch(folder, read_topology(attached) if attached else Topology(), seconds)
+    watch = FlowsWatch(folder, read_topology(attached) if attached else Topology(), seconds)
     try:
         while True:
             for alarm in watch.look():
@@ -45,7 +45,7 @@ def follow(folder: Path, topology: Path | None, *, seconds: float, every: float,
         return READER_LEFT
 
 
-class Watch:
+class FlowsWatch:
     """A folder of flow records that is followed."""
 
     def __init__(self, folder: Path, topology: Topology, seconds: float) -> None:

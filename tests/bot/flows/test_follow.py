@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from benchmarks.flow_sets import Fault, Layout, simulate
 from bot.commandline.cli import app
-from bot.commandline.flows.follow import Watch
+from bot.commandline.flows.follow import FlowsWatch
 from core.errors import UnreadableFlows
 from core.flows.alarms import Alarm, State
 from core.flows.topology import topology_from
@@ -33,9 +33,9 @@ def rotated(folder: Path, seconds: int, *layouts: Layout) -> dict[str, object]:
     return topology
 
 
-def alarms(folder: Path, topology: dict[str, object], seconds: float) -> tuple[list[Alarm], Watch]:
+def alarms(folder: Path, topology: dict[str, object], seconds: float) -> tuple[list[Alarm], FlowsWatch]:
     """What is told of a folder, file after file, and who told it."""
-    watch = Watch(folder, topology_from(topology), seconds)
+    watch = FlowsWatch(folder, topology_from(topology), seconds)
     assert list(watch.look()) == []  # no file was seen twice
     return list(watch.look()), watch
 
