@@ -56,6 +56,7 @@ def investigate(
     """
     inputs = fetch_inputs(request, settings, progress)
     parsed = _parse(inputs, request, progress)
+    parsed, unmeasured = _measured(parsed, request, settings)
     network, unread = _network(request, inputs.job)
     earlier = earlier_attempts(inputs.job, inputs.neighbours, inputs.cache, links=settings.follow_links)
     with library_session(settings) as library:
@@ -64,8 +65,8 @@ def investigate(
             on_match(known_so_far(matches))
         diagnosis = diagnose_parsed(parsed, method=request.method, earlier=earlier, network=network)
         known = library.recall(diagnosis, matches)
-        skipped = (*diagnosis.skipped, *inputs.skipped, *unread, *library.skipped)
-    return Answer(inputs.job, replace(diagnosis, skipped=skipped), known)
+        skipped = (*diagnosis.skipped, *inputs.skipped, *unmeasured, *unread, *library.skipped)
+    return Answer(parsed.job, replace(diagnosis, skipped=skipped), known)
 
 
 def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text: OnText | None = None) -> Answer:
@@ -165,3 +166,13 @@ def _network(request: Request, job: Job) -> tuple[FlowsAnswer | None, tuple[Skip
     from bot.fetch.flows import flows_beside, flows_of  # noqa: PLC0415 few jobs have flows; polars takes its time
 
     return (flows_of(request.flows, request.topology), ()) if request.flows else flows_beside(job)
+
+
+def _measured(parsed: Parsed, request: Request, settings: Settings) -> tuple[Parsed, tuple[Skipped, ...]]:
+    """The job with the metrics that Prometheus has of it, where one is set, and why not, if it cannot be asked."""
+    address = request.metrics or settings.metrics
+    if not address:
+        return parsed, ()
+    from bot.fetch.prometheus import with_live_metrics  # noqa: PLC0415 few have one set
+
+    return with_live_metrics(parsed, address, settings.metrics_query)

@@ -158,6 +158,14 @@ class Settings(BaseSettings):
     follow_quiet: str = Field(
         "", description="hours without posts there, like `22:00-07:00`, by the clock of the machine; a digest follows"
     )
+    metrics: str = Field(
+        "",
+        description="Prometheus that is asked for the metrics of each job, like `http://prometheus:9090`; empty: none",
+    )
+    metrics_query: str = Field(
+        "",
+        description="PromQL in place of the usual query; `$nodes` stands for the job's nodes (docs/how-to/metrics.md)",
+    )
     webhook: str = Field("", description="address that is told of each diagnosis, as signed JSON; empty: none")
     webhook_secret: SecretStr = Field(SecretStr(""), description="key of the signature of `FIRSTFAULT_WEBHOOK`")
     alerts: str = Field("", description="address for Alertmanager's webhook receiver, at `/alerts`; empty: none")
@@ -184,7 +192,7 @@ class Settings(BaseSettings):
             raise ValueError("it is a span like 22:00-07:00")
         return span
 
-    @field_validator("model_url", "webhook")
+    @field_validator("model_url", "webhook", "metrics")
     @classmethod
     def _is_address(cls, url: str) -> str:
         if url and not url.startswith(("http://", "https://")):

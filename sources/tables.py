@@ -3,13 +3,15 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from core.errors import UnreadableLog
 from core.history.repeats import Incident
+from core.metrics.tensorboard import is_events, read_events
 from sources.given import read_given
 
 MOST_ROWS = 5_000_000  # a point a second for two months
@@ -18,16 +20,24 @@ _ITERATION = ("iteration", "step", "_step", "global_step")
 _SECONDS_A_DAY = 86_400.0
 _LAST = 4_102_444_800.0  # the year 2100: what is beyond, before 1970 or no number is no time
 _WHOLE = re.compile(r"([0-9]{1,15})(?:\.0)?")
+_MLFLOW = re.compile(rb"\d{13} \S{1,32} \d{1,9}(?:\n|$)")  # mlruns/<experiment>/<run>/metrics/<name>
 _MILLISECONDS = 1e11  # numbers beyond are milliseconds: as seconds they are the year 5138
 
 
 def read_progress(path: str) -> tuple[tuple[int, int], ...]:
     """Milliseconds since the epoch and iteration of each row that has both.
 
-    The columns are called time and iteration, or as W&B and TensorBoard call them. Raises UnreadableLog.
+    A CSV whose columns are called time and iteration, or as W&B, MLflow and TensorBoard call them; an event file of
+    TensorBoard; a metric of MLflow's file store. Of several metrics the one with most points. Raises UnreadableLog.
     """
-    points = []
-    for row in rows_of(path):
+    data = _given(path)
+    points: list[tuple[int, int]] = []
+    if is_events(data):
+        return _of_events(data, path)
+    if _MLFLOW.match(data):
+        lines = (line.split() for line in data.decode("utf-8", "replace").splitlines())
+        return tuple((int(line[0]), int(line[2])) for line in lines if _is_point(line))
+    for row in _one_metric(rows_of(path)):
         time, iteration = _named(row, _TIME), _named(row, _ITERATION)
         moment = _moment(time)
         number = _WHOLE.fullmatch(iteration.strip())
@@ -36,6 +46,29 @@ def read_progress(path: str) -> tuple[tuple[int, int], ...]:
     if not points:
         raise UnreadableLog(f"{path} has no row with a time and an iteration.", "Its columns are time,iteration.")
     return tuple(points)
+
+
+def _of_events(data: bytes, path: str) -> tuple[tuple[int, int], ...]:
+    scalars = read_events(data).scalars
+    most = Counter(one.tag for one in scalars).most_common(1)
+    if not most:
+        raise UnreadableLog(f"{path} holds no scalar.", "Name an event file of the training, not of its graph.")
+    return tuple((round(one.time * 1000), one.step) for one in scalars if one.tag == most[0][0] and one.step >= 0)
+
+
+def _is_point(line: list[str]) -> bool:
+    """Whether these words are a time in milliseconds, a value and a step."""
+    return len(line) >= 3 and all(_WHOLE.fullmatch(line[at]) for at in (0, 2))
+
+
+def _one_metric(rows: Iterator[Mapping[str, str]]) -> Iterator[Mapping[str, str]]:
+    """The rows of the metric with most points, where a column names them (MLflow)."""
+    first = next(rows, None)
+    if first is None or "key" not in first:
+        return chain([first] if first is not None else [], rows)
+    held = [first, *rows]
+    most = Counter(row.get("key", "") for row in held).most_common(1)[0][0]
+    return (row for row in held if row.get("key") == most)
 
 
 def read_incidents(path: str) -> tuple[Incident, ...]:
@@ -55,10 +88,17 @@ def read_incidents(path: str) -> tuple[Incident, ...]:
 def rows_of(path: str) -> Iterator[Mapping[str, str]]:
     """The rows of a CSV file by the names of its columns, in small letters. Raises UnreadableLog."""
     try:
-        text = read_given(Path(path)).decode("utf-8-sig", "replace")
+        text = _given(path).decode("utf-8-sig", "replace")
         for row in islice(csv.DictReader(io.StringIO(text, newline="")), MOST_ROWS):
             yield {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
-    except (OSError, csv.Error) as trouble:
+    except csv.Error as trouble:
+        raise UnreadableLog(f"{path} cannot be read: {trouble}.", "It has to be a CSV file with a header.") from trouble
+
+
+def _given(path: str) -> bytes:
+    try:
+        return read_given(Path(path))
+    except OSError as trouble:
         raise UnreadableLog(f"{path} cannot be read: {trouble}.", "It has to be a CSV file with a header.") from trouble
 
 

@@ -138,6 +138,11 @@ _PACKINGS = (
 _DECODER_ERRORS = (cast("type[Exception]", igzip_lib.error), zstandard.ZstdError, lzma.LZMAError)
 
 
+def is_packed(head: bytes) -> bool:
+    """Whether a file with these first bytes is packed."""
+    return any(head.startswith(packing.magic) for packing in _PACKINGS)
+
+
 def _packing_of(head: bytes, name: str) -> _Packing | None:
     for packing in _PACKINGS:
         if head.startswith(packing.magic):

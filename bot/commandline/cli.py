@@ -86,6 +86,9 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     topology: Annotated[
         Path | None, typer.Option("--topology", metavar="FILE", help="Of --flows: what is attached to what.")
     ] = None,
+    metrics: Annotated[
+        str | None, typer.Option("--metrics", metavar="URL", help="A Prometheus to ask. [FIRSTFAULT_METRICS]")
+    ] = None,
 ) -> None:
     """Say where to look first: events, nodes, stage and iteration.
 
@@ -102,6 +105,8 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     """  # noqa: D301 click reads the control byte
     if json and html is not None:
         raise typer.BadParameter("takes no --json beside it; run it twice", param_hint="--html")
+    if metrics is not None and not metrics.startswith(("http://", "https://")):
+        raise typer.BadParameter("begins with http:// or https://", param_hint="--metrics")
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
     from bot.fetch.jobs import Request  # noqa: PLC0415
 
@@ -119,6 +124,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
         paths=True,
         flows=flows,
         topology=topology,
+        metrics=metrics,
     )
     code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version())
     raise typer.Exit(code)
@@ -277,6 +283,15 @@ def flows(
     perfetto: Annotated[
         Path | None, typer.Option("--perfetto", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
     ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="FILE is the folder of a collector: raise alarms until Ctrl-C.")
+    ] = False,
+    window: Annotated[
+        float, typer.Option("--window", min=10, max=86400, metavar="SECONDS", help="Of --follow: judged together.")
+    ] = 300,
+    every: Annotated[
+        float, typer.Option("--every", min=0.1, max=3600, metavar="SECONDS", help="Of --follow: between two looks.")
+    ] = 5,
 ) -> None:
     """Find jobs, their steps and what slows them down in network flows alone.
 
@@ -284,14 +299,17 @@ def flows(
     firstfault flows flows.parquet --topology topology.json
     firstfault flows flows.parquet --topology topology.json --html flows.html
     firstfault flows nfcapd.202611221200 --topology topology.json --json | jq .findings
+    firstfault flows --follow /var/flows --topology topology.json
 
     Nothing runs in the jobs: switches or hosts export the flows (docs/how-to/flows.md tells how). What the records are
     too coarse for is told, not guessed.
 
-    Exit codes: 0 answered, 1 no job in the records, 2 wrong use or unreadable input.
+    Exit codes: 0 answered, 1 no job in the records, 2 wrong use or unreadable input; of --follow 130 after Ctrl-C.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.flows import command  # noqa: PLC0415 loads what --help must not
 
+    if follow:
+        raise typer.Exit(command.followed(file, topology, command.Forms(json, html, perfetto), window, every))
     raise typer.Exit(command.flows(file, topology, command.Forms(json, html, perfetto), version=version()))
 
 

@@ -24,6 +24,7 @@ class Request:
 
     insecure: whether the scheduler may be one that proves nothing; also when the settings say so.
     flows, topology: files of the job's network flows; without them those in flows/ of its folder.
+    metrics: address of a Prometheus; None: where the settings say.
     paths: whether ``job`` may be a path. Only for a person at a command line: from a chat it would read any file.
     """
 
@@ -40,6 +41,7 @@ class Request:
     paths: bool = False
     flows: Path | None = None
     topology: Path | None = None
+    metrics: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

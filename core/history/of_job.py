@@ -18,6 +18,7 @@ from core.course.wall import moment, zone
 from core.events.table import rows_by
 from core.facts import fact_of
 from core.history.attempt import Attempt, End, Suspect
+from core.history.restarts import BEGINNING, Restart, find_restarts
 from core.job import Status
 from core.logs.lines import NO_TIME
 from core.model import Confidence, Diagnosis, Role, Scope, Stage
@@ -26,9 +27,9 @@ from core.parsed import Parsed
 MILLISECOND = 1_000  # microseconds
 SKEW = 3  # ranks that share a file are this many iterations apart at most
 PAUSE = 10  # medians of a step: a shorter pause is no restart
-_BEGINNING = (Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.CHECKPOINT_LOADING)
 
 Span = tuple[int, int]  # microseconds of the logs' clock
+Begun = tuple[Course, Restart | None]  # how far an attempt came; how it began where an end before it was told
 
 
 def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
@@ -42,8 +43,9 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
     told = began is not None and ended is not None
     ahead = zone(began, first) if began is not None else 0
     low, high = (began + ahead, ended + ahead) if began is not None and ended is not None else (first, last)
-    courses = _courses(parsed, times, stages)
-    spans = _spans(courses, times, stages, (low, high))
+    begun = _begun(parsed, times, stages)
+    courses = [course for course, _ in begun]
+    spans = _spans(begun, times, stages, (low, high))
     saved = saved_times(parsed.table, parsed.memory)
     attempts = []
     for number, (course, (start, end)) in enumerate(zip(courses, spans, strict=True)):
@@ -89,26 +91,34 @@ def _in_stage(times: NDArray[np.int64], stages: NDArray[np.int8], stage: Stage, 
 # --- several attempts in the same files ----------------------------------------------------------------------------
 
 
-def _courses(parsed: Parsed, times: NDArray[np.int64], stages: NDArray[np.int8]) -> list[Course]:
-    """How far each attempt came; at least one, which may be empty."""
+def _begun(parsed: Parsed, times: NDArray[np.int64], stages: NDArray[np.int8]) -> list[Begun]:
+    """How far each attempt came, and the lines that tell its beginning; at least one, which may be empty."""
     table = parsed.table
     _, marks = find_markers(table, parsed.files, parsed.job.manifest.total_iterations, parsed.memory)
     number_of = np.array([origin.attempt for origin in table.origins], np.int64)
     by_number = number_of[marks.voices]
     if len(by_number) and by_number.min() < by_number.max():  # torchrun keeps a folder an attempt
-        return [course_of(marks.only(mine)) for _, mine in rows_by(by_number, np.arange(len(by_number)))]
-    cuts = _falls(marks)
-    places = np.searchsorted(np.array(cuts, np.int64), marks.times, side="right")
-    parts = [course_of(marks.only(np.flatnonzero(places == place))) for place in range(len(cuts) + 1)]
-    return [whole for part in parts for whole in _restarted(part, times, stages)]
+        return [(course_of(marks.only(mine)), None) for _, mine in rows_by(by_number, np.arange(len(by_number)))]
+    restarts = find_restarts(table, marks.rows, parsed.memory)
+    opens = [one.opens for one in restarts]
+    falls = [fell for before, fell in _falls(marks) if not any(before < one <= fell for one in opens)]
+    cuts = sorted([*((one.opens, one) for one in restarts), *((fell, None) for fell in falls)], key=lambda cut: cut[0])
+    places = np.searchsorted(np.array([time for time, _ in cuts], np.int64), marks.times, side="right")
+    parts = (course_of(marks.only(np.flatnonzero(places == place))) for place in range(len(cuts) + 1))
+    found: list[Begun] = []
+    for part, how in zip(parts, (None, *(one for _, one in cuts)), strict=True):
+        first, *others = _restarted(part, times, stages)
+        found += [(first, how), *((other, None) for other in others)]
+    return found
 
 
-def _falls(marks: Markers) -> list[int]:
-    """Times at which the voice that counts most often begins anew with a lower iteration."""
-    found: list[list[int]] = []
+def _falls(marks: Markers) -> list[tuple[int, int]]:
+    """Where the voice that begins anew most often counts a lower iteration: times of its line before, and of it."""
+    found: list[list[tuple[int, int]]] = []
     for _, mine in rows_by(marks.voices, np.flatnonzero(marks.times != NO_TIME)):
         fell = np.flatnonzero(np.diff(marks.numbers[mine]) < -SKEW)
-        found.append(sorted(int(marks.times[mine[at + 1]]) for at in fell))
+        when = marks.times[mine]
+        found.append(sorted(zip(when[fell].tolist(), when[fell + 1].tolist(), strict=True), key=lambda pair: pair[1]))
     return max(found, key=len, default=[])
 
 
@@ -118,23 +128,30 @@ def _restarted(course: Course, times: NDArray[np.int64], stages: NDArray[np.int8
     if pace is None:
         yield course
         return
-    begin = times[np.isin(stages, [STAGES.index(stage) for stage in _BEGINNING])]
+    begin = times[np.isin(stages, [STAGES.index(stage) for stage in BEGINNING])]
     told = np.diff(np.searchsorted(begin, course.times)) > 0
     cuts = np.flatnonzero(told & (course.pauses > PAUSE * pace.progress)) + 1
     for part in np.split(np.arange(len(course)), cuts):
         yield Course(course.numbers[part], course.times[part], course.rows[part], course.counts[part])
 
 
-def _spans(courses: list[Course], times: NDArray[np.int64], stages: NDArray[np.int8], whole: Span) -> list[Span]:
-    """When each attempt began and ended: between two lies the longest silence before a program begins anew."""
+def _spans(begun: list[Begun], times: NDArray[np.int64], stages: NDArray[np.int8], whole: Span) -> list[Span]:
+    """When each attempt began and ended: between two lies the longest silence before a program begins anew.
+
+    Where its end was told, as that of a launcher, the silence comes after that: a hang before it is no time between.
+    """
     starts, ends = [whole[0]], []
-    for one, following in pairwise(courses):
+    for (one, _), (following, how) in pairwise(begun):
         low = int(one.times[-1]) if len(one) else starts[-1]
         high = int(following.times[0]) if len(following) else whole[1]
+        if how is not None:
+            low = max(low, how.died) if how.died < how.opens else low  # a traceback has no clock of its own
+            high = how.opens
         within = (times >= low) & (times <= high)
         between = times[within]
-        anew = np.flatnonzero(np.isin(stages[within], [STAGES.index(stage) for stage in _BEGINNING]))
-        upto = int(anew[0]) + 1 if len(anew) and anew[0] > 0 else len(between)
+        anew = np.flatnonzero(np.isin(stages[within], [STAGES.index(stage) for stage in BEGINNING]))
+        told = how is None and len(anew) > 0 and anew[0] > 0
+        upto = int(anew[0]) + 1 if told else len(between)
         at = int(np.argmax(np.diff(between[:upto]))) + 1 if upto > 1 else 0
         ends.append(int(between[max(0, at - 1)]) if len(between) else low)
         starts.append(int(between[at]) if len(between) else high)

@@ -221,14 +221,18 @@ def _ended_at_once(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.bool
 
 
 def _below_all_clocks(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
-    """Which rows have no clock, and none below them in their file, which counts no iteration: they came at any time."""
+    """Which rows have no clock, and none below them in their file, which counts no iteration: they came at any time.
+
+    Where much is said below them, it went on.
+    """
     counting = set(np.unique(table.file[iterations.marks]).tolist())
     late = [rows[:0]]
     for file, said in rows_by(table.file, rows[~table.timed[rows]]):
         if file not in counting:
             below = np.arange(said[0], table.rows_of_file(file).stop)
-            clocks = below[table.timed[below]]
-            late.append(said[said > (clocks[-1] if len(clocks) else -1)])
+            clocks, heads = below[table.timed[below]], below[table.head[below]]
+            is_last = len(heads) - np.searchsorted(heads, said, side="right") <= WENT_ON
+            late.append(said[is_last & (said > (clocks[-1] if len(clocks) else -1))])
     return np.isin(rows, np.concatenate(late))
 
 

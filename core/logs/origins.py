@@ -229,9 +229,10 @@ def _beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[
     if len({(origin.node, origin.rank) for origin in sole.values()}) < MIN_STEMS:
         return list(seen)
     beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
+    told = {voice.file for voice, one in zip(voices, seen, strict=True) if (one.rank, one.local_rank) != (None, None)}
     return [
-        _like(origin, one) if one is not None and origin.node in (None, one.node) and origin.rank is None else origin
-        for origin, one in zip(seen, beside, strict=True)
+        _like(origin, one) if one is not None and origin.node in (None, one.node) and voice.file not in told else origin
+        for voice, origin, one in zip(voices, seen, beside, strict=True)
     ]
 
 

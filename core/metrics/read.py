@@ -1,4 +1,4 @@
-"""Files of ``metrics/``: CSV, the JSON of a Prometheus range query, and the text of a DCGM exporter."""
+"""Files of ``metrics/``: CSV, JSON of a Prometheus range query, text of a DCGM exporter, events of TensorBoard."""
 
 import io
 import math
@@ -16,6 +16,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.lines import NO_TIME, first_time
 from core.metrics.series import JOB, SECOND, Metric, of_samples
+from core.metrics.tensorboard import is_events, read_events
 
 MAX_SAMPLES = 5_000_000  # of all files: 400 bytes each while they are grouped
 MAX_SERIES = 200_000  # 10,000 accelerators with twenty metrics each
@@ -51,7 +52,7 @@ def read_metrics(files: Sequence[LogFile]) -> Metrics:
         problems.append(f"Of {len(files):,} files in metrics/ the first {MAX_FILES:,} were read.")
     for file in files[:MAX_FILES]:
         try:
-            samples = _read(file)
+            samples = _read(file, problems)
         except UnreadableLog as error:
             problems.append(error.message)
             continue
@@ -68,17 +69,29 @@ def read_metrics(files: Sequence[LogFile]) -> Metrics:
     return Metrics(tuple(found), tuple(problems))
 
 
-def _read(file: LogFile) -> Samples:
+def _read(file: LogFile, problems: list[str]) -> Samples:
     with file.open() as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise UnreadableLog(f"{file.name} was not read: it is larger than {MAX_BYTES:,} bytes.")
+    if is_events(data):
+        return _of_events(data, file.name, problems)
     if data.lstrip()[:1] in (b"{", b"["):
         return _of_prometheus(read_json(data, file.name), _stem(file.name))
     text = data.decode("utf-8", "replace")
     if next((_EXPOSED.match(line) for line in text.splitlines() if line and line[0] != "#"), None):
         return _of_exporter(text, file.name)
     return _of_csv(data, file.name)
+
+
+def _of_events(data: bytes, name: str, problems: list[str]) -> Samples:
+    """Scalars of TensorBoard by their tags; of the job."""
+    found = read_events(data)
+    if found.broken:
+        problems.append(f"{name}: {found.broken:,} records have a wrong check sum and were left out.")
+    if found.cut:
+        problems.append(f"{name} ends within a record, or is broken there: what stands before it was read.")
+    return _grouped((_key(one.tag, JOB), (_of_number(one.time), one.value, 1, one.step)) for one in found.scalars)
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import replace
 from core.answer.findings import Findings, Verdict
 from core.history.attempt import Attempt
 from core.history.of_job import attempts_of
+from core.history.restarts import find_restarts
 from core.model import Diagnosis
 from core.next.past import past_of
 from core.next.read import situation
@@ -20,9 +21,15 @@ def with_next_step(answer: Diagnosis, found: Findings, verdict: Verdict, earlier
     """
     now = situation(found, verdict, answer.events)
     answer = replace(answer, next=next_step(now))
-    if not earlier and found.parsed.iterations.began is None:
+    if not earlier and found.parsed.iterations.began is None and not _restarts(found):
         return answer
     *before, last = (*attempts_of(found.parsed, answer),) or (None,)
     if last is None or not (earlier or before):
         return answer
     return replace(answer, next=next_step(replace(now, past=past_of((*earlier, *before), last))))
+
+
+def _restarts(found: Findings) -> bool:
+    """Whether a program began anew in the job's own logs without counting its iterations again."""
+    parsed = found.parsed
+    return len(find_restarts(parsed.table, parsed.iterations.marks, parsed.memory)) > 0

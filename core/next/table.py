@@ -123,7 +123,7 @@ def _to_fix(now: Situation) -> NextStep | None:
 
 def _completed(now: Situation) -> NextStep | None:
     # Nobody waits for this job any more: what its own device does not report may be looked at in peace.
-    if not (now.completed and now.named):
+    if not (now.completed and now.named) or now.broken in (Broken.PROCESS, Broken.NUMBERS):
         return None
     return NextStep(
         Action.CHECK,

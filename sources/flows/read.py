@@ -3,20 +3,24 @@
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 import polars as pl
 
-from core.errors import BadTopology, FirstfaultError, UnreadableFlows
+from core.errors import BadTopology, FirstfaultError, UnreadableFlows, UnreadableLog
 from core.flows.table import OPTIONAL, REQUIRED
 from core.flows.topology import Topology, topology_from
-from sources.flows import netflow, nfdump, pcap, vpc
+from sources.flows import aws, azure, gcp, netflow, nfdump, pcap
 from sources.flows.records import Records
 from sources.given import read_given
+from sources.unpack import is_packed, open_log
 
 HEAD = 4_096  # bytes that tell a kind of file
 MAX_TOPOLOGY = 256 << 20  # bytes; 100,000 NICs take 20 MB
 MAX_RECORDS = 30_000_000  # take 6 GB: 10 million take 1.9 (docs/LOG.md)
 MAX_COLUMNS, MAX_NAME = 4_096, 64  # columns, and bytes of a name
+MAX_UNPACKED, PIECE = 4 << 30, 1 << 20  # bytes of a packed file, and of what is unpacked at once
 _CUT = "Cut it by time or by pod."
 KINDS = (
     "Parquet, CSV, captures of packets (pcap), NetFlow, IPFIX, nfdump's JSON, nfcapd files (where nfdump is installed)"
@@ -25,11 +29,16 @@ KINDS = (
 
 
 def read_flows(path: Path) -> Records:
-    """The records of a file.
+    """The records of a file, which may be packed.
 
     Raises:
         UnreadableFlows: it is missing, broken, empty or of no known kind.
     """
+    head = _head(path)
+    return _unpacked(path) if is_packed(head) else _read(path, head)
+
+
+def _head(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():  # readers of columns go back and forth in it
             raise UnreadableFlows(f"{path} is no regular file", "Name a file of flow records.")
@@ -39,6 +48,10 @@ def read_flows(path: Path) -> Records:
         raise UnreadableFlows(f"{path} cannot be read: {error.strerror}", "Name a file of flow records.") from error
     if not head:
         raise UnreadableFlows(f"{path} is empty", "docs/how-to/flows.md tells how to capture flow records.")
+    return head
+
+
+def _read(path: Path, head: bytes) -> Records:
     reader = _reader(head)
     if reader is None:
         raise UnreadableFlows(f"{path} is no file of flow records that is known", KINDS)
@@ -49,6 +62,31 @@ def read_flows(path: Path) -> Records:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]
         raise UnreadableFlows(f"{path} is broken or cut off: {reason}", "Export it again.") from error
+
+
+def _unpacked(path: Path) -> Records:
+    """The records of a packed file; of one that is cut off those that it still gives, and that it is."""
+    with TemporaryDirectory() as folder:
+        plain, told = Path(folder) / path.stem, list[str]()
+        try:
+            with open_log(lambda: path.open("rb"), path.name) as packed, plain.open("wb") as copy:
+                _copy(packed, copy, str(path))
+        except UnreadableLog as trouble:
+            told = [trouble.message]
+        try:
+            found = _read(plain, _head(plain))  # packed twice is no kind that is known
+        except UnreadableFlows as trouble:
+            raise UnreadableFlows(trouble.message.replace(str(plain), str(path)), trouble.hint) from trouble
+        return Records(found.frame, (*found.told, *told))
+
+
+def _copy(packed: BinaryIO, copy: BinaryIO, name: str) -> None:
+    room = MAX_UNPACKED
+    while piece := packed.read(PIECE):
+        room -= len(piece)
+        if room < 0:
+            raise UnreadableFlows(f"{name} unpacks to more than {MAX_UNPACKED:,} bytes", _CUT)
+        copy.write(piece)
 
 
 def read_topology(path: Path) -> Topology:
@@ -75,8 +113,10 @@ def _reader(head: bytes) -> Callable[[Path], Records] | None:
         (head.startswith(nfdump.MAGIC), nfdump.read_nfcapd),
         (pcap.is_capture(head), pcap.read_capture),
         (netflow.is_netflow(head), netflow.read_netflow),
+        (gcp.MARK in head, gcp.read_entries),
+        (any(mark in head for mark in azure.MARKS), azure.read_records),
         (head.lstrip().startswith((b"{", b"[")), nfdump.read_json),
-        (vpc.is_header(first), vpc.read_vpc),
+        (aws.is_header(first) or aws.is_bare(first), aws.read_text),
         (len(columns) > 1 and bool(columns & {*REQUIRED, *OPTIONAL}), _csv),
     )
     return next((reader for fits, reader in kinds if fits), None)
@@ -86,7 +126,8 @@ def _parquet(path: Path) -> Records:
     held = int(pl.scan_parquet(path).select(pl.len()).collect().item())  # its end tells; equal rows cost a file nothing
     if held > MAX_RECORDS:
         raise UnreadableFlows(f"{path} holds {held:,} records, and at most {MAX_RECORDS:,} are read", _CUT)
-    return Records(pl.read_parquet(path, columns=_wanted(pl.read_parquet_schema(path))))
+    columns = list(pl.read_parquet_schema(path))
+    return aws.read_table(path) if aws.is_table(columns) else Records(pl.read_parquet(path, columns=_wanted(columns)))
 
 
 def _csv(path: Path) -> Records:

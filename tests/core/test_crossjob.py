@@ -140,11 +140,25 @@ def test_fast_iterations_go_on_until_a_stop_takes_hold(stopped: float, went_on: 
 def test_others_iterate_until_they_notice_that_one_has_died(seconds: float, went_on: bool) -> None:
     """An exception ends a process; the iterations of the others within five seconds of it survive nothing."""
     last = 200 * FAST
-    died = four_nodes(
-        {n: steps(200, seconds=FAST) for n in range(3)} | {3: [at(last - seconds, "x"), *raised("ValueError: boom")]}
-    )
+    said = [at(last - seconds, "x"), *raised("ValueError: boom"), at(last, "y")]
+    died = four_nodes({n: steps(200, seconds=FAST) for n in range(3)} | {3: said})
 
     assert survival(died, "exception") == float(went_on)
+
+
+def test_an_exception_below_the_last_clock_of_its_file_came_at_any_time() -> None:
+    """A console beside the log that has the clocks: the line above it may be of the start of the program."""
+    died = four_nodes({n: steps(200, seconds=FAST) for n in range(3)} | {3: [at(0, "up"), *raised("ValueError: boom")]})
+
+    assert survival(died, "exception") == 0.0
+
+
+def test_what_follows_an_exception_at_once_is_more_of_it() -> None:
+    """A text of many lines, such as the array that an exception quotes, is no sign that the process went on."""
+    array = [at(9, f"[{n}.25, {n}.5]") for n in range(60)]
+    died = four_nodes({2: [at(9, line) for line in raised("ValueError: cannot convert [[0.25, 0.5],")] + array})
+
+    assert survival(died, "exception") == 0.0
 
 
 def test_a_line_that_is_no_exception_is_survived_by_fast_iterations() -> None:

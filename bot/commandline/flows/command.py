@@ -7,11 +7,13 @@ from pathlib import Path
 from rich.console import Console
 
 from bot.commandline.flows.documents import to_document
+from bot.commandline.flows.follow import follow
 from bot.commandline.flows.terminal import print_flows
 from bot.commandline.flows.trace import to_trace
 from bot.commandline.output import check_writable, patient_reader, write
 from bot.report.json_document import to_json
 from core.elsewhere import elsewhere
+from core.errors import UnreadableFlows
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.table import table_from
@@ -50,6 +52,13 @@ def flows(file: Path, topology: Path | None, forms: Forms, *, version: str) -> i
     with patient_reader() as reader:
         sys.stdout.write(to_json(to_document(answer)) if forms.json else _text(answer))
     return reader.exit_code or (ANSWERED if answer.jobs else INCONCLUSIVE)
+
+
+def followed(folder: Path, topology: Path | None, forms: Forms, window: float, every: float) -> int:
+    """Follow the folder of a collector; the exit code. UnreadableFlows where a page of it is wanted."""
+    if forms.html is not None or forms.perfetto is not None:
+        raise UnreadableFlows("--follow writes no page and no trace", "Ask for one of a single file.")
+    return follow(folder, topology, seconds=window, every=every, json=forms.json)
 
 
 def _text(answer: FlowsAnswer) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field, PlainSerializer
 
 from bot.report.json_document import Document, Number
 from bot.text.harmless import storable
-from core.flows.answer import Finding, FlowsAnswer, JobAnswer
+from core.flows.answer import Finding, FlowsAnswer, JobAnswer, Subject
 
 SCHEMA: Final = "firstfault.flows/1"
 
@@ -154,12 +154,11 @@ def _job(job: JobAnswer) -> JobDocument:
 
 
 def _finding(name: str, job: str, finding: Finding) -> FindingDocument:
-    who = finding.subject
     return FindingDocument(
         id=name,
         job=job,
         kind=finding.kind,
-        subject=SubjectDocument(nic=who.nic, server=who.server, group=who.group, switch=who.switch) if who else None,
+        subject=subject_document(finding.subject),
         steps=finding.steps,
         start=finding.start / 1e6,
         end=finding.end / 1e6,
@@ -167,6 +166,11 @@ def _finding(name: str, job: str, finding: Finding) -> FindingDocument:
         because=storable(finding.because),
         evidence=_evidence(finding.evidence),
     )
+
+
+def subject_document(who: Subject | None) -> SubjectDocument | None:
+    """Who a finding points at, as other programs read it."""
+    return SubjectDocument(nic=who.nic, server=who.server, group=who.group, switch=who.switch) if who else None
 
 
 def _evidence(evidence: Mapping[str, float | str]) -> dict[str, float | str]:

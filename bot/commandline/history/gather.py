@@ -45,7 +45,7 @@ class RunAttempts:
 def gather(wanted: HistoryRequest, settings: Settings, progress: Progress | None = None) -> RunAttempts:
     """Find and read the attempts of a run. Raises FirstfaultError where there is none."""
     path = Path(wanted.run)
-    if wanted.paths and path.suffix == ".csv" and path.is_file():
+    if wanted.paths and path.is_file() and _tells_progress(path):
         attempts, problems = attempts_of_points(read_progress(wanted.run), wanted.seconds)
         return RunAttempts(path.stem, attempts, problems)
     cache = FolderCache(settings.cache) if wanted.use_cache else None
@@ -71,6 +71,11 @@ def gather(wanted: HistoryRequest, settings: Settings, progress: Progress | None
         raise NoLogs(f"No attempt of {name or wanted.run} has logs.", "Were they moved, or not yet copied?")
     called = members[0].run or name or wanted.run
     return _all(called, read, cache, problems, progress)
+
+
+def _tells_progress(path: Path) -> bool:
+    """Whether a file is a table of progress and no log: by its name, for any log may begin with numbers."""
+    return path.suffix == ".csv" or "tfevents" in path.name or (path.parent.name == "metrics" and not path.suffix)
 
 
 def _holds_jobs(path: Path) -> bool:

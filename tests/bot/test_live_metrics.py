@@ -1,0 +1,189 @@
+"""Metrics live from Prometheus: the real program where it is installed, and a server that answers as it does."""
+
+import json
+import math
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from bot.fetch.prometheus import with_live_metrics
+from bot.settings import load_settings
+from core.diagnose import diagnose_parsed
+from core.errors import BadSettings
+from tests.core.metrics.test_metrics import END, stopped
+from tests.support.jobs import START, parse
+
+EPOCH = int(START.timestamp())
+
+
+def clock_of(node: int, second: int) -> float:
+    """A clock that fell on node-2 ten minutes before the end."""
+    return (210 if node == 2 and second > 1800 else 1410) + 5 * math.sin(second + node)
+
+
+@contextmanager
+def answering(status: int, body: bytes, headers: dict[str, str] | None = None) -> Iterator[tuple[str, list[Any]]]:
+    """A server that answers every request so; its address, and path, form and headers of what it was asked."""
+    asked: list[Any] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            asked.append((self.path, parse_qs(form), dict(self.headers)))
+            self.send_response(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def matrix() -> bytes:
+    """A range query's answer as Prometheus 2.42 gives it."""
+    series = [
+        {
+            "metric": {"__name__": "DCGM_FI_DEV_SM_CLOCK", "Hostname": f"node-{node}", "gpu": "0"},
+            "values": [[EPOCH + second, str(clock_of(node, second))] for second in range(0, END, 15)],
+        }
+        for node in range(4)
+    ]
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": series}}).encode()
+
+
+def test_a_node_that_leaves_its_peers_is_named_from_prometheus() -> None:
+    """As from a file in metrics/; what was asked holds the query, its nodes and its time, and nothing else."""
+    with answering(200, matrix()) as (address, asked):
+        parsed, skipped = with_live_metrics(parse(stopped()), address, "")
+
+    answer = diagnose_parsed(parsed)
+    assert skipped == ()
+    assert [one.node for one in answer.nodes] == ["node-2"]
+    assert answer.metrics[0].lines[0].file == "metrics/prometheus.json"
+    (path, form, headers), *more = asked
+    assert (path, more) == ("/api/v1/query_range", [])
+    assert set(form) == {"query", "start", "end", "step"}
+    assert 'Hostname=~"(node-0|node-1|node-2|node-3)(:[0-9]+)?"' in form["query"][0]
+    assert float(form["end"][0]) - float(form["start"][0]) == pytest.approx(
+        END + 60
+    )  # the first line comes after a minute
+    assert "Authorization" not in headers
+
+
+def test_a_query_of_ones_own_is_sent_with_the_nodes_in_it() -> None:
+    """Points of names count as points."""
+    with answering(200, matrix()) as (address, asked):
+        with_live_metrics(parse(stopped()), address, 'up{instance=~"$nodes"}')
+
+    assert asked[0][1]["query"] == ['up{instance=~"node-0|node-1|node-2|node-3"}']
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (400, b'{"status":"error","errorType":"bad_data","error":"invalid parameter"}', "bad_data: invalid parameter"),
+        (503, b"down", "status 503"),
+        (302, b"", "status 302"),
+        (200, b"<html>", "no JSON"),
+        (200, b"[1]", "none of Prometheus"),
+    ],
+)
+def test_what_goes_wrong_is_told_and_ends_no_diagnosis(status: int, body: bytes, says: str) -> None:
+    """In the words of Prometheus where it has some; no redirect is followed."""
+    with answering(status, body, {"Location": "http://127.0.0.1:1/"} if status == 302 else None) as (address, asked):
+        parsed, (skipped,) = with_live_metrics(parse(stopped()), address, "")
+
+    assert skipped.step == "metrics"
+    assert says in skipped.reason
+    assert parsed.job.metrics == ()
+    assert len(asked) == 1
+
+
+def test_nobody_there_is_told_without_the_address_of_a_secret() -> None:
+    """A name and password in the address are not told."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    _, (skipped,) = with_live_metrics(parse(stopped()), f"http://me:hunter2@127.0.0.1:{port}", "")
+
+    assert "127.0.0.1 gave no metrics" in skipped.reason
+    assert "hunter2" not in skipped.reason
+
+
+def test_an_address_without_a_scheme_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As any other address among the settings."""
+    monkeypatch.setenv("FIRSTFAULT_METRICS", "prometheus:9090")
+    with pytest.raises(BadSettings):
+        load_settings()
+
+
+@contextmanager
+def real_prometheus(folder: Path) -> Iterator[str]:
+    """Prometheus as it is installed, with the clocks of four nodes as its exporter would have given them."""
+    text = ["# TYPE DCGM_FI_DEV_SM_CLOCK gauge"]
+    text += [
+        f'DCGM_FI_DEV_SM_CLOCK{{Hostname="node-{node}",gpu="0"}} {clock_of(node, second)} {EPOCH + second}'
+        for node in range(4)
+        for second in range(0, END, 15)
+    ]
+    (folder / "clocks.txt").write_text("\n".join([*text, "# EOF", ""]))
+    (folder / "prometheus.yml").write_text("")
+    blocks = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(folder / "clocks.txt"), str(folder / "data")]
+    subprocess.run(blocks, check=True, capture_output=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        at = f"127.0.0.1:{free.getsockname()[1]}"
+    where = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+    where += [f"--web.listen-address={at}", "--storage.tsdb.retention.time=100y"]
+    with subprocess.Popen(["prometheus", *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            _wait_until_ready(f"http://{at}/-/ready", process)
+            yield f"http://{at}"
+        finally:
+            process.terminate()
+
+
+def _wait_until_ready(address: str, process: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            assert process.poll() is None, "Prometheus has ended"
+            assert time.monotonic() < deadline, "Prometheus does not answer"
+
+
+def test_the_real_prometheus_is_asked(tmp_path: Path) -> None:
+    """Its own parser takes our usual query, and the node is named."""
+    if shutil.which("prometheus") is None or shutil.which("promtool") is None:
+        pytest.skip("prometheus is not installed")
+    with real_prometheus(tmp_path) as address:
+        parsed, skipped = with_live_metrics(parse(stopped()), address, "")
+        _, (refused,) = with_live_metrics(parse(stopped()), address, "up{")
+
+    assert skipped == ()
+    assert [one.node for one in diagnose_parsed(parsed).nodes] == ["node-2"]
+    assert "bad_data" in refused.reason
