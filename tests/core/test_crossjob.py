@@ -140,7 +140,7 @@ def test_fast_iterations_go_on_until_a_stop_takes_hold(stopped: float, went_on: 
 def test_others_iterate_until_they_notice_that_one_has_died(seconds: float, went_on: bool) -> None:
     """An exception ends a process; the iterations of the others within five seconds of it survive nothing."""
     last = 200 * FAST
-    said = [at(last - seconds, "x"), *raised("ValueError: boom"), at(last, "y")]
+    said = [*(at(last - seconds, line) for line in raised("ValueError: boom")), at(last - seconds + 2, "y")]
     died = four_nodes({n: steps(200, seconds=FAST) for n in range(3)} | {3: said})
 
     assert survival(died, "exception") == float(went_on)
