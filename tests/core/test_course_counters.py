@@ -16,6 +16,7 @@ ROUNDS = 12
         ("it {n:4d} of 300  cost 2.51  load 0ms", 11, 300),
         ("round {n} err=0.51 input=0.00s", 11, None),
         ("epoch {n}/900  mse 3.020e-02  365 ms", 11, 900),
+        ("episode ep={ten} ms=205 norm=2.88", 110, None),
         ("epoch 3 batch {n}/40 obj 0.0123 | read 0.001 calc 0.181", 11, 40),
         ("msg=progress step={ten} of=400 cost=0.13602 step_ms=206", 110, 400),
         ("upd n:{ten} loss:0.5298 data:0.04", 110, None),

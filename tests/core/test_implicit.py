@@ -483,3 +483,25 @@ def test_a_machine_whose_name_ends_like_that_of_a_daemon_trains() -> None:
     for known in ({"nodes": ("flow-a", "flow-b", "flow-c", "flow-d")}, {}):
         found = diagnose(job(files, status=Status.UNKNOWN, **known), [])
         assert [node.node for node in found.nodes] == ["flow-b"]
+
+
+@pytest.mark.parametrize(("status", "headline"), [(Status.CANCELLED, "stopped from outside"), (Status.FAILED, "")])
+def test_a_job_that_was_cancelled_without_a_clock_was_stopped_whoever_did_it(status: Status, headline: str) -> None:
+    """Nobody knows whether it still made progress, and no line tells of a fault."""
+    said = {n: [f"step {step} loss 2.{step}" for step in range(9)] for n in range(4)}
+    found = diagnose(four_nodes(said, status=status), [])
+
+    assert headline in found.headline
+    assert (found.scope is Scope.JOB) == (status is Status.CANCELLED)
+    assert found.confidence is Confidence.WEAK
+
+
+def test_who_had_to_be_killed_while_all_others_stopped_when_told_to_stood_still() -> None:
+    """Also where that one does other work: a server ends on SIGTERM like everybody else."""
+    said = {n: [f"sweep {step} local 0.1s" for step in range(9)] for n in (1, 2, 3)}
+    said[0] = [f"{kind} {step}" for step in range(9) for kind in ("hub waits", "hub sums", "hub sends")]
+    codes = {"node-0": 137, "node-1": 143, "node-2": 143, "node-3": 143}
+    found = diagnose(four_nodes(said, exit_codes=codes, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == ["node-0"]
+    assert "node-0 had to be killed; 3 others stopped when told to." in found.why

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.course.shift import find_shift
 from core.diagnose import diagnose
+from core.job import Status
 from core.model import Diagnosis, Scope
 from tests.support.jobs import at, four_nodes
 
@@ -77,3 +78,31 @@ def test_six_marks_are_enough_when_the_last_ones_are_far_longer() -> None:
     assert shift is not None
     assert shift.place == 4
     assert find_shift(np.array([0.34, 0.33, 0.33, 0.32, 0.33, 2.73])) is None
+
+
+def test_a_part_that_was_told_as_0_may_rise() -> None:
+    """What is shorter than the clock shows is told as 0 ms; no step is told by a clock here."""
+
+    def says(rank: int, n: int) -> str:
+        slow = n > 20
+        return f"round {n} err 0.5 take {500 + n % 3 if slow and rank == 2 else 0} ms, gather {510 if slow and rank != 2 else 3} ms"
+
+    said = {rank: [says(rank, n) for n in range(1, 41)] for rank in range(4)}
+    found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == ["node-2"]
+    assert any("take ms rose" in why for why in found.why)
+
+
+def test_parts_of_twenty_steps_are_seconds_too() -> None:
+    """They are longer than any step, and no longer than what passes from one line to the next."""
+    said = {
+        rank: [
+            at(8 * n, f"clock {20 * n} busy {7.6 if rank == 1 else 2.0}s idle {0.1 if rank == 1 else 5.7}s")
+            for n in range(1, 12)
+        ]
+        for rank in range(4)
+    }
+    found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == ["node-1"]

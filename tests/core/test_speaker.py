@@ -60,3 +60,33 @@ def test_of_two_processes_that_failed_neither_is_taken() -> None:
     )
 
     assert not any(one.nodes for one in diagnose(told, []).events if "libcudart" in one.template)
+
+
+def test_what_rays_driver_raises_again_is_said_on_the_node_of_the_actor() -> None:
+    """By the address that the text holds; who has that address says so when it starts, or job.json does."""
+    error = (
+        "ray.exceptions.RayTaskError(AssertionError): ray::Learner.gradient() (pid=27307, ip=10.150.1.13, actor_id=37)"
+    )
+    driver = ["driver: step 1 loss 2.5", *raised(error)]
+    told = job(
+        {"head.log": lines(*driver)},
+        nodes=("head", "wk-1", "wk-2"),
+        node_addresses={"head": ("10.150.1.11",), "wk-1": ("10.150.1.12",), "wk-2": ("10.150.1.13",)},
+    )
+    found = diagnose(told, [])
+
+    assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["wk-2"])
+
+
+def test_of_numbers_that_are_wrong_everywhere_any_actor_may_tell() -> None:
+    """ray.get raises what it gets first."""
+    error = (
+        "ray.exceptions.RayTaskError(FloatingPointError): ray::Learner.apply() (pid=27307, ip=10.150.1.13, actor_id=37)"
+    )
+    told = job(
+        {"head.log": lines("driver: step 1 loss 2.5", *raised(error))},
+        nodes=("head", "wk-1", "wk-2"),
+        node_addresses={"wk-2": ("10.150.1.13",)},
+    )
+
+    assert not diagnose(told, []).nodes

@@ -168,3 +168,53 @@ def test_nodes_are_compared_where_nobody_tells_ranks() -> None:
     assert (answer.scope, [node.node for node in answer.nodes]) == (Scope.NODE, ["h-c"])
     assert answer.nodes[0].ranks == ()
     assert "rank" not in answer.nodes[0].because
+
+
+def plain(last: int) -> list[str]:
+    """Steps without any clock."""
+    return [f"step {n} loss: 2.{n}" for n in range(last)]
+
+
+def test_files_that_name_themselves_in_a_line_that_all_say_are_of_one_machine_each() -> None:
+    """No clock is needed, and no digit in the names."""
+    named = {f"{one}.log": [f"{one} lightgbm 4.7.0", *plain(3 * n)] for n, one in enumerate(("luna", "sol", "terra"))}
+    phases = {f"{one}.log": [f"{one} started", *plain(3)] for one in ("train", "eval")}
+
+    assert nodes(named)[0] == ("luna", "sol", "terra")
+    assert nodes(phases)[0] == ()
+
+
+def test_files_with_ranks_of_their_own_are_of_one_machine_each() -> None:
+    """But for those that are called after their ranks; what stands beside them under the same name is theirs."""
+    labelled = {f"{one}.err": [f"[rank{n}]: {text}" for text in plain(4)] for n, one in enumerate(("kiwi", "mango"))}
+    beside = labelled | {f"{one}.out": plain(4) for one in ("kiwi", "mango")}
+    numbered = {f"w{n}.err": [f"[rank{n}]: {text}" for text in plain(4)] for n in range(2)}
+
+    assert nodes(labelled)[0] == nodes(beside)[0] == ("kiwi", "mango")
+    assert not {origin.node for origin in parse(job({n: lines(*t) for n, t in beside.items()})).table.origins} - {
+        "kiwi",
+        "mango",
+    }
+    assert nodes(numbered)[0] == ("rank 0", "rank 1")
+
+
+def test_what_all_names_end_in_is_no_part_of_a_machines_name() -> None:
+    """bergen-json.log and oslo-json.log are of bergen and oslo."""
+    assert nodes({f"{one}-json.log": STEPS for one in ("bergen", "oslo")})[0] == ("bergen", "oslo")
+
+
+def test_a_number_behind_a_dot_is_no_machine() -> None:
+    """workerlog.0 names nobody; where job.json names machines, the one that each file speaks of is its own."""
+    said = {f"workerlog.{n}": [f"yq0{n} | trainer {n}/3", *plain(5)] for n in range(3)}
+
+    assert "0" not in nodes(said)[0]
+    assert nodes(said, nodes=("yq00", "yq01", "yq02"))[0] == ("yq00", "yq01", "yq02")
+
+
+def test_streams_of_one_process_have_one_speaker() -> None:
+    """stderr.1 tells its rank, stdout.1 nothing; w0.jsonl its host, w0.err nothing."""
+    numbered = {f"stderr.{n}": [f"worker {n}/3 on mz{n}", *plain(4)] for n in range(3)}
+    numbered |= {f"stdout.{n}": ["Full thread dump"] for n in range(3)}
+    table = parse(job({name: lines(*said) for name, said in numbered.items()})).table
+
+    assert {origin.node for origin in table.origins} == {"mz0", "mz1", "mz2"}

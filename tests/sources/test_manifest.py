@@ -62,6 +62,9 @@ def test_a_good_manifest_is_kept_whole() -> None:
         ("failed", "FAILED"),
         ("Completed ", "COMPLETED"),
         ("CANCELLED by 1000", "CANCELLED"),
+        ("TIMEOUT", "CANCELLED"),
+        ("NODE_FAIL", "FAILED"),
+        ("Succeeded", "COMPLETED"),
         (None, "UNKNOWN"),
         ("", "UNKNOWN"),
     ],
@@ -77,7 +80,7 @@ def test_a_status_is_read_in_any_case(said: str | None, status: str) -> None:
     ("changes", "field", "value", "sentence"),
     [
         ({"job_id": "k"}, "job_id", "j", "calls the job 'k', its folder 'j': the folder's name is used"),
-        ({"status": "NODE_FAIL"}, "status", "UNKNOWN", "has the status 'NODE_FAIL', which is none of"),
+        ({"status": "REQUEUE_HOLD"}, "status", "UNKNOWN", "has the status 'REQUEUE_HOLD', which is none of"),
         ({"status": ["FAILED"]}, "status", "UNKNOWN", "has a status that is no text: it was left out"),
         ({"model": {"a": 1}}, "model", None, "has a model that is no text: it was left out"),
         ({"start": True}, "start", None, "has a start that is no text: it was left out"),

@@ -184,6 +184,12 @@ PRINTED: dict[str, tuple[list[str], list[str]]] = {
         [f"trainer-{n % 2}   | step {n}" for n in range(6)] + ["store       | | ready", "store       | ok"],
         ["trainer-0: step 0", "trainer-1: step 1"],
     ),
+    "names before bars that nothing pads": (
+        [f"{name}  | step {n}" for n in range(12) for name in ("red", "green", "blue")]
+        + ["green  | Traceback (most recent call last):"]
+        + [f'green  |   File "train.py", line {n}' for n in range(9)],
+        ["red: step 0", "green: step 0"],
+    ),
     "objects with names of their own": (
         [f'{{"v":"info","ms":179536976{n}265,"who":"w{n % 2}","txt":"round closed","round":{n}}}' for n in range(4)],
         ["2026-11-22T17:49:20.265000Z INFO round closed round=0 who=w0"],

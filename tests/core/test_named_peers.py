@@ -1,0 +1,31 @@
+"""Exceptions that nobody knows: whoever names another one in them tells of that one."""
+
+from core.diagnose import diagnose
+from core.model import Role, Scope
+from tests.support.jobs import at, four_nodes, judged, raised, steps
+
+CLOSED = "RingError: left neighbour 10.61.0.11 closed the ring"
+
+
+def test_an_exception_that_names_an_address_tells_of_a_peer() -> None:
+    """It does not accuse who raises it."""
+    told = judged(four_nodes({1: [*steps(3), at(9, "x"), *raised(CLOSED)]}))
+    own = judged(four_nodes({1: [*steps(3), at(9, "x"), *raised("RingError: shape is [3, 4]")]}))
+
+    assert [one.role for one in told if one.fact.kind == "peer lost"] == [Role.PROPAGATED]
+    assert [one.role for one in own if one.fact.kind == "exception"] == [Role.ROOT]
+
+
+def test_an_exception_that_names_another_node_leads_to_it() -> None:
+    """All others say that one is gone, in words of their own."""
+    said = {n: [*steps(3), at(9, "x"), *raised("RingError: node-2 went away")] for n in (0, 1, 3)}
+    found = diagnose(four_nodes(said | {2: steps(3)}), [])
+
+    assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["node-2"])
+
+
+def test_its_own_address_or_that_of_itself_is_no_peers() -> None:
+    """localhost is everybody's."""
+    own = judged(four_nodes({1: [*steps(3), at(9, "x"), *raised("BindError: cannot listen on 127.0.0.1:8080")]}))
+
+    assert {one.role for one in own if one.fact.kind == "exception"} == {Role.ROOT}
