@@ -84,8 +84,8 @@ def test_a_part_that_was_told_as_0_may_rise() -> None:
     """What is shorter than the clock shows is told as 0 ms; no step is told by a clock here."""
 
     def says(rank: int, n: int) -> str:
-        slow = n > 20
-        return f"round {n} err 0.5 take {500 + n % 3 if slow and rank == 2 else 0} ms, gather {510 if slow and rank != 2 else 3} ms"
+        take, gather = (500 + n % 3, 3) if rank == 2 else (0, 510)
+        return f"round {n} err 0.5 take {take if n > 20 else 0} ms, gather {gather if n > 20 else 3} ms"
 
     said = {rank: [says(rank, n) for n in range(1, 41)] for rank in range(4)}
     found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
