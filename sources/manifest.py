@@ -31,13 +31,13 @@ def parse_manifest(job_id: str, content: bytes) -> tuple[Manifest, tuple[str, ..
         return Manifest(job_id), ("job.json is not a JSON object and was left out.",)
     return _Fields(job_id, fields).manifest()
 
+
 # Other words of schedulers for these states: sacct(1) of Slurm, JOB STATE CODES; kubernetes.io, Pod lifecycle, Phase.
 _SAME_STATE = {
     "SUCCEEDED": "COMPLETED",
     "TIMEOUT": "CANCELLED", "DEADLINE": "CANCELLED", "PREEMPTED": "CANCELLED", "REVOKED": "CANCELLED",
     "NODE_FAIL": "FAILED", "OUT_OF_MEMORY": "FAILED", "BOOT_FAIL": "FAILED",
 }  # fmt: skip
-
 
 
 class _Fields:

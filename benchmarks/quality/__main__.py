@@ -3,7 +3,9 @@
 The labelled jobs of the project are in lab.tar.xz and other.tar.xz beside this file: real small training jobs with
 injected faults, of our lab and of other stacks. --jobs and --truth take larger sets, told apart by their ids: those of
 the lab are f or s and two digits, public ones begin with "pub-", and all others are the set `other`.
---also takes further sets under names of their own.
+--blind measures those of blind.tar.xz too: made by authors who had seen neither rules nor results, and scored once
+before their misses were read (docs/LOG.md); since then they are seen. --also takes further sets under names of their
+own.
 """
 
 import argparse
@@ -31,6 +33,7 @@ LAB = Path(__file__).parent / "lab.tar.xz"  # folders jobs/ and truth/
 RESULTS = ROOT / "benchmarks" / "results"
 DOCUMENTS = (RESULTS / "repository.md", RESULTS / "quality.md")
 OTHER = Path(__file__).parent / "other.tar.xz"  # the same, of other stacks (benchmarks/results/quality.md)
+BLIND = Path(__file__).parent / "blind.tar.xz"  # the same, of jobs that no rule was written for
 SETS = ("lab", "public", "other")
 _OF_LAB = re.compile(r"[fs]\d\d|lab\d+-\d+")
 
@@ -47,9 +50,10 @@ class LabelledSet:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables, and write them into the documents when asked to."""
     options = _parser().parse_args(arguments)
-    with labelled_jobs(options.jobs, options.truth) as (jobs, truth):
+    with labelled_jobs(options.jobs, options.truth) as (jobs, truth), blind_jobs() as blind:
         truths = read_truths(truth)
         chosen = [LabelledSet(name, jobs, _of_set(name, truths)) for name in options.set or SETS]
+        chosen += [blind] if options.blind else []
         chosen += [LabelledSet(name, place, read_truths(Path(labels))) for name, place, labels in options.also]
         chosen = [one for one in chosen if one.truths]
         if not chosen:
@@ -69,6 +73,14 @@ def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, P
             with tarfile.open(archive) as packed:
                 unpack(packed, folder)
         yield jobs or f"{folder}/jobs", truth or Path(folder, "truth")
+
+
+@contextmanager
+def blind_jobs() -> Iterator[LabelledSet]:
+    """The jobs of the blind sets, unpacked for as long as they are measured."""
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(BLIND) as packed:
+        unpack(packed, folder)
+        yield LabelledSet("blind", f"{folder}/jobs", read_truths(Path(folder, "truth")))
 
 
 def _measure(chosen: Sequence[LabelledSet], options: argparse.Namespace) -> int:
@@ -116,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
     parser.add_argument("--jobs", metavar="DIR", help="folder or URL with the jobs")
     parser.add_argument("--truth", type=Path, metavar="DIR", help="folder with one ID.json a job")
+    parser.add_argument("--blind", action="store_true", help="the jobs of the blind sets too")
     parser.add_argument("--set", action="append", choices=SETS, help="only these jobs")
     parser.add_argument(
         "--also", action="append", nargs=3, default=[], metavar=("NAME", "JOBS", "TRUTH"), help="a set of that name too"

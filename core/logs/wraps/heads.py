@@ -79,7 +79,7 @@ def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | N
         if reading is None or not _are_names(column, names, reading, always=always):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
-            return _speakers(column, said, reading)
+            return _speakers(column, said, reading, always=always)
     return None
 
 
@@ -126,7 +126,7 @@ def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, alwa
     return not is_read_anyway and (always or are_made_alike(names))
 
 
-def _speakers(column: Column, said: Sequence[Said], reading: Reading) -> Speakers:
+def _speakers(column: Column, said: Sequence[Said], reading: Reading, *, always: bool) -> Speakers:
     names = sorted({one.name for one in said})
     shapes = sorted({_DIGITS.sub(rb"[0-9]+", re.escape(name).replace(rb"\-", b"-")) for name in names})[:_MAX_SHAPES]
     pattern = re.compile(
@@ -141,5 +141,7 @@ def _speakers(column: Column, said: Sequence[Said], reading: Reading) -> Speaker
     )
     is_pair = column.key.endswith(b"=")  # which ``named_pairs`` would find again
     before_table = 2 * sum(one.rest.lstrip().startswith(b"|") for one in said) > len(said)
-    # templates of all speakers must be the same, and what stands before a table is none of its columns
-    return Speakers(pattern, reading, is_taken_off=is_pair or before_table or len({mask(name) for name in names}) > 1)
+    # templates of all speakers must be the same, and what stands before a table is none of its columns; what stands
+    # before each line was put there, before the labels of launchers and the tracebacks that are read by their beginning
+    differ = len({mask(name) for name in names}) > 1
+    return Speakers(pattern, reading, is_taken_off=always or is_pair or before_table or differ)

@@ -136,3 +136,18 @@ def test_what_mpirun_writes() -> None:
     assert unwrapped(tagged).startswith(b"2026-11-22T13:09:00 \x1erank=0\x1eepoch 0 mse 0.5\n")
     assert layers(plain) == ["mpirun", "heads"]
     assert b"2026-11-01T13:09:00 \x1enode=wk1\x1frank=1\x1e" in unwrapped(plain)
+
+
+def test_a_name_before_each_line_is_taken_off_so_that_what_stands_behind_begins_the_line() -> None:
+    """Labels of launchers and tracebacks are read by their beginning, and tracebacks make long turns."""
+    trace = [
+        "Traceback (most recent call last):",
+        *(f'  File "train.py", line {n}' for n in range(20)),
+        "KeyboardInterrupt",
+    ]
+    said = [f"[dgx0{r}] 11/23/2026 17:11:{n:02} - INFO - step {n}" for n in range(8) for r in (2, 5, 6)]
+    said += [f"[dgx0{r}] [rank{r}]: {line}" for r in (6, 2, 5) for line in trace]
+    found = unwrapped("\n".join(said).encode() + b"\n").splitlines()
+
+    assert {line.split(b"\x1e")[1] for line in found} == {b"node=dgx02", b"node=dgx05", b"node=dgx06"}
+    assert b"\x1enode=dgx06\x1e[rank6]: Traceback (most recent call last):" in found
