@@ -35,10 +35,7 @@ def setup(subject: Subject, question: Question) -> Lines | None:
         return sentences + [cited(f"By job.json: {name}: {value}.") for name, value in fields[:MAX_FIELDS]]
     if question.says(*_OF_JOB) or sentences:
         return [*sentences, *_whole(subject)]
-    return find(subject, question) or [
-        cited("job.json does not tell that, and no line speaks of it by these words."),
-        *_whole(subject),
-    ]
+    return find(subject, question)
 
 
 def _whole(subject: Subject) -> list[str]:

@@ -1,5 +1,6 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
+from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
@@ -92,6 +93,8 @@ def blame(subject: Subject, _question: Question) -> Lines:
         sentences.append(cited(f"By what was logged it counts as {_OF_CATEGORY[category]}."))
     if diagnosis.scope is Scope.JOB:
         sentences.append(cited("It concerns the whole job, so no single machine is at fault.", *ids))
+    if kind not in _NODE_KINDS and (changed := argument_line(subject)):
+        sentences.append(changed)
     if lead and lead.lines:
         sentences += raw(lead.lines, 2)
     return sentences
