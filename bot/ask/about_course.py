@@ -88,6 +88,8 @@ def _hung(subject: Subject) -> Lines:
         sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why))}"))
     else:
         sentences.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
+        if diagnosis.scope in (Scope.NODE, Scope.JOB):
+            sentences.append(cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
     if ends and len(course):
         pause = (ends[1] - int(course.times[-1])) / SECOND
         last = f"The last iteration, {int(course.numbers[-1]):,}, was complete at {clock(int(course.times[-1]))}"
@@ -151,6 +153,8 @@ def reached(subject: Subject, question: Question) -> Lines:
             if iterations.total
             else ""
         )
+        if iterations.total and question.says("remain", "left", "missing", "still"):
+            share += f", {iterations.total - iterations.last:,} remain"
         sentences.append(cited(f"It came to iteration {iterations.last:,}{share}.{stage}"))
     if len(iterations.of_rank) > 1:
         few, most = min(iterations.of_rank.values()), max(iterations.of_rank.values())
@@ -173,7 +177,8 @@ def order(subject: Subject, question: Question) -> Lines:
         told = [cited(ending(subject, _unit(subject, node)), "N1") for node in first]
         lead = subject.leading
         own = [_when(subject, lead)] if lead and not told else []
-        return [*told, *own, *(line for line in began(subject, question) if line not in own)]
+        said = _said(subject, lead) if own and lead else "\n"
+        return [*told, *own, *(line for line in began(subject, question) if said not in line)]
     found = look.ends(subject.parsed)
     names = ("N1.ended", "N1.why")
     silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]

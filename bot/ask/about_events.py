@@ -71,7 +71,8 @@ def ended(subject: Subject, question: Question) -> Lines:
         elif not sentences:
             sentences = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
         if lead := subject.leading:
-            sentences.append(cited(f"What ended it: {subject.told(lead)}", lead.id))
+            at = 0 if not by_exit_code(subject) else len(sentences)
+            sentences.insert(at, cited(f"What ended it: {subject.told(lead)}", lead.id))
     if code is not None:
         return [*exit_code(subject, code), *sentences]
     if question.says("exit", "code"):

@@ -21,6 +21,9 @@ NOT_LOGGED = "No line tells"  # how a denial of a number begins
 FEW = 5  # values whose mean stands for the end of a series
 _PACE = ("took", "take", "slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
 _ANY = re.compile("")
+_STEP_TIME = Measure(
+    _ANY, "time per iteration|iter(?:ation)? time|step[_ ]time|time/iter|sec/it|s/it|time", "", "its time"
+)
 _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
 
 
@@ -30,8 +33,9 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     if measure is not None:
         return _measure(subject, question, measure)
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
-    if wanted == "time" or (not wanted and question.iterations):
-        return _pace(subject, question)
+    if wanted == "time":
+        at = told(subject, question, _STEP_TIME) if question.iterations else []
+        return [*at[:2], *(_pace(subject, question) or [])]
     if wanted and (question.ranks or question.nodes):
         own = told(subject, question, Measure(_ANY, rf"{wanted}(?:[_ ]norm)?", "", wanted))
         if own:

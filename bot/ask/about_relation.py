@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.ask.about_events import said_in_evidence, telling_words
 from bot.ask.about_lines import by_rarity
@@ -21,6 +22,7 @@ from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role
 
 SECOND = 1_000_000
+HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
 _IGNORED = {
     Role.ROOT: "No, do not ignore {id}: it is a direct trace of the fault.",
     Role.PROPAGATED: "{id} is a consequence, not the cause: a healthy peer says that somebody died or timed out.",
@@ -82,41 +84,47 @@ def _of_lines(subject: Subject, question: Question, told: Found) -> list[str]:
         return _of_event(subject, question, event)
     rows = table.rows_of([int(table.event[places[0]])]).get(int(table.event[places[0]]), np.array(places))
     nodes = sorted({node for row in rows.tolist() if (node := table.origins[table.voice[row]].node)})
-    who = f"{len(nodes)} of {wording.counted(len(parsed.nodes), 'node')}" if len(nodes) > 1 else "".join(nodes) or "it"
-    stands = f"“{wording.without_clock(first.text.strip())[:90]}” was logged by {who}, {wording.times(len(rows))}"
-    why = _grounds(subject, template, rows)
+    every = wording.counted(len(parsed.nodes), "node")
+    who = f"by {len(nodes)} of {every}" if len(nodes) > 1 else f"by {nodes[0]}" if nodes else f"in {first.file}"
+    stands = f"“{wording.without_clock(first.text.strip())[:90]}” was logged {who}, {wording.times(len(rows))}"
+    against, near = _grounds(subject, template, rows)
     lead = subject.leading
+    none = "That is not among the evidence, though nothing rules out that it has to do with it"
+    says = "No, by what the logs tell that is not what failed" if against else none
+    why = "; ".join((*against, *near))
     return [
-        cited(f"No, by what the logs tell that is not what failed: {'; '.join(why)}."),
+        cited(f"{says}: {why}." if why else f"{says}."),
         cited(f"{stands}, {look.span(table, rows)}."),
         cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else [])),
         *quoted(told, 2),
     ]
 
 
-def _grounds(subject: Subject, template: Template, rows: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> list[str]:
-    """Why lines are not counted as what failed, a clause each."""
+def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tuple[list[str], list[str]]:
+    """Why lines cannot be what failed, and how they lie to the first sign, a clause each."""
     parsed, usual = subject.parsed, subject.parsed.usual
     fact = fact_of(template.sample, block=template.block)
-    why = []
+    against: list[str] = []
+    near: list[str] = []
     if fact is not None and fact.role is Role.BENIGN:
-        why.append(f"it is known to be harmless ({lower(fact.says)})")
+        against.append(f"it is known to be harmless ({lower(fact.says)})")
+    if fact is not None and fact.role in (Role.PROPAGATED, Role.TEARDOWN):
+        against.append(f"it follows from another end ({lower(fact.says)})")
     if usual is not None and usual.anywhere.get(template.id, 0):
-        why.append("successful jobs log it too")
+        against.append("successful jobs log it too")
     times = parsed.table.time[rows]
     known = times[times != NO_TIME]
-    if len(known):
-        begin, sign, course = int(known.min()), wording.first_sign(subject.diagnosis), parsed.iterations.course
-        after = int((course.times > begin).sum()) if len(course) else 0
-        if after:
-            why.append(f"{wording.counted(after, 'iteration')} were completed after it first came")
-        if sign is not None and begin < sign - SECOND:
-            why.append(f"it was there {duration((sign - begin) / SECOND)} before the first sign at {clock(sign)}")
-        elif sign is not None and begin > sign:
-            why.append(f"it came {duration((begin - sign) / SECOND)} after the first sign")
-    if fact is not None and fact.role in (Role.PROPAGATED, Role.TEARDOWN):
-        why.append(f"it follows from another end ({lower(fact.says)})")
-    return why or ["the diagnosis does not count it among its evidence"]
+    if not len(known):
+        return against, near
+    begin, sign, course = int(known.min()), wording.first_sign(subject.diagnosis), parsed.iterations.course
+    after = int((course.times > begin).sum()) if len(course) else 0
+    if after >= HEALTHY:
+        against.append(f"{wording.counted(after, 'iteration')} were completed after it first came")
+    if sign is not None and begin < sign - SECOND:
+        near.append(f"it was there {duration((sign - begin) / SECOND)} before the first sign at {clock(sign)}")
+    elif sign is not None and begin > sign:
+        near.append(f"it came {duration((begin - sign) / SECOND)} after the first sign at {clock(sign)}")
+    return against, near
 
 
 def _lines_meant(subject: Subject, question: Question) -> Found:

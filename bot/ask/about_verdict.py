@@ -88,13 +88,13 @@ def blame(subject: Subject, _question: Question) -> Lines:
     else:
         reason = "a process crashed, which code and hardware cause alike" if kind == "process" else cause
         sentences = [cited(f"The logs do not tell code from hardware{f': {reason}{where}' if reason else ''}.", *ids)]
+    if kind not in _NODE_KINDS and (changed := argument_line(subject)):
+        sentences.append(changed)
     category = category_of(diagnosis, subject.known)
     if category in _OF_CATEGORY and not side:
         sentences.append(cited(f"By what was logged it counts as {_OF_CATEGORY[category]}."))
     if diagnosis.scope is Scope.JOB:
         sentences.append(cited("It concerns the whole job, so no single machine is at fault.", *ids))
-    if kind not in _NODE_KINDS and (changed := argument_line(subject)):
-        sentences.append(changed)
     if lead and lead.lines:
         sentences += raw(lead.lines, 2)
     return sentences

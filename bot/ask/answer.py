@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ask.about_lines import find, in_evidence
+from bot.ask.about_measures import measure_of
 from bot.ask.about_numbers import NOT_LOGGED
 from bot.ask.about_relation import has_clock
-from bot.ask.about_topics import presence, topic_of
+from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
 from bot.ask.chatter import is_chatter
 from bot.ask.choose import Choice, Turn, choose
@@ -40,6 +41,12 @@ _BY_WORDS = {
     "verdict": ("why", "cause", "reason", "summar"),
     "next": ("fix", "solve", "help", "check"),
 }
+# Intents that may be asked with the name of a number ("would more memory help"); any other asks for the number itself
+_BESIDE_NUMBERS = (
+    "numbers", "harmless", "restart", "changed", "blame", "presence", "compare", "explain", "sure", "next", "find",
+    "verdict", "before", "missing", "setup", "read", "began",
+)  # fmt: skip
+_UNITS = ("rank", "node", "machine", "host", "worker", "gpu", "process", "pod")
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
@@ -146,6 +153,9 @@ def _wanted(
         yield asked, whole
     if several:
         yield from sure
+    if not several and whole not in _BESIDE_NUMBERS and measure_of(asked) is not None:
+        yield asked, "numbers"
+        return
     for guess in _meant(asked, guesses):
         yield asked, guess.intent
 
@@ -159,6 +169,10 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     """The lines of an intent; where a trouble is asked for by name ("killed by an OOM"), whether it is there."""
     if intent in _OF_TIMES and has_clock(asked) and (lines := ANSWERS["harmless"][1](subject, asked)):
         return lines
+    if intent == "numbers" and topic_of(asked) is topics()["oom"]:
+        told = ANSWERS[intent][1](subject, asked) or []
+        denied = not told or told[0].startswith(NOT_LOGGED)
+        return [*told, *(presence(subject, asked) or [])] if denied else told
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
     if topic is not None and topic.special:
         found = presence(subject, asked) or []
@@ -194,6 +208,8 @@ def _by_names(asked: Question) -> list[IntentGuess]:
         return [IntentGuess("presence", LEAST)]
     if asked.iterations:
         return [IntentGuess("reached", LEAST)]
+    if asked.says("which", "who", "whose") and asked.says(*_UNITS):
+        return [IntentGuess("suspect", LEAST)]
     return [IntentGuess(intent, LEAST) for intent, stems in _BY_WORDS.items() if asked.says(*stems)][:1]
 
 

@@ -13,11 +13,12 @@ _BETWEEN = re.compile(
     r"[?\uff1f!\u3002;\uff1b,\uff0c:]{1,8}\s{0,8}|\s{1,8}(?:and|und|plus|also|then|but|aber|sowie|[-+&\u2013\u2014])\s{1,8}",
     re.IGNORECASE,
 )
+_LEADS = re.compile(r"^(?:and|und|also|then|but|aber|or|oder)\s{1,8}", re.IGNORECASE)
 
 
 def parts_of(question: Question) -> list[Question]:
     """Its parts in their order, each with all names of the whole; none where it is one question."""
-    texts = [text.strip() for text in _BETWEEN.split(question.text)]
+    texts = [_LEADS.sub("", text.strip()) for text in _BETWEEN.split(question.text)]
     parts = [(text, normal(text, question.nodes, question.jobs)) for text in texts if text]
     read = [replace(question, text=text, plain=plain) for text, plain in parts]
     kept = [part for part in read if len(part.plain.split()) >= MIN_WORDS or _names_trouble(part)]
