@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files as package_files
 
 from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes
+from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -14,7 +15,7 @@ from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import seek
 from core.facts import fact_of
-from core.model import EventEvidence, Evidence, Role
+from core.model import EventEvidence, Evidence, Role, Scope
 
 _NAME = re.compile(r"\b[A-Z][A-Za-z]{2,60}(?:Error|Exception|Failure|Timeout)\b")  # of an exception, as code writes it
 
@@ -140,7 +141,8 @@ def _piece(subject: Subject, name: str) -> list[str]:
             return piece_lines(subject, one)
         says = _meaning(one)
         sentences = [cited(f"{subject.told(one).rstrip('.')}.{says} {wording.ROLE[one.role].capitalize()}.", one.id)]
-        sentences += [*behind(subject, one), *raw(one.lines, 2)]
+        changed = argument_line(subject) if subject.diagnosis.scope is Scope.JOB and one is subject.leading else ""
+        sentences += [*([changed] if changed else []), *behind(subject, one), *raw(one.lines, 2)]
         return (
             sentences
             + [cited(_fault(fault), fault.id) for fault in subject.known if fault.exact and name in fault.events][:1]

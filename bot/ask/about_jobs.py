@@ -57,9 +57,8 @@ def compare(subject: Subject, question: Question) -> Lines | None:
 def changed(subject: Subject, question: Question) -> Lines:
     """What differs from the last successful job with the same settings, or from a job that is named."""
     own = subject.parsed.job.manifest
-    wanted = [*question.jobs, *reversed(subject.diagnosis.coverage.baseline_ids)]
     others = {manifest.job_id: manifest for manifest in subject.beside.manifests()}
-    before = next((others[name] for name in wanted if name in others), None)
+    before = next((others[name] for name in question.jobs if name in others), None) or _good(subject)
     if before is None:
         return [cited("There is no successful job with these settings, so nothing tells what changed.")]
     other = subject.beside.subject(before.job_id)
@@ -86,15 +85,18 @@ def changed(subject: Subject, question: Question) -> Lines:
 
 def argument_line(subject: Subject) -> str:
     """What the command has differently from that of a successful job; empty where nothing is known."""
-    wanted = subject.diagnosis.coverage.baseline_ids
-    others = {manifest.job_id: manifest for manifest in subject.beside.manifests() if manifest.job_id in wanted}
-    one = next((others[name] for name in wanted if name in others), None)
+    one = _good(subject)
     told = argument_changes(one.extra, subject.parsed.job.manifest.extra) if one else []
-    return (
-        cited(f"Its command differs from that of {one.job_id}, which succeeded: {'; '.join(told[:6])}.")
-        if told and one
-        else ""
-    )
+    if one is None or not told:
+        return ""
+    return cited(f"Its command differs from that of {one.job_id}, which succeeded: {'; '.join(told[:6])}.")
+
+
+def _good(subject: Subject) -> Manifest | None:
+    """The last successful job with the same settings, of the same size where there is one."""
+    ids, size = subject.diagnosis.coverage.baseline_ids, subject.parsed.job.manifest.world_size
+    good = [manifest for manifest in subject.beside.manifests() if manifest.job_id in ids]
+    return max(good, key=lambda one: (one.world_size == size, one.job_id), default=None)
 
 
 def before(subject: Subject, question: Question) -> Lines:

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
@@ -15,7 +16,7 @@ from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.look import found_rows
-from core.answer.measured import Measured, measured
+from core.answer.measured import Measured, beside_name, measured
 from core.logs.lines import NO_TIME
 from core.naming import natural
 
@@ -26,11 +27,11 @@ _BESIDE = ("compare", "other", "than", "vs", "versus", "peer", "rest", "differ",
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number that people ask for: how they call it, how lines call it, what such a line holds, its name."""
+    """A number that people ask for: how they call it, what stands in a line, what else that line holds, its name."""
 
     asked: re.Pattern[str]
-    name: str
-    line: str
+    value: re.Pattern[bytes]
+    line: re.Pattern[bytes] | None
     called: str
 
 
@@ -42,7 +43,7 @@ def measure_of(question: Question) -> Measure | None:
 
 def told(subject: Subject, question: Question, measure: Measure) -> Lines:
     """Its values: at an iteration, of a node beside the others, of a rank, or in their course; empty where none is."""
-    found = measured(subject.parsed, measure.name, measure.line)
+    found = measured(subject.parsed, measure.value, measure.line)
     if not len(found):
         return []
     shown = found
@@ -134,5 +135,22 @@ def measures() -> tuple[Measure, ...]:
     """All of them."""
     said = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["measures"]
     return tuple(
-        Measure(re.compile(one["asked"]), one["name"], one.get("line", ""), one["called"]) for one in said.values()
+        Measure(
+            re.compile(one["asked"]),
+            beside_name(one["name"]),
+            re.compile(one["line"].encode(), re.IGNORECASE) if "line" in one else None,
+            one["called"],
+        )
+        for one in said.values()
     )
+
+
+@cache
+def of_series() -> Mapping[str, Measure]:
+    """The same for what the job has series of, by their names: of a rank or a node its own lines tell."""
+    names = {
+        "loss": "loss(?: value)?",
+        "grad": "grad(?:ient)?[_ ]?norm",
+        "time": "time per iteration|iter(?:ation)? time|step[_ ]time|time/iter|sec/it|s/it|time",
+    }
+    return {name: Measure(re.compile(name), beside_name(said), None, name) for name, said in names.items()}

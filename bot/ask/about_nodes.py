@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
@@ -32,7 +33,8 @@ def suspect(subject: Subject, question: Question) -> Lines:
         lead = subject.leading
         why = joined(*map(wording.sentence, diagnosis.why[:2]))
         sentences = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *([lead.id] if lead else []))]
-        return [*sentences, *([cited(why)] if why else [])]
+        changed = argument_line(subject) if diagnosis.scope is Scope.JOB else ""
+        return [*sentences, *([changed] if changed else []), *([cited(why)] if why else [])]
     sentences = _of_one(subject, diagnosis.nodes[0].node)
     sentences += [
         cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N2.other", "N.peers")

@@ -1,13 +1,12 @@
 """Answers about numbers that the logs carry: loss, gradient norm, pace, memory; at an iteration, or in their course."""
 
-import re
 from collections.abc import Sequence
 from math import isfinite
 
 import numpy as np
 
 from bot.ask.about_lines import by_rarity
-from bot.ask.about_measures import Measure, measure_of, told
+from bot.ask.about_measures import Measure, measure_of, of_series, told
 from bot.ask.about_topics import presence
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
@@ -20,10 +19,6 @@ from core.model import Series
 NOT_LOGGED = "No line tells"  # how a denial of a number begins
 FEW = 5  # values whose mean stands for the end of a series
 _PACE = ("took", "take", "slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
-_ANY = re.compile("")
-_STEP_TIME = Measure(
-    _ANY, "time per iteration|iter(?:ation)? time|step[_ ]time|time/iter|sec/it|s/it|time", "", "its time"
-)
 _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
 
 
@@ -34,10 +29,10 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return _measure(subject, question, measure)
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
     if wanted == "time":
-        at = told(subject, question, _STEP_TIME) if question.iterations else []
+        at = told(subject, question, of_series()[wanted]) if question.iterations else []
         return [*at[:2], *(_pace(subject, question) or [])]
     if wanted and (question.ranks or question.nodes):
-        own = told(subject, question, Measure(_ANY, rf"{wanted}(?:[_ ]norm)?", "", wanted))
+        own = told(subject, question, of_series()[wanted])
         if own:
             return own
     found = [one for one in subject.parsed.iterations.series if wanted and wanted in one.name.casefold()]

@@ -39,6 +39,8 @@ def verdict(subject: Subject, _question: Question) -> Lines:
         sentences.append(cited(cause.says, *cause.cites[:2]))
     elif diagnosis.why:
         sentences.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
+    if diagnosis.scope is Scope.JOB and (changed := argument_line(subject)):
+        sentences.append(changed)
     if subject.leading:
         sentences += raw(subject.leading.lines, 1)
     if diagnosis.next:

@@ -38,16 +38,19 @@ class Measured:
         return Measured(self.name, self.rows[kept], self.values[kept])
 
 
-def measured(parsed: Parsed, name: str, line: str = "") -> Measured:
+def beside_name(name: str) -> re.Pattern[bytes]:
+    """An expression for a number beside a name, itself an expression; case is ignored. Groups: the name, the number."""
+    named = rb"(?<![a-z0-9])([a-z]{0,20}_?(?:" + name.encode() + rb")[a-z_]{0,12})"
+    return re.compile(named + _BETWEEN + rb"(" + _NUMBER + rb")(?![0-9a-z_.:]{0,3}[:_])", re.IGNORECASE)
+
+
+def measured(parsed: Parsed, value: re.Pattern[bytes], beside: re.Pattern[bytes] | None = None) -> Measured:
     """All numbers beside a name; of several spellings the one that most lines have.
 
     Args:
-        name: a pattern, case ignored.
-        line: a pattern that the line must hold as well.
+        value: of ``beside_name``.
+        beside: what the line must hold as well.
     """
-    named = rb"(?<![a-z0-9])([a-z]{0,20}_?(?:" + name.encode() + rb")[a-z_]{0,12})"
-    value = re.compile(named + _BETWEEN + rb"(" + _NUMBER + rb")(?![0-9a-z_.:]{0,3}[:_])", re.IGNORECASE)
-    beside = re.compile(line.encode(), re.IGNORECASE) if line else None
     table = parsed.table
     rows: list[int] = []
     names: list[bytes] = []
