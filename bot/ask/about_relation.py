@@ -35,6 +35,9 @@ _CAUSE = {
     Role.TEARDOWN: "No, {id} comes after the fault: the launcher or the scheduler ends the job with it.",
     Role.BENIGN: "No, {id} looks bad and is harmless.",
 }
+_NAME = re.compile(
+    r"(?<![\w./-])(?=[A-Za-z.]{0,30}[0-9_])[A-Za-z][\w.]{2,40}(?![\w/])"
+)  # of a counter or a port: load1, swp1
 _CLOCK = re.compile(r"(?<![0-9:])([0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9])?)(?![0-9:])")
 
 
@@ -139,6 +142,10 @@ def _lines_meant(subject: Subject, question: Question) -> Found:
         alone = search(subject.parsed, (when[1],))
         both = (search(subject.parsed, (when[1], word)) for word in words if alone.lines)
         return next((found for found in both if found.lines), alone)
+    called = [name for name in _NAME.findall(question.text) if name not in question.nodes]
+    named = next((one for name in called if (one := search(subject.parsed, (name,))).lines), None)
+    if named is not None:
+        return named
     found = by_rarity(subject, words, node=node)
     return found if found.lines else by_rarity(subject, words)
 

@@ -46,6 +46,14 @@ _BESIDE_NUMBERS = (
     "numbers", "harmless", "restart", "changed", "blame", "presence", "compare", "explain", "sure", "next", "find",
     "verdict", "before", "missing", "setup", "read", "began",
 )  # fmt: skip
+_ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
+_OF_ANYBODY = (
+    "last",
+    "setup",
+    "reached",
+    "presence",
+    "find",
+)  # intents that any question with a node's name looks like
 _UNITS = ("rank", "node", "machine", "host", "worker", "gpu", "process", "pod")
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
@@ -148,6 +156,8 @@ def _wanted(
     sure = [(part, _of_named(asked, guess.intent)) for part, guess in parts if guess.margin >= SURE]
     sure = [(asked if intent in _OF_WORDS else part, intent) for part, intent in sure if intent in ANSWERS]
     whole = _of_named(asked, guesses[0].intent) if guesses[0].margin >= SURE else ""
+    if (asked.nodes or asked.ranks) and asked.says(*_ACCUSES) and guesses[0].intent in _OF_ANYBODY:
+        yield asked, "suspect"
     several = {intent for _, intent in sure} - {whole}
     if several and whole in ANSWERS and whole not in {intent for _, intent in sure}:
         yield asked, whole
