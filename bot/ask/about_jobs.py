@@ -93,10 +93,14 @@ def argument_line(subject: Subject) -> str:
 
 
 def _good(subject: Subject) -> Manifest | None:
-    """The last successful job with the same settings, of the same size where there is one."""
-    ids, size = subject.diagnosis.coverage.baseline_ids, subject.parsed.job.manifest.world_size
+    """The successful job with the same settings whose size and command are the most alike, of several the last."""
+    ids, own = subject.diagnosis.coverage.baseline_ids, subject.parsed.job.manifest
     good = [manifest for manifest in subject.beside.manifests() if manifest.job_id in ids]
-    return max(good, key=lambda one: (one.world_size == size, one.job_id), default=None)
+    return max(
+        good,
+        key=lambda one: (one.world_size == own.world_size, -len(argument_changes(one.extra, own.extra)), one.job_id),
+        default=None,
+    )
 
 
 def before(subject: Subject, question: Question) -> Lines:
