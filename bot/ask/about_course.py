@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -17,11 +18,15 @@ from core.model import EventEvidence, Role, Scope, Stage
 SECOND = 1_000_000
 _NO_CLOCK = "No line of these logs has a clock, so they do not tell when."
 _ORDER = ("order", "sequence", "timeline", "happen")
+_BETWEEN = ("between", "notic", "detect", "react", "elaps")
+_SILENT = ("silent", "quiet", "line", "log", "alive", "still", "longest", "wrote", "speak", "spoke")
 
 
 def began(subject: Subject, question: Question) -> Lines:
     """The first sign and what came after it, or when one event was said."""
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
+    if not events and question.says(*_BETWEEN, *_ORDER) and not question.says(*_SILENT) and len(timeline(subject)) > 2:
+        return timeline(subject)
     if events:
         return [_when(subject, event) for event in events]
     sentences = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
@@ -40,8 +45,38 @@ def began(subject: Subject, question: Question) -> Lines:
     return [cited(says, first.id), *silent, *([progress] if progress else []), *(_when(subject, one) for one in later)]
 
 
-def hung(subject: Subject, _question: Question) -> Lines:
-    """How long nothing moved, and whether that is a hang."""
+def timeline(subject: Subject) -> Lines:
+    """The last progress, the signs and the end in the order of their clocks, each with the time since the first."""
+    steps: list[tuple[int, int, str, tuple[str, ...]]] = []  # how dispensable, when, what, and of which evidence
+    course = subject.parsed.iterations.course
+    if len(course):
+        steps.append(
+            (0, int(course.times[-1]), f"iteration {int(course.numbers[-1]):,} was complete, the last one", ())
+        )
+    bars = {bar.node: bar.last for bar in subject.diagnosis.pictures.nodes if bar.last is not None}
+    suspects = [one for one in subject.diagnosis.nodes[:1] if one.node in bars]
+    steps += [(2, bars[one.node] or 0, f"the last line of {one.node}", (one.id,)) for one in suspects]
+    for event in subject.diagnosis.events:
+        if event.role is not Role.BENIGN and event.first_time is not None:
+            steps.append((int(event.role is not Role.ROOT) * 2, event.first_time, _said(subject, event), (event.id,)))
+    if ends := _ends(subject):
+        steps.append((1, ends[1], "the last line of all", ()))
+    steps = sorted(sorted(steps, key=lambda step: step[0])[:MAX_ANSWER_LINES], key=lambda step: step[1])
+    after = [step[1] - steps[0][1] for step in steps]
+    since = [f" (+{duration(micros / SECOND)})" if micros else "" for micros in after]
+    return [
+        cited(f"{clock(time)}{more}: {says}.", *ids) for (_, time, says, ids), more in zip(steps, since, strict=True)
+    ]
+
+
+def hung(subject: Subject, question: Question) -> Lines:
+    """How long nothing moved, and whether that is a hang; the whole course where it is asked from when to when."""
+    if question.says(*_BETWEEN) and (course := timeline(subject)):
+        return course
+    return _hung(subject)
+
+
+def _hung(subject: Subject) -> Lines:
     diagnosis = subject.diagnosis
     why = [reason for reason in diagnosis.why if "no progress" in reason]
     moved = [reason for reason in diagnosis.why if "made progress" in reason]
@@ -53,6 +88,8 @@ def hung(subject: Subject, _question: Question) -> Lines:
         sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why))}"))
     else:
         sentences.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
+        if diagnosis.scope in (Scope.NODE, Scope.JOB):
+            sentences.append(cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
     if ends and len(course):
         pause = (ends[1] - int(course.times[-1])) / SECOND
         last = f"The last iteration, {int(course.numbers[-1]):,}, was complete at {clock(int(course.times[-1]))}"
@@ -116,6 +153,8 @@ def reached(subject: Subject, question: Question) -> Lines:
             if iterations.total
             else ""
         )
+        if iterations.total and question.says("remain", "left", "missing", "still"):
+            share += f", {iterations.total - iterations.last:,} remain"
         sentences.append(cited(f"It came to iteration {iterations.last:,}{share}.{stage}"))
     if len(iterations.of_rank) > 1:
         few, most = min(iterations.of_rank.values()), max(iterations.of_rank.values())
@@ -130,14 +169,28 @@ def reached(subject: Subject, question: Question) -> Lines:
 
 
 def order(subject: Subject, question: Question) -> Lines:
-    """Who wrote a last line first, or who complained first."""
-    if question.says("complain", "error", "report", "fail") or question.says(*_ORDER):
+    """Who failed or complained first, or whose last line was the first."""
+    if question.says(*_ORDER):
         return began(subject, question)
+    if not question.says(*_SILENT):
+        first = [suspect.node for suspect in subject.diagnosis.nodes[:1]]
+        told = [cited(ending(subject, _unit(subject, node)), "N1") for node in first]
+        lead = subject.leading
+        own = [_when(subject, lead)] if lead and not told else []
+        said = _said(subject, lead) if own and lead else "\n"
+        return [*told, *own, *(line for line in began(subject, question) if said not in line)]
     found = look.ends(subject.parsed)
-    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "N1.why")][
-        :2
-    ]
+    names = ("N1.ended", "N1.why")
+    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
     return [*silent, cited(found.says), *quoted(found, 2)]
+
+
+def _unit(subject: Subject, node: str) -> str:
+    """The rank of a node that the leading event names alone, else the node."""
+    lead = subject.leading
+    ranks = lead.ranks if lead and node in lead.nodes else ()
+    own = ranks if len(ranks) == 1 else subject.ranks_on(node)
+    return f"rank {own[0]}" if len(own) == 1 else node
 
 
 def _far(subject: Subject, name: str, ranks: tuple[int, ...]) -> str:

@@ -5,36 +5,39 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
-from signal import Signals
 
+from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes
+from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
+from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import seek
 from core.facts import fact_of
-from core.model import EventEvidence, Evidence, Role
-from core.naming import natural
+from core.model import EventEvidence, Evidence, Role, Scope
 
-_MATTERS = {
-    Role.ROOT: "No, do not ignore {id}: it is a direct trace of the fault.",
-    Role.PROPAGATED: "{id} is a consequence, not the cause: a healthy peer says that somebody died or timed out.",
-    Role.TEARDOWN: "{id} is no cause: the launcher or the scheduler ends the job with it.",
-    Role.BENIGN: "Yes, {id} looks bad and is harmless.",
-}
+_NAME = re.compile(r"\b[A-Z][A-Za-z]{2,60}(?:Error|Exception|Failure|Timeout)\b")  # of an exception, as code writes it
 
 
-def explain(subject: Subject, question: Question) -> Lines | None:
+def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of thing each
     """What a piece of evidence, a message or a term means; the leading event where none is named."""
     named = [line for name in question.ids[:2] for line in _piece(subject, name)]
     if named:
         return named
+    if (code := asked_code(question)) is not None:
+        lead = subject.leading
+        told = [cited(f"The diagnosis: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))]
+        return [*exit_code(subject, code), *told]
     terms = [
         term for name, term in _terms().items() if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
     if terms:
         return [cited(term) for term in terms[:2]]
+    if (held := [one for one in said_in_evidence(subject, question) if isinstance(one, EventEvidence)]) and (
+        question.quoted or _NAME.search(question.text)
+    ):
+        return _piece(subject, held[0].id)
     for quote in question.quoted:
         fact = fact_of(quote, block=False)
         if fact and fact.known:
@@ -47,46 +50,32 @@ def explain(subject: Subject, question: Question) -> Lines | None:
     return _piece(subject, subject.leading.id) if subject.leading else None
 
 
-def harmless_(subject: Subject, question: Question) -> Lines | None:
-    """Whether a piece of evidence may be ignored; those that may where none is named."""
-    events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
-    if question.ids and not events:
-        return _piece(subject, question.ids[0])
-    if not events and (found := said_in_evidence(subject, question)):
-        events = [one for one in found if isinstance(one, EventEvidence)][:1]
-    if events:
-        return [line for event in events[:2] for line in _matters(subject, event)]
-    benign = [event.id for event in subject.diagnosis.events if event.role is Role.BENIGN]
-    follow = [event.id for event in subject.diagnosis.events if event.role in (Role.PROPAGATED, Role.TEARDOWN)]
-    lead = subject.leading
-    sentences = [f"{', '.join(benign)} can be ignored." if benign else "No shown event is called harmless."]
-    if follow:
-        sentences.append(f"{', '.join(follow)} only follow from the fault.")
-    if lead and lead.role is Role.ROOT:
-        sentences.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
-    return [cited(joined(*sentences))]
-
-
 def ended(subject: Subject, question: Question) -> Lines:
     """How the job and its processes came to their end: who was killed by what, exit codes, status."""
     diagnosis = subject.diagnosis
+    code = asked_code(question)
     status = diagnosis.facts.get("status", "")
     says = f"Its job.json says {status}. " if status else ""
+    last, total = subject.parsed.iterations.last, subject.parsed.iterations.total
+    says += f"All {total:,} iterations were completed all the same. " if total and last == total else ""
     whole = cited(f"{says}{wording.sentence(diagnosis.headline).rstrip('.')}.")
-    codes = _exit_codes(subject, question)
+    codes = exit_codes(subject, question)
     killed = [event for event in diagnosis.events if _KILLS.search(f"{event.says} {_text(event)}")]
     if question.says("process", "pid", "signal", "rank", "which", "kill"):
         killed.sort(key=lambda event: _PROCESS.search(_text(event)) is None)
     sentences = [line for event in killed[:2] for line in (cited(subject.told(event), event.id), *raw(event.lines, 1))]
     if not sentences:
         found = seek(subject.parsed, [_KILLED], "a kill or an order to stop", latest=True)
-        sentences = _by_exit_code(subject)
+        sentences = by_exit_code(subject)
         if found.lines:
             sentences += [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
         elif not sentences:
             sentences = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
         if lead := subject.leading:
-            sentences.append(cited(f"What ended it: {subject.told(lead)}", lead.id))
+            at = 0 if not by_exit_code(subject) else len(sentences)
+            sentences.insert(at, cited(f"What ended it: {subject.told(lead)}", lead.id))
+    if code is not None:
+        return [*exit_code(subject, code), *sentences]
     if question.says("exit", "code"):
         return [codes or cited("job.json holds no exit codes; what the logs say of ends:"), *sentences]
     if question.says("status", "running", "finish", "succe", "clean", "complete", "fail"):
@@ -103,29 +92,6 @@ _KILLED = re.compile(
     re.IGNORECASE,
 )
 _PROCESS = re.compile(r"\bpid\b|process [0-9]{1,9}|killed process", re.IGNORECASE)
-
-
-def _by_exit_code(subject: Subject) -> list[str]:
-    """Who ended by a signal, as job.json has it."""
-    manifest = subject.parsed.job.manifest
-    codes = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
-    ended_by = [f"{name} by {_signal(code)} ({code})" for name, code in codes.items() if _signal(code)]
-    return (
-        [cited(f"By the exit codes of job.json a signal ended {', '.join(sorted(ended_by, key=natural)[:6])}.")]
-        if ended_by
-        else []
-    )
-
-
-def _exit_codes(subject: Subject, question: Question) -> str:
-    """The exit codes of job.json, of who is named or of all; empty where it has none."""
-    manifest = subject.parsed.job.manifest
-    codes = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
-    asked = [f"rank {rank}" for rank in question.ranks] + list(question.nodes)
-    asked += [subject.home[rank] for rank in question.ranks if rank in subject.home]
-    chosen = {name: code for name, code in codes.items() if name in asked} or codes
-    listed = [f"{name} {_code(code)}" for name, code in sorted(chosen.items(), key=lambda item: natural(item[0]))]
-    return cited(f"Exit codes by job.json: {', '.join(listed[:8])}.") if listed else ""
 
 
 def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
@@ -161,13 +127,22 @@ def piece_lines(subject: Subject, evidence: Evidence) -> list[str]:
     return [cited(subject.told(evidence), evidence.id), *raw(evidence.lines, 2)]
 
 
+def behind(subject: Subject, event: EventEvidence) -> list[str]:
+    """What failed, beside an event that only follows from it."""
+    lead = subject.leading
+    if event.role not in (Role.PROPAGATED, Role.TEARDOWN):
+        return []
+    return [cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))]
+
+
 def _piece(subject: Subject, name: str) -> list[str]:
     if one := subject.evidence.get(name):
         if not isinstance(one, EventEvidence):
             return piece_lines(subject, one)
         says = _meaning(one)
         sentences = [cited(f"{subject.told(one).rstrip('.')}.{says} {wording.ROLE[one.role].capitalize()}.", one.id)]
-        sentences += raw(one.lines, 2)
+        changed = argument_line(subject) if subject.diagnosis.scope is Scope.JOB and one is subject.leading else ""
+        sentences += [*([changed] if changed else []), *behind(subject, one), *raw(one.lines, 2)]
         return (
             sentences
             + [cited(_fault(fault), fault.id) for fault in subject.known if fault.exact and name in fault.events][:1]
@@ -182,32 +157,9 @@ def _fault(fault: KnownFault) -> str:
     return f"{fault.title} ({wording.likeness(fault)}, {wording.vouched(fault)}). Cause: {fault.cause}"
 
 
-def _matters(subject: Subject, event: EventEvidence) -> list[str]:
-    says = _meaning(event)
-    return [
-        cited(_MATTERS[event.role].format(id=event.id) + says, event.id),
-        cited(subject.told(event)),
-        *raw(event.lines, 1),
-    ]
-
-
 def _meaning(event: EventEvidence) -> str:
     """What an event means, where its own sentence does not say it."""
     return f" It means: {event.says}." if event.says and event.says.casefold() not in event.because.casefold() else ""
-
-
-def _code(code: int | None) -> str:
-    name = _signal(code)
-    return "unknown" if code is None else f"{code} ({name})" if name else str(code)
-
-
-def _signal(code: int | None) -> str:
-    """The signal that an exit code stands for: negative, or 128 and more."""
-    number = 0 if code is None else -code if code < 0 else code - 128
-    try:
-        return Signals(number).name if number > 0 else ""
-    except ValueError:
-        return ""
 
 
 def _text(evidence: Evidence) -> str:

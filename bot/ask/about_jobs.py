@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from bot.ask.arguments import argument_changes, commands_of, printed_changes, shown_value
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined
 from bot.ask.subject import Subject
@@ -14,7 +15,7 @@ from core.job import Manifest, Status
 from core.live.findings import duration
 from core.model import Diagnosis, Role, Scope
 
-_SHOWN = 40  # characters of a value
+_COMMANDS = ("launch_command", "command", "cmd", "argv", "args")  # told argument by argument
 _OWN = ("job_id", "start", "end", "status", "node_ranks", "node_addresses", "exit_codes", "rank_exit_codes", "source")
 
 
@@ -56,29 +57,50 @@ def compare(subject: Subject, question: Question) -> Lines | None:
 def changed(subject: Subject, question: Question) -> Lines:
     """What differs from the last successful job with the same settings, or from a job that is named."""
     own = subject.parsed.job.manifest
-    wanted = [*question.jobs, *reversed(subject.diagnosis.coverage.baseline_ids)]
     others = {manifest.job_id: manifest for manifest in subject.beside.manifests()}
-    before = next((others[name] for name in wanted if name in others), None)
+    before = next((others[name] for name in question.jobs if name in others), None) or _good(subject)
     if before is None:
         return [cited("There is no successful job with these settings, so nothing tells what changed.")]
+    other = subject.beside.subject(before.job_id)
+    printed = printed_changes(other, subject) if other else []
     differ = _differences(before, own)
-    sentences = [
-        cited(f"Since {before.job_id} ({before.status}): {'; '.join(differ[:8])}.")
-        if differ
-        else cited(f"Nothing that job.json tells of differs from {before.job_id} ({before.status}).")
-    ]
-    silent = [
-        what
-        for what, known in (("code", own.code and before.code), ("arguments", own.arguments and before.arguments))
-        if not known
-    ]
+    sentences = []
+    if printed:
+        sentences.append(cited(f"In the settings that the logs print, since {before.job_id}: {'; '.join(printed)}."))
+    if differ:
+        sentences.append(cited(f"By job.json, since {before.job_id} ({before.status}): {'; '.join(differ[:8])}."))
+    elif not printed:
+        sentences.append(cited(f"Nothing that job.json tells of differs from {before.job_id} ({before.status})."))
+    given = (own.arguments and before.arguments) or (commands_of(own.extra) and commands_of(before.extra))
+    known = (("code", own.code and before.code), ("arguments", given or printed))
+    silent = [what for what, told in known if not told]
     if silent:
         sentences.append(
-            cited(f"job.json does not hold the {' and the '.join(silent)} of both jobs, so these may have changed too.")
+            cited(f"job.json does not hold the {' and the '.join(silent)} of both jobs, so that may have changed too.")
         )
     unseen = [event for event in subject.diagnosis.events if event.unseen and event.role is Role.ROOT]
     sentences += [cited(f"New in the logs: {subject.told(event)}", event.id) for event in unseen[:2]]
     return sentences
+
+
+def argument_line(subject: Subject) -> str:
+    """What the command has differently from that of a successful job; empty where nothing is known."""
+    one = _good(subject)
+    told = argument_changes(one.extra, subject.parsed.job.manifest.extra) if one else []
+    if one is None or not told:
+        return ""
+    return cited(f"Its command differs from that of {one.job_id}, which succeeded: {'; '.join(told[:6])}.")
+
+
+def _good(subject: Subject) -> Manifest | None:
+    """The successful job with the same settings whose size and command are the most alike, of several the last."""
+    ids, own = subject.diagnosis.coverage.baseline_ids, subject.parsed.job.manifest
+    good = [manifest for manifest in subject.beside.manifests() if manifest.job_id in ids]
+    return max(
+        good,
+        key=lambda one: (one.world_size == own.world_size, -len(argument_changes(one.extra, own.extra)), one.job_id),
+        default=None,
+    )
 
 
 def before(subject: Subject, question: Question) -> Lines:
@@ -165,11 +187,13 @@ def _same(mine: Diagnosis, theirs: Diagnosis, name: str) -> str:
 def _differences(before_: Manifest, after: Manifest) -> list[str]:
     """What job.json tells differently, code and arguments first."""
     sentences = list(changes(_attempt(before_), _attempt(after)) or ())
+    sentences += argument_changes(before_.extra, after.extra)
+    left_out = (*_OWN, *(_COMMANDS if commands_of(before_.extra) and commands_of(after.extra) else ()))
     one, other = (
-        _flat({name: value for name, value in job.extra.items() if name not in _OWN}) for job in (before_, after)
+        _flat({name: value for name, value in job.extra.items() if name not in left_out}) for job in (before_, after)
     )
     sentences += [
-        f"{name} {one.get(name, '(none)')[:_SHOWN]} to {other.get(name, '(none)')[:_SHOWN]}"
+        f"{name} {shown_value(name, one.get(name, '(none)'))} to {shown_value(name, other.get(name, '(none)'))}"
         for name in sorted(one.keys() | other.keys())
         if one.get(name) != other.get(name) and not name.startswith(("arguments", "code", "nodes"))
     ]

@@ -104,8 +104,9 @@ def stacks(subject: Subject, question: Question) -> Lines:
     dumps = subject.diagnosis.coverage.dumps
     none = "The dumps hold no stack that is understood" if dumps else "No stacks were dumped: dumps/ is empty"
     if found.lines:
-        mine_lines = _of_ranks(found, ranks) if ranks else found
-        return [cited(f"{none}. Python tracebacks are in the logs:"), *quoted(mine_lines or found, 3)]
+        own = _of_ranks(found, ranks) if ranks else found
+        whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
+        return [cited(f"{none}. {whose} are in the logs:"), *quoted(own or found, 3)]
     return [cited(f"{none}, and no line holds one. py-spy dump on a hanging process would make one.")]
 
 

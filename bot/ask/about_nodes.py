@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
@@ -16,6 +17,8 @@ _NOT_ONE = {
     Scope.UNKNOWN: "The logs do not tell which; nothing points to one node",
 }
 
+_STAYS = {True: "is suspected too, with less evidence: check it", False: "can stay: nothing points to it"}
+
 
 def suspect(subject: Subject, question: Question) -> Lines:
     """Why a node is suspected, or is not; the first suspect where none is named."""
@@ -23,13 +26,15 @@ def suspect(subject: Subject, question: Question) -> Lines:
     if question.unknown and not named:
         return [no_such(subject, question.unknown[0])]
     if named:
-        return [line for unit in named[:2] for line in _of_one(subject, unit)]
+        told = [_of_one(subject, unit) for unit in named[:2]]
+        return [*(lines[0] for lines in told), *(line for lines in told for line in lines[1:])]
     diagnosis = subject.diagnosis
     if not diagnosis.nodes:
         lead = subject.leading
         why = joined(*map(wording.sentence, diagnosis.why[:2]))
         sentences = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *([lead.id] if lead else []))]
-        return [*sentences, *([cited(why)] if why else [])]
+        changed = argument_line(subject) if diagnosis.scope is Scope.JOB else ""
+        return [*sentences, *([changed] if changed else []), *([cited(why)] if why else [])]
     sentences = _of_one(subject, diagnosis.nodes[0].node)
     sentences += [
         cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N2.other", "N.peers")
@@ -78,12 +83,10 @@ def drain(subject: Subject, question: Question) -> Lines:
     evict = step is not None and step.action is Action.EVICT
     out = list(step.nodes) if step and evict and step.nodes else [first]
     sentences = []
-    for node in question.nodes[:2]:
-        if node in out:
-            continue
-        alike = any(node == one.node for one in diagnosis.nodes)
-        said = "is suspected too, with less evidence: check it" if alike else "can stay: nothing points to it"
-        sentences.append(cited(f"{node} {said}.", *(one.id for one in diagnosis.nodes if one.node == node)))
+    asked = [node for node in question.nodes[:2] if node not in out]
+    said = [f"{node} {_STAYS[any(node == one.node for one in diagnosis.nodes)]}." for node in asked]
+    if said:
+        sentences.append(cited(joined(*said), *(one.id for one in diagnosis.nodes if one.node in asked)))
     who = wording.names(out, 4, 80)
     if evict and diagnosis.confidence is not Confidence.WEAK:
         sentences.append(cited(f"Take out {who}: {lower(step.because if step else '')}.", "N1"))

@@ -6,6 +6,7 @@ from math import isfinite
 import numpy as np
 
 from bot.ask.about_lines import by_rarity
+from bot.ask.about_measures import Measure, measure_of, of_series, told
 from bot.ask.about_topics import presence
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
@@ -15,32 +16,25 @@ from core.answer.search import search
 from core.live.findings import duration
 from core.model import Series
 
+NOT_LOGGED = "No line tells"  # how a denial of a number begins
 FEW = 5  # values whose mean stands for the end of a series
-_PACE = ("slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
+_PACE = ("took", "take", "slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
 _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
-# how else lines call what no series holds
-_IN_LINES = {
-    "memory": ("allocated", "memory", "mem", "GiB", "MiB"),
-    "learning rate": ("learning rate", "learning_rate", "lr"),
-    "throughput": ("tokens/s", "tok/s", "samples/s", "throughput", "tflops", "it/s"),
-    "accuracy": ("accuracy", "acc"),
-}
-_ASKED = {
-    "memory": ("mem", "vram"),
-    "learning rate": ("learning", "lr"),
-    "throughput": ("token", "throughput", "tflop", "sample"),
-    "accuracy": ("acc",),
-}
 
 
 def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of number each
     """Values of what is asked for; of lines that speak of it where no series holds it."""
-    named = next((name for name, words in _ASKED.items() if question.says(*words)), "")
-    if named:
-        return _in_lines(subject, question, named)
+    measure = measure_of(question)
+    if measure is not None:
+        return _measure(subject, question, measure)
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
     if wanted == "time":
-        return _pace(subject, question)
+        at = told(subject, question, of_series()[wanted]) if question.iterations else []
+        return [*at[:2], *(_pace(subject, question) or [])]
+    if wanted and (question.ranks or question.nodes):
+        own = told(subject, question, of_series()[wanted])
+        if own:
+            return own
     found = [one for one in subject.parsed.iterations.series if wanted and wanted in one.name.casefold()]
     if not found and question.says("nan", "inf"):
         return presence(subject, question)
@@ -125,17 +119,25 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
     return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
 
 
-def _in_lines(subject: Subject, question: Question, name: str) -> Lines | None:
-    """The lines that speak of a number; which numbers there are where none does."""
-    words = _IN_LINES.get(name, (name,))
-    for word in words:
-        if question.iterations:
-            found = search(subject.parsed, (word, str(question.iterations[0])))
-            if found.lines:
-                return [cited(found.says), *quoted(found, 3)]
-        found = by_rarity(subject, [word]) if len(word) < 4 else search(subject.parsed, (word,))
-        if found.lines:
-            return [cited(f"The logs hold no series of it; lines that speak of it: {found.says}"), *quoted(found, 3)]
+def _measure(subject: Subject, question: Question, measure: Measure) -> Lines:
+    """What lines tell of a number that no series holds, beside the loss where both are asked for; or that none does."""
+    found = told(subject, question, measure)
+    loss = [one for one in subject.parsed.iterations.series if "loss" in one.name and question.says("loss")]
+    own = [_told(one, question) for one in loss[:1]]
+    if found:
+        return [*own, *found]
     has = ", ".join(one.name for one in subject.parsed.iterations.series) or "none"
-    tried = ", ".join(f"“{word}”" for word in words)
-    return [cited(f"No line holds {tried}; numbers by iteration that the logs carry: {has}.")]
+    return [*own, cited(f"{NOT_LOGGED} {measure.called}; numbers by iteration that the logs carry: {has}.")]
+
+
+def _in_lines(subject: Subject, question: Question, word: str) -> Lines | None:
+    """The lines that speak of a number; which numbers there are where none does."""
+    if question.iterations:
+        found = search(subject.parsed, (word, str(question.iterations[0])))
+        if found.lines:
+            return [cited(found.says), *quoted(found, 3)]
+    found = by_rarity(subject, [word]) if len(word) < 4 else search(subject.parsed, (word,))
+    if found.lines:
+        return [cited(f"The logs hold no series of it; lines that speak of it: {found.says}"), *quoted(found, 3)]
+    has = ", ".join(one.name for one in subject.parsed.iterations.series) or "none"
+    return [cited(f"{NOT_LOGGED} “{word}”; numbers by iteration that the logs carry: {has}.")]

@@ -2,12 +2,13 @@
 
 from bot.ask.about_events import telling_words
 from bot.ask.about_jobs import flat_fields
-from bot.ask.about_lines import find
+from bot.ask.about_lines import by_rarity, find
 from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
+from core.answer.look import Found
 
 MAX_FIELDS = 4
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")
@@ -29,16 +30,16 @@ def setup(subject: Subject, question: Question) -> Lines | None:
     sentences = [_of_rank(subject, rank) for rank in question.ranks[:3]]
     sentences += [_of_node(subject, node) for node in question.nodes[:3]]
     if sentences and not question.says("ip", "address"):
-        return sentences
+        names = {part for name in question.nodes for part in name.casefold().split("-")} | set(question.nodes)
+        wanted = [word for word in telling_words(question) if word not in names and not word.startswith(_OF_JOB)]
+        told = by_rarity(subject, wanted, node=question.nodes[0] if question.nodes else None) if wanted else Found("")
+        return [*sentences, cited(told.says), *quoted(told, 3)] if told.lines else sentences
     fields = _fields(subject, question)
     if fields:
         return sentences + [cited(f"By job.json: {name}: {value}.") for name, value in fields[:MAX_FIELDS]]
     if question.says(*_OF_JOB) or sentences:
         return [*sentences, *_whole(subject)]
-    return find(subject, question) or [
-        cited("job.json does not tell that, and no line speaks of it by these words."),
-        *_whole(subject),
-    ]
+    return find(subject, question)
 
 
 def _whole(subject: Subject) -> list[str]:

@@ -1,19 +1,17 @@
 """Answers about what to do: the next step, whether a restart is safe, what is lost since the last checkpoint."""
 
-import re
-
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
+from bot.ask.savings import INTERVAL, LOADED, Savings, savings
 from bot.ask.subject import Subject
 from bot.note.claim import ClaimUse
 from bot.text import wording
-from core.answer.look import Found
 from core.answer.search import seek
+from core.history.attempt import Attempt
 from core.history.of_job import attempts_of
 from core.live.findings import duration
 from core.model import Action, Confidence, Scope, Stage
 
-MAX_REPORT = 400  # characters: longer lines are printed settings
 _RESTART = {
     Action.EVICT: "Yes, but without {nodes}: {because}.",
     Action.WAIT: "No restart is needed yet: {because}.",
@@ -70,60 +68,43 @@ def lost(subject: Subject, _question: Question) -> Lines:
     parsed = subject.parsed
     attempts = attempts_of(parsed, subject.diagnosis)
     last = parsed.iterations.last
-    saved = attempts[-1].checkpoints if attempts else ()
-    lines = _savings(subject)
-    if saved and last is not None:
-        attempt = attempts[-1]
-        steps = max(0, last - saved[-1])
-        done = [int(time) for number, time in zip(attempt.numbers, attempt.times, strict=True) if number == saved[-1]]
-        since = max(0, int(attempt.times[-1]) - done[0]) / 1000 if done else 0.0
-        took = f" ({duration(since)} of training)" if since else ""
-        says = f"The last checkpoint that the logs call complete came after iteration {saved[-1]:,}; the job came to "
-        says += f"{last:,}, so {wording.counted(steps, 'iteration')}{took} must be computed again."
-        return [cited(says), *lines[:2]]
+    done = attempts[-1].checkpoints if attempts else ()
+    told = savings(subject)
+    lines = quoted(told.found, 3)
+    if done and last is not None:
+        return [cited(joined(_since(attempts[-1], last), _shards(told, done[-1]))), *lines[:2]]
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
     reached = f" The last complete iteration is {last:,}." if last is not None else " No iteration was completed."
-    step = next((int(match[1]) for line in lines if (match := _STEP.search(line))), None)
-    if step is not None and last is not None and step <= last:
-        says = f"The last line that tells of saving names step {step:,}; the job came to iteration {last:,}, so "
-        says += f"{wording.counted(last - step, 'iteration')} must be computed again if that checkpoint is whole."
-        failed = (
-            "It failed in the stage of saving, so this one is doubtful."
-            if subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
-            else ""
-        )
-        return [cited(joined(says, failed)), *lines[:3]]
+    if told.step is not None and last is not None and told.step <= last:
+        says = f"The last line that tells of saving names step {told.step:,}; the job came to iteration {last:,}, so "
+        says += f"{wording.counted(last - told.step, 'iteration')} must be computed again if that checkpoint is whole."
+        saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
+        failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
+        return [cited(joined(_shards(told, told.step), says, failed)), *lines[:3]]
     if lines:
-        says = f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"
-        return [cited(says), *lines[:3]]
-    interval = seek(parsed, [_INTERVAL], "an interval of saving")
-    sentences = [cited(f"No line tells of a checkpoint that was saved.{reached}{planned}")]
-    return [*sentences, *quoted(interval, 2), *quoted(seek(parsed, [_LOADED], "a checkpoint that was loaded"), 1)]
+        return [cited(f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"), *lines]
+    again = ""
+    if last is not None and parsed.job.manifest.total_iterations != last:
+        again = f" Unless one was loaded, all {wording.counted(last, 'iteration')} are lost."
+    interval = seek(parsed, [INTERVAL], "an interval of saving")
+    sentences = [cited(f"No line tells of a checkpoint that was saved.{reached}{again}{planned}")]
+    return [*sentences, *quoted(interval, 1), *quoted(seek(parsed, [LOADED], "a checkpoint that was loaded"), 1)]
 
 
-_SAVED = re.compile(
-    rb"\b(?:saved|wrote|written|stored|dumped)\b[^\n]{0,80}(?:checkpoint|ckpt|model|state|step|\.pt)"
-    rb"|(?:checkpoint|ckpt)[^\n]{0,80}\b(?:saved|wrote|written|completed?|stored|done)\b",
-    re.IGNORECASE,
-)
-_STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt)[-_ =/]{0,6}0{0,12}([0-9]{1,9})", re.IGNORECASE)
-_INTERVAL = re.compile(rb"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|freq)", re.IGNORECASE)
-_LOADED = re.compile(rb"(?:load|resum|restor)[^\n]{0,40}(?:checkpoint|ckpt)", re.IGNORECASE)
+def _since(attempt: Attempt, last: int) -> str:
+    """The last checkpoint that is called complete, and how much was computed after it."""
+    saved = attempt.checkpoints[-1]
+    done = [int(time) for number, time in zip(attempt.numbers, attempt.times, strict=True) if number == saved]
+    since = max(0, int(attempt.times[-1]) - done[0]) / 1000 if done else 0.0
+    took = f" ({duration(since)} of training)" if since else ""
+    says = f"The last checkpoint that the logs call complete came after iteration {saved:,}; the job came to "
+    return says + f"{last:,}, so {wording.counted(max(0, last - saved), 'iteration')}{took} must be computed again."
 
 
-def _savings(subject: Subject) -> list[str]:
-    """The last lines that speak of saving a checkpoint, the last one first; command lines and arguments are none."""
-    found = seek(subject.parsed, [_SAVED], "a checkpoint that was saved", latest=True)
-    kept = [at for at, line in enumerate(found.lines) if _is_said(line.text)]
-    lines, who, clock = (
-        tuple(found.lines[at] for at in kept),
-        tuple(found.who[at] for at in kept),
-        tuple(found.clock[at] for at in kept),
-    )
-    return quoted(Found("", lines, who, clock), 3)
-
-
-def _is_said(text: str) -> bool:
-    """Whether a line reports something; printed arguments and command lines do not."""
-    return len(text) < MAX_REPORT and "..." not in text and "--" not in text and not _INTERVAL.search(text.encode())
+def _shards(told: Savings, step: int) -> str:
+    """Which ranks report that they saved their part, where some that should do not."""
+    if told.step != step or not told.missing:
+        return ""
+    have, lack = wording.ranks(told.ranks), wording.ranks(told.missing)
+    return f"Do not trust the checkpoint of {step:,} unchecked: {have} report that they saved it, {lack} not."

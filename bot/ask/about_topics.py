@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.about_events import piece_lines, said_in_evidence
+from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_lines import find
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
 from core.answer.search import search, seek
@@ -49,7 +50,22 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
     mine = [event for event in hits if _concerns(event, question)]
     if mine:
         first = min(mine, key=lambda event: (event.role is not Role.ROOT, event.id))
-        sentences = [cited(f"{_YES[first.role]}: {subject.told(first)}", first.id), *raw(first.lines, 2)]
+        inferred = not any(topic.in_text(f"{event.template} {line.text}") for event in mine for line in event.lines)
+        says = (
+            f"By its meaning yes ({subject.diagnosis.confidence}), no line says it in words"
+            if inferred
+            else _YES[first.role]
+        )
+        at = (
+            f" It came at {clock(first.first_time)}."
+            if first.first_time is not None and question.says("when", "time")
+            else ""
+        )
+        sentences = [
+            cited(f"{says}: {subject.told(first)}{at}", first.id),
+            *behind(subject, first),
+            *raw(first.lines, 2),
+        ]
         return sentences + [cited(subject.told(event), event.id) for event in mine if event is not first][:2]
     return []
 

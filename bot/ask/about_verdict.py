@@ -1,5 +1,6 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
+from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
@@ -38,6 +39,8 @@ def verdict(subject: Subject, _question: Question) -> Lines:
         sentences.append(cited(cause.says, *cause.cites[:2]))
     elif diagnosis.why:
         sentences.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
+    if diagnosis.scope is Scope.JOB and (changed := argument_line(subject)):
+        sentences.append(changed)
     if subject.leading:
         sentences += raw(subject.leading.lines, 1)
     if diagnosis.next:
@@ -87,6 +90,8 @@ def blame(subject: Subject, _question: Question) -> Lines:
     else:
         reason = "a process crashed, which code and hardware cause alike" if kind == "process" else cause
         sentences = [cited(f"The logs do not tell code from hardware{f': {reason}{where}' if reason else ''}.", *ids)]
+    if kind not in _NODE_KINDS and (changed := argument_line(subject)):
+        sentences.append(changed)
     category = category_of(diagnosis, subject.known)
     if category in _OF_CATEGORY and not side:
         sentences.append(cited(f"By what was logged it counts as {_OF_CATEGORY[category]}."))

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ask.about_lines import find, in_evidence
+from bot.ask.about_measures import measure_of
+from bot.ask.about_numbers import NOT_LOGGED
+from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
+from bot.ask.about_unlogged import refused
 from bot.ask.chatter import is_chatter
 from bot.ask.choose import Choice, Turn, choose
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
+from bot.ask.parts import parts_of
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
 from bot.ask.subject import Subject
@@ -26,6 +31,31 @@ _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
+UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
+# What a question is about by a single word of it, where nothing else tells; the first that fits
+_BY_WORDS = {
+    "lost": ("checkpoint", "saved", "lost"),
+    "restart": ("restart", "resubmit", "requeue", "rerun", "relaunch", "resume"),
+    "sure": ("confiden", "certain", "sure"),
+    "ended": ("exit", "signal", "kill"),
+    "verdict": ("why", "cause", "reason", "summar"),
+    "next": ("fix", "solve", "help", "check"),
+}
+# Intents that may be asked with the name of a number ("would more memory help"); any other asks for the number itself
+_BESIDE_NUMBERS = (
+    "numbers", "harmless", "restart", "changed", "blame", "presence", "compare", "explain", "sure", "next", "find",
+    "verdict", "before", "missing", "setup", "read", "began",
+)  # fmt: skip
+_ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
+_OF_ANYBODY = (
+    "last",
+    "setup",
+    "reached",
+    "presence",
+    "find",
+)  # intents that any question with a node's name looks like
+_UNITS = ("rank", "node", "machine", "host", "worker", "gpu", "process", "pod")
+_OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
 
@@ -64,13 +94,18 @@ def ask(
     asked = read_question(question, subject.parsed.nodes, jobs, subject.parsed.job.id)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
+    if not (asked.quoted or asked.ids) and (refusal := refused(subject, asked)):
+        beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
+        return Reply(tuple((*refusal.lines, *beside)[:MAX_ANSWER_LINES]), (UNLOGGED,), answered=refusal.told)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
     if choice.intent:
         lines = ANSWERS[choice.intent][1](subject, choice.question or asked)
         if lines:
             return _reply(lines, (choice.intent,), choice, model)
-    guesses = (classifier or by_letters()).guesses(asked.plain)
-    lines, intents = by_code(asked, subject, guesses)
+    learnt = classifier or by_letters()
+    guesses = learnt.guesses(asked.plain)
+    parts = [(part, learnt.guesses(part.plain)[0]) for part in parts_of(asked)]
+    lines, intents = by_code(asked, subject, guesses, parts)
     if not lines:
         top = guesses[0].intent if guesses[0].margin >= SURE else ""
         says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
@@ -80,17 +115,28 @@ def ask(
     return _reply(lines, intents, choice, model)
 
 
-def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -> tuple[Lines, tuple[str, ...]]:
-    """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words."""
+def by_code(
+    asked: Question,
+    subject: Subject,
+    guesses: Sequence[IntentGuess],
+    parts: Sequence[tuple[Question, IntentGuess]] = (),
+) -> tuple[Lines, tuple[str, ...]]:
+    """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words.
+
+    Args:
+        parts: the questions in the question, each with the likeliest of its intents.
+    """
     told: list[str] = []
     intents: list[str] = []
-    for guess in _meant(asked, guesses):
-        lines = _answer(guess.intent, subject, asked)
+    for question, intent in _wanted(asked, guesses, parts):
+        if intent in intents:
+            continue
+        lines = _answer(intent, subject, question)
         if not lines:
             continue
         new = [line for line in lines if line not in told]
         told = [*told[: _FIRST if new else MAX_ANSWER_LINES], *new]
-        intents.append(guess.intent)
+        intents.append(intent)
         if len(intents) == _TWO:
             break
     if told:
@@ -103,11 +149,41 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
     return (), ()
 
 
+def _wanted(
+    asked: Question, guesses: Sequence[IntentGuess], parts: Sequence[tuple[Question, IntentGuess]]
+) -> Iterator[tuple[Question, str]]:
+    """What is answered: what the parts surely ask where they ask several things, then what the whole asks."""
+    sure = [(part, _of_named(asked, guess.intent)) for part, guess in parts if guess.margin >= SURE]
+    sure = [(asked if intent in _OF_WORDS else part, intent) for part, intent in sure if intent in ANSWERS]
+    whole = _of_named(asked, guesses[0].intent) if guesses[0].margin >= SURE else ""
+    if (asked.nodes or asked.ranks) and asked.says(*_ACCUSES) and guesses[0].intent in _OF_ANYBODY:
+        yield asked, "suspect"
+    several = {intent for _, intent in sure} - {whole}
+    if several and whole in ANSWERS and whole not in {intent for _, intent in sure}:
+        yield asked, whole
+    if several:
+        yield from sure
+    if not several and whole not in _BESIDE_NUMBERS and measure_of(asked) is not None:
+        yield asked, "numbers"
+        return
+    for guess in _meant(asked, guesses):
+        yield asked, guess.intent
+
+
+def _of_named(asked: Question, intent: str) -> str:
+    """An intent, or what becomes of it when the question names a node or a rank."""
+    return _OF_NODES.get(intent, intent) if asked.nodes or asked.ranks or asked.unknown else intent
+
+
 def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     """The lines of an intent; where a trouble is asked for by name ("killed by an OOM"), whether it is there."""
-    topic = topic_of(asked) if intent in _OF_TROUBLES else None
+    if intent in _OF_TIMES and has_clock(asked) and (lines := ANSWERS["harmless"][1](subject, asked)):
+        return lines
     if intent == "numbers" and topic_of(asked) is topics()["oom"]:
-        return presence(subject, asked)
+        told = ANSWERS[intent][1](subject, asked) or []
+        denied = not told or told[0].startswith(NOT_LOGGED)
+        return [*told, *(presence(subject, asked) or [])] if denied else told
+    topic = topic_of(asked) if intent in _OF_TROUBLES else None
     if topic is not None and topic.special:
         found = presence(subject, asked) or []
         return found if intent == "ended" else [*(ANSWERS[intent][1](subject, asked) or [])[:2], *found]
@@ -116,7 +192,6 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
 
 def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGuess]:
     """The intents that are tried: those that are surely meant, else the likeliest ones until one can be answered."""
-    named = asked.nodes or asked.ranks or asked.unknown
     if asked.quoted and guesses[0].intent not in _OF_WORDS:
         yield IntentGuess("find", LEAST)
     if guesses[0].intent not in ANSWERS and guesses[0].margin >= SURE:
@@ -126,7 +201,7 @@ def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGu
     if len(likely) == _TWO and likely[0].margin - likely[1].margin > NEAR:
         likely = likely[:1]
     for guess in sure or likely or _by_names(asked):
-        intent = _OF_NODES.get(guess.intent, guess.intent) if named else guess.intent
+        intent = _of_named(asked, guess.intent)
         if intent in ANSWERS:
             yield IntentGuess(intent, guess.margin)
 
@@ -141,11 +216,17 @@ def _by_names(asked: Question) -> list[IntentGuess]:
     topic = topic_of(asked)
     if topic is not None and topic.special:
         return [IntentGuess("presence", LEAST)]
-    return [IntentGuess("reached", LEAST)] if asked.iterations else []
+    if asked.iterations:
+        return [IntentGuess("reached", LEAST)]
+    if asked.says("which", "who", "whose") and asked.says(*_UNITS):
+        return [IntentGuess("suspect", LEAST)]
+    return [IntentGuess(intent, LEAST) for intent, stems in _BY_WORDS.items() if asked.says(*stems)][:1]
 
 
 def _reply(lines: Lines, intents: tuple[str, ...], choice: Choice, model: ChatModel | None) -> Reply:
     name = model.name if model else ""
     told = tuple(line for line in lines if line)[:MAX_ANSWER_LINES]
-    denied = intents[0] in _OF_LINES and told[0].startswith(("No line", "No log"))
+    denied = (intents[0] in _OF_LINES and told[0].startswith(("No line", "No log"))) or (
+        intents[0] == "numbers" and told[0].startswith(NOT_LOGGED)
+    )
     return Reply(told, intents, "logs", name, choice.usage, unavailable=choice.unavailable, answered=not denied)

@@ -18,7 +18,7 @@ from core.cache import ByteCache
 from faultlib.embedding import Embedder, EmbeddingUnavailable
 
 # Chosen by cross-validation over the labelled questions (questions.md): letters and words beside meaning
-MEANING = 2.0  # weight of the vector
+MEANING = 1.5  # weight of the vector
 STRICTNESS = 0.5  # C of the classifier
 SURE, LEAST = 0.0, -0.45  # margins: of an intent that is meant, and below which a question says nothing that is known
 

@@ -12,11 +12,16 @@ from rapidfuzz.distance import OSA
 
 SLIPS = {4: 1, 8: 2}  # letters of a word from which on so many slips are mended; shorter words are too like each other
 EVENT, NODE, JOB, NUMBER = "evidenceid", "nodename", "otherjob", "7"
+THING = "something"  # a word with a digit in it that names no node: a port, a file, a counter
 KINDS = {"EVENT": EVENT, "NODE": NODE, "JOB": JOB, "NUMBER": NUMBER}  # as labelled questions write them
 
 _EVIDENCE = re.compile(r"\b[ENIPenip][1-9][0-9]?\b")
 _NUMBER = re.compile(r"(?<![\w.-])#?[0-9]{1,12}(?:[.,][0-9]{1,6})?(?![\w.-])")
 _NAMED = re.compile(r"\b(?=[\w.-]{0,62}[0-9])[A-Za-z][\w.-]{1,62}\b")  # a word with a digit in it that nobody knows
+_SHORT = re.compile(
+    r"(?<![\w.-])(?:b4|2nd|1st|tl;dr)(?![\w.-])", re.IGNORECASE
+)  # words of chats that have a digit in them
+_PATH = re.compile(r"(?<![\w./:])/[\w.-]{1,60}(?:/[\w.*-]{1,60}){1,12}/?")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]{1,200}")
 _WORD = re.compile(r"[^\W_]{1,64}(?:['\u2019][a-z]{1,4})?")
 
@@ -31,8 +36,9 @@ def normal(text: str, nodes: Collection[str] = (), jobs: Collection[str] = ()) -
     for names, kind in ((nodes, NODE), (jobs, JOB)):
         for name in sorted(names, key=len, reverse=True):
             text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", f" {kind} ", text, flags=re.IGNORECASE)
-    text = _EVIDENCE.sub(f" {EVENT} ", text)
-    text = _NUMBER.sub(f" {NUMBER} ", _NAMED.sub(f" {NODE} ", text))
+    text = _PATH.sub(" path ", text)
+    text = _EVIDENCE.sub(f" {EVENT} ", _SHORT.sub(lambda word: _glossary()["short"][word[0].casefold()], text))
+    text = _NUMBER.sub(f" {NUMBER} ", _NAMED.sub(f" {THING} ", text))
     return _plain(text)
 
 
@@ -56,7 +62,8 @@ def _plain(text: str) -> str:
     words = _WORD.findall(text.replace("\u2019", "'"))
     if is_german(words):
         words = [_from_german(word) for word in words]
-    return " ".join(" ".join(words).split()) or text.strip()
+    short = _glossary()["short"]
+    return " ".join(" ".join(short.get(word, word) for word in words).split()) or text.strip()
 
 
 # --- other languages ------------------------------------------------------------------------------------------------

@@ -2,7 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
-from bot.ask import about_course, about_events, about_jobs, about_lines, about_nodes, about_steps, about_verdict
+from bot.ask import (
+    about_clocks,
+    about_course,
+    about_events,
+    about_fate,
+    about_jobs,
+    about_lines,
+    about_nodes,
+    about_relation,
+    about_steps,
+    about_verdict,
+)
 from bot.ask.about_numbers import numbers
 from bot.ask.about_setup import setup
 from bot.ask.about_topics import count, presence
@@ -46,7 +57,9 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "ended": ("how it ended: exit codes, signals, who was killed, cancelled, time limit", about_events.ended),
     "presence": ("whether something is in the logs: an OOM, an Xid, a time-out, some words", presence),
     "count": ("how often something was logged", count),
-    "harmless": ("whether an event may be ignored", about_events.harmless_),
+    "harmless": ("whether an event or a line is the cause, a consequence or noise", about_relation.harmless_),
+    "fate": ("what became of a node or a rank, whether the machine or a process died", about_fate.fate),
+    "clocks": ("time zones and clocks of nodes", about_clocks.clocks),
     "pair": ("two nodes or ranks beside each other", about_lines.pair),
     "find": ("lines that hold some words", about_lines.find),
 }

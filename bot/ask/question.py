@@ -8,6 +8,7 @@ from bot.ask.english import normal
 from bot.text.harmless import harmless
 
 MAX_QUESTION = 1_000  # characters that are read
+MIN_ID = 4  # digits: a shorter number may be a rank or an iteration as well as the job's own id
 _QUOTED = re.compile(r"[\"“”„«»`「」]([^\"“”„«»`「」]{2,200})[\"“”„«»`「」]|(?<!\w)'([^']{2,200})'(?!\w)")
 _EVIDENCE = re.compile(r"\b([ENIP][1-9][0-9]?)\b", re.IGNORECASE)
 _RANKS = re.compile(
@@ -57,7 +58,9 @@ def read_question(text: str, nodes: Sequence[str], jobs: Collection[str] = (), o
         own: id of the job.
     """
     text = harmless(_MENTION.sub(" ", text[: 2 * MAX_QUESTION]).strip(), MAX_QUESTION)
+    text = _without_own(text, own, nodes)
     found = named_nodes(text, nodes)
+    strangers = _strangers(text, nodes)
     ranks = [int(number) for match in _RANKS.finditer(text) for number in match.groups() if number]
     others = _other_jobs(text, jobs, own, [*nodes, *found.values()])
     ids = [
@@ -66,15 +69,22 @@ def read_question(text: str, nodes: Sequence[str], jobs: Collection[str] = (), o
     quoted = [(match[1] or match[2]).strip() for match in _QUOTED.finditer(text)]
     return Question(
         text=text,
-        plain=normal(text, [*found.values(), *found], others),
+        plain=normal(text, [*found.values(), *found, *strangers], others),
         nodes=tuple(found),
         ranks=tuple(dict.fromkeys(ranks)),
         iterations=tuple(dict.fromkeys(int(number) for number in _ITERATION.findall(text))),
         ids=tuple(dict.fromkeys(ids)),
         jobs=tuple(others),
         quoted=tuple(dict.fromkeys(quoted)),
-        unknown=tuple(_strangers(text, nodes)) if not found else (),
+        unknown=tuple(strangers) if not found else (),
     )
+
+
+def _without_own(text: str, own: str, nodes: Sequence[str]) -> str:
+    """The text with "this job" for the job's own id, which no node has: its letters and digits tell nothing."""
+    if not own or own in nodes or (own.isdecimal() and len(own) < MIN_ID):
+        return text
+    return re.sub(rf"(?<![\w./-])(?:job\s{{1,3}})?{re.escape(own)}(?![\w/-])", "this job", text, flags=re.IGNORECASE)
 
 
 def named_nodes(text: str, nodes: Sequence[str]) -> dict[str, str]:

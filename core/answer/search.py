@@ -45,15 +45,9 @@ def seek(
 ) -> Found:
     """Lines that hold all patterns, the rarest events first, or the latest; ``what``: the patterns in words."""
     table = parsed.table
-    rows: list[int] = []
-    left = most
-    for number, name in enumerate(table.files):
-        hits, read = _grep(parsed.files[name], patterns, left)
-        left -= read
-        rows += _rows_of(table, number, hits)
-    kept = [row for row in rows if _is_of(table, row, node, rank)]
+    kept, whole = matching(parsed, patterns, node=node, rank=rank, most=most)
     where = f" of {node}" if node else f" of rank {rank}" if rank is not None else ""
-    more = "" if left > 0 else f" Only the first {most >> 20:,} MiB were searched."
+    more = "" if whole else f" Only the first {most >> 20:,} MiB were searched."
     if not kept:
         return Found(f"No line{where} holds {what}.{more}")
     often = Counter(table.event[kept].tolist())
@@ -64,6 +58,25 @@ def seek(
     plural = "line holds" if len(kept) == 1 else "lines hold"
     found = found_rows(parsed, f"{len(kept):,} {plural} {what}{where}, {span(table, np.array(kept))}.{more}", kept)
     return replace(found, total=len(kept))
+
+
+def matching(
+    parsed: Parsed,
+    patterns: Sequence[re.Pattern[bytes]],
+    *,
+    node: str | None = None,
+    rank: int | None = None,
+    most: int = MAX_SEARCHED,
+) -> tuple[list[int], bool]:
+    """Rows of the lines that hold all patterns, file by file, and whether everything was searched."""
+    table = parsed.table
+    rows: list[int] = []
+    left = most
+    for number, name in enumerate(table.files):
+        hits, read = _grep(parsed.files[name], patterns, left)
+        left -= read
+        rows += rows_of_lines(table, number, hits)
+    return [row for row in rows if _is_of(table, row, node, rank)], left > 0
 
 
 def _is_of(table: EventTable, row: int, node: str | None, rank: int | None) -> bool:
@@ -97,7 +110,7 @@ def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int) -> li
     ]
 
 
-def _rows_of(table: EventTable, file: int, lines: Sequence[int]) -> list[int]:
+def rows_of_lines(table: EventTable, file: int, lines: Sequence[int]) -> list[int]:
     """The last row of each of these lines of a file."""
     rows = table.rows_of_file(file)
     of_row = table.line[rows.start : rows.stop]

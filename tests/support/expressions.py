@@ -200,7 +200,9 @@ def _of_rules() -> Iterator[str]:
 
 def _use() -> None:
     """Let everything be compiled that is compiled when it is needed: diagnose, ask, draw a page."""
+    from bot.ask.about_measures import measures, of_series  # noqa: PLC0415
     from bot.ask.about_topics import topics  # noqa: PLC0415
+    from bot.ask.about_unlogged import unlogged  # noqa: PLC0415
     from bot.fetch.jobs import Request  # noqa: PLC0415
     from bot.investigate import draft, follow_up, investigate, page  # noqa: PLC0415
     from bot.settings import Settings  # noqa: PLC0415
@@ -213,6 +215,9 @@ def _use() -> None:
     for question in ASKED:
         follow_up(question, Request("f07"), settings, found=(answer.diagnosis, answer.known))
     topics()
+    measures()
+    of_series()
+    unlogged()
     terms_of(ASKED[0])
 
 

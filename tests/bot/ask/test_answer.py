@@ -97,7 +97,7 @@ def classifier() -> Classifier:
         ('show me "metrics push"', "find", "lines hold “metrics push”"),
         ("wie sicher bist du?", "sure", "Supported"),
         ("为什么是gpu018", "suspect", "gpu018 (ranks 2-3) is the first suspect."),
-        ("was passiert mit gpu018?", "suspect", "gpu018 (ranks 2-3) is the first suspect."),
+        ("was ist mit gpu018 passiert?", "fate", "gpu018 wrote its last line at 13:45:27"),
     ],
 )  # fmt: skip
 def test_the_diagnosis_answers_first(

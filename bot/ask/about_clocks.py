@@ -1,0 +1,65 @@
+"""Answers about clocks: the zone of the shown times, and nodes whose clocks are hours away from the others'."""
+
+from statistics import median
+
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited
+from bot.ask.subject import Subject
+from bot.note.claim_source import clock
+from bot.text import wording
+from core.course.wall import moment
+from core.logs.lines import NO_TIME
+from core.naming import natural
+
+QUARTER = 15 * 60 * 1_000_000  # microseconds: all zones of the world are whole quarters of an hour apart
+NEAR = 5 * 60 * 1_000_000  # how far from a whole quarter a node may be: nodes of one job start within minutes
+
+
+def clocks(subject: Subject, question: Question) -> Lines:
+    """How far the clocks of nodes are apart, and what zone the times are in."""
+    spans = _spans(subject)
+    away = _away(spans)
+    named = [node for node in question.nodes if node in spans]
+    chosen = {node: away[node] for node in named if node in away} or away
+    sentences = []
+    for node, quarters in sorted(chosen.items(), key=lambda one: natural(one[0]))[:2]:
+        hours = f"{abs(quarters) / 4:g} hours {'ahead of' if quarters > 0 else 'behind'} the other nodes"
+        first, last = spans[node]
+        other = f"{clock(first)} there is {clock(first - quarters * QUARTER)} on the others"
+        sentences.append(
+            cited(f"The same run: {node} writes in another time zone, {hours}: {other}; its last line {clock(last)}.")
+        )
+    if not away and len(spans) > 1:
+        firsts = [first for first, _ in spans.values()]
+        apart = (max(firsts) - min(firsts)) / 1_000_000
+        sentences.append(cited(f"No node's clock is in another zone: their first lines came within {apart:.1f} s."))
+    manifest = subject.parsed.job.manifest
+    zone = wording.clock_zone(subject.diagnosis)
+    told = f" job.json says that it began at {manifest.start}." if moment(manifest.start) is not None else ""
+    sentences.append(cited(f"Times are shown as the logs write them, {zone}.{told}"))
+    return sentences
+
+
+def _spans(subject: Subject) -> dict[str, tuple[int, int]]:
+    """The first and the last time of each node."""
+    table = subject.parsed.table
+    found: dict[str, tuple[int, int]] = {}
+    for voice, place in enumerate(table.node_of_voice.tolist()):
+        first, last = int(table.spoke.first[voice]), int(table.spoke.last[voice])
+        if place >= 0 and first != NO_TIME:
+            known = found.get(table.nodes[place], (first, last))
+            found[table.nodes[place]] = min(first, known[0]), max(last, known[1])
+    return found
+
+
+def _away(spans: dict[str, tuple[int, int]]) -> dict[str, int]:
+    """Nodes that begin a whole number of quarters of an hour away from the middle of all, and that number."""
+    if not spans:
+        return {}
+    middle = median(first for first, _ in spans.values())
+    told = {}
+    for node, (first, _) in spans.items():
+        quarters = round((first - middle) / QUARTER)
+        if quarters and abs(first - middle - quarters * QUARTER) < NEAR:
+            told[node] = quarters
+    return told

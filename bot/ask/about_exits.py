@@ -1,0 +1,99 @@
+"""Answers about exit codes: what one means, and who ended with it."""
+
+import re
+from signal import Signals
+
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited
+from bot.ask.subject import Subject
+from core.naming import natural
+
+_ASKED = re.compile(
+    r"(?:\bexit(?:ed|s|ing)?|\bexit.?code|\bcode|\bstatus|\bended|\brc|退出码)[\s:=(]{0,3}(?:code|status|with|mit)?[\s:=(]{0,3}(-?[0-9]{1,3})\b",
+    re.IGNORECASE,
+)
+_MEANS = {
+    0: "the program ended without an error",
+    1: "the program ended by its own error, in Python mostly an exception that nobody caught",
+    2: "the program was called wrongly, or ended itself with this number",
+    126: "the command was found and could not be run",
+    127: "the command was not found",
+}
+_OF_SIGNAL = {
+    "SIGKILL": "ended at once from outside: the kernel out of memory, a scheduler or launcher, or a person; "
+    "the code does not tell which",
+    "SIGTERM": "told to stop, mostly by its launcher or scheduler because something else had failed",
+    "SIGSEGV": "it touched memory that is not its own, a segmentation fault",
+    "SIGABRT": "it ended itself by abort, as after a failed check or by the NCCL watchdog",
+    "SIGINT": "interrupted, as by Ctrl-C",
+    "SIGBUS": "it touched memory that is not there, as of a full /dev/shm or a file that became shorter",
+    "SIGHUP": "its terminal or session was closed",
+}
+
+
+def codes_of(subject: Subject) -> dict[str, int]:
+    """Exit codes by job.json, of ranks where it has those, else of nodes."""
+    manifest = subject.parsed.job.manifest
+    told = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
+    return {name: code for name, code in sorted(told.items(), key=lambda one: natural(one[0])) if code is not None}
+
+
+def asked_code(question: Question) -> int | None:
+    """The exit code that a question names."""
+    match = _ASKED.search(question.text)
+    return int(match[1]) if match else None
+
+
+def means(code: int) -> str:
+    """What an exit code stands for, a sentence."""
+    name = signal_of(code)
+    if not name:
+        return f"Exit code {code}: {_MEANS.get(code, 'a number that the program itself chose')}."
+    number = -code if code < 0 else code - 128
+    sum_ = f"{code} = 128 + {number}" if code > 0 else str(code)
+    return (
+        f"Exit code {sum_}, {name} (signal {number}): {_OF_SIGNAL.get(name, 'the process was ended by this signal')}."
+    )
+
+
+def exit_code(subject: Subject, code: int) -> Lines:
+    """What a code means, and who ended with it."""
+    alike = {code, 128 - code} if signal_of(code) else {code}
+    codes = codes_of(subject)
+    had = [name for name, one in codes.items() if one in alike]
+    every = ", ".join(f"{name} {described(one)}" for name, one in list(codes.items())[:8])
+    who = f"It was the exit code of {', '.join(had[:8])}; all by job.json: {every}." if had else ""
+    if not had:
+        who = f"job.json names nobody with it: {every}." if codes else "job.json holds no exit codes."
+    return [cited(means(code)), cited(who)]
+
+
+def exit_codes(subject: Subject, question: Question) -> str:
+    """The exit codes of job.json, of who is named or of all; empty where it has none."""
+    codes = codes_of(subject)
+    asked = [f"rank {rank}" for rank in question.ranks] + list(question.nodes)
+    asked += [subject.home[rank] for rank in question.ranks if rank in subject.home]
+    chosen = {name: code for name, code in codes.items() if name in asked} or codes
+    listed = [f"{name} {described(code)}" for name, code in chosen.items()]
+    return cited(f"Exit codes by job.json: {', '.join(listed[:8])}.") if listed else ""
+
+
+def by_exit_code(subject: Subject) -> list[str]:
+    """Who ended by a signal, as job.json has it."""
+    ended_by = [f"{name} by {signal_of(code)} ({code})" for name, code in codes_of(subject).items() if signal_of(code)]
+    return [cited(f"By the exit codes of job.json a signal ended {', '.join(ended_by[:6])}.")] if ended_by else []
+
+
+def described(code: int) -> str:
+    """A code with its signal: "137 (SIGKILL)"."""
+    name = signal_of(code)
+    return f"{code} ({name})" if name else str(code)
+
+
+def signal_of(code: int) -> str:
+    """The signal that an exit code stands for: negative, or 128 and more; empty where it stands for none."""
+    number = -code if code < 0 else code - 128
+    try:
+        return Signals(number).name if number > 0 else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,156 @@
+"""Answers about numbers that only lines carry: how they went, at an iteration, of one node beside the others."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as package_files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.subject import Subject
+from bot.note.claim_source import clock
+from bot.text import wording
+from core.answer.look import found_rows
+from core.answer.measured import Measured, beside_name, measured
+from core.logs.lines import NO_TIME
+from core.naming import natural
+
+END = 0.2  # share of the values whose mean stands for the end, as the last fifth of a curve shows a trend to the eye
+FEW = 5  # values of which that share is taken; of fewer all are told
+_BESIDE = ("compare", "other", "than", "vs", "versus", "peer", "rest", "differ", "high", "everyone", "each", "node")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number that people ask for: how they call it, what stands in a line, what else that line holds, its name."""
+
+    asked: re.Pattern[str]
+    value: re.Pattern[bytes]
+    line: re.Pattern[bytes] | None
+    called: str
+
+
+def measure_of(question: Question) -> Measure | None:
+    """The number that a question names."""
+    text = f"{question.text.casefold()}\n{question.plain}"
+    return next((measure for measure in measures() if measure.asked.search(text)), None)
+
+
+def told(subject: Subject, question: Question, measure: Measure) -> Lines:
+    """Its values: at an iteration, of a node beside the others, of a rank, or in their course; empty where none is."""
+    found = measured(subject.parsed, measure.value, measure.line)
+    if not len(found):
+        return []
+    shown = found
+    if question.iterations:
+        there = found.only(subject.parsed.iterations.of_row[found.rows] == question.iterations[0])
+        shown = there if len(there) else found
+        if len(there):
+            return [cited(f"{_name(found)} at iteration {question.iterations[0]:,}:"), *_lines(subject, shown, 3)]
+    if question.ranks:
+        table = subject.parsed.table
+        mine = found.only(np.isin(table.rank_of_voice[table.voice[found.rows]], question.ranks))
+        if len(mine):
+            return [cited(_course(mine, subject, of=f" of {wording.ranks(question.ranks)}")), *_lines(subject, mine, 3)]
+    homes = [subject.home[rank] for rank in question.ranks if rank in subject.home]
+    named = list(dict.fromkeys((*question.nodes, *homes)))[:2]
+    own = {node: found.only(_of_node(subject, found, node)) for node in _speakers(subject, found)}
+    if named and not any(node in own for node in named):
+        return [cited(f"No line of {named[0]} tells {measure.called}; of others:"), *_lines(subject, found, 2)]
+    if len(own) > 1 and (named or question.says(*_BESIDE)):
+        return _beside(subject, own, named)
+    return [cited(_course(found, subject)), *_lines(subject, found, 2)]
+
+
+def _beside(subject: Subject, own: dict[str, Measured], named: list[str]) -> list[str]:
+    """The last value of each node beside what the others told at about that time."""
+    ends = {node: float(one.values[-1]) for node, one in own.items()}
+    first = next((node for node in named if node in own), max(sorted(ends), key=lambda node: ends[node]))
+    time = _times(subject, own[first])[-1]
+    near = {node: _nearest(subject, one, int(time)) for node, one in own.items() if node != first}
+    others = ", ".join(f"{node} {value:g}" for node, value in sorted(near.items(), key=lambda one: natural(one[0]))[:6])
+    at = f" at {clock(int(time))}" if time != NO_TIME else ""
+    name = _name(own[first])
+    sentences = [cited(f"{name} of {first}: {ends[first]:g}{at}; about then {others}.")]
+    sentences += [cited(_course(own[first], subject, of=f" of {first}"))]
+    return [*sentences, *_lines(subject, own[first], 2)]
+
+
+def _course(found: Measured, subject: Subject, of: str = "") -> str:
+    """First, last, lowest, highest, and the mean of the end beside that of all before."""
+    values, times = found.values, _times(subject, found)
+    if len(values) == 1:
+        return f"{_name(found)}{of}: {values[0]:g}{_at(times[0])}, told once."
+    reached = int(subject.parsed.iterations.of_row[found.rows[-1:]][0])
+    last = f", {_at(times[-1]).strip()} after iteration {reached:,}" if reached >= 0 else _at(times[-1])
+    says = f"{_name(found)}{of}: {values[0]:g}{_at(times[0])}, {values[-1]:g} at the last{last}; "
+    says += f"lowest {values.min():g}, highest {values.max():g}, {wording.counted(len(values), 'value')}."
+    if len(values) < FEW:
+        return says
+    size = max(1, round(END * len(values)))
+    end, before = float(values[-size:].mean()), float(values[:-size].mean())
+    change = f", {abs(end / before - 1):.0%} {'more' if end > before else 'less'}" if before > 0 else ""
+    return f"{says} The last {size} are {end:.4g} on average, those before {before:.4g}{change}."
+
+
+def _lines(subject: Subject, found: Measured, most: int) -> list[str]:
+    return quoted(found_rows(subject.parsed, "", found.rows[::-1][:most].tolist()), most)
+
+
+def _speakers(subject: Subject, found: Measured) -> list[str]:
+    table = subject.parsed.table
+    places = table.node_of_voice[table.voice[found.rows]]
+    return [table.nodes[place] for place in sorted(set(places.tolist())) if place >= 0]
+
+
+def _of_node(subject: Subject, found: Measured, node: str) -> NDArray[np.bool_]:
+    table = subject.parsed.table
+    kept: NDArray[np.bool_] = table.node_of_voice[table.voice[found.rows]] == table.nodes.index(node)
+    return kept
+
+
+def _times(subject: Subject, found: Measured) -> NDArray[np.int64]:
+    return np.asarray(subject.parsed.table.time[found.rows], np.int64)
+
+
+def _nearest(subject: Subject, found: Measured, time: int) -> float:
+    return float(found.values[int(np.argmin(np.abs(_times(subject, found) - time)))])
+
+
+def _name(found: Measured) -> str:
+    return wording.sentence(found.name.strip()).rstrip(".")
+
+
+def _at(micros: int) -> str:
+    return f" at {clock(int(micros))}" if micros != NO_TIME else ""
+
+
+@cache
+def measures() -> tuple[Measure, ...]:
+    """All of them."""
+    said = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["measures"]
+    return tuple(
+        Measure(
+            re.compile(one["asked"]),
+            beside_name(one["name"]),
+            re.compile(one["line"].encode(), re.IGNORECASE) if "line" in one else None,
+            one["called"],
+        )
+        for one in said.values()
+    )
+
+
+@cache
+def of_series() -> Mapping[str, Measure]:
+    """The same for what the job has series of, by their names: of a rank or a node its own lines tell."""
+    names = {
+        "loss": "loss(?: value)?",
+        "grad": "grad(?:ient)?[_ ]?norm",
+        "time": "time per iteration|iter(?:ation)? time|step[_ ]time|time/iter|sec/it|s/it|time",
+    }
+    return {name: Measure(re.compile(name), beside_name(said), None, name) for name, said in names.items()}

@@ -1,0 +1,168 @@
+"""Answers about what something is to the failure: its cause, what follows from it, or noise."""
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.ask.about_events import said_in_evidence, telling_words
+from bot.ask.about_lines import by_rarity
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
+from bot.ask.subject import Subject
+from bot.note.claim_source import clock
+from bot.text import wording
+from core.answer import look
+from core.answer.look import Found
+from core.answer.search import rows_of_lines, search
+from core.events.template import Template
+from core.facts import fact_of
+from core.live.findings import duration
+from core.logs.lines import NO_TIME
+from core.model import EventEvidence, Role
+
+SECOND = 1_000_000
+HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
+_IGNORED = {
+    Role.ROOT: "No, do not ignore {id}: it is a direct trace of the fault.",
+    Role.PROPAGATED: "{id} is a consequence, not the cause: a healthy peer says that somebody died or timed out.",
+    Role.TEARDOWN: "{id} is no cause: the launcher or the scheduler ends the job with it.",
+    Role.BENIGN: "Yes, {id} looks bad and is harmless.",
+}
+_CAUSE = {
+    Role.ROOT: "{id} is the cause as far as the logs tell: a direct trace of the fault itself.",
+    Role.PROPAGATED: "No, {id} is a consequence, no second fault: a healthy peer says that somebody died or timed out.",
+    Role.TEARDOWN: "No, {id} comes after the fault: the launcher or the scheduler ends the job with it.",
+    Role.BENIGN: "No, {id} looks bad and is harmless.",
+}
+_NAME = re.compile(
+    r"(?<![\w./-])(?=[A-Za-z.]{0,30}[0-9_])[A-Za-z][\w.]{2,40}(?![\w/])"
+)  # of a counter or a port: load1, swp1
+_CLOCK = re.compile(r"(?<![0-9:])([0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9])?)(?![0-9:])")
+
+
+def harmless_(subject: Subject, question: Question) -> Lines | None:
+    """What evidence, or lines with the words of the question, are to the failure; all evidence where none is meant."""
+    events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
+    if question.ids and not events:
+        return None
+    if not events and (found := said_in_evidence(subject, question)):
+        events = [one for one in found if isinstance(one, EventEvidence)][:1]
+    if events:
+        return [line for event in events[:2] for line in _of_event(subject, question, event)]
+    told = _lines_meant(subject, question)
+    if told.lines:
+        return _of_lines(subject, question, told)
+    return _of_all(subject)
+
+
+def has_clock(question: Question) -> bool:
+    """Whether a question names a time of day."""
+    return _CLOCK.search(question.text) is not None
+
+
+def _of_event(subject: Subject, question: Question, event: EventEvidence) -> list[str]:
+    says = _IGNORED if question.says("ignor", "matter", "harmless", "important", "relevant") else _CAUSE
+    lead = subject.leading
+    first = says[event.role].format(id=event.id)
+    if says is _CAUSE and event.role is Role.ROOT and lead is not None and lead is not event:
+        first = f"{event.id} belongs to the fault, which {lead.id} tells first: {lower(subject.told(lead))}."
+    sentences = [cited(joined(first, _meaning(event)), event.id)]
+    if event.role is not Role.ROOT:
+        ids = [lead.id] if lead and lead is not event else []
+        sentences.append(cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *ids))
+    return [*sentences, cited(subject.told(event), event.id), *raw(event.lines, 1)]
+
+
+def _of_lines(subject: Subject, question: Question, told: Found) -> list[str]:
+    """By role, by successful jobs, by what came after: why lines that are no evidence are, or are not, the cause."""
+    parsed, table = subject.parsed, subject.parsed.table
+    first = told.lines[0]
+    places = rows_of_lines(table, table.files.index(first.file), [first.line])
+    if not places:
+        return [cited(told.says), *quoted(told, 3)]
+    template = table.templates[int(table.event[places[0]])]
+    event = next((one for one in subject.diagnosis.events if one.event == template.id), None)
+    if event is not None:
+        return _of_event(subject, question, event)
+    rows = table.rows_of([int(table.event[places[0]])]).get(int(table.event[places[0]]), np.array(places))
+    nodes = sorted({node for row in rows.tolist() if (node := table.origins[table.voice[row]].node)})
+    every = wording.counted(len(parsed.nodes), "node")
+    who = f"by {len(nodes)} of {every}" if len(nodes) > 1 else f"by {nodes[0]}" if nodes else f"in {first.file}"
+    stands = f"“{wording.without_clock(first.text.strip())[:90]}” was logged {who}, {wording.times(len(rows))}"
+    against, near = _grounds(subject, template, rows)
+    lead = subject.leading
+    none = "That is not among the evidence, though nothing rules out that it has to do with it"
+    says = "No, by what the logs tell that is not what failed" if against else none
+    why = "; ".join((*against, *near))
+    return [
+        cited(f"{says}: {why}." if why else f"{says}."),
+        cited(f"{stands}, {look.span(table, rows)}."),
+        cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else [])),
+        *quoted(told, 2),
+    ]
+
+
+def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tuple[list[str], list[str]]:
+    """Why lines cannot be what failed, and how they lie to the first sign, a clause each."""
+    parsed, usual = subject.parsed, subject.parsed.usual
+    fact = fact_of(template.sample, block=template.block)
+    against: list[str] = []
+    near: list[str] = []
+    if fact is not None and fact.role is Role.BENIGN:
+        against.append(f"it is known to be harmless ({lower(fact.says)})")
+    if fact is not None and fact.role in (Role.PROPAGATED, Role.TEARDOWN):
+        against.append(f"it follows from another end ({lower(fact.says)})")
+    if usual is not None and usual.anywhere.get(template.id, 0):
+        against.append("successful jobs log it too")
+    times = parsed.table.time[rows]
+    known = times[times != NO_TIME]
+    if not len(known):
+        return against, near
+    begin, sign, course = int(known.min()), wording.first_sign(subject.diagnosis), parsed.iterations.course
+    after = int((course.times > begin).sum()) if len(course) else 0
+    if after >= HEALTHY:
+        against.append(f"{wording.counted(after, 'iteration')} were completed after it first came")
+    if sign is not None and begin < sign - SECOND:
+        near.append(f"it was there {duration((sign - begin) / SECOND)} before the first sign at {clock(sign)}")
+    elif sign is not None and begin > sign:
+        near.append(f"it came {duration((begin - sign) / SECOND)} after the first sign at {clock(sign)}")
+    return against, near
+
+
+def _lines_meant(subject: Subject, question: Question) -> Found:
+    """The lines that the question speaks of: what it quotes, of a time of day, else by its rare words."""
+    node = question.nodes[0] if question.nodes else None
+    if question.quoted:
+        return search(subject.parsed, question.quoted[:1])
+    names = {name.casefold() for name in question.nodes}
+    words = [word for word in telling_words(question) if word not in names]
+    when = _CLOCK.search(question.text)
+    if when is not None:
+        alone = search(subject.parsed, (when[1],))
+        both = (search(subject.parsed, (when[1], word)) for word in words if alone.lines)
+        return next((found for found in both if found.lines), alone)
+    called = [name for name in _NAME.findall(question.text) if name not in question.nodes]
+    named = next((one for name in called if (one := search(subject.parsed, (name,))).lines), None)
+    if named is not None:
+        return named
+    found = by_rarity(subject, words, node=node)
+    return found if found.lines else by_rarity(subject, words)
+
+
+def _of_all(subject: Subject) -> list[str]:
+    """Which pieces of evidence may be ignored."""
+    benign = [event.id for event in subject.diagnosis.events if event.role is Role.BENIGN]
+    follow = [event.id for event in subject.diagnosis.events if event.role in (Role.PROPAGATED, Role.TEARDOWN)]
+    lead = subject.leading
+    sentences = [f"{', '.join(benign)} can be ignored." if benign else "No shown event is called harmless."]
+    if follow:
+        sentences.append(f"{', '.join(follow)} only follow from the fault.")
+    if lead and lead.role is Role.ROOT:
+        sentences.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
+    return [cited(joined(*sentences)), cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}")]
+
+
+def _meaning(event: EventEvidence) -> str:
+    """What an event means, where its own sentence does not say it."""
+    return f"It means: {event.says}." if event.says and event.says.casefold() not in event.because.casefold() else ""

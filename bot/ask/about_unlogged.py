@@ -1,0 +1,70 @@
+"""What people ask for and jobs seldom log: temperatures, who did something, who is on call; refused in one sentence.
+
+Nothing is refused unsearched: where a line does speak of it, the line is shown.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as package_files
+
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.subject import Subject
+from bot.text import wording
+from core.answer.search import seek
+
+
+@dataclass(frozen=True, slots=True)
+class Unlogged:
+    """A thing that is seldom logged: how people ask for it, what a line that tells it holds, how an answer names it.
+
+    beside: the intent whose answer is the nearest thing that the logs do tell; empty where there is none.
+    """
+
+    asked: re.Pattern[str]
+    said: re.Pattern[bytes]
+    name: str
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A refusal or the lines that make it needless. told: whether lines tell of it; beside: as of ``Unlogged``."""
+
+    lines: Lines
+    told: bool
+    beside: str = ""
+
+
+def refused(subject: Subject, question: Question) -> Refusal | None:
+    """What is said of a thing that is seldom logged; None where the question asks for no such thing."""
+    text = f"{question.text.casefold()}\n{question.plain}"
+    one = next((one for one in unlogged() if one.asked.search(text)), None)
+    if one is None:
+        return None
+    node = question.nodes[0] if question.nodes else None
+    found = seek(subject.parsed, [one.said], f"a line about {one.name}", node=node)
+    if found.lines:
+        first = f"{wording.counted(found.total, 'line')} may tell of {one.name}:"
+        return Refusal([cited(first), *quoted(found, 3)], told=True)
+    where = f" of {node}" if node else ""
+    read = f"{wording.counted(subject.diagnosis.coverage.lines, 'line')} were searched"
+    says = f"That is not in the logs: no line{where} says anything about {one.name} ({read})."
+    return Refusal([cited(says)], told=False, beside=one.beside)
+
+
+@cache
+def unlogged() -> tuple[Unlogged, ...]:
+    """All such things, the special ones before the general ones."""
+    said = tomllib.loads(package_files("bot.ask").joinpath("unlogged.toml").read_text(encoding="utf-8"))
+    return tuple(
+        Unlogged(
+            re.compile("|".join(one["asked"])),
+            re.compile(one["said"].encode(), re.IGNORECASE),
+            one["name"],
+            one.get("beside", ""),
+        )
+        for one in said.values()
+    )

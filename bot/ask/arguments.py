@@ -1,0 +1,119 @@
+"""What two jobs were given: the arguments of their commands and the settings that their logs print, one by one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.ask.subject import Subject
+from bot.outgoing.redact import redact
+from bot.text import wording
+from core.answer.search import seek
+
+MAX_VALUE = 40  # characters of a value
+MAX_CHANGES = 12
+_PAIR = re.compile(
+    r"[\"']?(?<![\w.-])([A-Za-z_][\w.-]{0,60})[\"']?\s{0,2}[:=]\s{0,2}([\"'][^\"']{0,80}[\"']|[^\s,{}()\[\]\"']{1,80})"
+)
+_PRINTED = re.compile(
+    rb"\b(?:config|configuration|args|arguments|hparams|hyperparameters|settings|namespace)\b[^\n]{0,40}[{(]",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"job.?id|run.?(?:id|name)|log.?dir|rdzv.?id|rdzv.?endpoint|master.?addr|master.?port|node.?rank|machine.?rank|host|timestamp|^local.?rank$|^rank$",
+    re.IGNORECASE,
+)
+
+
+def flags_of(command: Sequence[object]) -> dict[str, str]:
+    """The arguments of a command by name: "--lr 2e4", "--lr=2e4", a switch is "on"; of words alone their place."""
+    words = [str(word) for word in command]
+    told: dict[str, str] = {}
+    at = 0
+    while at < len(words):
+        word = words[at]
+        following = words[at + 1] if at + 1 < len(words) else "-"
+        if not word.startswith("-") or len(word) < 2:
+            told[f"word {at}"] = word
+        elif "=" in word:
+            name, _, value = word.partition("=")
+            told[name] = value
+        elif following.startswith("-") and not re.fullmatch(r"-[0-9.eE+-]{1,20}", following):
+            told[word] = "on"
+        else:
+            told[word] = following
+            at += 1
+        at += 1
+    return {name: value for name, value in told.items() if not name.startswith("word ")}
+
+
+def commands_of(extra: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The arguments of each node's command, or of the one of all under "", as job.json has them."""
+    found: dict[str, dict[str, str]] = {}
+    for name in ("launch_command", "command", "cmd", "argv", "args"):
+        told = extra.get(name)
+        if isinstance(told, Mapping):
+            found |= {str(node): flags_of(_words(command)) for node, command in told.items()}
+        elif told:
+            found[""] = flags_of(_words(told))
+    return found
+
+
+def argument_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What the commands of two jobs have differently: of all nodes once, of some with their names."""
+    old, new = commands_of(before), commands_of(after)
+    if not old or not new:
+        return []
+    usual: dict[str, str] = next(iter(old.values()))
+    found: dict[str, list[str]] = {}
+    for node, flags in new.items():
+        base = old.get(node, usual)
+        for name in sorted(base.keys() | flags.keys()):
+            if base.get(name) != flags.get(name) and not _OWN.search(name):
+                found.setdefault(_change(name, base.get(name), flags.get(name)), []).append(node)
+    every = len(new)
+    return [
+        change if len(nodes) == every else f"{change} on {wording.names(nodes, 4, 60)}"
+        for change, nodes in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    ][:MAX_CHANGES]
+
+
+def printed_changes(before: Subject, after: Subject) -> list[str]:
+    """What the settings that the logs of two jobs print have differently."""
+    old, new = _printed(before), _printed(after)
+    if not old or not new:
+        return []
+    names = [
+        name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name) and not _OWN.search(name)
+    ]
+    return [_change(name, old.get(name), new.get(name)) for name in names][:MAX_CHANGES]
+
+
+def _printed(subject: Subject) -> dict[str, str]:
+    found = seek(subject.parsed, [_PRINTED], "printed settings")
+    text = found.lines[0].text if found.lines else ""
+    begin = min((at for at in (text.find("{"), text.find("(")) if at >= 0), default=len(text))
+    return {match[1]: match[2].strip("\"'") for match in _PAIR.finditer(text[begin:])}
+
+
+def shown_value(name: str, value: str | None) -> str:
+    """A value that fits, its head and its tail where it is long; secrets are taken out before it is cut."""
+    text = redact(f"{name}={value or ''}").partition("=")[2]
+    return text if len(text) <= MAX_VALUE else f"{text[: MAX_VALUE // 2]}…{text[-MAX_VALUE // 2 :]}"
+
+
+def _change(name: str, old: str | None, new: str | None) -> str:
+    if old is None:
+        return f"{name} {shown_value(name, new)} is new"
+    if new is None:
+        return f"{name} {shown_value(name, old)} is gone"
+    return f"{name} {shown_value(name, old)} to {shown_value(name, new)}"
+
+
+def _words(command: object) -> list[str]:
+    return (
+        command.split()
+        if isinstance(command, str)
+        else [str(word) for word in command]
+        if isinstance(command, list)
+        else []
+    )

@@ -1,0 +1,69 @@
+"""The lines that tell of saving a checkpoint: the last ones, the step that they name, and the ranks that wrote them."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+from bot.ask.subject import Subject
+from core.answer.look import Found
+from core.answer.search import matching, seek
+from core.events.text import read_rows
+
+MAX_REPORT = 400  # characters: longer lines are printed settings
+MAX_ROWS = 50_000  # lines about saving whose ranks are told apart
+INTERVAL = re.compile(rb"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|freq)", re.IGNORECASE)
+LOADED = re.compile(rb"(?:load|resum|restor)[^\n]{0,40}(?:checkpoint|ckpt)", re.IGNORECASE)
+_SAVED = re.compile(
+    rb"\b(?:saved|wrote|written|stored|dumped)\b[^\n]{0,80}(?:checkpoint|ckpt|model|state|step|\.pt)"
+    rb"|(?:checkpoint|ckpt)[^\n]{0,80}\b(?:saved|wrote|written|completed?|stored|done)\b",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt)[-_ =/]{0,6}0{0,12}([0-9]{1,9})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """The last lines that report a saving, the last one first. step: that they name, None where none does.
+
+    ranks: who wrote a line about that step. missing: who did so of an earlier step, or is a rank of the job where there
+    was none, and not of this one; empty where one rank alone saves.
+    """
+
+    found: Found
+    step: int | None = None
+    ranks: tuple[int, ...] = ()
+    missing: tuple[int, ...] = ()
+
+
+def savings(subject: Subject) -> Savings:
+    """What lines report; command lines and printed arguments are no reports."""
+    found = seek(subject.parsed, [_SAVED], "a checkpoint that was saved", latest=True)
+    kept = [at for at, line in enumerate(found.lines) if _is_said(line.text)]
+    lines = tuple(found.lines[at] for at in kept)
+    told = Found("", lines, tuple(found.who[at] for at in kept), tuple(found.clock[at] for at in kept))
+    steps = [int(match[1]) if (match := _STEP.search(line.text)) else None for line in lines]
+    step = next((number for number in steps if number is not None), None)
+    if step is None:
+        return Savings(told)
+    by_step = _ranks(subject, step)
+    ranks = by_step.pop(step, set())
+    every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
+    return Savings(told, step, tuple(sorted(ranks)), tuple(sorted(every - ranks)) if len(ranks) > 1 else ())
+
+
+def _ranks(subject: Subject, step: int) -> dict[int, set[int]]:
+    """The ranks that report a saving, by the step that they name: this one and those before it."""
+    parsed = subject.parsed
+    rows, _ = matching(parsed, [_SAVED])
+    texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for row, text in texts.items():
+        match, rank = _STEP.search(text), parsed.table.origins[parsed.table.voice[row]].rank
+        if match and rank is not None and int(match[1]) <= step and _is_said(text):
+            ranks[int(match[1])].add(rank)
+    return ranks
+
+
+def _is_said(text: str) -> bool:
+    """Whether a line reports something; printed arguments and command lines do not."""
+    return len(text) < MAX_REPORT and "..." not in text and "--" not in text and not INTERVAL.search(text.encode())

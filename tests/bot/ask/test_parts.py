@@ -1,0 +1,93 @@
+"""Questions in a question, things that are never logged, exit codes, and arguments: what needs no whole diagnosis."""
+
+import pytest
+
+from bot.ask.about_exits import asked_code, means
+from bot.ask.about_unlogged import unlogged
+from bot.ask.arguments import argument_changes, flags_of
+from bot.ask.english import labelled
+from bot.ask.parts import parts_of
+from bot.ask.question import read_question
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("which checkpoint, and how many steps are lost?", ["which checkpoint", "how many steps are lost"]),
+        ("OOM? which process was it", ["OOM", "which process was it"]),
+        ("wie weit kam er und gibt es einen Checkpoint", ["wie weit kam er", "gibt es einen Checkpoint"]),
+        ("why did it die?", []),
+        ("thanks, why did it die?", []),
+    ],
+)
+def test_a_question_is_cut_where_two_are_asked(text: str, parts: list[str]) -> None:
+    """At commas, question marks and "and"; a single word is a part only where it names a trouble."""
+    assert [part.text for part in parts_of(read_question(text, ()))] == parts
+
+
+def test_parts_keep_the_names_of_the_whole() -> None:
+    """The second half of a question speaks of the same node."""
+    parts = parts_of(read_question("is node-02 dead, and since when is that so?", ("node-01", "node-02")))
+    assert [part.nodes for part in parts] == [("node-02",), ("node-02",)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how hot was the card",
+        "wie warm war es auf dem Knoten",
+        "what was the voltage of its power supply",
+        "is there a ticket already, has anyone opened one? has anyone a ticket",
+        "who uploaded that file",
+        "whose job took our machine",
+        "when will the node be back online",
+        "谁在值班",
+    ],
+)
+def test_what_is_never_logged_is_known_by_its_words(text: str) -> None:
+    """In three languages; such a question is refused in one sentence when no line tells it."""
+    question = read_question(text, ())
+    assert any(one.asked.search(f"{text.casefold()}\n{question.plain}") for one in unlogged())
+
+
+def test_no_labelled_question_that_has_an_answer_is_refused() -> None:
+    """The words of refusals are none of those that other questions use; whom to call the logs cannot tell."""
+    asked = [text for text, _ in labelled() if any(one.asked.search(text) for one in unlogged())]
+    assert [text for text in asked if "price" not in text and "old" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("exit code -9?", -9), ("node-03 exit 143 - crashed?", 143), ("exitcode: 137", 137), ("it exited with 2", 2),
+     ("who killed rank 3", None)],
+)  # fmt: skip
+def test_an_exit_code_is_read_from_a_question(text: str, code: int | None) -> None:
+    """However it is written; the number of a rank is none."""
+    assert asked_code(read_question(text, ())) == code
+
+
+@pytest.mark.parametrize(("code", "says"), [(137, "SIGKILL"), (-9, "SIGKILL"), (143, "SIGTERM"), (1, "its own error"),
+                                            (77, "itself chose")])  # fmt: skip
+def test_an_exit_code_means_something(code: int, says: str) -> None:
+    """Signals by both ways of writing them, and what the shell and Python mean."""
+    assert says in means(code)
+
+
+def test_arguments_of_a_command_are_told_by_name() -> None:
+    """With a blank or "=", switches, and negative numbers."""
+    command = ["python", "-m", "train", "--lr", "2e-4", "--clip=1.0", "--fp16", "--shift", "-0.5"]
+    assert flags_of(command) == {"-m": "train", "--lr": "2e-4", "--clip": "1.0", "--fp16": "on", "--shift": "-0.5"}
+
+
+def test_commands_are_compared_argument_by_argument() -> None:
+    """What all nodes have differently is told once, what one has with its name; what is equal is not told."""
+    good = {"launch_command": {"n0": ["run", "--steps", "10"], "n1": ["run", "--steps", "10"]}}
+    bad = {"launch_command": {"n0": ["run", "--steps", "10", "--lr", "9"], "n1": "run --steps 10 --lr 9 --probe"}}
+    assert argument_changes(good, bad) == ["--lr 9 is new", "--probe on is new on n1"]
+    assert argument_changes(good, good) == []
+
+
+def test_a_secret_argument_is_not_told() -> None:
+    """Neither whole nor cut."""
+    good, bad = ({"launch_command": ["run", "--api-key", value]} for value in ("", "sk-abcdefghijklmnopqrstuvwx1234"))
+    assert "abcdefgh" not in " ".join(argument_changes(good, bad))
