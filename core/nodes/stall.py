@@ -16,7 +16,7 @@ from core.events.text import read_rows
 from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
-from core.judge.ranks import last_words
+from core.judge.ranks import last_rows, last_words
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
@@ -106,12 +106,14 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
             lacking[event] = few
     told = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
     late = sorted({told[event] for event in _said_late(parsed, sorted(told), ending)})
+    rows = {event: int(said[-1]) for event, said in table.rows_of(late).items()}
+    texts = read_rows(parsed.files, table, sorted(rows.values())) if rows else {}
     signs = []
     for event in late:
-        text = short(table.templates[event].sample)
+        text = short(texts.get(rows[event], "").strip() or table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
-            because = f"{table.called(own, node)} never came to \u201c{text}\u201d, which the others said last."
+            because = f"{table.called(own, node)} never came to \u201c{text}\u201d, or the like, as the others did."
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
 
@@ -207,12 +209,16 @@ def _said_late(parsed: Parsed, events: Sequence[int], ending: Ending) -> list[in
 
 
 def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    """Ranks that said nothing after the order to stop, while most of the others did."""
+    """Ranks that said nothing after the order to stop, while most of the others did.
+
+    Who had ended with a complaint before was not there any more to answer.
+    """
     if not ending.ordered or ending.stopped is None:
         return []
     last = last_words(parsed.table)
+    ended = {rank for rank, row in last_rows(parsed.table).items() if int(parsed.table.event[row]) in parsed.telling}
     answered = {rank for rank in home if last.get(rank, 0) >= ending.stopped - SECOND}
-    silent = sorted(set(home) & set(last) - answered)
+    silent = sorted(set(home) & set(last) - answered - ended)
     if not silent or len(answered) <= len(home) * MAJORITY or len(silent) > few_of(len(home)):
         return []
     signs = []

@@ -7,7 +7,19 @@ from core.course.shift import find_shift, find_uneven_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Action, Confidence, Scope
-from tests.support.jobs import at, four_nodes, job, lines, log_file, lost, raised, slurm, timed_out
+from tests.support.jobs import (
+    at,
+    four_nodes,
+    job,
+    lines,
+    log_file,
+    lost,
+    raised,
+    signs_of,
+    slurm,
+    timed_out,
+    told_to_end,
+)
 
 PYSPY = "Process {pid}: python train.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
 STACK = (
@@ -505,3 +517,13 @@ def test_who_had_to_be_killed_while_all_others_stopped_when_told_to_stood_still(
 
     assert [one.node for one in found.nodes] == ["node-0"]
     assert "node-0 had to be killed; 3 others stopped when told to." in found.why
+
+
+@pytest.mark.parametrize(("odd", "channels"), [([], ["no answer"]), (raised("ImportError: no numba"), [])])
+def test_who_had_ended_before_the_order_is_not_asked_for_an_answer(odd: list[str], channels: list[str]) -> None:
+    """It says nothing more because it is gone: no second ground beside what it had said."""
+    said = {n: [*(at(step, f"step {step} loss 2.{step}") for step in range(9)), told_to_end(40)] for n in (0, 1, 3)}
+    said[2] = [*(at(step, f"step {step} loss 2.{step}") for step in range(9)), *(at(9, line) for line in odd)]
+    signs = signs_of(four_nodes(said, status=Status.CANCELLED))
+
+    assert [sign.channel for sign in signs if sign.node == "node-2" and sign.channel == "no answer"] == channels
