@@ -1,4 +1,7 @@
-"""Exceptions that nobody knows and that name another one of the job: who raises them tells of a peer."""
+"""Exceptions that name another one of the job: who raises them tells of a peer.
+
+Those that nobody knows, and what is known of services outside the job, when it is one of the job's own that is called.
+"""
 
 import ipaddress
 import re
@@ -34,6 +37,7 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
     nodes = frozenset(parsed.nodes)
     if len(nodes) < MIN_RANKS:
         return candidates
+    ours = nodes | {address for own in parsed.job.manifest.node_addresses.values() for address in own}
     guessed = {one.event: one for one in candidates if _is_guess(one)}
     keys = {event: keys_of(parsed.table, one.rows[:MAX_READ].tolist()) for event, one in guessed.items()}
     rows = [row for own in keys.values() for lines in own.values() for row in lines]
@@ -45,7 +49,10 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
             return one
         said = [(row, " ".join(texts.get(line, "") for line in lines)) for row, lines in own.items()]
         origins = [parsed.table.origins[parsed.table.voice[row]] for row, _ in said]
-        if not all(any(_names(text, origin, nodes)) for (_, text), origin in zip(said, origins, strict=True)):
+        guess = not one.fact.known
+        if not all(
+            any(_names(text, origin, ours, guess=guess)) for (_, text), origin in zip(said, origins, strict=True)
+        ):
             return one
         return replace(one, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")
 
@@ -53,16 +60,23 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
 
 
 def _is_guess(one: Candidate) -> bool:
-    guessed = one.role is Role.ROOT and not one.fact.known and one.fact.kind == Kind.EXCEPTION
-    return guessed and bool(one.nodes) and not is_raised_again(one)
+    guessed = not one.fact.known and one.fact.kind == Kind.EXCEPTION
+    calls = one.fact.kind == Kind.REMOTE_SERVICE
+    tells = calls or (guessed and bool(one.nodes))
+    return one.role is Role.ROOT and tells and not is_raised_again(one)
 
 
-def _names(text: str, speaker: Origin, nodes: frozenset[str]) -> Iterator[str]:
-    """Other nodes and addresses that a text names; of its own machine an exception tells nothing new."""
+def _names(text: str, speaker: Origin, nodes: frozenset[str], *, guess: bool) -> Iterator[str]:
+    """Other nodes and addresses that a text names; of its own machine an exception tells nothing new.
+
+    Args:
+        nodes: names and addresses of the job's nodes.
+        guess: nobody knows the exception, and any address in it may be a peer's.
+    """
     words = {word.rstrip(".:") for word in _WORD.findall(text)}
-    if speaker.node is not None and speaker.node not in words:
+    if speaker.node not in words and (speaker.node is not None or not guess):
         yield from sorted(words & nodes)
-        yield from (address for address in _ADDRESS.findall(text) if _is_elsewhere(address))
+        yield from (address for address in _ADDRESS.findall(text) if guess and _is_elsewhere(address))
 
 
 def _is_elsewhere(address: str) -> bool:

@@ -17,7 +17,7 @@ from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import read_record
 from core.logs.wraps.stamps import epoch, iso
 
-_LEAST = 0.2  # of the lines are objects; the others are what the interpreter and libraries print, as tracebacks
+_LEAST = 0.05  # of all lines, as for loggers that are known (``json_lines``): tracebacks of many lines stand beside
 _NEARLY = 0.9  # of the objects have a field and keep to what it is for
 _MIN_LINES = 2
 _FEW = 0.5  # kinds of events an object; of more, the values are data
