@@ -119,7 +119,7 @@ def test_who_approves_is_asked_how_it_was_confirmed(scene: Scene, answers: dict[
     """56: one click archives and asks; the approver may say it later; then the pattern and the next answer have it."""
     answer, alice, bob = answers["one"], scene.user("alice"), scene.user("bob")
     alice.click(answer, "ff_approve")
-    alice.wait_for_modal("How was it confirmed?", PATIENCE)
+    alice.wait_for_modal("meets this fault next", PATIENCE)
     silent = alice.submit({"how": " "})
     alice.cancel()
     approved = scene.until(answer, PATTERN)
@@ -127,7 +127,7 @@ def test_who_approves_is_asked_how_it_was_confirmed(scene: Scene, answers: dict[
     bob.click(said, "ff_explain")
     refused = bob.wait_for_modal("Only who approved it", PATIENCE)
     alice.click(said, "ff_explain")
-    alice.wait_for_modal("How was it confirmed?", PATIENCE)
+    alice.wait_for_modal("meets this fault next", PATIENCE)
     alice.submit({"how": "dmesg of the host shows the kill"})
     told = scene.until(answer, "dmesg of the host shows the kill")
     explained = scene.until(said, "dmesg of the host shows the kill")
@@ -149,7 +149,7 @@ def test_how_it_was_confirmed_is_kept_when_it_comes_too_late(scene: Scene, answe
     """56: bob takes the approval back while alice writes: her words stay in the window, and nothing is archived."""
     answer, alice = answers["two"], scene.user("alice")
     alice.click(answer, "ff_approve")
-    alice.wait_for_modal("How was it confirmed?", PATIENCE)
+    alice.wait_for_modal("meets this fault next", PATIENCE)
     scene.user("bob").click(scene.until(answer, PATTERN), "Undo")
     scene.until(answer, "Approve and archive")
 

@@ -610,7 +610,7 @@ def gist_for_screen_readers(stage: Stage) -> None:
 def asked_how(stage: Stage) -> None:
     alice = stage.scene.user("alice")
     approved(stage, stage.answer)
-    alice.wait_for_modal("How was it confirmed?", PATIENCE)
+    alice.wait_for_modal("meets this fault next", PATIENCE)
     alice.submit({"how": "dmesg shows the kill"})
     stage.scene.until(stage.answer, "dmesg shows the kill")
     with open_fault_library(load_settings()) as library:
