@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import os
 import re
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -28,7 +29,11 @@ from tests.support.scene import ALERTS, ELSEWHERE, PATIENCE, Folders, Scene, ser
 from tests.support.scene_jobs import HOSTILE, KEY, NO_LOGS, PING, QUIET, RUNNING
 from tests.support.slack_payloads import violations
 
-pytestmark = pytest.mark.slow  # six minutes: a bot for each setting, a diagnosis for most rows
+# Six minutes: a bot for each setting, a diagnosis for most rows; most of it is in the files beside this, too.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("FIRSTFAULT_BEHAVIOURS" not in os.environ, reason="FIRSTFAULT_BEHAVIOURS=1 runs the sixty"),
+]
 TEAM = "T0FIRSTFAULT"
 BARRED = "You are not on the list"
 NOT_SHOWN = {
