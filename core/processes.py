@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from core.phrases import patterns_of, read_rules, word_of
@@ -17,6 +17,13 @@ _SIGNALS = {
     "Hangup": 1, "Interrupt": 2, "Illegal instruction": 4, "Aborted": 6, "Bus error": 7, "Killed": 9,
     "Floating point exception": 8, "Out Of Memory": 9, "Segmentation fault": 11, "Terminated": 15,
 }  # fmt: skip
+
+
+# The rank of a process in its own command, as launchers hand it down: torch.distributed's environment, Open MPI, MPICH,
+# Slurm, and the options of scripts that are started rank by rank.
+_COMMAND_RANK = re.compile(
+    r"(?<![\w-])(?:RANK|OMPI_COMM_WORLD_RANK|PMIX?_RANK|SLURM_PROCID|--(?:global[_-])?rank)(?:=|', '| )(\d{1,9})\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +54,15 @@ def process_of(text: str) -> Process | None:
     lower = text.lower()
     for word, pattern in _patterns():
         if word in lower and (found := pattern.search(text)):
-            return _process(found.groupdict())
+            return _with_rank(_process(found.groupdict()), text)
     return None
+
+
+def _with_rank(process: Process, text: str) -> Process:
+    """The process, whose rank its own command may tell where the report does not."""
+    told = (process.rank, process.local_rank, process.task)
+    named = _COMMAND_RANK.search(text) if process.ended and told == (None, None, None) else None
+    return replace(process, rank=int(named[1])) if named is not None else process
 
 
 def listed(tasks: str) -> Iterator[int]:

@@ -7,6 +7,7 @@ measures of its own work rises on that rank alone, and what it measures of waiti
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from core.job import LogFile
 
 MOST_ROWS = 40_000  # lines that are read again, evenly spread over the run of each rank: a third of a second
 LAG = "time behind the others"
+_MIN_COUNTED = 8  # numbers that all rise: of measured ones so many do in one of 40,320 orders
 STEP_OF_EACH = "time of a step, as one tells it of all"
 # A name and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s, elapsed (ms): 203.4
 _PAIR = re.compile(
@@ -64,7 +66,14 @@ def find_timings(
                 found[name][int(rank[place])][int(iterations.numbers[place])] = value
     elif alone := {node: ranks[0] for node, ranks in node_ranks.items() if len(ranks) == 1}:
         _add_told_of_nodes(found[STEP_OF_EACH], table, files, iterations, alone)
-    return {**{name: found[name] for name in sorted(found) if found[name]}, LAG: _lags(iterations)}
+    kept = {name: found[name] for name in sorted(found) if found[name] and not _counts_up(found[name])}
+    return {**kept, LAG: _lags(iterations)}
+
+
+def _counts_up(values: Values) -> bool:
+    """Whether a number only ever rises on every rank: it counts, or tells the time since the start; no part of a step."""
+    series = [[of[number] for number in sorted(of)] for of in values.values()]
+    return all(len(one) >= _MIN_COUNTED and all(x < y for x, y in pairwise(one)) for one in series)
 
 
 def _add_told_of_nodes(

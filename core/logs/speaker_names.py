@@ -118,6 +118,13 @@ def names_rank(name: bytes) -> bool:
     return _NAMED_RANK.fullmatch(name) is not None
 
 
+def count_all(names: Sequence[bytes]) -> bool:
+    """Whether each name is that of a machine and a rank, of another machine each, and no rank is left out."""
+    found = [next((match for form in _NODE_AND_RANK if (match := form.fullmatch(name))), None) for name in names]
+    homes = {match["node"]: int(match["rank"]) for match in found if match is not None}
+    return len(homes) == len(names) and sorted(homes.values()) == list(range(len(names)))
+
+
 def are_made_alike(names: Collection[bytes]) -> bool:
     """Whether names of machines differ in numbers only, or in what stands behind one beginning: p5-a, p5-b."""
     first = min(names)

@@ -36,7 +36,7 @@ def weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     last = last_words(table)
     said = first_of_ranks(table, [*roots, *(one for one in candidates if one.role is Role.PROPAGATED)])
     mute = set(last) - set(first_of_ranks(table, [one for one in candidates if one.role is not Role.BENIGN]))
-    if any(one.fact.kind != Kind.ERROR for one in roots) or not mute or len(said) <= len(last) * MAJORITY:
+    if any(one.fact.known for one in roots) or not mute or len(said) <= len(last) * MAJORITY:
         return candidates
     first, latest = min(said.values()), max(said.values())
     together = first >= 0 and latest - first <= LATE and all(last[rank] < first - LEAD for rank in mute)

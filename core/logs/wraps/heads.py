@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.logs.lines import mask
-from core.logs.speaker_names import Reading, are_made_alike, find_reading
+from core.logs.speaker_names import Reading, are_made_alike, count_all, find_reading
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speakers import Speakers, peel_all, together
@@ -35,6 +35,7 @@ _PROSE = re.compile(
 _MOST_PROSE = 1  # the name of a logger
 _BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))[A-Za-z][A-Za-z0-9.@/-]+(?:\[[0-9]{1,6})?")
 _DIGITS = re.compile(rb"[0-9]+")
+_MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,21 @@ def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | N
     """The leftmost column of speakers; beside another one, one that tells what the other does not."""
     for column, said in sorted(_by_column(lines).items(), key=_place):
         always = not column.place and len(said) >= ALWAYS * len(lines)
-        if len(said) < LEAST * len(lines) or not take_turns(said, always=always):
+        if len(said) < LEAST * len(lines):
             continue
-        names = names_that_return(said)
-        reading = find_reading(names, column.key[:-1])
+        names = names_that_return(said) if take_turns(said, always=always) else _names_of_all(said)
+        reading = find_reading(names, column.key[:-1]) if names else None
         if reading is None or not _are_names(column, names, reading, always=always):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
             return _speakers(column, said, reading, always=always)
     return None
+
+
+def _names_of_all(said: Iterable[Said]) -> list[bytes]:
+    """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
+    names = sorted({one.name for one in said})
+    return names if len(names) >= _MIN_ALL and count_all(names) else []
 
 
 def _place(item: tuple[Column, list[Said]]) -> tuple[int, bytes, bytes, bytes]:

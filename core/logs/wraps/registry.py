@@ -3,6 +3,7 @@
 from core.logs.wraps import (
     clock,
     cloudwatch,
+    compact_clock,
     compose,
     cri,
     csv_rows,
@@ -46,6 +47,7 @@ FITS: tuple[Fit, ...] = (
     csv_rows.fit,
     stern.fit,
     mpirun.fit,
+    compact_clock.fit,
     late_clock.fit,
     ranks.fit,
     tags.fit,
