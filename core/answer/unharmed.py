@@ -85,7 +85,7 @@ def stopped(found: Findings) -> Verdict | None:
     root, ending = leading_stop(found), found.ending
     if root is None or ending.hung or ending.slow or _stood_out(found) or apart_by_numbers(found):
         return None
-    if (ending.allowed is None or ending.vague) and not was_well(found):
+    if (ending.allowed is None or ending.vague or ending.undated) and not was_well(found):
         return _undated(root, found)
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
     outside = _outside(found)

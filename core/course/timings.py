@@ -30,6 +30,11 @@ _PAIR = re.compile(
 )
 # A number and what it is of, as loggers write rates: 1312 ms/update, 1.3 s/it, 24.5 ex/s
 _OF_EACH = re.compile(r"(?<![\w.:=/])(\d+(?:\.\d+)?) ?(m?s(?:ec)?/[a-z]{2,12}|[a-z]{2,12}/s(?:ec)?)\b")
+# Several at once: read/comp/comm = 0.0/2.0/0.1 s
+_SEVERAL = re.compile(
+    r"(?<![\w/.-])(?P<names>[A-Za-z_]\w*(?:/[A-Za-z_]\w*){1,7}) ?[:=] ?(?P<values>\d+(?:\.\d+)?(?:/\d+(?:\.\d+)?){1,7})"
+    r"(?![\w/.])(?P<unit> ?m?s\b)?"
+)
 # What training prints beside times: measures of learning, sizes, loads. All else that has no unit may be seconds.
 _NO_DURATION = re.compile(
     r"loss|\blr\b|learning|acc(?:uracy)?\b|norm|ppl|perplexity|grad(?!ient_)|nll|\berr|\bobj|entropy|score|reward|scale|mem|\brss|vram|heap"
@@ -119,6 +124,11 @@ def _pairs(text: str) -> list[tuple[str, float]]:
             pairs += [(name, 1.0 / value)] if value > 0 else []
         elif unit or not _NO_DURATION.search(name):
             pairs.append((f"{name} ms" if unit == "ms" and not is_milliseconds(name) else name, value))
+    for match in _SEVERAL.finditer(text):
+        names, values = match["names"].split("/"), match["values"].split("/")
+        unit = " ms" if (match["unit"] or "").strip() == "ms" else ""
+        if len(names) == len(values):
+            pairs += [(f"{name}{unit}", float(value)) for name, value in zip(names, values, strict=True)]
     for value, each in _OF_EACH.findall(text):
         if not is_rate(each):
             pairs.append((each, float(value)))

@@ -37,10 +37,10 @@ _NODE_AND_COUNT = (
     re.compile(rb"(?P<node>" + _HOST + rb")[.](?P<rank>[0-9]{1,6})"),
 )
 _AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>" + _HOST + rb")")  # stage3@gpu-7
-# None of these is a machine's name: levels, places in the code, measures, parts of a date, identifiers.
+_DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec", re.IGNORECASE)
+# None of these is a machine's name: levels, places in the code, measures, identifiers.
 _NODE = re.compile(
     rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|UTC|[AP]M)\Z)"
-    rb"(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\Z)"
     rb"(?!.{0,64}\.(?:py|cc|cpp|go|rs|java|scala|js|ts|jl)(?::?[0-9]{1,6})?\Z)"
     rb"(?![0-9.]{1,16}(?:%|[A-Za-z]?i?[Bb]|[munk]?s|secs?|min|h|it|[A-Za-z]{1,3}/s)?\Z)"
     rb"(?!0x[0-9a-f]{1,16}\Z|[0-9a-f]{7,64}\Z)"
@@ -110,6 +110,8 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
             return Reading(form)
         if _count_on_each_node(names, form):
             return Reading(form, is_local=True)
+    if all(map(_DATE.fullmatch, names)):  # one of them may be a machine, sun beside moon and mars
+        return None
     return next((Reading(form) for form in (_AT_NODE, _NODE) if all(map(form.fullmatch, names))), None)
 
 

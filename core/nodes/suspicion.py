@@ -32,6 +32,7 @@ from core.nodes.lost import lost_signs
 from core.nodes.outside import outside_signs
 from core.nodes.peers import other_work
 from core.nodes.sign import Sign
+from core.nodes.singled import singled_signs
 from core.nodes.slow import slow_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
@@ -95,6 +96,7 @@ def find_signs(
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, home),
+        *singled_signs(parsed, ending, names),
         *speechless_signs(parsed, candidates, home),
         *unfinished_signs(parsed, ending, spans, home),
         *vote_signs(parsed, candidates, node_of_rank),

@@ -1,0 +1,83 @@
+"""Who is singled out while a job stands still: the only peer that another one's new lines name.
+
+``clock 75 still open after 6s, outstanding: trainer-1@tr-1``: a server or a leader that waits says for whom, in words
+that nobody can know beforehand. What tells is that it was never said while the job made progress, and that it names one
+of many.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.course.pace import SECOND
+from core.events.text import read_rows
+from core.facts import fact_of
+from core.judge.ending import Ending
+from core.logs.lines import NO_TIME
+from core.nodes.blame import Names
+from core.nodes.sign import Sign, short
+from core.parsed import Parsed
+from core.shares import MIN_RANKS, few_of
+
+SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
+AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
+MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
+
+
+def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
+    """Signs for the node that lines of others name alone, and only since the job stands still."""
+    if len(parsed.nodes) < MIN_RANKS or not (ending.hung or ending.vague or ending.progressed is None):
+        return []
+    named: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    events = _new_events(parsed, ending)
+    rows = {event: said.tolist() for event, said in parsed.table.rows_of(events).items()} if events else {}
+    texts = read_rows(parsed.files, parsed.table, sorted(row for said in rows.values() for row in said)) if rows else {}
+    for _, said in sorted(rows.items()):
+        of_event = _named(parsed, {row: texts.get(row, "") for row in said}, names)
+        if len(of_event) <= few_of(len(parsed.nodes)):  # what is said of each peer in turn tells of none
+            for node, lines in of_event.items():
+                named[node] += lines
+    if len(named) != 1:
+        return []
+    ((node, lines),) = named.items()
+    if len(lines) < AGAIN:
+        return []
+    who, text = lines[-1]
+    because = (
+        f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it names {node} alone."
+    )
+    check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
+    return [Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check)]
+
+
+def _new_events(parsed: Parsed, ending: Ending) -> list[int]:
+    """Messages that are said since the last iteration alone, before any stop, and of which no fact is known."""
+    table, last = parsed.table, parsed.iterations.last
+    if last is None:
+        return []
+    new = []
+    few = [event for event, heads in enumerate(table.heads.tolist()) if 0 < heads <= MAX_ROWS]
+    for event, rows in table.rows_of(few).items() if few else ():
+        template = table.templates[event]
+        fact = fact_of(template.sample, block=template.block)
+        if template.block or (fact is not None and fact.known) or (parsed.iterations.of_row[rows] < last).any():
+            continue
+        time = table.time[rows]
+        until = ending.stopped - SECOND if ending.stopped is not None else np.iinfo(np.int64).max
+        if not (time[time != NO_TIME] > until).any():  # what is said in the second of the stop is said because of it
+            new.append(event)
+    return new[:MAX_ROWS]
+
+
+def _named(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
+    """The nodes that lines of others name alone, with who says it and the line; empty where one names several."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row, text in sorted(texts.items()):
+        speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
+        others = names.others(text, speaker)
+        if len(others) > 1:
+            return {}
+        for node in others:
+            found[node].append((speaker or "a log", text.strip()))
+    return found
