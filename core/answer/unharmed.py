@@ -144,7 +144,8 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
     if not (cancelled or all_told):
         return None
     troubled = is_troubled(found)
-    if ending.allowed is None and ending.slow is None and not (troubled or found.dumped):
+    after = troubled and cancelled and ending.stopped_first
+    if ending.allowed is None and ending.slow is None and not found.dumped and (after or not troubled):
         return _stopped_at_an_unknown_pace(found, told)
     if not ending.steady:
         return None
@@ -164,12 +165,13 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
 def _stopped_at_an_unknown_pace(found: Findings, told: Collection[str]) -> Verdict:
     """A job that was cancelled, or told to end, of which too little is known to say whether it made progress."""
     orders = f"{len(told)} of {len(found.nodes)} {found.unit}s were told to end." if told else ""
+    trouble = "What failed came after the order." if is_troubled(found) else "No line speaks of a fault."
     cancelled = "By job.json it was stopped from outside." if found.parsed.job.status is Status.CANCELLED else ""
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
         f"The job was stopped from outside{found.place}; no clock tells whether it still made progress.",
-        (*filter(None, (orders, cancelled)), _UNDATED, "No line speaks of a fault.", *_outside(found)),
+        (*filter(None, (orders, cancelled)), _UNDATED, trouble, *_outside(found)),
         (),
         ("Ask who stopped it and why.", COLLECT),
     )

@@ -116,14 +116,15 @@ def _spread(rank: NDArray[np.int32]) -> NDArray[np.intp]:
 def _pairs(text: str) -> list[tuple[str, float]]:
     """Names of what may be durations in a line, with their values; a rate counts as the time that one takes."""
     pairs = []
-    for match in _PAIR.finditer(text):
+    found = list(_PAIR.finditer(text))
+    for match, told in zip(found, _units(text, found), strict=True):
         name, value, unit = match[1], float(match[2]), (match["unit"] or "").strip()
         if _COUNTS.match(name):
             continue
         if _RATE.search(name):
             pairs += [(name, 1.0 / value)] if value > 0 else []
         elif unit or not _NO_DURATION.search(name):
-            pairs.append((f"{name} ms" if unit == "ms" and not is_milliseconds(name) else name, value))
+            pairs.append((f"{name} ms" if told == "ms" and not is_milliseconds(name) else name, value))
     for match in _SEVERAL.finditer(text):
         names, values = match["names"].split("/"), match["values"].split("/")
         unit = " ms" if (match["unit"] or "").strip() == "ms" else ""
@@ -135,6 +136,19 @@ def _pairs(text: str) -> list[tuple[str, float]]:
         elif float(value) > 0:
             pairs.append((each, 1.0 / float(value)))
     return pairs
+
+
+def _units(text: str, found: Sequence[re.Match[str]]) -> list[str]:
+    """The unit of each pair; of several that follow each other only the last one may tell it: fetch 1 work 163 share 26 ms."""
+    units: list[str] = []
+    begins, unit = len(text), ""
+    for match in reversed(found):
+        own = (match["unit"] or "").strip()
+        follows = not text[match.end() : begins].strip()
+        unit = own or (unit if follows else "")
+        begins = match.start()
+        units.append(unit)
+    return units[::-1]
 
 
 def _lags(iterations: Iterations) -> Values:

@@ -12,12 +12,14 @@ from core.judge.candidates import Candidate
 from core.kinds import Kind
 from core.logs.voices import is_actor
 from core.model import Role
+from core.nodes.aliases import ALIAS, Alias
 from core.parsing.identities import is_address
 from core.processes import process_of
 
 _WORD = re.compile(r"[\w.-]+")
 _RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
 _PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=", "pid: 9140" and "Worker PID: 9140"
+_PART = re.compile(r"[A-Za-z0-9-]+")  # of a word: of a file's name
 _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
 )  # n042, gpu-a100-7.cluster, 10.0.0.7
@@ -45,14 +47,16 @@ class Names:
         self._all_are_known = bool(manifest.nodes)
         self._shapes = {_shape(node) for node in table.nodes}
         self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+        self._aliases: dict[Alias, str] = {}
         for origin in table.origins:
             if origin.rank is not None and origin.node and not table.ranks_are_nodes:
                 self._ranks.setdefault(origin.rank, origin.node)
 
-    def learn(self, addresses: Mapping[str, str], ranks: Mapping[int, str]) -> None:
-        """Take in address -> node and rank -> node pairs that the logs themselves tell."""
+    def learn(self, addresses: Mapping[str, str], ranks: Mapping[int, str], aliases: Mapping[Alias, str]) -> None:
+        """Take in address -> node, rank -> node and "worker 2" -> node pairs that the logs themselves tell."""
         self._nodes = dict(addresses) | self._nodes
         self._ranks = dict(ranks) | self._ranks
+        self._aliases = dict(aliases)
 
     def node(self, name: str) -> str | None:
         """The node that goes by a name or address."""
@@ -93,6 +97,12 @@ class Names:
         """The node that a word names; also with the number of a process behind it, as honcho calls its processes."""
         name, _, number = word.rpartition(".")
         return self._nodes.get(word) or (self._nodes.get(name) if number.isdecimal() else None)
+
+    def standing_in(self, text: str) -> set[str]:
+        """All nodes that a text names, also within a word (``r9.node11.npy``), or by what they call themselves."""
+        called = {self._aliases.get((word.lower(), int(number))) for word, number in ALIAS.findall(text)}
+        parts = {self._nodes[part] for part in _PART.findall(text) if part in self._nodes}
+        return self.others(text, "") | parts | {node for node in called if node is not None}
 
     def others(self, text: str, speaker: str) -> set[str]:
         """All nodes but the speaker's that a text names, by a name or by ``rank 3``."""

@@ -23,6 +23,7 @@ UNREPORTED = 0.6  # as sure as silence, of a launcher
 MIN_REPORTS = 2  # of one launcher alone nothing follows about the other
 HINT = 0.3  # an error among signals, or a stop among errors
 _TOLD, _KILLED = 15, 9
+_CRASHES = frozenset({4, 7, 8, 11})  # SIGILL, SIGBUS, SIGFPE, SIGSEGV; who waits in vain ends by SIGABRT as well
 
 
 def exit_signs(
@@ -36,7 +37,7 @@ def exit_signs(
     """
     return [
         *_of_ranks(exits.of_rank, ending, home),
-        *(_forced(exits.of_node) or _of_nodes(exits.of_node, nodes)),
+        *(_crashed(exits.of_node) or _forced(exits.of_node) or _of_nodes(exits.of_node, nodes)),
         *([] if ending.ordered else _of_launchers(exits.of_rank, candidates, home, nodes)),
     ]
 
@@ -98,6 +99,18 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[
         )
         for node in odd
     ]
+
+
+def _crashed(of_node: Mapping[str, Exit | None]) -> list[Sign]:
+    """The only node whose process crashed: nobody sends such a signal, and the others ended otherwise."""
+    crashed = [(node, one) for node, one in of_node.items() if one is not None and one.signal in _CRASHES]
+    if len(of_node) < MIN_RANKS or len(crashed) != 1:
+        return []
+    ((node, one),) = crashed
+    because = f"A process on {node} crashed (signal {one.signal}); of {len(of_node) - 1} others none did."
+    says = "a process there crashed"
+    check = f"Look at the kernel log and the core dumps of {node}, and at native libraries that only it has."
+    return [Sign(node, "exit", KILLED_ALONE, because, says=says, check=check)]
 
 
 def _forced(of_node: Mapping[str, Exit | None]) -> list[Sign]:

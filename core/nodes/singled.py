@@ -22,31 +22,31 @@ from core.shares import MIN_RANKS, few_of
 
 SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
+MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
 MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
 
 
 def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
-    """Signs for the node that lines of others name alone, and only since the job stands still."""
+    """Signs for the node that lines of others name alone, or alone leave out, and only since the job stands still."""
     if len(parsed.nodes) < MIN_RANKS or not (ending.hung or ending.vague or ending.progressed is None):
         return []
-    named: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    told: dict[str, list[tuple[str, str]]] = defaultdict(list)
     events = _new_events(parsed, ending)
     rows = {event: said.tolist() for event, said in parsed.table.rows_of(events).items()} if events else {}
     texts = read_rows(parsed.files, parsed.table, sorted(row for said in rows.values() for row in said)) if rows else {}
     for _, said in sorted(rows.items()):
-        of_event = _named(parsed, {row: texts.get(row, "") for row in said}, names)
-        if len(of_event) <= few_of(len(parsed.nodes)):  # what is said of each peer in turn tells of none
+        of_event = _singled(parsed, {row: texts.get(row, "") for row in said}, names)
+        if len(of_event) == 1:  # what is said of each peer in turn tells of none
             for node, lines in of_event.items():
-                named[node] += lines
-    if len(named) != 1:
+                told[node] += lines
+    if len(told) != 1:
         return []
-    ((node, lines),) = named.items()
+    ((node, lines),) = told.items()
     if len(lines) < AGAIN:
         return []
     who, text = lines[-1]
-    because = (
-        f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it names {node} alone."
-    )
+    does = "names" if node in names.standing_in(text) else "leaves out"
+    because = f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
     check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
     return [Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check)]
 
@@ -70,14 +70,15 @@ def _new_events(parsed: Parsed, ending: Ending) -> list[int]:
     return new[:MAX_ROWS]
 
 
-def _named(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
-    """The nodes that lines of others name alone, with who says it and the line; empty where one names several."""
+def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
+    """The nodes that lines of others name alone, or leave out where they name all others, with speaker and line."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
-        others = names.others(text, speaker)
-        if len(others) > 1:
-            return {}
-        for node in others:
+        named = names.standing_in(text)
+        others = named - {speaker}
+        left = set(parsed.nodes) - named - {speaker}
+        one = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
+        for node in one:
             found[node].append((speaker or "a log", text.strip()))
     return found

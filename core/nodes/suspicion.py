@@ -20,6 +20,7 @@ from core.judge.ranks import ranks_of_nodes
 from core.judge.spans import Span
 from core.model import Role
 from core.nodes.addresses import address_signs
+from core.nodes.aliases import find_aliases
 from core.nodes.agreement import agreement_signs
 from core.nodes.blame import Names, blame_edges
 from core.nodes.contrast import contrast_signs
@@ -68,7 +69,7 @@ def find_signs(
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
     told = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
     names = Names(table, manifest)
-    names.learn(*told_identities(table, files))
+    names.learn(*told_identities(table, files), find_aliases(parsed))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [one for one in candidates if one.role is not Role.PROPAGATED]

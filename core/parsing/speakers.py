@@ -15,6 +15,7 @@ from core.job import LogFile, Manifest
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip
 from core.logs.voices import Speaker
+from core.logs.wraps.shared import HEAD, has_clock
 from core.parsing.own_words import find_own_words
 
 MAX_FILES = 4096  # one a rank of the largest jobs
@@ -22,6 +23,7 @@ _SAMPLE = 1 << 16
 MIN_LINES = 3  # of fewer, one that speaks of another rank would decide
 TOGETHER = 300_000_000  # microseconds: processes of a job begin within minutes; attempts and parts of a log do not
 SAME = 0.5  # of the lines are said in half of the files
+SIGNED = 0.9  # of the lines with a clock: the others are of other programs
 _TRIED = 400  # lines of a file
 # In the head of a line, behind clock and level: [rank 1], (rank=1), rank:1, RANK 1 |, rank=1
 _RANK = re.compile(
@@ -122,9 +124,23 @@ def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[
             continue
         unknown = all(name in no_rank for name in group) and not all(word.isdecimal() for word in group.values())
         same = unknown and _say_the_same([heads[name] for name in group])
-        if same or _name_themselves(group, heads) or _have_own_ranks(group, heads):
+        if same or _sign(group, heads) or _name_themselves(group, heads) or _have_own_ranks(group, heads):
             found |= set(group)
             yield group
+
+
+def _sign(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
+    """Whether nearly all lines of each file have the word of its own name in their head: ``13:09:54 gpu-a hub: ...``."""
+    if any(_OF_A_RUN.match(word) for word in group.values()):
+        return False
+    return all(_signs(_lines(heads[name]), _own(word)) for name, word in group.items())
+
+
+def _signs(lines: Sequence[bytes], own: re.Pattern[bytes]) -> bool:
+    with_clock = [line for line in lines if has_clock(line)]
+    return len(with_clock) >= MIN_LINES and sum(own.search(line[:HEAD]) is not None for line in with_clock) >= SIGNED * len(
+        with_clock
+    )
 
 
 def _name_themselves(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:

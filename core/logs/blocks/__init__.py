@@ -8,14 +8,14 @@ but the block. One file a printer:
                  (rich) and ``flat`` texts; ``headers``: the record of a logger above them
     dumps        faulthandler: a dying interpreter, and stacks of threads
     native       C++ stacks of torch, glog and abseil
-    java, go     their stacks
+    java, go, rust   their stacks and panics
     torchrun, usage, oom   reports
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from core.logs.blocks import chains, dumps, go, java, native, oom, torchrun, tracebacks, usage
+from core.logs.blocks import chains, dumps, go, java, native, oom, rust, torchrun, tracebacks, usage
 from core.logs.blocks.found import BLOCK_MARK, Found, Reader
 from core.logs.said import Said
 
@@ -36,6 +36,7 @@ _READERS: tuple[tuple[re.Pattern[str], Reader, tuple[str, ...]], ...] = (
     (tracebacks.SYNTAX, tracebacks.read_syntax_error, ('File "',)),
     (java.FRAME, java.read_java, (".java:", ".scala:")),
     (go.GOROUTINE, go.read_go, ("goroutine ",)),
+    (rust.PANIC, rust.read_panic, ("panicked at ",)),
     (usage.USAGE, usage.read_usage, ("usage: ",)),
     (oom.OOM, oom.read_oom, ("invoked oom-killer",)),
 )

@@ -20,12 +20,12 @@ from core.logs.wraps.turns import ALWAYS, LEAST, Said, names_that_return, take_t
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
 _MAX_SHAPES = 64
 _SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
-_WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9]\S*")  # what is but a sign between words is none
+_WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
 # Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
 _SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
 _TOKEN = re.compile(
     rb"(?P<open>[\[(<|{#]{0,2})(?P<key>(?i:" + _SPEAKER + rb")[ ]|[A-Za-z_]{1,16}[=:#])?"
-    rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t]|$)"
+    rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)"
 )
 _PROSE = re.compile(
     rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b)"
@@ -77,7 +77,8 @@ def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | N
             continue
         names = names_that_return(said) if take_turns(said, always=always) else _names_of_all(said)
         reading = find_reading(names, column.key[:-1]) if names else None
-        if reading is None or not _are_names(column, names, reading, always=always):
+        everywhere = len(said) >= ALWAYS * len(lines)
+        if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
             return _speakers(column, said, reading, always=always)
@@ -120,8 +121,8 @@ def _columns(line: bytes) -> Iterator[tuple[Column, re.Match[bytes]]]:
             return
 
 
-def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, always: bool) -> bool:
-    """Whether these are marked as names, or made as such; always: nearly every line begins with them.
+def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, everywhere: bool) -> bool:
+    """Whether these are marked as names, or made as such; everywhere: nearly every line has one.
 
     Machines before a colon, as pdsh puts them, are left to ``core.logs.lines``.
     """
@@ -130,7 +131,8 @@ def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, alwa
         return is_marked or not names[0].isdigit()
     is_host_alone = all(name == said.node for name in names if (said := reading.read(name)) is not None)
     is_read_anyway = column.place == 0 and column.close == b":" and not is_marked and is_host_alone
-    return not is_read_anyway and (always or are_made_alike(names))
+    begins = column.place == 0 or is_marked
+    return not is_read_anyway and ((everywhere and begins) or are_made_alike(names))
 
 
 def _speakers(column: Column, said: Sequence[Said], reading: Reading, *, always: bool) -> Speakers:
@@ -138,13 +140,13 @@ def _speakers(column: Column, said: Sequence[Said], reading: Reading, *, always:
     shapes = sorted({_DIGITS.sub(rb"[0-9]+", re.escape(name).replace(rb"\-", b"-")) for name in names})[:_MAX_SHAPES]
     pattern = re.compile(
         # words, each with what stands before it: no sign is in two parts of this
-        rb"^(?:[^A-Za-z0-9]*[A-Za-z0-9]\S*[ \t]){%d}[^A-Za-z0-9]*?(?P<word>" % column.place
+        rb"^(?:[^A-Za-z0-9]*[A-Za-z0-9][^\s|]*(?:[ \t]|(?=\|))){%d}[^A-Za-z0-9]*?(?P<word>" % column.place
         + re.escape(column.open + column.key)
         + rb"(?P<name>"
         + rb"|".join(shapes)
         + rb")"
         + re.escape(column.close)
-        + rb")(?=[ \t]|$)"
+        + rb")(?=[ \t|]|$)"
     )
     is_pair = column.key.endswith(b"=")  # which ``named_pairs`` would find again
     before_table = 2 * sum(one.rest.lstrip().startswith(b"|") for one in said) > len(said)

@@ -1,0 +1,33 @@
+"""A panic of a Rust program: where, what it says, and its backtrace.
+
+rust-lang/rust, library/std/src/panicking.rs (1.73 and newer: the place first, the message below it; older ones have both
+in one line) and library/std/src/backtrace_rs.
+"""
+
+import re
+
+from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.reading import is_blank, plainly, skip_while
+from core.logs.said import Said
+
+PANIC = re.compile(r"^thread '[^']{0,64}' (?:\(<NUM>\) )?panicked at ")
+_NOTE = re.compile(r"^note: (?:run with `RUST_BACKTRACE|[Ss]ome details are omitted)")
+_FRAME = re.compile(r"^stack backtrace:$|^  +(?:<NUM>: |at )|^ ?<NUM>: ")
+_MESSAGE = 20  # rows that a message may have: assert_eq! prints what it compares on lines of their own
+
+
+def read_panic(said: Said, start: int, _: int) -> Found:
+    """A panic is called by the first line of its message."""
+    read = plainly(said)
+    key = start + 1 if (read(start) or "").endswith(":") and not is_blank(read(start + 1) or "") else start
+    end = key + 1
+    while end - key < _MESSAGE and (text := read(end)) is not None and not is_blank(text) and not _ends(text):
+        end += 1
+    if not _ends(read(end) or ""):
+        end = key + 1  # nothing tells where the message ends: it has one line
+    end = skip_while(read, end, lambda text: _FRAME.search(text) is not None)
+    return Found(start, skip_while(read, end, lambda text: _NOTE.match(text) is not None), (key,), called_like(said[key]))
+
+
+def _ends(text: str) -> bool:
+    return _NOTE.match(text) is not None or _FRAME.match(text) is not None

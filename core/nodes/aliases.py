@@ -1,0 +1,49 @@
+"""What nodes call themselves: a word and a number, ``worker 2``, ``shard 0``, ``Knoten 3``, which no two of them share.
+
+A server that waits says for whom by such a name, and it need not be the rank: workers may be counted without it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from core.events.text import read_rows
+from core.parsed import Parsed
+from core.shares import MAJORITY
+
+FIRST_LINES = 8  # of each voice: who it is, a process says when it begins
+MIN_NAMED = 2  # nodes that call themselves so, beside a server that may not
+MAX_NODES = 1024  # as many as are read in a tenth of a second
+# A word of letters with a number of its own behind it: not behind a dot or in a longer word, as versions and names are
+ALIAS = re.compile(r"(?<![\w.-])([^\W\d_]{2,16})(?:[ =:#_-]|[ =:]{0,2}[\[(])(\d{1,4})(?![\w.:/-]*\d)")
+
+Alias = tuple[str, int]
+
+
+def find_aliases(parsed: Parsed) -> dict[Alias, str]:
+    """The node of each word and number, in lower case, by which nodes call themselves in their first lines.
+
+    Of a word each node has one number, the first that stands behind it; together they count from 0 or 1 on.
+    """
+    table = parsed.table
+    if not MIN_NAMED <= len(table.nodes) <= MAX_NODES:
+        return {}
+    first: dict[str, list[int]] = defaultdict(list)
+    for voice, origin in enumerate(table.origins):
+        if origin.node:
+            rows = table.rows_of_voices([voice])
+            first[origin.node] += rows[table.head[rows]][:FIRST_LINES].tolist()
+    texts = read_rows(parsed.files, table, sorted(row for rows in first.values() for row in rows))
+    own: dict[str, dict[str, int]] = defaultdict(dict)
+    for node, rows in sorted(first.items()):
+        for row in sorted(rows):
+            for word, number in ALIAS.findall(texts.get(row, "")):
+                own[word.lower()].setdefault(node, int(number))
+    return {(word, number): node for word, named in own.items() if _count(named, parsed) for node, number in named.items()}
+
+
+def _count(named: Mapping[str, int], parsed: Parsed) -> bool:
+    """Whether most nodes have the word, each with another number, from 0 or 1 on."""
+    enough = len(named) >= max(MIN_NAMED, len(parsed.table.nodes) * MAJORITY)
+    numbers = sorted(named.values())
+    return enough and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
