@@ -76,7 +76,7 @@ def find_timings(
 
 
 def _counts_up(values: Values) -> bool:
-    """Whether a number only ever rises on every rank: it counts, or tells the time since the start; no part of a step."""
+    """Whether a number only ever rises on every rank: it counts, or tells the time since the start."""
     series = [[of[number] for number in sorted(of)] for of in values.values()]
     return all(len(one) >= _MIN_COUNTED and all(x < y for x, y in pairwise(one)) for one in series)
 
@@ -139,7 +139,7 @@ def _pairs(text: str) -> list[tuple[str, float]]:
 
 
 def _units(text: str, found: Sequence[re.Match[str]]) -> list[str]:
-    """The unit of each pair; of several that follow each other only the last one may tell it: fetch 1 work 163 share 26 ms."""
+    """The unit of each pair; of several in a row the last one alone may tell it: fetch 1 work 163 share 26 ms."""
     units: list[str] = []
     begins, unit = len(text), ""
     for match in reversed(found):

@@ -57,8 +57,8 @@ class Ending:
     flagging: the last steps took much longer than usual. pausing: a checkpoint, an evaluation or the like had begun, of
     which nobody knows how long it takes, and went on for longer than a hang in training would be told. vague: the clock
     is that of a bar, of which nobody knows when it began, and by that it may have hung. usual: seconds that would be a
-    hang if no pause were known that the job, or a good one, came through; None where no pace is known. undated: neither a
-    clock nor job.json tells when the order to stop came, which may have been long after the line above it.
+    hang if no pause were known that the job, or a good one, came through; None where no pace is known. undated: neither
+    a clock nor job.json tells when the order to stop came, which may have been long after the line above it.
     """
 
     progressed: int | None = None
@@ -162,7 +162,9 @@ def find_ending(
         or uneven_slowdown(parsed, course)
         or growing_slowdown(course)
         or growing_work(durations, course),
-        drift=clocked_slowdown(course, pace, good, DRIFT) or (part_slowdown(parsed) if failure is None else None),
+        drift=clocked_slowdown(course, pace, good, DRIFT)
+        or uneven_slowdown(parsed, course, DRIFT)
+        or (part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
         vague=vague,

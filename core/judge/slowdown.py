@@ -71,12 +71,12 @@ def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
     return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
 
 
-def uneven_slowdown(parsed: Parsed, course: Course) -> Slowdown | None:
+def uneven_slowdown(parsed: Parsed, course: Course, ratio: float = MIN_RATIO) -> Slowdown | None:
     """A slowdown that single steps do not show; what a pause for an evaluation or a checkpoint takes is left out."""
     before = np.maximum(course.rows[1:] - 1, 0)
     stages = np.isin(parsed.stages[before], [STAGES.index(stage) for stage in _KNOWN_PAUSES])
     steps = np.where(np.repeat(stages, course.counts[1:]), np.median(course.steps), course.steps)
-    found = find_uneven_shift(steps)
+    found = find_uneven_shift(steps, ratio)
     if found is None:
         return None
     shift, _ = found

@@ -48,7 +48,7 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
 
 def is_raised_again(one: Candidate) -> bool:
     """Whether Ray's driver raises what an actor raised; of numbers that are wrong everywhere it is any actor."""
-    return "ray::" in one.text and one.fact.kind != Kind.NUMERICS and "FloatingPointError" not in one.text
+    return "ray::" in one.text and one.fact.kind != Kind.NUMERICS
 
 
 def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -111,9 +111,8 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
             return Reading(form)
         if _count_on_each_node(names, form):
             return Reading(form, is_local=True)
-    if all(map(_DATE.fullmatch, names)):  # one of them may be a machine, sun beside moon and mars
-        return None
-    return next((Reading(form) for form in (_AT_NODE, _NODE) if all(map(form.fullmatch, names))), None)
+    forms = () if all(map(_DATE.fullmatch, names)) else (_AT_NODE, _NODE)  # one may be a machine: sun beside moon
+    return next((Reading(form) for form in forms if all(map(form.fullmatch, names))), None)
 
 
 def names_rank(name: bytes) -> bool:

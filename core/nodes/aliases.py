@@ -31,15 +31,17 @@ def find_aliases(parsed: Parsed) -> dict[Alias, str]:
     first: dict[str, list[int]] = defaultdict(list)
     for voice, origin in enumerate(table.origins):
         if origin.node:
-            rows = table.rows_of_voices([voice])
-            first[origin.node] += rows[table.head[rows]][:FIRST_LINES].tolist()
+            said = table.rows_of_voices([voice])
+            first[origin.node] += said[table.head[said]][:FIRST_LINES].tolist()
     texts = read_rows(parsed.files, table, sorted(row for rows in first.values() for row in rows))
     own: dict[str, dict[str, int]] = defaultdict(dict)
     for node, rows in sorted(first.items()):
         for row in sorted(rows):
             for word, number in ALIAS.findall(texts.get(row, "")):
                 own[word.lower()].setdefault(node, int(number))
-    return {(word, number): node for word, named in own.items() if _count(named, parsed) for node, number in named.items()}
+    return {
+        (word, number): node for word, named in own.items() if _count(named, parsed) for node, number in named.items()
+    }
 
 
 def _count(named: Mapping[str, int], parsed: Parsed) -> bool:

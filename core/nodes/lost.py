@@ -1,6 +1,6 @@
 """Who was lost on the way of a job that completed: it went on without them, or its launcher started them again."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,9 +10,10 @@ from core.job import Status
 from core.judge.exits import Exit, Exits
 from core.nodes.sign import Sign
 from core.parsed import Parsed
-from core.shares import MIN_RANKS, few_of
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
 LOST = 0.6  # as sure as a launcher's report: who killed it is not told, and the others did not need it
+FIRST = 8  # messages with which a process begins: it says who it is, what it reads, whom it meets
 _STOPS = frozenset({1, 2, 13, 15})  # SIGHUP, SIGINT, SIGPIPE, SIGTERM: how processes are told to end
 _SIGNALS = {6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV"}
 
@@ -50,7 +51,12 @@ def find_lost(parsed: Parsed, exits: Exits, home: Mapping[int, str]) -> list[Los
     for node, told in exits.of_node.items():
         if told is not None and _is_no_stop(told) and node not in ends:
             ends[node].append((None, told))
-    found = [_lost(parsed, exits, node, own) for node, own in sorted(ends.items()) if node in parsed.nodes]
+    alone = {node for node, ranks in Counter(home.values()).items() if ranks == 1}
+    found = [
+        _lost(parsed, exits, node, own, is_alone=node in alone)
+        for node, own in sorted(ends.items())
+        if node in parsed.nodes
+    ]
     return found if len(found) <= few_of(len(parsed.nodes)) else []
 
 
@@ -67,11 +73,25 @@ def _is_no_stop(one: Exit) -> bool:
     return one.signal is not None and one.signal not in _STOPS
 
 
-def _lost(parsed: Parsed, exits: Exits, node: str, ends: Sequence[tuple[int | None, Exit]]) -> Lost:
+def _lost(parsed: Parsed, exits: Exits, node: str, ends: Sequence[tuple[int | None, Exit]], *, is_alone: bool) -> Lost:
+    """Args: is_alone: the node has one rank, so that nobody else says there what it had said."""
     ranks = tuple(rank for rank, _ in ends if rank is not None)
     last, code = parsed.iterations.last, exits.of_node.get(node)
     finished = last is not None and any(parsed.iterations.of_rank.get(rank) == last for rank in ranks)
-    return Lost(node, ranks, ends[0][1], came_back=code.code == 0 if code is not None else finished)
+    came_back = code.code == 0 if code is not None else finished
+    return Lost(node, ranks, ends[0][1], came_back=came_back or (is_alone and _begins_anew(parsed, node, ends[0][1])))
+
+
+def _begins_anew(parsed: Parsed, node: str, end: Exit) -> bool:
+    """Whether below the report of its end the node says again what it had said first."""
+    table = parsed.table
+    if end.row is None:
+        return False
+    rows = table.rows_of_voices([voice for voice, origin in enumerate(table.origins) if origin.node == node])
+    rows = rows[table.head[rows] & (table.file[rows] == table.file[end.row])]
+    before, after = rows[rows < end.row], rows[rows > end.row]
+    first = np.unique(table.event[before[:FIRST]])
+    return len(first) > 0 and np.isin(first, table.event[after]).sum() > len(first) * MAJORITY
 
 
 def _sign(parsed: Parsed, one: Lost) -> Sign:

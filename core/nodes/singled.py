@@ -18,7 +18,7 @@ from core.logs.lines import NO_TIME
 from core.nodes.blame import Names
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
-from core.shares import MIN_RANKS, few_of
+from core.shares import MIN_RANKS
 
 SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
@@ -46,7 +46,9 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
         return []
     who, text = lines[-1]
     does = "names" if node in names.standing_in(text) else "leaves out"
-    because = f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
+    because = (
+        f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
+    )
     check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
     return [Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check)]
 

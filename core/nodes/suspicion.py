@@ -20,8 +20,8 @@ from core.judge.ranks import ranks_of_nodes
 from core.judge.spans import Span
 from core.model import Role
 from core.nodes.addresses import address_signs
-from core.nodes.aliases import find_aliases
 from core.nodes.agreement import agreement_signs
+from core.nodes.aliases import find_aliases
 from core.nodes.blame import Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
@@ -32,6 +32,7 @@ from core.nodes.leaks import leak_signs
 from core.nodes.lost import lost_signs
 from core.nodes.outside import outside_signs
 from core.nodes.peers import other_work
+from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
 from core.nodes.singled import singled_signs
 from core.nodes.slow import slow_signs
@@ -101,6 +102,7 @@ def find_signs(
         *speechless_signs(parsed, candidates, home),
         *unfinished_signs(parsed, ending, spans, home),
         *vote_signs(parsed, candidates, node_of_rank),
+        *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, told, broken, node_of_rank),
         *outside_signs(parsed, told, node_of_rank),
         *leak_signs(parsed, leak, node_of_rank),

@@ -138,9 +138,9 @@ def _sign(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
 
 def _signs(lines: Sequence[bytes], own: re.Pattern[bytes]) -> bool:
     with_clock = [line for line in lines if has_clock(line)]
-    return len(with_clock) >= MIN_LINES and sum(own.search(line[:HEAD]) is not None for line in with_clock) >= SIGNED * len(
-        with_clock
-    )
+    return len(with_clock) >= MIN_LINES and sum(
+        own.search(line[:HEAD]) is not None for line in with_clock
+    ) >= SIGNED * len(with_clock)
 
 
 def _name_themselves(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:

@@ -1,7 +1,7 @@
 """A panic of a Rust program: where, what it says, and its backtrace.
 
-rust-lang/rust, library/std/src/panicking.rs (1.73 and newer: the place first, the message below it; older ones have both
-in one line) and library/std/src/backtrace_rs.
+rust-lang/rust, library/std/src/panicking.rs (from 1.73 on the place stands first and the message below it, before that
+both in one line) and library/std/src/backtrace_rs.
 """
 
 import re
@@ -26,7 +26,9 @@ def read_panic(said: Said, start: int, _: int) -> Found:
     if not _ends(read(end) or ""):
         end = key + 1  # nothing tells where the message ends: it has one line
     end = skip_while(read, end, lambda text: _FRAME.search(text) is not None)
-    return Found(start, skip_while(read, end, lambda text: _NOTE.match(text) is not None), (key,), called_like(said[key]))
+    return Found(
+        start, skip_while(read, end, lambda text: _NOTE.match(text) is not None), (key,), called_like(said[key])
+    )
 
 
 def _ends(text: str) -> bool:

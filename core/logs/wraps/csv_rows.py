@@ -24,6 +24,7 @@ _HEADERS = 256  # lines within which a header is looked for: programs say less b
 _LEAST = 0.5  # of the lines are rows; the others are what the interpreter and libraries print
 _RISES = 0.8  # of the rows are not before the one above; several processes may write to one file
 _MOST = 1e8  # seconds, of three years: more is a time since 1970
+_CENTURY = (946_684_800.0, 4_102_444_800.0)  # seconds, of the years 2000 and 2100 (as in ``stamps``)
 _NUMBERS = 0.5  # of the values in the rows are numbers
 _ELAPSED = re.compile(
     r"(?:(?:up|run|wall|elapsed|relative)?[ _]?(?:time|elapsed)|uptime|t|seconds|since[ _]start)"
@@ -40,6 +41,7 @@ class _Reading:
     mark: str
     names: tuple[str, ...]
     elapsed: int | None
+    epoch: int | None = None
 
     def peel(self, line: bytes) -> Peeled | None:
         """What a row tells: its values under the names of their columns, without those that are empty."""
@@ -47,6 +49,8 @@ class _Reading:
         if values == self.names or not _fits(values, self.names):
             return None
         told = {name: value for name, value in zip(self.names, values, strict=True) if value}
+        if self.epoch is not None and (told_at := told.pop(self.names[self.epoch], None)) is not None:
+            told["timestamp"] = told_at
         if self.elapsed is not None and (seconds := _number(values[self.elapsed])) is not None and 0 <= seconds < _MOST:
             told["message"] = _clock(seconds)
         return read_record(told)
@@ -59,7 +63,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
         for header in dict.fromkeys(cells for line in tried if _is_header(cells := _cells(line, mark))):
             rows = [cells for line in evenly(lines) if (cells := _cells(line, mark)) != header and _fits(cells, header)]
             if len(rows) >= max(_MIN_ROWS, _LEAST * len(evenly(lines))):
-                return Wrap("rows of a table", _Reading(mark, header, _elapsed(header, rows)).peel)
+                return Wrap("rows of a table", _Reading(mark, header, _elapsed(header, rows), _epoch(rows)).peel)
     return None
 
 
@@ -71,6 +75,17 @@ def _elapsed(names: Sequence[str], rows: Sequence[tuple[str, ...]]) -> int | Non
             continue
         rises = sum(one <= other for one, other in pairwise(values))
         if values[0] >= 0 and values[-1] < _MOST and rises >= _RISES * (len(values) - 1):
+            return place
+    return None
+
+
+def _epoch(rows: Sequence[tuple[str, ...]]) -> int | None:
+    """The column whose numbers rise and mean seconds of this century, whatever it is called: ``unix``, ``when``."""
+    for place in range(len(rows[0])):
+        values = [_number(row[place]) for row in rows]
+        times = [value for value in values if value is not None and _CENTURY[0] <= value < _CENTURY[1]]
+        rises = sum(one <= other for one, other in pairwise(times))
+        if len(times) == len(values) and times[0] < times[-1] and rises >= _RISES * (len(times) - 1):
             return place
     return None
 

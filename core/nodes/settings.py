@@ -1,0 +1,69 @@
+"""Who runs with another setting than all others, where the ranks do not do the same: what each printed when it began.
+
+``config /srv/run.toml: {'model': {'hidden': 32}}`` stands in every log, 48 in one of them: nothing complains of it, and
+whoever first gets a message of another size says so.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from core.events.text import read_rows
+from core.facts import complains
+from core.judge.candidates import Candidate
+from core.kinds import Kind
+from core.model import Role
+from core.nodes.sign import Sign, short
+from core.nodes.votes import ODD, of_each
+from core.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS
+
+MOST = 2  # times that a rank prints its settings: once, and once more when it begins anew
+MAX_EVENTS = 256  # messages that are looked at, of those that every rank says so seldom
+MAX_NODES = 1024  # as many as are read in a tenth of a second
+_DIFFER = frozenset({Kind.COLLECTIVE_MISMATCH, Kind.MODEL_MISMATCH})
+_SETTING = re.compile(r"\b([A-Za-z_]\w{1,40})['\"]?\s?[=:]\s?['\"]?([\w.+/-]{1,60})")
+
+
+def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
+    """Signs for the only node with another value of a setting, of ranks that did not do the same.
+
+    Args:
+        nodes: that do the same work.
+    """
+    differ = [one for one in candidates if one.role is Role.ROOT and one.fact.kind in _DIFFER]
+    if not differ or not MIN_RANKS <= len(nodes) <= MAX_NODES:
+        return []
+    odd: dict[str, list[tuple[str, str, str, int]]] = defaultdict(list)
+    for name, of_node in sorted(_settings(parsed, nodes).items()):
+        (usual, count), *others = Counter(of_node.values()).most_common()
+        if len(others) == 1 and others[0][1] == 1 and count > len(nodes) * MAJORITY:
+            node = next(node for node, value in of_node.items() if value != usual)
+            odd[node].append((name, of_node[node], usual, count))
+    if len(odd) != 1:
+        return []
+    ((node, told),) = odd.items()
+    name, own, usual, count = told[0]
+    because = f"{node} runs with {name}={short(own, 40)}, {count} others with {name}={short(usual, 40)}."
+    check = f"Compare the settings and the code on {node} with those of the others."
+    return [Sign(node, "votes", ODD, because, differ[0].event, says="it runs with other settings", check=check)]
+
+
+def _settings(parsed: Parsed, nodes: Sequence[str]) -> dict[str, dict[str, str]]:
+    """By name the first value that each node gives it, in messages of most nodes that complain of nothing."""
+    table = parsed.table
+    enough = len(nodes) * MAJORITY
+    ranks = max(len(nodes), len(table.ranks))
+    events = [
+        event
+        for event, template in enumerate(table.templates)
+        if enough < table.heads[event] <= ranks * MOST and not template.block and not complains(template.sample)
+    ][:MAX_EVENTS]
+    rows = [row for said in (table.rows_of(events) if events else {}).values() for row in said.tolist()]
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for row, text in sorted(read_rows(parsed.files, table, sorted(rows)).items()):
+        node = table.origins[table.voice[row]].node
+        for name, value in _SETTING.findall(text) if node in nodes else ():
+            if not of_each(name):
+                found[name].setdefault(node or "", value)
+    return found
