@@ -21,6 +21,7 @@ import pytest
 
 import slacksim
 from benchmarks.support import quick
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import hang_up
 from bot.app import Bot
 from bot.jobs.tasks import TASKS as REAL
@@ -32,10 +33,9 @@ from slacksim import Channel, Limits, Message, Slack, Snapshot, Timing, User, Wo
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-PATIENCE = 60.0  # seconds: what the promises allow from a fault to its repair
 FINISHED = "Run again"  # the button of a message that is over
 ROOMS = tuple(f"C0ROOM{number:02}" for number in range(20))  # channels: posts are limited by channel
-_TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own are minutes
+TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own retries are minutes
 DETAILS = "Ask here, without a mention"  # stands below the evidence
 
 
@@ -47,8 +47,8 @@ def workspace() -> Workspace:
 
 
 @contextmanager
-def local_slack(*, limits: bool = False) -> Iterator[Slack]:
-    with slacksim.start(workspace(), timing=_TIMING, limits=Limits(enforced=limits)) as running:
+def local_slack(*, limits: bool = False, timing: Timing = TIMING) -> Iterator[Slack]:
+    with slacksim.start(workspace(), timing=timing, limits=Limits(enforced=limits)) as running:
         yield running
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import eventually
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
@@ -25,7 +26,7 @@ from slacksim import Message
 from tests.support.followed import Followed, write
 from tests.support.gated_model import gated
 from tests.support.program import listening
-from tests.support.scene import ALERTS, ELSEWHERE, PATIENCE, Folders, Scene, serving
+from tests.support.scene import ALERTS, ELSEWHERE, Folders, Scene, serving
 from tests.support.scene_jobs import HOSTILE, KEY, NO_LOGS, PING, QUIET, RUNNING
 from tests.support.slack_payloads import violations
 

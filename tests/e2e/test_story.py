@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.scene import ALERTS, PATIENCE, Folders, Scene, local_slack, serving
+from benchmarks.support.patience import PATIENCE
+from tests.support.scene import ALERTS, Folders, Scene, local_slack, serving
 
 ASKED = 5  # acknowledgements of which the median counts: a loaded machine may be late once
 
