@@ -12,7 +12,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ EXAMPLES = ROOT / "examples"
 FINISHED = "Run again"  # the button of a message that is over
 ROOMS = tuple(f"C0ROOM{number:02}" for number in range(20))  # channels: posts are limited by channel
 TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own retries are minutes
+PATIENT = replace(TIMING, ack=30.0, trigger=PATIENCE)  # for who tests what is answered, and not how soon
 DETAILS = "Ask here, without a mention"  # stands below the evidence
 
 
@@ -228,7 +229,7 @@ def eventually(condition: Callable[[], object], what: str, seconds: float = PATI
 def health(port: int | None) -> tuple[int, dict[str, bool]]:
     """The status of /healthz, and its parts."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
@@ -236,7 +237,7 @@ def health(port: int | None) -> tuple[int, dict[str, bool]]:
 
 def metric(port: int | None, name: str) -> float:
     """One line of /metrics, by its name and labels."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
         lines: list[str] = answer.read().decode().splitlines()
     found = [line for line in lines if line.startswith(name + " ")]
     return float(found[0].split()[-1]) if found else 0.0

@@ -17,6 +17,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.fetch.prometheus import with_live_metrics
 from bot.settings import load_settings
 from core.diagnose import diagnose_parsed
@@ -166,10 +167,10 @@ def real_prometheus(folder: Path) -> Iterator[str]:
 
 
 def _wait_until_ready(address: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            with urllib.request.urlopen(address, timeout=5):
+            with urllib.request.urlopen(address, timeout=PATIENCE):
                 return
         except OSError:
             assert process.poll() is None, "Prometheus has ended"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.slack.alert_receiver import MAX_BODY, PATH, AlertReceiver
 from bot.slack.alerts import is_alert, is_over, words_of
 from bot.slack.envelopes import EnvelopeKind, envelope_of
@@ -69,7 +70,7 @@ def receiving(state: State, known_in: Callable[[str], str] = _known_in) -> Itera
 
 
 def post(port: int, body: bytes, *, token: str = TOKEN, path: str = PATH) -> int:
-    connection = HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("POST", path, body, {"Authorization": f"Bearer {token}"})
         return connection.getresponse().status
@@ -118,7 +119,7 @@ def test_alertmanager_comes_again_while_jobs_cannot_be_listed(state: State) -> N
 def test_a_body_without_a_fair_length_is_refused_unread(state: State, length: str) -> None:
     """52: nobody fills our memory."""
     with receiving(state) as receiver:
-        connection = HTTPConnection("127.0.0.1", receiver.port, timeout=20)
+        connection = HTTPConnection("127.0.0.1", receiver.port, timeout=PATIENCE)
         connection.request("POST", PATH, headers={"Authorization": f"Bearer {TOKEN}", "Content-Length": length})
         assert connection.getresponse().status == 413
         connection.close()
