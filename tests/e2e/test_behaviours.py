@@ -568,7 +568,7 @@ def webhook(stage: Stage) -> None:
     with listening() as (address, heard), stage.other("webhook", webhook=address, webhook_secret="ours") as scene:
         scene.diagnosed("f02", stage.room())
         eventually(lambda: heard, "a delivery")
-    headers, body = heard[0]
+    headers, body = heard[0].headers, heard[0].body
     signed = hmac.new(b"ours", f"{headers['X-Firstfault-Timestamp']}.".encode() + body, hashlib.sha256).hexdigest()
     assert headers["X-Firstfault-Signature"] == f"v1={signed}"
     assert json.loads(body)["job"] == "f02"

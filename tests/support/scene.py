@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import slacksim
+from benchmarks.support import quick
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import hang_up
 from bot.app import Bot
@@ -25,8 +26,9 @@ ALERTS = "C0ALERTS"
 ELSEWHERE = "C0GENERAL"  # a channel that the bot is not in
 FINISHED = "Run again"  # the button of every message that is over
 VERSION = "0.1.0"
-# No child is held ready: most bots of these tests end before anybody asks for one, and it takes two seconds of a core.
-_TASKS = {name: task for name, task in TASKS.items() if name != LOAD}
+# No child is held ready, and none looks for missing vectors: most bots of these tests end before anybody asks for it,
+# and each child takes a second or two of a core. Bots with both are in tests/contract and tests/bot/test_serve.py.
+_TASKS = {name: task for name, task in TASKS.items() if name != LOAD} | {"embed": quick.TASKS["embed"]}
 _ROOMS = 40
 # Slack's own three seconds, and what happens after them, are the matter of tests/slacksim and tests/bot/slack.
 _TIMING = Timing(ack=PATIENCE, trigger=PATIENCE, retries=(0.05, 0.1), ping=5.0)

@@ -74,6 +74,7 @@ def test_a_child_that_dies_costs_nothing_else(tmp_path: Path, caplog: pytest.Log
         (tmp_path / "die").unlink()
         vectors.wake()
         until(lambda: "all made" in caplog.text)
+    assert len(starts(tmp_path)) == 2
 
 
 def test_the_end_does_not_wait_for_a_model(tmp_path: Path) -> None:
@@ -83,6 +84,7 @@ def test_the_end_does_not_wait_for_a_model(tmp_path: Path) -> None:
         until(lambda: len(starts(tmp_path)) == 1)
         vectors.stop()
         until(lambda: not alive(starts(tmp_path)[0]))
+    assert len(starts(tmp_path)) == 1
 
 
 @pytest.mark.slow

@@ -167,9 +167,11 @@ def answer() -> SavedAnswer:
 def test_a_webhook_gets_the_json_of_the_diagnosis_clean_and_signed() -> None:
     """55: who has the key can prove where it came from, and knows a second delivery; no secret leaves."""
     with listening() as (address, heard):
-        Webhook(address, KEY).deliver(samples.run(), answer())
+        Webhook(f"{address}/hook", KEY).deliver(samples.run(), answer())
 
-    ((headers, body),) = heard
+    (delivered,) = heard
+    headers, body = delivered.headers, delivered.body
+    assert delivered.path == "/hook"
     signed = f"{headers['X-Firstfault-Timestamp']}.".encode() + body
     assert headers["X-Firstfault-Signature"] == f"v1={hmac.new(KEY.encode(), signed, sha256).hexdigest()}"
     assert headers["X-Firstfault-Delivery"] == samples.run().id
@@ -181,12 +183,13 @@ def test_a_webhook_gets_the_json_of_the_diagnosis_clean_and_signed() -> None:
 @pytest.mark.parametrize(("status", "again"), [(500, True), (429, True), (302, True), (404, False)])
 def test_a_webhook_that_does_not_take_it_is_asked_again_unless_that_is_in_vain(status: int, again: bool) -> None:
     """56: what may work later is raised, for the queue to repeat; a redirect is not followed."""
-    with listening(status) as (address, heard):
+    elsewhere = {"Location": "/elsewhere"} if status == 302 else None
+    with listening(status, headers=elsewhere) as (address, heard):
         if again:
             with pytest.raises(NotDelivered):
-                Webhook(address, KEY).deliver(samples.run(), answer())
+                Webhook(f"{address}/hook", KEY).deliver(samples.run(), answer())
         else:
-            Webhook(address, KEY).deliver(samples.run(), answer())
+            Webhook(f"{address}/hook", KEY).deliver(samples.run(), answer())
 
     assert len(heard) == 1
 
