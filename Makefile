@@ -36,6 +36,7 @@ $(INSTALLED): pyproject.toml requirements.lock
 	{ test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python --no-deps --no-build-isolation -e .; } \
 	  || $(BIN)/python -m pip install --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m core.logs.kernel || echo "The log scanner will be compiled when it is first needed." >&2
+	@$(BIN)/python -m bot.library.prepare || echo "Vectors of seeds and questions will be made when they are first needed." >&2
 	@touch $@
 
 $(DEVELOPED): $(INSTALLED) requirements-dev.lock

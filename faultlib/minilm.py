@@ -14,6 +14,7 @@ import numpy as np
 
 from core.cache import ByteCache
 from faultlib.embedding import EmbeddingUnavailable, Vectors
+from faultlib.prepared import FILE, prepared_vectors
 
 MAX_TOKENS = 256  # what the model was trained for: max_seq_length of its official configuration
 DIMENSIONS = 384
@@ -27,7 +28,7 @@ Encode = Callable[[str], Vectors]
 
 
 class MiniLM:
-    """The small model. Nothing is loaded before the first text that the cache does not know.
+    """The small model. Nothing is loaded before the first text that neither setup nor the cache knows.
 
     Texts are embedded one at a time: int8 weights are scaled by all that stands in a batch, so in a batch the vector of
     a text would depend on its neighbours. One thread: more of them make short texts slower (docs/LOG.md).
@@ -37,9 +38,10 @@ class MiniLM:
     digest = sha256(f"{WEIGHTS_SHA256} {VOCABULARY_SHA256} {MAX_TOKENS} {_WAY}".encode()).hexdigest()[:16]
     dimensions = DIMENSIONS
 
-    def __init__(self, cache: ByteCache | None = None) -> None:
-        """cache: keeps vectors, so that a text that was asked before needs no model."""
+    def __init__(self, cache: ByteCache | None = None, *, prepared: Path = FILE) -> None:
+        """cache: keeps vectors, so that a text that was asked before needs no model; prepared: those made at setup."""
         self._cache = cache
+        self._prepared = prepared
         self._encode: Encode | None = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -52,17 +54,27 @@ class MiniLM:
         return np.array(rows, np.float32).reshape(len(rows), DIMENSIONS)
 
     def _embed(self, text: str) -> Vectors:
-        known = text.encode("utf-8", "replace")  # half a surrogate pair, as JSON may hold it, has no bytes
-        key = blake2b(self.digest.encode() + known, digest_size=20).hexdigest()
+        key = key_of(text)
+        if (made := prepared_vectors(self._prepared).get(key)) is not None and made.shape == (DIMENSIONS,):
+            return made
         kept = self._cache.get(key) if self._cache else None
         if kept is not None and len(kept) == DIMENSIONS * np.float32().itemsize:
             return np.frombuffer(kept, np.float32)
         if self._encode is None:
             self._encode = _load()
-        vector = self._encode(known.decode())
+        vector = self._encode(_bytes_of(text).decode())
         if self._cache:
             self._cache.put(key, vector.tobytes())
         return vector
+
+
+def key_of(text: str) -> str:
+    """By which the vector of a text is kept: other weights, another vocabulary or another way make another key."""
+    return blake2b(MiniLM.digest.encode() + _bytes_of(text), digest_size=20).hexdigest()
+
+
+def _bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "replace")  # half a surrogate pair, as JSON may hold it, has no bytes
 
 
 def _load() -> Encode:

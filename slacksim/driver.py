@@ -1,7 +1,7 @@
 """The local Slack as tests and the demo hold it: addresses, people to act as, and conditions to wait for."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from slacksim.values import Json, Message, View
 from slacksim.workspace import Workspace
 
 T = TypeVar("T")
-PATIENCE = 10.0  # seconds that a test waits for a condition
+PATIENCE = 60.0  # seconds that a test waits for a condition; only one that fails waits so long
 
 
 class Slack:
@@ -27,6 +27,7 @@ class Slack:
         self.workspace: Workspace = server.state.workspace
         self.journal: Journal = server.journal
         self.faults: Faults = server.faults
+        self._seen: dict[str, frozenset[str]] = {}  # person to the hashes of the modals that were open at the last act
 
     @property
     def api_url(self) -> str:
@@ -41,6 +42,19 @@ class Slack:
     def user(self, name: str) -> "User":
         """A person to act as, by name or id."""
         return User(self, self._server, self.snapshot().member(name).id)
+
+    def reload(self) -> None:
+        """Everybody reloads Slack: modals are closed, and what only one person saw is gone."""
+        self._server.call(self._server.state.reload)
+
+    def act(self, user_id: str, deed: Coroutine[Any, Any, T]) -> T:
+        """Have a person do something, and remember which modals that person had before."""
+        self._seen[user_id] = frozenset(view.hash for view in self.snapshot().views if view.user == user_id)
+        return self._server.run(deed)
+
+    def is_new(self, view: View) -> bool:
+        """Whether a modal was opened, or filled anew, since its person did something for the last time."""
+        return view.hash not in self._seen.get(view.user, ())
 
     def snapshot(self) -> Snapshot:
         """Everything at this moment."""
@@ -102,15 +116,15 @@ class User:
 
     def command(self, text: str, channel: str = "") -> Outcome:
         """``/diagnose f02``; returns when the app has acknowledged, or three seconds later."""
-        return self._server.run(self._server.people.command(self.id, channel or self._home, text))
+        return self._slack.act(self.id, self._server.people.command(self.id, channel or self._home, text))
 
     def say(self, text: str, channel: str = "") -> Message:
         """A message; ``@name`` mentions."""
-        return self._server.run(self._server.people.say(self.id, channel or self._home, text))
+        return self._slack.act(self.id, self._server.people.say(self.id, channel or self._home, text))
 
     def reply(self, message: Message, text: str) -> Message:
         """A reply in the thread of a message."""
-        return self._server.run(self._server.people.say(self.id, message.channel, text, message.ts))
+        return self._slack.act(self.id, self._server.people.say(self.id, message.channel, text, message.ts))
 
     def direct(self, text: str) -> Message:
         """A direct message to the app."""
@@ -123,51 +137,53 @@ class User:
 
     def edit(self, message: Message, text: str) -> Message:
         """Other words for an own message."""
-        return self._server.run(self._server.people.edit(self.id, message.channel, message.ts, text))
+        return self._slack.act(self.id, self._server.people.edit(self.id, message.channel, message.ts, text))
 
     def delete(self, message: Message) -> None:
         """Take an own message away."""
-        self._server.run(self._server.people.delete(self.id, message.channel, message.ts))
+        self._slack.act(self.id, self._server.people.delete(self.id, message.channel, message.ts))
 
     def react(self, message: Message, name: str) -> None:
         """An emoji below a message."""
-        self._server.run(self._server.people.react(self.id, message.channel, message.ts, name))
+        self._slack.act(self.id, self._server.people.react(self.id, message.channel, message.ts, name))
 
     def shortcut(self, callback_id: str, message: Message | None = None) -> Outcome:
         """A shortcut on a message, or a global one."""
         channel, ts = (message.channel, message.ts) if message else ("", "")
-        return self._server.run(self._server.people.shortcut(self.id, callback_id, channel, ts))
+        return self._slack.act(self.id, self._server.people.shortcut(self.id, callback_id, channel, ts))
 
     def click(self, message: Message, action: str, value: Any = None) -> Outcome:
         """A button by its action_id or text, or a menu's choice by value or text; dialogs are confirmed."""
-        return self._server.run(self._server.clicks.in_message(self.id, message.channel, message.ts, action, value))
+        return self._slack.act(
+            self.id, self._server.clicks.in_message(self.id, message.channel, message.ts, action, value)
+        )
 
     def click_in_modal(self, action: str, value: Any = None, values: dict[str, Any] | None = None) -> Outcome:
         """The same in the modal on top."""
-        return self._server.run(self._server.clicks.in_modal(self.id, action, value, values))
+        return self._slack.act(self.id, self._server.clicks.in_modal(self.id, action, value, values))
 
     def submit(self, values: dict[str, Any] | None = None) -> Outcome:
         """Submit the modal on top; values by block_id or label, errors in the outcome and in the modal."""
-        return self._server.run(self._server.clicks.submit(self.id, values))
+        return self._slack.act(self.id, self._server.clicks.submit(self.id, values))
 
     def cancel(self) -> Outcome:
         """Close the modal on top."""
-        return self._server.run(self._server.clicks.cancel(self.id))
+        return self._slack.act(self.id, self._server.clicks.cancel(self.id))
 
     def open_home(self) -> None:
         """Open the app's page."""
-        self._server.run(self._server.people.open_home(self.id))
+        self._slack.act(self.id, self._server.people.open_home(self.id))
 
     def modal(self) -> View | None:
         """The modal on top."""
         return self._slack.snapshot().modal(self.id)
 
     def wait_for_modal(self, words: str = "", seconds: float = PATIENCE) -> View:
-        """Wait until a modal is open that holds these words."""
+        """Wait until a modal that holds these words came of what this person did last."""
 
         def found(now: Snapshot) -> View | None:
             view = now.modal(self.id)
-            return view if view and words in view.all_text else None
+            return view if view and words in view.all_text and self._slack.is_new(view) else None
 
         return self._slack.wait_for(found, seconds, f"a modal with {words!r}")
 

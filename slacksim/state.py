@@ -169,6 +169,12 @@ class State:
             connections=self.connections,
         )
 
+    def reload(self) -> None:
+        """Forget what no client of Slack has any more when it is loaded anew: modals and ephemeral messages."""
+        self.views.clear()
+        self.messages = {place: message for place, message in self.messages.items() if not message.only_for}
+        self.changed()
+
     def changed(self) -> None:
         """Wake everybody who waits for a change."""
         self.version += 1

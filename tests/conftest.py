@@ -26,12 +26,14 @@ WHOLE_PROGRAMS = (
     "e2e_faults",
     "contract",
     "jobs",
+    "test_amplify.py",
     "test_bad_input.py",
     "test_campaign.py",
     "test_cluster.py",
     "test_cluster_tls.py",
     "test_demo.py",
     "test_docs.py",
+    "test_programme.py",
     "test_properties.py",
     "test_questions_and_notes.py",
     "test_serve.py",
@@ -62,16 +64,18 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
-    """Compare a text with the golden file of that path."""
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], str]:
+    """Compare a text with the golden file of that path, whose text it returns."""
     update = bool(request.config.getoption("--update-golden"))
 
-    def check(path: Path, text: str) -> None:
+    def check(path: Path, text: str) -> str:
         if update:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", newline="\n")
         assert path.exists(), f"{path.name} is missing: run pytest --update-golden and read the diff"
         with path.open(encoding="utf-8", newline="") as file:
-            assert text == file.read()
+            recorded = file.read()
+        assert text == recorded
+        return recorded
 
     return check

@@ -31,7 +31,7 @@ def endpoint(how: str) -> Iterator[str]:
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             if how == "hangs":
-                released.wait(60)
+                released.wait()
             body = b'{"choices": [{"message": {"content": "I like trains."}}]}' if how == "is garbage" else b"<html>"
             self.send_response(500 if how == "is broken" else 200)
             self.send_header("Content-Type", "application/json")

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.support.patience import PATIENCE
 from bot.jobs import tasks
 from bot.jobs.messages import Ask, Diagnose, Draw, Embed
 from bot.jobs.tasks import TaskOutput
@@ -17,7 +18,6 @@ from bot.state.answers import SavedAnswer, answer_of
 
 TASKS = {name: f"benchmarks.support.quick:{name}" for name in ("diagnose", "draw", "ask", "embed")}
 ANSWER, STARTS = "answer.json", "starts"
-PATIENCE = 90.0  # seconds until a job that nobody lets go ends by itself
 
 
 def diagnose(order: Diagnose, voice: TaskOutput) -> SavedAnswer:
@@ -53,7 +53,7 @@ def embed(_: Embed, __: TaskOutput) -> str:
 
 
 def _wait_for(file: Path) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + 2 * PATIENCE  # what nobody lets go ends by itself
     while not file.exists() and time.monotonic() < end:
         time.sleep(0.02)
 

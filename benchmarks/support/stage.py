@@ -12,7 +12,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pytest
 
 import slacksim
 from benchmarks.support import quick
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import hang_up
 from bot.app import Bot
 from bot.jobs.tasks import TASKS as REAL
@@ -32,10 +33,10 @@ from slacksim import Channel, Limits, Message, Slack, Snapshot, Timing, User, Wo
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-PATIENCE = 60.0  # seconds: what the promises allow from a fault to its repair
 FINISHED = "Run again"  # the button of a message that is over
 ROOMS = tuple(f"C0ROOM{number:02}" for number in range(20))  # channels: posts are limited by channel
-_TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own are minutes
+TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own retries are minutes
+PATIENT = replace(TIMING, ack=30.0, trigger=PATIENCE)  # for who tests what is answered, and not how soon
 DETAILS = "Ask here, without a mention"  # stands below the evidence
 
 
@@ -47,8 +48,8 @@ def workspace() -> Workspace:
 
 
 @contextmanager
-def local_slack(*, limits: bool = False) -> Iterator[Slack]:
-    with slacksim.start(workspace(), timing=_TIMING, limits=Limits(enforced=limits)) as running:
+def local_slack(*, limits: bool = False, timing: Timing = TIMING) -> Iterator[Slack]:
+    with slacksim.start(workspace(), timing=timing, limits=Limits(enforced=limits)) as running:
         yield running
 
 
@@ -228,7 +229,7 @@ def eventually(condition: Callable[[], object], what: str, seconds: float = PATI
 def health(port: int | None) -> tuple[int, dict[str, bool]]:
     """The status of /healthz, and its parts."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
@@ -236,7 +237,7 @@ def health(port: int | None) -> tuple[int, dict[str, bool]]:
 
 def metric(port: int | None, name: str) -> float:
     """One line of /metrics, by its name and labels."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
         lines: list[str] = answer.read().decode().splitlines()
     found = [line for line in lines if line.startswith(name + " ")]
     return float(found[0].split()[-1]) if found else 0.0

@@ -115,8 +115,15 @@ def is_german(words: Sequence[str]) -> bool:
 
 def _stem(word: str) -> str:
     """The entry of the glossary with an open end that the word begins with."""
+    if not word.startswith(_stems()):  # nearly every word; the rest is slow
+        return ""
+    return max((stem for stem in _stems() if word.startswith(stem)), key=len)
+
+
+@cache
+def _stems() -> tuple[str, ...]:
     stems = (entry[:-1] for entry in _glossary()["german"] if entry.endswith("*"))
-    return max((stem for stem in stems if len(stem) > 3 and word.startswith(stem)), key=len, default="")
+    return tuple(stem for stem in stems if len(stem) > 3)
 
 
 def _from_german(word: str) -> str:

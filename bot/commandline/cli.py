@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -68,10 +69,8 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     *,
     jobs: options.Jobs = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/diagnosis.schema.json).")] = False,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
-    method: Annotated[
-        options.Method, typer.Option("--method", help="l4: the paper's own, to compare with.")
-    ] = options.Method.FIRSTFAULT,
+    html: options.Page = None,
+    method: options.Ranking = options.Method.FIRSTFAULT,
     drain: options.Parser = options.Drain.DISTINCT,
     workers: options.Workers = None,
     memory: options.Memory = None,
@@ -80,15 +79,9 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     no_cache: options.NoCache = False,
     no_baseline: options.NoBaseline = False,
     no_model: options.NoModel = False,
-    flows: Annotated[
-        Path | None, typer.Option("--flows", metavar="FILE", help="The job's network flows. [flows/ in its folder]")
-    ] = None,
-    topology: Annotated[
-        Path | None, typer.Option("--topology", metavar="FILE", help="Of --flows: what is attached to what.")
-    ] = None,
-    metrics: Annotated[
-        str | None, typer.Option("--metrics", metavar="URL", help="A Prometheus to ask. [FIRSTFAULT_METRICS]")
-    ] = None,
+    flows: options.Flows = None,
+    topology: options.Topology = None,
+    metrics: options.Prometheus = None,
 ) -> None:
     """Say where to look first: events, nodes, stage and iteration.
 
@@ -105,29 +98,13 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     """  # noqa: D301 click reads the control byte
     if json and html is not None:
         raise typer.BadParameter("takes no --json beside it; run it twice", param_hint="--html")
-    if metrics is not None and not metrics.startswith(("http://", "https://")):
-        raise typer.BadParameter("begins with http:// or https://", param_hint="--metrics")
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
     from bot.fetch.jobs import Request  # noqa: PLC0415
 
-    request = Request(
-        job,
-        jobs,
-        method.value,
-        workers,
-        memory,
-        scheduler,
-        drain.value,
-        insecure=insecure,
-        use_cache=not no_cache,
-        use_baseline=not no_baseline,
-        paths=True,
-        flows=flows,
-        topology=topology,
-        metrics=metrics,
-    )
-    code = commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version())
-    raise typer.Exit(code)
+    how = Request(job, jobs, method.value, workers, memory, scheduler, drain.value, insecure=insecure, paths=True)
+    beside = replace(how, flows=flows, topology=topology, metrics=metrics)
+    request = replace(beside, use_cache=not no_cache, use_baseline=not no_baseline)
+    raise typer.Exit(commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version()))
 
 
 @app.command()
@@ -248,7 +225,7 @@ def history(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/history.schema.json).")] = False,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
+    html: options.Page = None,
     no_cache: options.NoCache = False,
 ) -> None:
     """Say where a run's time went, by cause, and what to change.

@@ -1,6 +1,7 @@
 """Arguments and options that several commands of ``firstfault`` share."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -55,6 +56,26 @@ Parser = Annotated[
         "--drain",
         help="streaming: templates as drain3 makes them of every line in turn; distinct: of each different line once.",
     ),
+]
+Ranking = Annotated[Method, typer.Option("--method", help="l4: the paper's own, to compare with.")]
+Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")]
+Flows = Annotated[
+    Path | None, typer.Option("--flows", metavar="FILE", help="The job's network flows. [flows/ in its folder]")
+]
+Topology = Annotated[
+    Path | None, typer.Option("--topology", metavar="FILE", help="Of --flows: what is attached to what.")
+]
+
+
+def _web_address(url: str | None) -> str | None:
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise typer.BadParameter("begins with http:// or https://", param_hint="--metrics")
+    return url
+
+
+Prometheus = Annotated[
+    str | None,
+    typer.Option("--metrics", metavar="URL", callback=_web_address, help="A Prometheus to ask. [FIRSTFAULT_METRICS]"),
 ]
 Scheduler = Annotated[
     str | None,

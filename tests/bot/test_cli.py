@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.commandline import job_commands as commands
 from bot.commandline.cli import main
 from bot.fetch.jobs import Request
@@ -283,7 +284,7 @@ def test_a_reader_may_leave_early(tmp_path: Path, jobs: str) -> None:
     assert process.stdout.readline().startswith('{"file"')
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(60) == 141
+    assert process.wait(PATIENCE) == 141
     process.stderr.close()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support.dask_cluster import Cluster, needs_dask
+from benchmarks.support.patience import PATIENCE
 from tests.support.certificates import make_certificates
 from tests.support.places import ROOT
 
@@ -20,7 +21,9 @@ def check(scheduler: str, certificates: dict[str, str], home: Path) -> subproces
     settings = {"JOBS": str(EXAMPLES), "LIBRARY": str(home / "library"), "SCHEDULER": scheduler}
     environment = os.environ | {f"FIRSTFAULT_{name}": value for name, value in settings.items()} | certificates
     command = [sys.executable, "-m", "bot", "check"]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from urllib.error import URLError
 
 import pytest
 
-from benchmarks.support.demo_process import PATIENCE, Demo, running_demo
+from benchmarks.support.demo_process import Demo, running_demo
+from benchmarks.support.patience import PATIENCE
 from bot.commandline.demo import FIRST, QUESTION, SECOND, greeting_message
 from bot.commandline.local_slack import APPROVER, APPROVER_NAME, CHANNEL
 from slacksim import Workspace
@@ -151,14 +152,14 @@ def test_make_demo_never_waits_without_a_terminal(tmp_path: Path) -> None:
 
 def state(demo: Demo) -> dict[str, Any]:
     """What the page shows to Alice."""
-    with opener().open(f"{demo.page}state", timeout=10) as answer:
+    with opener().open(f"{demo.page}state", timeout=PATIENCE) as answer:
         return dict(json.load(answer))
 
 
 def do(demo: Demo, order: dict[str, str]) -> dict[str, Any]:
     """What the page sends when a person acts."""
     request = urllib.request.Request(f"{demo.page}do", json.dumps(order).encode(), {"Content-Type": "application/json"})
-    with opener().open(request, timeout=10) as answer:
+    with opener().open(request, timeout=PATIENCE) as answer:
         return dict(json.load(answer)["result"])
 
 

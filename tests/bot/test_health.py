@@ -9,6 +9,7 @@ from urllib.error import HTTPError
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.slack.health import TASKS, HealthServer, Metrics
 from core.errors import BadSettings
 
@@ -28,7 +29,7 @@ def serving(metrics: Metrics, parts: dict[str, bool]) -> Iterator[str]:
 
 def read(address: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(address, timeout=10) as answer:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as error:
         with error:

@@ -5,24 +5,23 @@ import math
 import shutil
 import socket
 import subprocess
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.fetch.prometheus import with_live_metrics
 from bot.settings import load_settings
 from core.diagnose import diagnose_parsed
 from core.errors import BadSettings
 from tests.core.metrics.test_metrics import END, stopped
 from tests.support.jobs import START, parse
+from tests.support.program import listening
 
 EPOCH = int(START.timestamp())
 
@@ -30,35 +29,6 @@ EPOCH = int(START.timestamp())
 def clock_of(node: int, second: int) -> float:
     """A clock that fell on node-2 ten minutes before the end."""
     return (210 if node == 2 and second > 1800 else 1410) + 5 * math.sin(second + node)
-
-
-@contextmanager
-def answering(status: int, body: bytes, headers: dict[str, str] | None = None) -> Iterator[tuple[str, list[Any]]]:
-    """A server that answers every request so; its address, and path, form and headers of what it was asked."""
-    asked: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            form = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            asked.append((self.path, parse_qs(form), dict(self.headers)))
-            self.send_response(status)
-            for name, value in (headers or {}).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def matrix() -> bytes:
@@ -75,29 +45,30 @@ def matrix() -> bytes:
 
 def test_a_node_that_leaves_its_peers_is_named_from_prometheus() -> None:
     """As from a file in metrics/; what was asked holds the query, its nodes and its time, and nothing else."""
-    with answering(200, matrix()) as (address, asked):
+    with listening(body=matrix()) as (address, heard):
         parsed, skipped = with_live_metrics(parse(stopped()), address, "")
 
     answer = diagnose_parsed(parsed)
     assert skipped == ()
     assert [one.node for one in answer.nodes] == ["node-2"]
     assert answer.metrics[0].lines[0].file == "metrics/prometheus.json"
-    (path, form, headers), *more = asked
-    assert (path, more) == ("/api/v1/query_range", [])
+    (asked,) = heard
+    form = parse_qs(asked.body.decode())
+    assert asked.path == "/api/v1/query_range"
     assert set(form) == {"query", "start", "end", "step"}
     assert 'Hostname=~"(node-0|node-1|node-2|node-3)(:[0-9]+)?"' in form["query"][0]
     assert float(form["end"][0]) - float(form["start"][0]) == pytest.approx(
         END + 60
     )  # the first line comes after a minute
-    assert "Authorization" not in headers
+    assert "Authorization" not in asked.headers
 
 
 def test_a_query_of_ones_own_is_sent_with_the_nodes_in_it() -> None:
     """Points of names count as points."""
-    with answering(200, matrix()) as (address, asked):
+    with listening(body=matrix()) as (address, heard):
         with_live_metrics(parse(stopped()), address, 'up{instance=~"$nodes"}')
 
-    assert asked[0][1]["query"] == ['up{instance=~"node-0|node-1|node-2|node-3"}']
+    assert parse_qs(heard[0].body.decode())["query"] == ['up{instance=~"node-0|node-1|node-2|node-3"}']
 
 
 @pytest.mark.parametrize(
@@ -112,13 +83,14 @@ def test_a_query_of_ones_own_is_sent_with_the_nodes_in_it() -> None:
 )
 def test_what_goes_wrong_is_told_and_ends_no_diagnosis(status: int, body: bytes, says: str) -> None:
     """In the words of Prometheus where it has some; no redirect is followed."""
-    with answering(status, body, {"Location": "http://127.0.0.1:1/"} if status == 302 else None) as (address, asked):
+    elsewhere = {"Location": "http://127.0.0.1:1/"} if status == 302 else None
+    with listening(status, body, elsewhere) as (address, heard):
         parsed, (skipped,) = with_live_metrics(parse(stopped()), address, "")
 
     assert skipped.step == "metrics"
     assert says in skipped.reason
     assert parsed.job.metrics == ()
-    assert len(asked) == 1
+    assert len(heard) == 1
 
 
 def test_nobody_there_is_told_without_the_address_of_a_secret() -> None:
@@ -166,10 +138,10 @@ def real_prometheus(folder: Path) -> Iterator[str]:
 
 
 def _wait_until_ready(address: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            with urllib.request.urlopen(address, timeout=5):
+            with urllib.request.urlopen(address, timeout=PATIENCE):
                 return
         except OSError:
             assert process.poll() is None, "Prometheus has ended"

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 import slacksim
-from slacksim import Slack
+from benchmarks.support.patience import PATIENCE
+from slacksim import Slack, Timing
 
-PATIENCE = 60.0  # seconds; starting takes two, ending three
 Environment = dict[str, str]
 
 
 @pytest.fixture(scope="module")
 def slack() -> Iterator[Slack]:
-    with slacksim.start() as running:
+    with slacksim.start(timing=Timing(ack=PATIENCE)) as running:
         yield running
 
 
@@ -87,7 +87,7 @@ def test_it_serves_until_it_is_told_to_end(slack: Slack, environment: Environmen
 
 def test_http_by_setting(environment: Environment) -> None:
     """With the transport http it listens for signed requests, and the same commands are answered; Ctrl-C ends it."""
-    with slacksim.start() as slack:
+    with slacksim.start(timing=Timing(ack=PATIENCE)) as slack:
         http = {
             "FIRSTFAULT_SLACK_TRANSPORT": "http",
             "FIRSTFAULT_LISTEN": "127.0.0.1:0",

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.commandline.watch import command
 from bot.commandline.watch.findings import finding_json, finding_lines, status_line
 from bot.fetch.jobs import Request
-from bot.jobs.job_watch import PATIENCE, JobWatch
+from bot.jobs.job_watch import PATIENCE as UNREADABLE_FOR
+from bot.jobs.job_watch import JobWatch
 from bot.settings import Settings
 from core.errors import JobNotFound, NoLogs
 from core.job import Job, Manifest
@@ -20,7 +22,6 @@ from sources.fake import FakeJobs
 from tests.support.places import ROOT
 
 TRACEBACK = b'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: broken\n'
-_PATIENCE = 60  # seconds, for a machine that does seven things at once
 
 
 class Clock:
@@ -109,7 +110,7 @@ def test_a_source_that_fails_for_a_while_is_borne(
     job.trouble = JobNotFound("There is no job j.")
 
     seconds(1)
-    clock.now += PATIENCE
+    clock.now += UNREADABLE_FOR
     with pytest.raises(JobNotFound):
         seconds(2)
 
@@ -231,7 +232,7 @@ def test_a_failure_is_printed_at_once_and_then_diagnosed(
     with (folder / "logs" / "rank_0.log").open("ab") as log:
         log.write(TRACEBACK)
 
-    out, _ = process.communicate(timeout=_PATIENCE)
+    out, _ = process.communicate(timeout=PATIENCE)
 
     assert process.returncode == 1
     assert "FAILED     the job has failed: rank 0 said it first" in out
@@ -245,7 +246,7 @@ def test_a_job_that_completes_ends_the_watch_with_code_0(
     process = started("--json")
     (folder / "job.json").write_text('{"status": "COMPLETED", "world_size": 1}')
 
-    out, err = process.communicate(timeout=_PATIENCE)
+    out, err = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, err) == (0, "")
     (finding,) = map(json.loads, out.splitlines())
@@ -259,7 +260,7 @@ def test_a_failed_job_for_programs_ends_with_its_diagnosis(
     (folder / "logs" / "rank_0.log").write_bytes(TRACEBACK)
     (folder / "job.json").write_text('{"status": "FAILED", "world_size": 1}')
 
-    out, _ = started("--json").communicate(timeout=_PATIENCE)
+    out, _ = started("--json").communicate(timeout=PATIENCE)
 
     failed, diagnosis = map(json.loads, out.splitlines())
     assert failed["kind"] == "failed"
@@ -328,7 +329,7 @@ def test_an_unknown_job_is_wrong_use(tmp_path: Path) -> None:
     """As in every command: exit code 2, one sentence, one hint."""
     command = [sys.executable, "-m", "bot", "watch", "nope", "--jobs", str(tmp_path)]
 
-    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False, timeout=_PATIENCE)
+    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False, timeout=PATIENCE)
 
     assert done.returncode == 2
     assert done.stderr.startswith("error: There is no job nope below")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.jobs import watch_service
 from bot.jobs.watch_messages import (
     BadLine,
@@ -26,8 +27,6 @@ from bot.state.state import State, open_state
 from bot.state.values import Status
 from bot.state.watches import Watch, WatchFinding
 from core.live.findings import Kind
-
-_PATIENCE = 60.0
 
 
 class Told:
@@ -89,7 +88,7 @@ def start(state: State, told: Told, home: Path) -> Iterator[Callable[..., WatchS
 
 
 def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.commandline.cli import main
 from bot.report import contract
 from core.job import Manifest
@@ -234,7 +235,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
     site.lay_out(tmp_path / "pages")
     words = [str(MKDOCS), "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     environment = {**os.environ, "PAGES": str(tmp_path / "pages"), "NO_MKDOCS_2_WARNING": "1"}
-    subprocess.run(words, cwd=ROOT, env=environment, check=True, timeout=120)
+    subprocess.run(words, cwd=ROOT, env=environment, check=True, timeout=PATIENCE)
     built = [*(tmp_path / "site").rglob("*.html")]
     loaded = [
         (page.name, address)

@@ -40,6 +40,12 @@ def slack() -> Iterator[Slack]:
         yield running
 
 
+@pytest.fixture(autouse=True)
+def reloaded(slack: Slack) -> None:
+    """No test waits for what an earlier one has left: open windows, and messages for one person."""
+    slack.reload()
+
+
 @pytest.fixture(scope="module")
 def folders(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return Folders(tmp_path_factory.mktemp("bot"), shared / "jobs", shared / "cache")

@@ -8,10 +8,11 @@ from typing import NoReturn
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from slacksim import Message, Slack
 from slacksim.errors import Refused
 from slacksim.methods import METHODS
-from tests.support.scene import ALERTS, PATIENCE, Folders, Scene, serving
+from tests.support.scene import ALERTS, Folders, Scene, serving
 
 TOKEN = "a token of ours"
 

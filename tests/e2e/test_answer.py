@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from slacksim import File, Message
-from tests.support.scene import PATIENCE, Scene
+from tests.support.scene import Scene
 from tests.support.scene_jobs import HOSTILE, KEY, ORDER, QUIET, RUNNING
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import eventually
-from tests.support.scene import ELSEWHERE, FINISHED, PATIENCE, Scene
+from tests.support.scene import ELSEWHERE, FINISHED, Scene
 from tests.support.scene_jobs import NO_LOGS, QUIET, RUNNING
 
 

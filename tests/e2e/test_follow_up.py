@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from slacksim import Message, Slack
-from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import Folders, Scene, serving
 
 MAX_LINES = 5
 

@@ -1,7 +1,8 @@
 """The app's home, as Slack asks for it when somebody opens it."""
 
+from benchmarks.support.patience import PATIENCE
 from slacksim import View
-from tests.support.scene import PATIENCE, Scene
+from tests.support.scene import Scene
 from tests.support.slack_payloads import violations
 
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Slack
-from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import Folders, Scene, serving
 
 PATTERN = "attern `"  # "Fault pattern", "fault pattern"
 OFFER = "Your team knows this kind of fault"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.support.scene import PATIENCE, Scene, text_of
+from benchmarks.support.patience import PATIENCE
+from tests.support.scene import Scene, text_of
 
 
 @pytest.mark.slow

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from slacksim import Slack
 from tests.support.model_endpoint import Endpoint, playing, says
-from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import Folders, Scene, serving
 from tests.support.scene_jobs import CARELESS, SECRETS
 
 

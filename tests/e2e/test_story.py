@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.scene import ALERTS, PATIENCE, Folders, Scene, local_slack, serving
+from benchmarks.support.patience import PATIENCE
+from slacksim import Timing
+from tests.support.scene import ALERTS, Folders, Scene, local_slack, serving
 
 ASKED = 5  # acknowledgements of which the median counts: a loaded machine may be late once
 
@@ -54,11 +56,11 @@ def test_from_the_command_to_the_archived_pattern(scene: Scene) -> None:
     assert {d.outcome for d in scene.slack.journal.deliveries()} == {"ack"}
 
 
-def test_a_command_is_acknowledged_within_a_second(scene: Scene) -> None:
+def test_a_command_is_acknowledged_in_time(scene: Scene) -> None:
     """1: whatever it leads to; the work is done by others."""
     alice = scene.user("alice")
 
     outcomes = [alice.command(text) for text in ("/diagnose help", "/diagnose list", "/diagnose status") * 2][:ASKED]
 
     assert all(outcome.acknowledged for outcome in outcomes)
-    assert statistics.median(outcome.seconds for outcome in outcomes) < 1
+    assert statistics.median(outcome.seconds for outcome in outcomes) < Timing().ack

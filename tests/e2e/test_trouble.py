@@ -9,8 +9,9 @@ from urllib.error import HTTPError
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from slacksim import Message, Slack
-from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import Folders, Scene, serving
 from tests.support.scene_jobs import QUIET
 
 NOBODY = "http://127.0.0.1:9/v1"  # the discard port: no model answers there

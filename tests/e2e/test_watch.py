@@ -9,11 +9,12 @@ from threading import Event, Thread
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import eventually
 from bot.state.watches import WatchFinding
 from core.live.findings import Kind
 from slacksim import Message, Slack
-from tests.support.scene import PATIENCE, Folders, Scene, serving
+from tests.support.scene import Folders, Scene, serving
 from tests.support.scene_jobs import KEY
 
 RANKS, PACED = 4, 10

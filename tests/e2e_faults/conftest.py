@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support import quick
-from benchmarks.support.stage import Stage, local_slack, make_stage
+from benchmarks.support.stage import PATIENT, Stage, local_slack, make_stage
 from bot.fetch.jobs import Request
 from bot.investigate import draft, investigate
 from bot.settings import Settings
@@ -28,7 +28,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def slack() -> Iterator[Slack]:
-    with local_slack() as running:
+    with local_slack(timing=PATIENT) as running:
         yield running
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.support.stage import PATIENCE, Stage, eventually
+from benchmarks.support.patience import PATIENCE
+from benchmarks.support.stage import Stage, eventually
 from bot.library.session import open_fault_library
 from bot.settings import Settings
 from bot.slack.actions import draft_value

@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support.forked_bots import NEVER
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import alive
-from benchmarks.support.stage import FINISHED, PATIENCE, ROOMS, WHOLE, Stage, eventually
+from benchmarks.support.stage import FINISHED, ROOMS, WHOLE, Stage, eventually
 from bot.state.audit import AuditEntry
 from bot.state.runs import Run
 from bot.state.state import State, open_state

@@ -1,26 +1,33 @@
 """Many people at once, and many runs one after the other."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from statistics import median
 
 import pytest
 
-from benchmarks.support.stage import ROOMS, Stage, assert_said_once, eventually, local_slack, make_stage, metric
+from benchmarks.support.stage import (
+    PATIENT,
+    ROOMS,
+    Stage,
+    assert_said_once,
+    eventually,
+    local_slack,
+    make_stage,
+    metric,
+)
 from slacksim import Outcome
 
 CROWD = 50
-ACKNOWLEDGED = 3.0  # seconds: Slack's own limit, after which a person sees an error
-USUALLY = 1.0  # seconds, of most: this machine may be doing something else
-QUICKLY = 5.0  # seconds from a click to the pattern in the message; measured 0.2, loading the model takes one alone
 FILES_A_THREAD, OTHER_FILES = 3, 40  # a connection to the state has three; sockets, pipes of children, epoll, the log
 SMALL = 110 << 20  # bytes; measured 75 MB, and 300 with the model
 
 
 def test_a_crowd_asks_at_once(shared: Path, tmp_path: Path) -> None:
-    """Fifty commands in one moment, within Slack's limits and while jobs run: all acknowledged, and queued once."""
-    with local_slack(limits=True) as slack:
+    """Fifty commands in one moment, within Slack's limits and while jobs run: all acknowledged, and queued once.
+
+    How soon, benchmarks/crowd.py measures: nobody knows what else this machine does now.
+    """
+    with local_slack(limits=True, timing=PATIENT) as slack:
         stage = make_stage(slack, shared, tmp_path)
         jobs = [stage.job(f"gate-{number:02}") for number in range(CROWD)]
         with stage.bot(transport="socket", runs=2) as bot, ThreadPoolExecutor(CROWD) as people:
@@ -34,8 +41,6 @@ def test_a_crowd_asks_at_once(shared: Path, tmp_path: Path) -> None:
             for job in jobs:
                 stage.parent(job)
             assert all(outcome.acknowledged for outcome in outcomes)
-            assert max(outcome.seconds for outcome in outcomes) < ACKNOWLEDGED
-            assert median(outcome.seconds for outcome in outcomes) < USUALLY
             assert len(set(runs)) == CROWD
             assert {job: len(stage.parents(job)) for job in jobs} == dict.fromkeys(jobs, 1)
             eventually(
@@ -44,13 +49,13 @@ def test_a_crowd_asks_at_once(shared: Path, tmp_path: Path) -> None:
             acks = "firstfault_acknowledgement_duration_seconds"
             number = metric(bot.health_port, f"{acks}_count")
             assert number >= CROWD  # and the events of what the bot has posted
-            assert 0.0001 < metric(bot.health_port, f"{acks}_sum") / number < ACKNOWLEDGED
+            assert metric(bot.health_port, f"{acks}_sum") / number > 0.0001
 
 
 @pytest.mark.slow
 def test_a_crowd_is_answered(shared: Path, tmp_path: Path) -> None:
     """Every one of twelve commands in three channels gets its one answer, at the speed that Slack allows."""
-    with local_slack(limits=True) as slack:
+    with local_slack(limits=True, timing=PATIENT) as slack:
         stage = make_stage(slack, shared, tmp_path)
         jobs = [stage.job(f"quick-{number:02}") for number in range(12)]
         with stage.bot(runs=2), ThreadPoolExecutor(12) as people:
@@ -64,10 +69,8 @@ def test_the_bot_stays_small(stage: Stage) -> None:
     """It never holds the embedding model: not at the start, not for a diagnosis, not to archive what was approved."""
     with stage.other_bot() as process:
         _diagnose(stage, range(1))
-        asked = time.monotonic()
         stage.alice.click(stage.parent("quick-000"), "ff_approve")
         stage.wait_for_words("quick-000", "Fault pattern")
-        assert time.monotonic() - asked < QUICKLY
         assert _resident(process.pid) < SMALL
 
 

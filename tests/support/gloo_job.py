@@ -19,7 +19,7 @@ plan, rank = json.loads(Path(plan_file).read_text(encoding="utf-8")), int(rank_w
 world = len(plan["nodes"])
 torch.set_num_threads(1)
 dist.init_process_group(
-    "gloo", store=dist.FileStore(store, world), rank=rank, world_size=world, timeout=timedelta(seconds=60)
+    "gloo", store=dist.FileStore(store, world), rank=rank, world_size=world, timeout=timedelta(seconds=180)
 )
 places = {node: place for place, node in enumerate(plan["nodes"])}
 groups = [(one["name"], [places[node] for node in one["nodes"]]) for one in plan["groups"]]

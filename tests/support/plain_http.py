@@ -6,6 +6,8 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.support.patience import PATIENCE
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -25,7 +27,7 @@ def ask(url: str, body: Any = None, **headers: str) -> Answer:
     if data is not None:
         named.setdefault("Content-Type", "application/json")
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, data, named), timeout=20) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, data, named), timeout=PATIENCE) as answer:
             return Answer(answer.status, dict(answer.headers), answer.read())
     except urllib.error.HTTPError as error:
         with error:

@@ -1,34 +1,48 @@
-"""Another program that our webhook tells: it keeps what it heard."""
+"""Another program that we speak to over HTTP: it keeps what it heard, and answers every request the same."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One request."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
 
 
 @contextmanager
-def listening(status: int = 200) -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
-    """Another program's address, and what it heard."""
-    heard: list[tuple[dict[str, str], bytes]] = []
+def listening(
+    status: int = 200, body: bytes = b"", headers: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, list[Heard]]]:
+    """Its address, without a path, and what it hears; ``status``, ``body`` and ``headers`` are its answer."""
+    heard: list[Heard] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            heard.append((dict(self.headers), self.rfile.read(int(self.headers["Content-Length"]))))
+            asked = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            heard.append(Heard(self.path, dict(self.headers), asked))
             self.send_response(status)
-            if status in (301, 302):
-                self.send_header("Location", "/elsewhere")
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.end_headers()
+            self.wfile.write(body)
 
         do_GET = do_POST  # noqa: N815 the library's name
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the library's name
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/hook", heard
+        yield f"http://127.0.0.1:{server.server_port}", heard
     finally:
         server.shutdown()
         thread.join()

@@ -17,7 +17,8 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
 import slacksim
-from slacksim import Limits
+from benchmarks.support.patience import PATIENCE
+from slacksim import Limits, Timing
 
 NAMES = ("BOT_TOKEN", "APP_TOKEN", "CHANNEL")
 # read when the tests are collected: no test sees a token of the person who runs them
@@ -73,7 +74,7 @@ class Room:
 
 @contextmanager
 def local_room() -> Iterator[Room]:
-    with slacksim.start(limits=Limits(enforced=False)) as slack:
+    with slacksim.start(limits=Limits(enforced=False), timing=Timing(ack=PATIENCE)) as slack:
         app, alice, channel = slack.workspace.app, slack.user("alice"), slack.workspace.channels[0].id
 
         def say(text: str, thread: str) -> str:
@@ -82,7 +83,7 @@ def local_room() -> Iterator[Room]:
             return alice.say(text, channel).ts
 
         bot = WebClient(app.bot_token, base_url=slack.api_url)
-        yield Room(bot, slack.api_url, app.app_token, channel, say, 90.0, 0.2)
+        yield Room(bot, slack.api_url, app.app_token, channel, say, PATIENCE, 0.2)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import hang_up
 from slacksim import Slack
 from slacksim.journal import Delivered
@@ -42,9 +43,9 @@ class Ears:
             client.send_socket_mode_response(SocketModeResponse(envelope_id=request.envelope_id))
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 10) -> Any:
+def wait_until(condition: Callable[[], Any]) -> Any:
     """For what is not in the workspace's state: journal and lists of the test."""
-    tick, end = threading.Event(), time.monotonic() + seconds
+    tick, end = threading.Event(), time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < end, "not seen in time"
         tick.wait(0.01)

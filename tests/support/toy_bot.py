@@ -10,6 +10,7 @@ from slack_bolt import Ack, App, Respond
 from slack_sdk import WebClient
 from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler
 
+from benchmarks.support.patience import PATIENCE
 from slacksim import Slack
 
 Json = dict[str, Any]
@@ -52,7 +53,7 @@ class ToyBot:
 
     def on_command(self, ack: Ack, body: Json) -> None:
         """Acknowledge at once, then work."""
-        self.wait.wait(10)
+        self.wait.wait(PATIENCE)
         if not body["text"]:
             ack("Usage: `/diagnose JOB`. Failed last: `f02`, `f07`.")
             return

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from faultlib.background import ChromaIndex
 from faultlib.embedding import Vectors
 from faultlib.index import ExactIndex, Snapshot
-
-SECONDS = 60  # to wait at most; a test that passes waits two
 
 
 def unit(count: int, dimensions: int = 64, seed: int = 7) -> Vectors:
@@ -28,12 +27,12 @@ def snapshot(count: int, dimensions: int = 64, version: int = 1) -> Snapshot:
 
 
 @contextmanager
-def settled(folder: Path, held: Snapshot, probe_seconds: float = SECONDS) -> Iterator[ChromaIndex]:
+def settled(folder: Path, held: Snapshot, probe_seconds: float = PATIENCE) -> Iterator[ChromaIndex]:
     """An index over these vectors once it is ready."""
     index = ChromaIndex(folder, sync_after=20, probe_seconds=probe_seconds)
     try:
         index.load(held)
-        assert index.settle(SECONDS)
+        assert index.settle(PATIENCE)
         yield index
     finally:
         index.close()

@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks.support.patience import PATIENCE
 from bot.jobs.work_context import Limits
 from bot.jobs.worker import Worker
 from bot.outgoing.errors import Failure
@@ -25,8 +26,9 @@ from bot.state.threads import ThreadQuestion
 from tests.support.places import ROOT
 from tests.support.worker_tasks import TASKS
 
-PATIENCE = 120.0  # seconds; only a test that fails waits so long: a busy machine once took 30 for a question
-LEASE = timedelta(seconds=2)  # of workers alone: their successors shall not wait for half a minute
+LEASE = timedelta(
+    seconds=4
+)  # of workers alone: their successors shall not wait for half a minute, nor a busy one lose it
 
 
 @dataclass

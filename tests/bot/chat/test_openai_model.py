@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.support.patience import PATIENCE
 from bot.chat.call_limit import CallLimit
 from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
 from bot.chat.openai_model import OpenAIModel
@@ -277,11 +278,11 @@ def test_what_an_endpoint_says_is_made_harmless(connect: Connect) -> None:
 @pytest.mark.parametrize("play", [hangs, drips])
 def test_an_endpoint_that_never_ends_is_left(connect: Connect, play: Play) -> None:
     """Neither silence nor a byte now and then holds us longer than the time-out."""
-    model, endpoint = connect(play, timeout=0.2, retries=2)
+    model, endpoint = connect(play, timeout=1, retries=2)
 
     trouble = trouble_of(model)
 
-    assert (trouble.kind, "0.2 s" in trouble.message) == (ModelTrouble.TIMED_OUT, True)
+    assert (trouble.kind, "1 s" in trouble.message) == (ModelTrouble.TIMED_OUT, True)
     assert len(endpoint.heard) == 1
 
 
@@ -467,11 +468,11 @@ def test_no_text_of_a_log_stops_a_request(connect: Connect) -> None:
 
 def test_no_more_calls_than_allowed_run_at_once() -> None:
     """Models share one limit, whatever their endpoints: the call beyond it does not reach a server."""
-    arrived, go_on = threading.Barrier(3, timeout=10), threading.Event()
+    arrived, go_on = threading.Barrier(3, timeout=PATIENCE), threading.Event()
 
     def wait(visitor: Visitor) -> None:
         arrived.wait()
-        go_on.wait(timeout=10)
+        go_on.wait(timeout=PATIENCE)
         says("Yes.")(visitor)
 
     gate, replies = CallLimit(2, waiting=0), []

@@ -25,7 +25,10 @@ VALUES = {
 @pytest.mark.parametrize("name", names())
 def test_a_prompt_reads_like_this(name: str, golden: Callable[[Path, str], None]) -> None:
     """A reviewer reads each prompt as the model gets it."""
-    golden(GOLDEN / f"{name}.txt", render(name, **VALUES[name]) + "\n")
+    prompt = render(name, **VALUES[name])
+
+    golden(GOLDEN / f"{name}.txt", prompt + "\n")
+    assert all(value in prompt for value in VALUES[name].values())
 
 
 @pytest.mark.parametrize("name", names())

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from benchmarks.support.patience import PATIENCE
 from bot.commandline.check_nodes.run import Node, NodeAccess, NodeRunner
 from bot.commandline.cli import app
 from core.errors import FirstfaultError
@@ -113,7 +114,7 @@ def test_a_command_that_does_not_end_is_ended_with_all_that_it_started() -> None
     ended = NodeRunner().run(Node("n", "n"), ["sh", "-c", "sleep 300 & echo $!; wait"], 1.0)
 
     assert ended.code is None
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while _lives(int(ended.output)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not _lives(int(ended.output))

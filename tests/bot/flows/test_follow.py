@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.flow_sets import Fault, Layout, simulate
+from benchmarks.support.patience import PATIENCE
 from bot.commandline.cli import app
 from bot.commandline.flows.follow import FlowsWatch
 from core.errors import UnreadableFlows
@@ -134,7 +135,7 @@ def test_alarms_are_lines_of_json_until_somebody_ends_it(tmp_path: Path) -> None
             assert process.stdout is not None
             alarm = json.loads(process.stdout.readline())
             os.kill(process.pid, signal.SIGINT)
-            assert process.wait(60) == 130
+            assert process.wait(PATIENCE) == 130
         finally:
             process.kill()
 

@@ -74,6 +74,7 @@ def test_a_child_that_dies_costs_nothing_else(tmp_path: Path, caplog: pytest.Log
         (tmp_path / "die").unlink()
         vectors.wake()
         until(lambda: "all made" in caplog.text)
+    assert len(starts(tmp_path)) == 2
 
 
 def test_the_end_does_not_wait_for_a_model(tmp_path: Path) -> None:
@@ -82,7 +83,8 @@ def test_the_end_does_not_wait_for_a_model(tmp_path: Path) -> None:
     with making(tmp_path) as vectors:
         until(lambda: len(starts(tmp_path)) == 1)
         vectors.stop()
-        until(lambda: not alive(starts(tmp_path)[0]), 2)
+        until(lambda: not alive(starts(tmp_path)[0]))
+    assert len(starts(tmp_path)) == 1
 
 
 @pytest.mark.slow
@@ -102,7 +104,7 @@ def test_the_real_child_makes_what_is_missing(
     vectors = Vectors(tasks=TASKS)
     vectors.start()
     try:
-        until(lambda: f"{patterns} vectors made" in caplog.text, 120)
+        until(lambda: f"{patterns} vectors made" in caplog.text)
     finally:
         vectors.stop()
     with open_fault_library(settings, embeds=False) as library:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import alive
 from bot.jobs import worker as worker_module
 from bot.jobs.lease_keeper import EndReason, LeaseKeeper
@@ -119,7 +120,7 @@ def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
         child = starts(tmp_path)[0][1]
 
         first.send_signal(signal.SIGKILL)
-        until(lambda: not alive(child), 2)
+        until(lambda: not alive(child))
 
         (tmp_path / "starts.go").touch()
         with alone(tmp_path), alone(tmp_path):
@@ -170,7 +171,7 @@ def test_an_answer_is_posted_once_whenever_a_worker_dies(tmp_path: Path, behavio
     state = shared_state(tmp_path)
     run = ask(state, "quick")
     with alone(tmp_path, behaviour) as first:
-        first.wait(20)
+        first.wait(PATIENCE)
         state.database.execute("UPDATE posts SET mine_until = intended_at")  # a minute has passed
         with alone(tmp_path):
             until(lambda: now(state, run).told)
@@ -208,7 +209,7 @@ def test_a_worker_that_slept_through_its_lease_says_nothing(tmp_path: Path) -> N
             until(lambda: len(starts(tmp_path)) == 2)
             sleeper.send_signal(signal.SIGCONT)
             sleepers_child = starts(tmp_path)[0][1]
-            until(lambda: not alive(sleepers_child), 5)
+            until(lambda: not alive(sleepers_child))
             (tmp_path / "starts.go").touch()
             until(lambda: now(state, run).told)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.slack.alert_receiver import MAX_BODY, PATH, AlertReceiver
 from bot.slack.alerts import is_alert, is_over, words_of
 from bot.slack.envelopes import EnvelopeKind, envelope_of
@@ -69,7 +70,7 @@ def receiving(state: State, known_in: Callable[[str], str] = _known_in) -> Itera
 
 
 def post(port: int, body: bytes, *, token: str = TOKEN, path: str = PATH) -> int:
-    connection = HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("POST", path, body, {"Authorization": f"Bearer {token}"})
         return connection.getresponse().status
@@ -118,7 +119,7 @@ def test_alertmanager_comes_again_while_jobs_cannot_be_listed(state: State) -> N
 def test_a_body_without_a_fair_length_is_refused_unread(state: State, length: str) -> None:
     """52: nobody fills our memory."""
     with receiving(state) as receiver:
-        connection = HTTPConnection("127.0.0.1", receiver.port, timeout=20)
+        connection = HTTPConnection("127.0.0.1", receiver.port, timeout=PATIENCE)
         connection.request("POST", PATH, headers={"Authorization": f"Bearer {TOKEN}", "Content-Length": length})
         assert connection.getresponse().status == 413
         connection.close()
@@ -166,9 +167,11 @@ def answer() -> SavedAnswer:
 def test_a_webhook_gets_the_json_of_the_diagnosis_clean_and_signed() -> None:
     """55: who has the key can prove where it came from, and knows a second delivery; no secret leaves."""
     with listening() as (address, heard):
-        Webhook(address, KEY).deliver(samples.run(), answer())
+        Webhook(f"{address}/hook", KEY).deliver(samples.run(), answer())
 
-    ((headers, body),) = heard
+    (delivered,) = heard
+    headers, body = delivered.headers, delivered.body
+    assert delivered.path == "/hook"
     signed = f"{headers['X-Firstfault-Timestamp']}.".encode() + body
     assert headers["X-Firstfault-Signature"] == f"v1={hmac.new(KEY.encode(), signed, sha256).hexdigest()}"
     assert headers["X-Firstfault-Delivery"] == samples.run().id
@@ -180,12 +183,13 @@ def test_a_webhook_gets_the_json_of_the_diagnosis_clean_and_signed() -> None:
 @pytest.mark.parametrize(("status", "again"), [(500, True), (429, True), (302, True), (404, False)])
 def test_a_webhook_that_does_not_take_it_is_asked_again_unless_that_is_in_vain(status: int, again: bool) -> None:
     """56: what may work later is raised, for the queue to repeat; a redirect is not followed."""
-    with listening(status) as (address, heard):
+    elsewhere = {"Location": "/elsewhere"} if status == 302 else None
+    with listening(status, headers=elsewhere) as (address, heard):
         if again:
             with pytest.raises(NotDelivered):
-                Webhook(address, KEY).deliver(samples.run(), answer())
+                Webhook(f"{address}/hook", KEY).deliver(samples.run(), answer())
         else:
-            Webhook(address, KEY).deliver(samples.run(), answer())
+            Webhook(f"{address}/hook", KEY).deliver(samples.run(), answer())
 
     assert len(heard) == 1
 

@@ -8,6 +8,7 @@ from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
 from waitress import wasyncore
 
+from benchmarks.support.patience import PATIENCE
 from bot.slack.connect import Http, SlackUnavailable, make_app, make_client, no_socket, who_am_i
 from core.errors import BadSettings
 from slacksim import start
@@ -42,7 +43,7 @@ def test_closing_a_server_that_is_closing_is_no_error() -> None:
     server = http()
     server.start()
     server._server.trigger.pull_trigger(lambda: wasyncore.close_all(server._sockets))
-    server._thread.join(10)
+    server._thread.join(PATIENCE)
     server.stop()
     assert not server.healthy()
 

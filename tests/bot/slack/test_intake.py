@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from bot.slack import actions as act
 from bot.slack.envelopes import EnvelopeKind, envelope_of
 from bot.slack.inbox_readers import InboxReaders, RetryLater
@@ -171,14 +172,14 @@ def test_nothing_is_acknowledged_for_another_s_mistake(state: State, monkeypatch
 
     def fail(_: object) -> None:
         going.set()
-        free.wait(20)
+        free.wait(PATIENCE)
         raise ZeroDivisionError
 
     door = reception(state)
     monkeypatch.setattr(state.inbox, "put", fail)
     with ThreadPoolExecutor(3) as people:
         first = people.submit(door.receive, COMMAND)
-        going.wait(20)
+        going.wait(PATIENCE)
         others = [people.submit(door.receive, {**COMMAND, "trigger_id": f"{number}.x"}) for number in range(2)]
         free.set()
         assert isinstance(first.exception(), ZeroDivisionError)
@@ -242,14 +243,14 @@ def test_windows_do_not_wait_behind_commands(state: State) -> None:
         if received.kind == EnvelopeKind.OPENING:
             opened.set()
         else:
-            free.wait(30)
+            free.wait(PATIENCE)
 
     for number in range(40):
         reception(state).receive({**COMMAND, "trigger_id": f"{number}.x"})
     with reading(state, deal) as readers:
         reception(state).receive(OPENING)
         readers.wake()
-        assert opened.wait(20)
+        assert opened.wait(PATIENCE)
         free.set()
 
 
@@ -260,13 +261,13 @@ def test_a_bot_that_ends_gives_back_what_it_had_not_begun(state: State) -> None:
 
     def deal(received: Received, _: Once) -> None:
         going.set()
-        free.wait(30)
+        free.wait(PATIENCE)
         done.append(received.seq)
 
     for number in range(20):
         reception(state).receive({**COMMAND, "trigger_id": f"{number}.x"})
     with reading(state, deal):
-        assert going.wait(20)
+        assert going.wait(PATIENCE)
         threading.Timer(0.1, free.set).start()
     left = state.database.query("SELECT seq, begun, lease_until FROM inbox WHERE done_at IS NULL")
     assert sorted(done + [row["seq"] for row in left]) == list(range(1, 21))

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.support.patience import PATIENCE
 from bot.state.database import Database
 from bot.state.errors import StateUnavailable
 from bot.state.state import MIGRATIONS, State, open_state
@@ -222,7 +223,7 @@ def test_processes_may_open_it_at_once(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", script, path, str(number)], cwd=ROOT, stderr=subprocess.PIPE, text=True)
         for number in range(4)
     ]
-    errors = [process.communicate(timeout=30)[1] for process in starts]
+    errors = [process.communicate(timeout=PATIENCE)[1] for process in starts]
 
     state = open_state(path)
 

@@ -5,6 +5,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+from benchmarks.support.patience import PATIENCE
 from bot.outgoing.errors import Failure
 from bot.state.leases import MAX_TELLINGS
 from bot.state.state import State, open_state
@@ -40,7 +41,7 @@ def test_processes_never_claim_the_same(tmp_path: Path) -> None:
         )
         for number in range(4)
     ]
-    claimed = [run_id for process in claimers for run_id in process.communicate(timeout=30)[0].split()]
+    claimed = [run_id for process in claimers for run_id in process.communicate(timeout=PATIENCE)[0].split()]
 
     assert len(claimed) == 100
     assert set(claimed) == wanted

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from core.flows.table import table_from
 from sources.flows.read import read_flows
 from tests.support.flow_frames import packet, pcap
 
 PACKETS, BYTES = 12, 1_000
-PATIENCE = 20  # seconds for programs that take one
 pytestmark = pytest.mark.slow
 
 

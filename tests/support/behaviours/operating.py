@@ -1,0 +1,229 @@
+"""What whoever runs the bot relies on, and what came later."""
+
+import hashlib
+import hmac
+import json
+import urllib.request
+from datetime import timedelta
+
+import pytest
+
+from benchmarks.support.patience import PATIENCE
+from benchmarks.support.stage import eventually
+from bot.library.session import open_fault_library
+from bot.settings import load_settings
+from bot.slack.answer import lines_of
+from bot.slack.manifest import scopes
+from faultlib.pattern import Origin, Status
+from tests.support.behaviours.answering import asked, uploaded
+from tests.support.behaviours.approving import approved, undone
+from tests.support.behaviours.asking import thinking
+from tests.support.behaviours.stage import Stage, row
+from tests.support.followed import Followed, write
+from tests.support.program import listening
+from tests.support.scene import ALERTS, Folders, serving
+from tests.support.scene_jobs import HOSTILE, KEY, QUIET, RUNNING
+from tests.support.slack_payloads import violations
+
+TEAM = "T0FIRSTFAULT"
+BARRED = "You are not on the list"
+
+
+@row(38)
+def model_down(stage: Stage) -> None:
+    with stage.other("down", model="toy", model_url="http://127.0.0.1:9/v1", model_timeout=2) as scene:
+        answer = scene.diagnosed("f02", stage.room())
+        assert "Look at" in answer.text
+        assert "model" in scene.details(answer).all_text.lower()
+
+
+@row(40)
+def secrets_and_health(stage: Stage) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{stage.scene.bot.health_port}/healthz") as health:
+        assert health.status == 200
+    answer = stage.fresh(HOSTILE)
+    assert KEY not in str([message.blocks for message in (answer, *stage.scene.slack.snapshot().thread(answer))])
+    assert next(iter(stage.scene.bot.state.audit.entries(team=TEAM))).what == "asked"
+
+
+@row(41)
+def eight_lines(stage: Stage) -> None:
+    for job in ("f01", "f07", QUIET):
+        assert lines_of(stage.fresh(job).blocks) <= 8
+
+
+@row(42)
+def silent_when_not_asked(stage: Stage) -> None:
+    before = len(stage.scene.slack.snapshot().thread(stage.answer))
+    stage.scene.user("bob").reply(stage.answer, "thanks!")
+    stage.scene.user("bob").reply(stage.answer, ":+1:")
+    stage.scene.user("bob").reply(stage.answer, "<@U0CAROL> can you look?")
+    asked(stage, 'did anybody see "muons"?', "muons")
+    assert len(stage.scene.slack.snapshot().thread(stage.answer)) == before + 5
+    clock, state = stage.scene.bot.state.clock, stage.scene.bot.state
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bot.slack.questions_in_thread.LAPSE", timedelta(0))
+        stage.scene.user("bob").reply(stage.answer, 'did anybody see "pions"?')
+        stage.scene.ask("help", stage.answer.channel, by="carol")
+        stage.scene.told("carol", "unwatch JOB")
+    assert clock is state.clock
+    assert not any("pions" in one.all_text for one in stage.scene.slack.snapshot().thread(stage.answer) if one.by_app)
+
+
+@row(43)
+def nothing_to_diagnose(stage: Stage) -> None:
+    room = stage.room()
+    stage.scene.ask(RUNNING, room, by="bob")
+    assert "ff_watch" in str(stage.scene.told("bob", "is still running").blocks)
+    assert stage.scene.posts(room) == ()
+
+
+@row(44)
+def any_sentence(stage: Stage) -> None:
+    room = stage.room()
+    stage.scene.ask("why did F02 fail?", room)
+    assert "f02" in stage.scene.answer("f02", room).text
+    stage.scene.ask("f41", room, by="bob")
+    assert "ff_diagnose" in str(stage.scene.told("bob", "Did you mean").blocks)
+
+
+@row(46)
+def status_at_once(stage: Stage) -> None:
+    before = len(stage.scene.slack.journal.calls("assistant.threads.setStatus", "ok"))
+    asked(stage, 'did anybody see "kaons"?', "kaons")
+    assert len(stage.scene.slack.journal.calls("assistant.threads.setStatus", "ok")) == before + 1
+
+
+@row(47)
+def the_queue_moves(stage: Stage) -> None:
+    with thinking(stage, "moves") as (scene, message):
+        for job in ("f07", QUIET):
+            scene.ask(job, message.channel, by="carol")
+            scene.parent(job, message.channel)
+        last = scene.until(scene.parent(QUIET, message.channel), "place 2 in the queue")
+        scene.ask("cancel f07", message.channel)
+        scene.until(last, "next in the queue")
+        scene.ask(f"cancel {QUIET}", message.channel)
+        scene.until(last, "*Cancelled*")
+
+
+@row(48)
+def by_itself(stage: Stage) -> None:
+    room, place = stage.room(), stage.place / "followed"
+    write(place / "jobs" / "old-1", status="FAILED")
+    folders = Folders(place, place / "jobs", place / "cache")
+    try:
+        with serving(stage.scene.slack, folders, follow_channel=room) as scene:
+            followed = Followed(scene, room)
+            eventually(scene.bot.state.followed.begun, "the first look")
+            followed.fails("new-1", run="llama", attempt=1)
+            followed.look()
+            first = scene.answer("new-1", room)
+            followed.fails("new-2", run="llama", attempt=2)
+            followed.look()
+            scene.in_thread(first, "new-2: ")
+    finally:
+        stage.scene.slack.use_http(f"http://127.0.0.1:{stage.scene.bot.request_port}/slack/events")
+
+
+@row(49)
+def alerts(stage: Stage) -> None:
+    with stage.other("alerts", alert_channels=ALERTS) as scene:
+        alert = scene.slack.post_by_program(ALERTS, "[FIRING:1] JobFailed job_id=f02")
+        assert "f02" in scene.in_thread(alert, "Run again").text
+
+
+@row(50)
+def webhook(stage: Stage) -> None:
+    with listening() as (address, heard), stage.other("webhook", webhook=address, webhook_secret="ours") as scene:
+        scene.diagnosed("f02", stage.room())
+        eventually(lambda: heard, "a delivery")
+    headers, body = heard[0].headers, heard[0].body
+    signed = hmac.new(b"ours", f"{headers['X-Firstfault-Timestamp']}.".encode() + body, hashlib.sha256).hexdigest()
+    assert headers["X-Firstfault-Signature"] == f"v1={signed}"
+    assert json.loads(body)["job"] == "f02"
+
+
+@row(51)
+def other_organisations(stage: Stage) -> None:
+    server = stage.scene.slack._server
+    people = server.people
+    again = next(
+        one for block in stage.answer.blocks for one in block.get("elements", ()) if one.get("action_id") == "ff_again"
+    )
+    payload = people.interaction("block_actions", people.member("bob"))
+    payload["user"] = {**payload["user"], "team_id": "T0ELSEWHERE"}
+    payload |= {"channel": {"id": stage.answer.channel}, "actions": [again], "trigger_id": "elsewhere", "team": None}
+    assert server.run(people.hand_over("interactive", payload)).acknowledged
+    stage.scene.user("bob").wait_for_ephemeral("another organisation", 5)
+
+
+@row(52)
+def agent_view(stage: Stage) -> None:
+    stage.scene.user("bob").open_home()
+    stage.scene.slack.wait_for(lambda now: any(view.user == "U0BOB" for view in now.homes), PATIENCE, "the home of bob")
+    assert stage.scene.slack.journal.calls("assistant.threads.setSuggestedPrompts", "ok")
+
+
+@row(53)
+def scopes_are_used(stage: Stage) -> None:
+    assert set(stage.scene.slack.workspace.app.scopes) == set(scopes())
+    assert not [call for call in stage.scene.slack.journal.calls() if call.outcome == "missing_scope"]
+
+
+@row(54)
+def readable_on_a_phone(stage: Stage) -> None:
+    assert "pdf" in uploaded(stage, stage.answer)
+
+
+@row(55)
+def gist_for_screen_readers(stage: Stage) -> None:
+    assert "Confidence:" in stage.answer.text
+    assert "Next:" in stage.answer.text
+
+
+@row(56)
+def asked_how(stage: Stage) -> None:
+    alice = stage.scene.user("alice")
+    approved(stage, stage.answer)
+    alice.wait_for_modal("meets this fault next", PATIENCE)
+    alice.submit({"how": "dmesg shows the kill"})
+    stage.scene.until(stage.answer, "dmesg shows the kill")
+    with open_fault_library(load_settings()) as library:
+        team = [entry for entry in library.entries(Status.APPROVED) if entry.origin is Origin.TEAM]
+    assert [entry.pattern.confirmation for entry in team] == ["dmesg shows the kill"]
+    undone(stage, stage.answer)
+
+
+@row(57)
+def approvers_by_team(stage: Stage) -> None:
+    room = stage.room()
+    with stage.other("teams", approvers=f"{room}:U0CAROL, U0BOB") as scene:
+        here, there = scene.diagnosed("f02", room), scene.diagnosed("f02", stage.room())
+        scene.user("carol").click(there, "ff_approve")
+        scene.told("carol", BARRED)
+        scene.user("carol").click(here, "ff_approve")
+        scene.until(here, "*Approved* by <@U0CAROL>")
+
+
+@row(58)
+def symptoms_warn(stage: Stage) -> None:
+    answer = stage.fresh("f02")
+    (approve,) = [
+        one for block in answer.blocks for one in block.get("elements", ()) if one.get("action_id") == "ff_approve"
+    ]
+    assert "Many causes leave" in str(approve.get("confirm"))
+
+
+@row(59)
+def this_was_it(stage: Stage) -> None:
+    answer = stage.fresh("f02")
+    faults = stage.scene.in_thread(answer, "Known faults like this")
+    stage.scene.user("bob").click(faults, "ff_fits", "This was it")
+    stage.scene.told("bob", "was it")
+
+
+@row(60)
+def next_step(stage: Stage) -> None:
+    assert "*Next*" in stage.answer.all_text
+    assert violations({"blocks": list(stage.answer.blocks), "text": stage.answer.text}) == []
