@@ -261,8 +261,8 @@ def history(
     A run is all jobs whose job.json has the same "run", one job whose logs hold several attempts, or a CSV of times and
     iterations (docs/how-to/history.md). Exit codes: 0 told, 2 wrong use or no such run.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.history.command import tell  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.history.gather import HistoryRequest  # noqa: PLC0415
+    from bot.commandline.tell_history import tell  # noqa: PLC0415 loads what --help must not
+    from bot.history.gather import HistoryRequest  # noqa: PLC0415
 
     wanted = HistoryRequest(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
     raise typer.Exit(tell(wanted, incidents=str(incidents or ""), json=json, html=html, version=version()))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.commandline.cli import main
-from bot.commandline.history.document import SCHEMA, HistoryDocument
-from bot.commandline.history.gather import HistoryRequest, gather
+from bot.history.document import SCHEMA, HistoryDocument
+from bot.history.gather import HistoryRequest, gather
 from bot.report.json_document import schema_text
 from bot.settings import Settings
 from core.errors import JobNotFound

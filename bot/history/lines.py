@@ -1,5 +1,6 @@
-"""The history of a run for a person at a terminal: where the time went, why, how often, which nodes, what to change."""
+"""The history of a run as lines of text: where the time went, why, how often, which nodes, what to change."""
 
+import textwrap
 from collections.abc import Iterator
 
 from bot.text.harmless import harmless
@@ -9,6 +10,7 @@ from core.history.rates import FEW, HOUR
 from core.next.price import seconds
 
 _NAME = 24  # columns of a label
+_LEAD, _WIDTH = 12, 80  # columns of what a fact is about, and of a line
 _CAUSE = 60
 MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10
 SURE = 0.01  # of the wall time: parts below are not worth a line unless they are all there is
@@ -26,7 +28,7 @@ def lines(history: History) -> Iterator[str]:
         yield f"Slow iterations took {duration(run.slow)} beyond the median; they count as productive."
     yield from _causes(history)
     yield ""
-    yield from advice(history)
+    yield from _wrapped(history)
     yield ""
     yield from attempts(history)
     yield ""
@@ -47,12 +49,22 @@ def parts(history: History) -> list[tuple[Part, str, str]]:
     return [(part, duration(value), _share(value, wall)) for part, value in ordered if value]
 
 
-def advice(history: History) -> Iterator[str]:
-    """How often it failed, nodes that repeat, what changed, how often to save, how many nodes to hold ready."""
+def facts(history: History) -> Iterator[tuple[str, str]]:
+    """How often it failed, nodes that repeat, what changed, how often to save, how many nodes to hold ready.
+
+    Pairs of what it is about and what is to be said.
+    """
     yield from _failures(history)
     yield from _nodes(history)
     yield from _changes(history)
     yield from _advice(history)
+
+
+def _wrapped(history: History) -> Iterator[str]:
+    for about, says in facts(history):
+        yield from textwrap.wrap(
+            says, _WIDTH, initial_indent=f"{about:<{_LEAD}}", subsequent_indent=" " * _LEAD, break_on_hyphens=False
+        )
 
 
 def _causes(history: History) -> Iterator[str]:
@@ -69,43 +81,45 @@ def _causes(history: History) -> Iterator[str]:
         yield f"{duration(unexplained):>10}         pauses that nothing in the logs explains"
 
 
-def _failures(history: History) -> Iterator[str]:
+def _failures(history: History) -> Iterator[tuple[str, str]]:
     often = history.mtbf
     if not often.failures and all(attempt.clock == "points" for attempt in history.account.attempts):
-        yield "Failures    points of progress do not tell how often it failed"
+        yield "Failures", "points of progress do not tell how often it failed"
         return
     under_way = f"{often.failures} unplanned end{'s' * (often.failures != 1)} in {_hours(often.under_way)} under way"
     if often.hours is None or often.high is None:
-        yield f"Failures    {under_way}: the time between two is at least {_hours(often.low)}"
+        yield "Failures", f"{under_way}: the time between two is at least {_hours(often.low)}"
     elif often.failures < FEW:
-        yield f"Failures    {_hours(often.low)} to {_hours(often.high)} between two (95 %); {under_way}"
+        yield "Failures", f"{_hours(often.low)} to {_hours(often.high)} between two (95 %); {under_way}"
     else:
         span = f"{_hours(often.low)} to {_hours(often.high)}"
-        yield f"Failures    {_hours(often.hours)} between two ({span}); {under_way}"
+        yield "Failures", f"{_hours(often.hours)} between two ({span}); {under_way}"
     if history.recoveries:
         ordered = sorted(history.recoveries)
         middle = ordered[len(ordered) // 2]
-        yield f"Recovery    to the next new iteration: median {duration(middle)}, worst {duration(ordered[-1])}"
+        yield "Recovery", f"to the next new iteration: median {duration(middle)}, worst {duration(ordered[-1])}"
 
 
-def _nodes(history: History) -> Iterator[str]:
+def _nodes(history: History) -> Iterator[tuple[str, str]]:
     for repeater in history.repeaters:
         kinds = ", ".join(f"{kind} {number}" for kind, number in repeater.kinds.items())
         often = f"named {repeater.incidents} times in 28 days ({kinds})"
-        yield f"Repeats     {harmless(repeater.node, 40)}: {often}; by chance {repeater.chance:.1e}"
+        yield "Repeats", f"{harmless(repeater.node, 40)}: {often}; by chance {repeater.chance:.1e}"
     for node, days in history.back.items():
-        yield f"Repaired    {harmless(node, 40)} came back from repair {days:.1f} days before the end"
+        yield "Repaired", f"{harmless(node, 40)} came back from repair {days:.1f} days before the end"
 
 
-def _changes(history: History) -> Iterator[str]:
+def _changes(history: History) -> Iterator[tuple[str, str]]:
     for change in history.changes[-MAX_CHANGES:]:
         whom = f"{harmless(change.attempt, 40)} against {harmless(change.good, 40)}"
-        yield f"Changed     {whom}: {harmless(', '.join(change.phrases), 200)}"
-        if change.ended and change.new:
-            yield f"            It ended as no attempt before it did: {harmless(change.ended, _CAUSE)}"
+        new = f". It ended as no attempt before it did: {harmless(change.ended, _CAUSE)}"
+        yield (
+            "Changed",
+            f"{whom}: {harmless(', '.join(change.phrases), 200)}{new if change.ended and change.new else ''}",
+        )
 
 
-def _advice(history: History) -> Iterator[str]:
+def _advice(history: History) -> Iterator[tuple[str, str]]:
     saving = history.saving
     if saving is not None:
         low, high = saving.best
@@ -114,10 +128,10 @@ def _advice(history: History) -> Iterator[str]:
             best, counts = f"{best} to {seconds(high)}", f"{counts} to {saving.iterations[1]:,}"
         now = f"; now {seconds(saving.present)}" if saving.present else ""
         stops = f"a checkpoint stops the training for {saving.saving:.1f} s"
-        yield f"Save        every {best} ({counts} iterations){now}; {stops}"
+        yield "Save", f"every {best} ({counts} iterations){now}; {stops}"
     for hours, (low, high) in history.standbys.items():
         number = f"{low}" if low == high else f"{low} to {high}"
-        yield f"Standbys    {number}, when one that was used is replaced within {hours:g} h"
+        yield "Standbys", f"{number}, when one that was used is replaced within {hours:g} h"
 
 
 def attempts(history: History) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from bot.commandline.history.terminal import duration
+from bot.history.lines import duration
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
 from bot.text.harmless import harmless
 from core.history.accounting import Part

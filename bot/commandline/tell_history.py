@@ -3,11 +3,11 @@
 import sys
 from pathlib import Path
 
-from bot.commandline.history.document import to_document
-from bot.commandline.history.gather import HistoryRequest, gather
-from bot.commandline.history.terminal import lines
 from bot.commandline.output import check_writable, patient_reader, write
 from bot.commandline.progress import progress_bar
+from bot.history.document import to_document
+from bot.history.gather import HistoryRequest, gather
+from bot.history.lines import lines
 from bot.report.json_document import to_json
 from bot.settings import load_settings
 from core.elsewhere import elsewhere
@@ -26,7 +26,7 @@ def tell(wanted: HistoryRequest, *, incidents: str, json: bool, html: Path | Non
     told = history(run.name, run.attempts, incidents=known, seconds=wanted.seconds, problems=run.problems)
     if html is not None:
         with elsewhere():
-            from bot.commandline.history.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it
+            from bot.history.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it
 
         write(html, render(told, version=version))
         sys.stderr.write(f"Report: {html}\n")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from bot.fetch.attempts import Progress, in_order, manifests_of, read_attempts
@@ -97,13 +98,19 @@ def _members(name: str | None, manifests: Sequence[Manifest], jobs: str) -> tupl
     if same is not None and same.run:
         return in_order([manifest for manifest in manifests if manifest.run == same.run]), ()
     if name is not None and same is None:
-        told = f"Runs there: {', '.join(runs[:5])}." if runs else "No job.json there has a run."
-        raise JobNotFound(f"There is no run {name} below {jobs}.", told)
+        raise JobNotFound(f"There is no run {name} below {jobs}.", _instead(name, runs))
     if name is None and runs:
         raise JobNotFound(f"{jobs} holds {len(runs)} runs.", f"Choose one with --run: {', '.join(runs[:5])}.")
     alike = [manifest for manifest in manifests if same is None or _alike(same, manifest)]
     guess = "No job.json names a run: jobs of the same settings and arguments are taken for its attempts, a guess."
     return in_order(alike), (guess,) if len(alike) > 1 else ()
+
+
+def _instead(name: str, runs: Sequence[str]) -> str:
+    """What may have been meant, or what there is."""
+    if near := get_close_matches(name, runs, n=1):
+        return f"Did you mean {near[0]}?"
+    return f"Runs there: {', '.join(runs[:5])}." if runs else "No job.json there has a run."
 
 
 def _alike(manifest: Manifest, other: Manifest) -> bool:
