@@ -101,7 +101,7 @@ def neighbours(nodes: Sequence[str]) -> list[tuple[str, str]]:
 
 def with_good(nodes: Sequence[str], first: Sequence[Pair]) -> list[tuple[str, str]]:
     """Round 2: the slowest or failed with the fastest (DLRover), so that each suspect meets one that passed."""
-    best = _best(first)
+    best = best_times(first)
     order = sorted(nodes, key=lambda node: (best.get(node, float("inf")), node))
     met = {frozenset(one.nodes) for one in first}
     pairs, free = [], list(order)
@@ -122,7 +122,7 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
         for node in one.nodes:
             if not one.unknown:
                 ran[node].append(one)
-    best = _best(pairs)
+    best = best_times(pairs)
     usual = median(best.values()) if best else 0.0
     verdicts = {}
     for node in nodes:
@@ -131,8 +131,9 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
             told = "it ran in fewer than two rounds"
             verdicts[node] = (Outcome.PASSED, "") if best.get(node, 2e9) <= SLOW * usual else (Outcome.UNKNOWN, told)
         elif node not in best:
-            partners = ", ".join(sorted({other for one in ran[node] for other in one.nodes if other != node}))
-            verdicts[node] = (Outcome.FAILED, f"no all-gather ended, with {partners}")
+            met = sorted({other for one in ran[node] for other in one.nodes if other != node})
+            told = f"no all-gather ended, with {', '.join(met)}"
+            verdicts[node] = (Outcome.FAILED, told) if len(met) > 1 else (Outcome.UNKNOWN, f"{told} alone")
         elif best[node] > SLOW * usual:
             verdicts[node] = (Outcome.FAILED, f"best {best[node]:.3g} s, the middle of all is {usual:.3g} s")
         else:
@@ -140,7 +141,8 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
     return verdicts
 
 
-def _best(pairs: Sequence[Pair]) -> dict[str, float]:
+def best_times(pairs: Sequence[Pair]) -> dict[str, float]:
+    """The fastest pair of each node, in seconds; without the nodes of which no pair ended."""
     best: dict[str, float] = {}
     for one in pairs:
         for node in one.nodes if one.seconds is not None else ():
