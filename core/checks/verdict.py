@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 SLOW = 2.0  # times the middle of all pairs, by a node's best round (DLRover's network check)
+SURE = 2  # nodes that passed, with which a node has to fail: one may be on a bad link
 MAJORITY_OF = 3  # equal nodes; two that differ accuse nobody
 MAX_DEPTH = 12  # of a report in JSON
 _TOLD = 160  # characters of an output that are shown
@@ -113,6 +114,25 @@ def with_good(nodes: Sequence[str], first: Sequence[Pair]) -> list[tuple[str, st
     if free:
         pairs.append((order[0] if order[0] != free[0] else order[1], free[0]))
     return pairs
+
+
+def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, str]]:
+    """A further round: who failed with fewer than two that passed, with one more of those.
+
+    One bad link, or one bad partner, decides about nobody.
+    """
+    verdicts = judge_pairs(nodes, pairs)
+    good = [node for node in nodes if verdicts[node][0] is Outcome.PASSED]
+    met: dict[str, set[str]] = defaultdict(set)
+    for one in pairs:
+        for node in one.nodes if not one.unknown else ():
+            met[node] |= {*one.nodes} - {node}
+    found: list[tuple[str, str]] = []
+    for node in nodes:
+        if verdicts[node][0] is Outcome.FAILED and len(met[node].intersection(good)) < SURE:
+            partner = next((one for one in good if one not in met[node] and one not in dict(found)), None)
+            found += [(partner, node)] if partner is not None else []
+    return found
 
 
 def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tuple[Outcome, str]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from core.checks.links import bad_links, circle
-from core.checks.verdict import Outcome, Pair, judge_pairs, neighbours, with_good
+from core.checks.verdict import Outcome, Pair, judge_pairs, neighbours, with_good, with_passed
 
 NODES = [f"n{number}" for number in range(8)]
 
@@ -38,6 +38,30 @@ def test_the_pairs_of_a_bad_node_are_no_links() -> None:
 
     assert bad_links(pairs) == ()
     assert bad_links([Pair(1, ("n0", "n1"), None)]) == ()
+
+
+def test_who_met_only_bad_ones_meets_one_that_passed() -> None:
+    """n1 is on a dead link, and then met the slow n2: only a well node tells that it is well."""
+    done = [
+        Pair(1, ("n0", "n1"), None),
+        Pair(1, ("n2", "n3"), 5.0),
+        Pair(1, ("n4", "n5"), 1.0),
+        Pair(1, ("n6", "n7"), 1.0),
+    ]
+    done += [
+        Pair(2, ("n3", "n0"), 1.0),
+        Pair(2, ("n1", "n2"), 5.0),
+        Pair(2, ("n4", "n6"), 1.0),
+        Pair(2, ("n5", "n7"), 1.0),
+    ]
+
+    further = with_passed(NODES, done)
+    done += [Pair(3, pair, 5.0 if "n2" in pair else 1.0) for pair in further]
+
+    assert [suspect for _, suspect in further] == ["n1", "n2"]
+    assert all(good in ("n0", "n3", "n4", "n5", "n6", "n7") for good, _ in further)
+    assert [node for node, (outcome, _) in judge_pairs(NODES, done).items() if outcome is Outcome.FAILED] == ["n2"]
+    assert [link.nodes for link in bad_links(done)] == [("n0", "n1")]
 
 
 def test_of_two_nodes_that_do_not_reach_each_other_neither_is_accused() -> None:
