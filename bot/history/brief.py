@@ -6,7 +6,16 @@ from bot.history.lines import duration, facts, headline, parts
 from core.history.history import History
 
 MAX_PARTS, MAX_CAUSES = 4, 3
-_ORDER = ("Repeats", "Repaired", "Failures", "Recovery", "Changed", "Save", "Standbys")  # what is to be done first
+_ORDER = (
+    "Windows",
+    "Repeats",
+    "Repaired",
+    "Failures",
+    "Recovery",
+    "Changed",
+    "Save",
+    "Standbys",
+)  # what is to be done first
 MAX_FACTS = 4
 
 

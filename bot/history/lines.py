@@ -2,8 +2,12 @@
 
 import textwrap
 from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import numpy as np
 
 from bot.text.harmless import harmless
+from bot.text.wording import minute
 from core.history.accounting import Part
 from core.history.history import History
 from core.history.rates import FEW, HOUR
@@ -39,6 +43,8 @@ def headline(history: History) -> str:
     """The share of time that was productive."""
     run = history.account
     ettr = "no time" if run.ettr is None else f"{run.ettr:.1%} of the time was productive (ETTR)"
+    if run.ettr_by_ranks is not None:
+        ettr += f", {run.ettr_by_ranks:.1%} of the hours of all ranks"
     return f"{ettr}, in {len(run.attempts):,} attempt{'s' * (len(run.attempts) != 1)}."
 
 
@@ -54,6 +60,7 @@ def facts(history: History) -> Iterator[tuple[str, str]]:
 
     Pairs of what it is about and what is to be said.
     """
+    yield from _windows(history)
     yield from _failures(history)
     yield from _nodes(history)
     yield from _changes(history)
@@ -79,6 +86,19 @@ def _causes(history: History) -> Iterator[str]:
         yield f"and {len(history.causes) - MAX_CAUSES} more; --json has all"
     if unexplained := history.account.parts[Part.UNEXPLAINED]:
         yield f"{duration(unexplained):>10}         pauses that nothing in the logs explains"
+
+
+def _windows(history: History) -> Iterator[tuple[str, str]]:
+    told = history.windows
+    if told is not None and len(told.shares):
+        at = int(told.shares.argmin())
+        worst = f"lowest {told.shares[at]:.1%}, to {minute_of(int(told.ends[at]))}"
+        yield "Windows", f"of {duration(told.length)}: {worst}; median {float(np.median(told.shares)):.1%}"
+
+
+def minute_of(milliseconds: int) -> str:
+    """A time since the epoch for a reader: "2026-11-20 10:05 UTC"."""
+    return minute(datetime.fromtimestamp(milliseconds / 1000, UTC))
 
 
 def _failures(history: History) -> Iterator[tuple[str, str]]:
@@ -127,6 +147,8 @@ def _advice(history: History) -> Iterator[tuple[str, str]]:
         if round(low) != round(high):
             best, counts = f"{best} to {seconds(high)}", f"{counts} to {saving.iterations[1]:,}"
         now = f"; now {seconds(saving.present)}" if saving.present else ""
+        if saving.lost:
+            now += f", which costs {saving.lost[0]:.2%} of the time with all restarts, the best {saving.lost[1]:.2%}"
         stops = f"a checkpoint stops the training for {saving.saving:.1f} s"
         yield "Save", f"every {best} ({counts} iterations){now}; {stops}"
     for hours, (low, high) in history.standbys.items():

@@ -33,6 +33,7 @@ def render(told: History, *, version: str) -> str:
         parts=[(*row, pictures.COLOUR[row[0]]) for row in lines.parts(told)],
         plots={
             "band": _plot("band", pictures.band, told, headline),
+            "windows": _plot("windows", pictures.windows, told, "The productive share of each window over the run."),
             "causes": _plot("causes", pictures.causes, told, "What each cause cost."),
             "between": _plot("between", pictures.between, told, "Time between failures with its interval."),
         },

@@ -23,6 +23,7 @@ _ORDER = (
     *(Part.STARTUP, Part.PRODUCTIVE, Part.SAVING, Part.EVALUATING, Part.UNEXPLAINED, Part.RECOMPUTED),
     *(Part.STALLED, Part.AFTER, Part.UNKNOWN, Part.DOWN),
 )
+MAX_POINTS = 800
 MAX_BARS = 8
 _NAME = 44  # characters
 _ROW = 0.27  # inches
@@ -52,6 +53,23 @@ def band(history: History, width: float) -> Figure | None:
             shown = [piece for piece in pieces if piece[1] > 0]
             if shown:
                 axes.broken_barh(shown, (0, 1), facecolors=PALETTE[COLOUR[part]], linewidth=0)
+    return figure
+
+
+def windows(history: History, width: float) -> Figure | None:
+    """The productive share of each window over the run; None where none were asked for."""
+    told = history.windows
+    if told is None or len(told.shares) < 2:
+        return None
+    every = -(-len(told.shares) // MAX_POINTS)
+    with drawing():
+        figure = canvas(width, 1.1)
+        axes = panel(figure, 0.45, 0.25, 0.1, 0.06)
+        hours = (told.ends[::every] - told.ends[0]) / HOUR
+        axes.set(xlim=(0, max(float(hours[-1]), 1e-9)), ylim=(0, 1), yticks=[0, 1])
+        axes.set_yticklabels(["0 %", "100 %"], fontsize=SMALL)
+        axes.set_xticks([])
+        axes.plot(hours, told.shares[::every], color=PALETTE["series"], linewidth=1.2)
     return figure
 
 
