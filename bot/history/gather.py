@@ -45,6 +45,8 @@ class RunAttempts:
 
 def gather(wanted: HistoryRequest, settings: Settings, progress: Progress | None = None) -> RunAttempts:
     """Find and read the attempts of a run. Raises FirstfaultError where there is none."""
+    if not wanted.run.strip():
+        raise JobNotFound("No run is named.", "Its name, its folder, one of its jobs, or a CSV of its progress.")
     path = Path(wanted.run)
     if wanted.paths and path.is_file() and _tells_progress(path):
         attempts, problems = attempts_of_points(read_progress(wanted.run), wanted.seconds)

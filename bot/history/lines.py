@@ -14,6 +14,7 @@ from core.history.rates import FEW, HOUR
 from core.next.price import seconds
 
 _NAME = 24  # columns of a label
+_ATTEMPT, _LEAST = 18, 12  # of the name of an attempt; and of what ended it, which stands above in full
 _LEAD, _WIDTH = 12, 80  # columns of what a fact is about, and of a line
 _CAUSE = 60
 MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10
@@ -23,7 +24,7 @@ SURE = 0.01  # of the wall time: parts below are not worth a line unless they ar
 def lines(history: History) -> Iterator[str]:
     """The text, line by line."""
     run = history.account
-    yield f"{harmless(history.name, 80)}: {headline(history)}"
+    yield from textwrap.wrap(f"{harmless(history.name, 80)}: {headline(history)}", _WIDTH, break_on_hyphens=False)
     yield ""
     for part, time, share in parts(history):
         yield f"{part:<{_NAME}}{time:>12}{share:>8}"
@@ -78,7 +79,7 @@ def _causes(history: History) -> Iterator[str]:
     if not history.causes:
         return
     yield ""
-    yield "What ended attempts, and what that cost (computed again, stalled, down, next start)"
+    yield "What ended attempts, and its cost (computed again, stalled, down, next start)"
     for cause in history.causes[:MAX_CAUSES]:
         planned = " (planned)" if cause.planned else ""
         yield f"{duration(cause.total):>10}  {len(cause.attempts):>3} x  {harmless(cause.name, _CAUSE)}{planned}"
@@ -159,18 +160,17 @@ def _advice(history: History) -> Iterator[tuple[str, str]]:
 def attempts(history: History) -> Iterator[str]:
     """A line an attempt."""
     run = history.account
-    yield f"{'Attempt':<{_NAME}}{'iterations':>17}{'ran':>10}{'kept':>8}  ended"
+    yield f"{'Attempt':<{_ATTEMPT}}{'iterations':>16}{'ran':>8}{'kept':>7}  ended"
     shown = list(zip(run.attempts, run.spent, strict=True))[-MAX_ATTEMPTS:]
     if len(run.attempts) > len(shown):
         yield f"({len(run.attempts) - len(shown)} earlier ones; --json has all)"
     for one, spent in shown:
         span = f"{one.numbers[0]:,}-{one.numbers[-1]:,}" if len(one.numbers) else "none"
         ran = sum(value for part, value in spent.items() if part is not Part.DOWN)
+        left = f"{harmless(one.name, _ATTEMPT - 1):<{_ATTEMPT}}{span:>16}{duration(ran):>8}"
+        left = f"{left}{_share(spent[Part.PRODUCTIVE], ran):>7}  "
         why = harmless(f"{one.ended}: {one.cause}" if one.cause else one.ended, _CAUSE)
-        yield (
-            f"{harmless(one.name, _NAME - 1):<{_NAME}}{span:>17}{duration(ran):>10}"
-            f"{_share(spent[Part.PRODUCTIVE], ran):>8}  {why}"
-        )
+        yield left + textwrap.shorten(why, max(_LEAST, _WIDTH - len(left)), placeholder="…")
 
 
 def problems(history: History) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Three pictures of a run: a band over time, what each cause cost, and the time between failures with its interval."""
 
+import textwrap
+
 from matplotlib.figure import Figure
 
 from bot.history.lines import duration
@@ -27,6 +29,7 @@ MAX_POINTS = 800
 MAX_BARS = 8
 _NAME = 44  # characters
 _ROW = 0.27  # inches
+_LABELS, _BESIDE = 0.55, 0.15  # of the width, at most; inches between labels and bars
 
 
 def band(history: History, width: float) -> Figure | None:
@@ -78,8 +81,8 @@ def causes(history: History, width: float) -> Figure | None:
     shown = [cause for cause in history.causes if cause.total][:MAX_BARS]
     if not shown:
         return None
-    labels = [harmless(one.name, _NAME) for one in shown]
-    left = min(width * 0.55, max(text_width(label) for label in labels) + 0.15)
+    labels = [_fitting(one.name, width * _LABELS - _BESIDE) for one in shown]
+    left = max(text_width(label) for label in labels) + _BESIDE
     with drawing():
         figure = canvas(width, _ROW * len(shown) + 0.12)
         axes = panel(figure, left, 0.06, 0.8, 0.06)
@@ -92,6 +95,13 @@ def causes(history: History, width: float) -> Figure | None:
                 duration(one.total), (one.total, row), (6, 0), textcoords="offset points", va="center", fontsize=SMALL
             )
     return figure
+
+
+def _fitting(name: str, width: float) -> str:
+    """As much of the name as is no wider than so many inches."""
+    label = harmless(name, _NAME)
+    room = next(room for room in range(_NAME, 0, -1) if room == 1 or text_width(label[:room]) <= width)
+    return textwrap.shorten(label, room, placeholder="…") if len(label) > room else label
 
 
 def between(history: History, width: float) -> Figure | None:

@@ -151,6 +151,13 @@ def test_a_run_that_nobody_knows_is_refused_with_those_that_are_there(jobs: Path
     assert "llama" in refused.value.hint
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_nothing_is_no_run(name: str, tmp_path: Path) -> None:
+    """It would be the working directory."""
+    with pytest.raises(JobNotFound):
+        gather(HistoryRequest(name, paths=True), Settings(cache=tmp_path / "cache"))
+
+
 def test_points_of_progress_are_a_run(told: Callable[..., str], tmp_path: Path) -> None:
     """A CSV with the columns time and iteration, in seconds or ISO 8601; other columns do not matter."""
     points = tmp_path / "progress.csv"
