@@ -173,6 +173,7 @@ def _measured(parsed: Parsed, request: Request, settings: Settings) -> tuple[Par
     address = request.metrics or settings.metrics
     if not address:
         return parsed, ()
-    from bot.fetch.prometheus import with_live_metrics  # noqa: PLC0415 few have one set
+    from bot.fetch.prometheus import authorization_for, with_live_metrics  # noqa: PLC0415 few have one set
 
-    return with_live_metrics(parsed, address, settings.metrics_query)
+    proof = authorization_for(address, settings)
+    return with_live_metrics(parsed, address, settings.metrics_query, authorization=proof)

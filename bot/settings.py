@@ -162,6 +162,13 @@ class Settings(BaseSettings):
         "",
         description="Prometheus that is asked for the metrics of each job, like `http://prometheus:9090`; empty: none",
     )
+    metrics_user: str = Field("", description="user for Prometheus behind a proxy that asks for one (basic auth)")
+    metrics_password: SecretStr = Field(
+        SecretStr(""), description="password of that user; only sent to `FIRSTFAULT_METRICS`"
+    )
+    metrics_token: SecretStr = Field(
+        SecretStr(""), description="token that Prometheus is shown as `Bearer`; only sent to `FIRSTFAULT_METRICS`"
+    )
     metrics_query: str = Field(
         "",
         description="PromQL in place of the usual query; `$nodes` stands for the job's nodes (docs/how-to/metrics.md)",
@@ -191,6 +198,14 @@ class Settings(BaseSettings):
         if span and _SPAN.fullmatch(span.strip()) is None:
             raise ValueError("it is a span like 22:00-07:00")
         return span
+
+    @field_validator("metrics_token", "metrics_user", "metrics_password")
+    @classmethod
+    def _is_one_line(cls, secret: SecretStr | str) -> SecretStr | str:
+        told = secret.get_secret_value() if isinstance(secret, SecretStr) else secret
+        if not (told.isascii() and (told.isprintable() or not told)):
+            raise ValueError("it holds characters that no header of HTTP takes")
+        return secret
 
     @field_validator("model_url", "webhook", "metrics")
     @classmethod

@@ -40,8 +40,8 @@ CORE_ROOMS = (
     "metrics", "answer", "l4", "next", "diagnose",
 )  # fmt: skip
 BOT_ROOMS = (
-    "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "ask", "report", "state", "library",
-    "investigate", "slack", "jobs", "app", "commandline", "__main__",
+    "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "ask", "report", "history", "state",
+    "library", "investigate", "slack", "jobs", "app", "commandline", "__main__",
 )  # fmt: skip
 # Other programs read these names in the schemas of docs/: two documents may call a part alike.
 NAMED_IN_SCHEMAS = {"GroupDocument", "SkippedDocument"}

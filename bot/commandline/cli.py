@@ -208,7 +208,7 @@ def events(  # noqa: PLR0913 a command has as many arguments as it has options
 
 
 @app.command()
-def history(
+def history(  # noqa: PLR0913 a command has as many arguments as it has options
     run: Annotated[str, typer.Argument(metavar="RUN", help="Name of a run, its folder, one of its jobs, or a CSV.")],
     *,
     jobs: options.Jobs = None,
@@ -224,6 +224,9 @@ def history(
             "--iteration-seconds", min=1e-6, metavar="N", help="Where points of a CSV are too sparse to tell."
         ),
     ] = None,
+    window: Annotated[
+        str, typer.Option("--window", metavar="TIME", help="Also the share in sliding windows of 30m, 1h or 7d.")
+    ] = "",
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/history.schema.json).")] = False,
     html: options.Page = None,
     no_cache: options.NoCache = False,
@@ -238,11 +241,14 @@ def history(
     A run is all jobs whose job.json has the same "run", one job whose logs hold several attempts, or a CSV of times and
     iterations (docs/how-to/history.md). Exit codes: 0 told, 2 wrong use or no such run.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.history.command import tell  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.history.gather import HistoryRequest  # noqa: PLC0415
+    from bot.commandline.tell_history import tell, window_of  # noqa: PLC0415 loads what --help must not
+    from bot.history.gather import HistoryRequest  # noqa: PLC0415
 
     wanted = HistoryRequest(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
-    raise typer.Exit(tell(wanted, incidents=str(incidents or ""), json=json, html=html, version=version()))
+    told = tell(
+        wanted, incidents=str(incidents or ""), window=window_of(window), json=json, html=html, version=version()
+    )
+    raise typer.Exit(told)
 
 
 @app.command()

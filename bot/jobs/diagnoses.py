@@ -1,19 +1,20 @@
-"""Carrying out one run: a child diagnoses, the answer is kept as it grows, and whoever asked is told."""
+"""Carrying out one run: a child diagnoses or tells a history; the answer is kept as it grows, whoever asked is told."""
 
 from dataclasses import dataclass, replace
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
-from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage
+from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage, TellHistory
 from bot.jobs.work_context import WorkContext, died, logged, shareable, too_late
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.leases import Leases
-from bot.state.runs import Run
+from bot.state.runs import Run, Task
 from bot.state.values import Status
 from core.model import Confidence, Diagnosis, Scope, Skipped
 
-TASK = "diagnose"
+TASK = "diagnose"  # as they are counted; a history is one too
+_NOUNS = {Task.DIAGNOSE: "diagnosis", Task.HISTORY: "history"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Diagnoses:
             lease.end(EndReason.CANCELLED)  # its worker died before it could
             self._conclude(run, lease, Status.CANCELLED)
             return
-        with self._context.child(lease, TASK, Diagnose(run.job)) as process:
+        order = Diagnose(run.job) if run.task is Task.DIAGNOSE else TellHistory(run.job)
+        with self._context.child(lease, run.task.value, order) as process:
             heard = self._listen(run, lease, process)
         self._end(run, lease, heard, process)
 
@@ -93,7 +95,7 @@ class Diagnoses:
 
     def _end(self, run: Run, lease: Lease, heard: _Heard, process: ChildProcess) -> None:
         """What it comes to, in the order of what counts most."""
-        what = f"The diagnosis of {run.job}"
+        what = f"The {_NOUNS[run.task]} of {run.job}"
         if lease.why is EndReason.LOST:
             return
         if heard.complete:

@@ -26,6 +26,13 @@ class Diagnose:
 
 
 @dataclass(frozen=True, slots=True)
+class TellHistory:
+    """To the child: where the time of a run of training went; ``job``: its name, or one of its jobs."""
+
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
 class EarlierTurn:
     """One question of the same thread, and the reply that it got."""
 
@@ -65,7 +72,7 @@ class ChildOrder:
     """
 
     target: str
-    body: Diagnose | Ask | Draw | Embed
+    body: Diagnose | TellHistory | Ask | Draw | Embed
     memory_bytes: int | None = None
     temporary: str = ""
 
@@ -106,7 +113,10 @@ class FailureMessage:
 Message = ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (ChildOrder, Diagnose, Ask, Draw, Embed, ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage)
+    for kind in (
+        *(ChildOrder, Diagnose, TellHistory, Ask, Draw, Embed),
+        *(ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage),
+    )
 }
 
 

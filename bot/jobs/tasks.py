@@ -7,17 +7,20 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from bot.jobs.messages import Ask, Diagnose, Draw, Embed
-from bot.state.answers import SavedAnswer
+from bot.jobs.messages import Ask, Diagnose, Draw, Embed, TellHistory
+from bot.state.answers import SavedAnswer, ToldFact
 from bot.state.errors import OutOfDate
 from bot.text.known_fault import KnownFault
 from core.elsewhere import elsewhere
 from core.model import Diagnosis
 
+if TYPE_CHECKING:  # numpy
+    from core.history.history import History
+
 LOAD = "load"  # not done for anybody: it makes a child ready for the others
-_NAMES = ("diagnose", "draw", "ask", "embed", LOAD)
+_NAMES = ("diagnose", "history", "draw", "ask", "embed", LOAD)
 TASKS: Mapping[str, str] = MappingProxyType({name: f"bot.jobs.tasks:{name}" for name in _NAMES})
 UNHURRIED = 10  # niceness of what nobody waits for
 REPORT, PLOT = "report.html", "plot.png"
@@ -53,8 +56,20 @@ def diagnose(order: Diagnose, output: TaskOutput) -> SavedAnswer:
     return replace(found, note=draft(answer, settings).note)
 
 
-def draw(order: Draw, _output: TaskOutput) -> SavedAnswer:
+def history(order: TellHistory, output: TaskOutput) -> SavedAnswer:
+    """Tell where the time of a run of training went, over all its attempts; no secret of a log is in it."""
+    from bot.history.brief import brief  # noqa: PLC0415 heavy, and only for this task
+    from bot.outgoing.redact import Redactor  # noqa: PLC0415
+
+    redactor, told = Redactor(), _history(order.job, output)
+    facts = tuple(ToldFact(about, redactor.redact(says)) for about, says in brief(told))
+    return SavedAnswer(order.job, None, history=facts)
+
+
+def draw(order: Draw, output: TaskOutput) -> SavedAnswer:
     """Draw report and plot of an answer; the job is opened again for the lines around those that are cited."""
+    if order.answer.history:
+        return _draw_history(order, output)
     from bot.fetch.jobs import Request, fetch  # noqa: PLC0415 as above
     from bot.investigate import Answer, page  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
@@ -68,6 +83,24 @@ def draw(order: Draw, _output: TaskOutput) -> SavedAnswer:
     report = kept(Path(order.folder, REPORT), drawn.encode())
     plot, plot_text = _plot(found.diagnosis, Path(order.folder, PLOT))
     return replace(found, report=report, plot=plot, plot_text=plot_text)
+
+
+def _history(name: str, output: TaskOutput) -> "History":
+    from bot.history.gather import HistoryRequest, gather  # noqa: PLC0415 as above
+    from bot.settings import load_settings  # noqa: PLC0415
+    from core.history.history import history as told_of  # noqa: PLC0415
+
+    run = gather(HistoryRequest(name), load_settings(), output.progress)
+    return told_of(run.name, run.attempts, problems=run.problems)
+
+
+def _draw_history(order: Draw, output: TaskOutput) -> SavedAnswer:
+    with elsewhere():
+        from bot.history.page import render  # noqa: PLC0415 matplotlib
+    from bot.outgoing.door import clean_file  # noqa: PLC0415
+
+    page = render(_history(order.answer.job, output), version=order.version)
+    return replace(order.answer, report=kept(Path(order.folder, REPORT), clean_file(page.encode())))
 
 
 def load() -> None:
@@ -113,6 +146,10 @@ def ask(order: Ask, output: TaskOutput) -> str:
     from bot.settings import load_settings  # noqa: PLC0415
 
     found = order.answer
+    if found.history:
+        raise OutOfDate(
+            "I answer questions about a job, not about a history.", "Diagnose one of its jobs, and ask there."
+        )
     if found.diagnosis is None:
         raise OutOfDate("There is no diagnosis yet that could be asked about.", "Ask again when it is there.")
     reply = follow_up(

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import Lease
 from bot.jobs.listener import Counters, Listener
-from bot.jobs.messages import Ask, ChildOrder, Diagnose, Draw
+from bot.jobs.messages import Ask, ChildOrder, Diagnose, Draw, TellHistory
 from bot.jobs.run_files import RunFiles
 from bot.jobs.shareable import shareable_diagnosis, shareable_note
 from bot.jobs.spare_child import SpareChild
@@ -62,7 +62,9 @@ class WorkContext:
     spare: SpareChild | None = None  # None: every child is started when it is needed
 
     @contextmanager
-    def child(self, lease: Lease, task: str, body: Diagnose | Ask | Draw, home: str = "") -> Iterator[ChildProcess]:
+    def child(
+        self, lease: Lease, task: str, body: Diagnose | TellHistory | Ask | Draw, home: str = ""
+    ) -> Iterator[ChildProcess]:
         """A child for this task; afterwards nothing of it is left, and the next is held ready.
 
         Args:
@@ -73,7 +75,7 @@ class WorkContext:
             order = ChildOrder(self.tasks[task], body, self.limits.memory_bytes, str(temporary))
             ready = waited_for.take(order) if waited_for else None
             process = ready or ChildProcess(order, temporary=temporary, environment=self.environment)
-            job = body.job if isinstance(body, Diagnose) else body.answer.job
+            job = body.answer.job if isinstance(body, Ask | Draw) else body.job
             _LOG.info("%s: %s %s in process %d", lease.id, task, job, process.pid, extra={"run": lease.id, "job": job})
             with lease.running(process):
                 yield process

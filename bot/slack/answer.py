@@ -22,8 +22,9 @@ from bot.slack.brief import MAX_LINES, brief, gist
 from bot.slack.forms import SYMPTOMS_ONLY, Form
 from bot.slack.sections import known_fault
 from bot.slack.text import code, fallback, literal, moment, person, prose
+from bot.state.answers import ToldFact
 from bot.state.drafts import Decision, Verdict
-from bot.state.runs import Run, Trigger
+from bot.state.runs import Run, Task, Trigger
 from bot.state.values import Status
 from bot.text import wording
 from bot.text.known_fault import KnownFault
@@ -31,6 +32,7 @@ from core.model import Diagnosis, Scope
 from faultlib.told import shows_a_cause
 
 MAX_HOW = 160  # characters of how it was confirmed; the thread has the rest
+MAX_FACT = 400  # characters of a line of a history
 MAX_STEPS = 4  # with headline, button and small print fewer than MAX_LINES
 
 
@@ -48,7 +50,8 @@ class AnswerContent:
     """All that the message is made of; the same values give the same message.
 
     place: in the queue. steps: in the order in which they began. diagnosis, known, note: as far as there is an answer.
-    revision: of the draft, 0 while there is none. form, edited_by: what a person made of the note.
+    history: of a run of training, in place of these. revision: of the draft, 0 while there is none.
+    form, edited_by: what a person made of the note.
     """
 
     run: Run
@@ -59,10 +62,14 @@ class AnswerContent:
     diagnosis: Diagnosis | None = None
     known: tuple[KnownFault, ...] = ()
     note: Note | None = None
+    history: tuple[ToldFact, ...] = ()
     revision: int = 0
     form: Form | None = None
     edited_by: str = ""
     decision: Decision | None = None
+
+
+_NOUNS = {Task.DIAGNOSE: "diagnosis", Task.HISTORY: "history"}
 
 
 def answer_message(shown: AnswerContent) -> Message:
@@ -80,28 +87,29 @@ def lines_of(blocks: Sequence[Block]) -> int:
 
 
 def _answered(shown: AnswerContent) -> bool:
-    return shown.run.status not in (Status.CANCELLED, Status.FAILED) and shown.diagnosis is not None
+    over = shown.run.status in (Status.CANCELLED, Status.FAILED)
+    return not over and (shown.diagnosis is not None or bool(shown.history))
 
 
 # --- the first line: it stands alone in a notification ------------------------------------------------------------
 
 
 def _first_line(shown: AnswerContent) -> str:
-    run, job = shown.run, literal(shown.run.job, 80)
+    run, job, what = shown.run, literal(shown.run.job, 80), _NOUNS[shown.run.task]
     if run.status is Status.CANCELLED:
-        return f"{job}: the diagnosis was cancelled"
+        return f"{job}: the {what} was cancelled"
     if run.status is Status.FAILED:
         message = run.failure.message if run.failure else "no reason is known"
-        return f"{job}: no diagnosis. {literal(message, 240)}"
-    if shown.diagnosis:
-        return wording.first_line(shown.diagnosis)
+        return f"{job}: no {what}. {literal(message, 240)}"
+    if _answered(shown):
+        return wording.first_line(shown.diagnosis) if shown.diagnosis else shown.history[0].says
     if shown.known:
         best = shown.known[0]
         told = "matches public facts, not confirmed by your team" if best.seed else "known fault"
         return f"{job}: {told}: {literal(best.title, 200)}"
     if run.status is Status.QUEUED:
         return f"{job}: waiting, {wording.place(shown.place)}" if shown.place else f"{job}: waiting"
-    return f"{job}: the diagnosis is running"
+    return f"{job}: the {what} is {'running' if run.task is Task.DIAGNOSE else 'being told'}"
 
 
 # --- what became of it, right below -------------------------------------------------------------------------------
@@ -141,6 +149,9 @@ def _body(shown: AnswerContent, room: int) -> Iterator[Block]:
     if _answered(shown) and shown.diagnosis:
         told = brief(shown.diagnosis, shown.known, room=room, form=shown.form, edited_by=shown.edited_by)
         yield from section(*told, expand=True)
+    elif _answered(shown):
+        facts = [f"*{fact.about}* {prose(fact.says, MAX_FACT)}" for fact in shown.history[1:]]
+        yield from section(*facts[: max(0, room)], expand=True)
     elif shown.diagnosis is None:
         yield from (block for fault in shown.known[:1] for block in section(*known_fault(fault)[1:], expand=True))
         yield from section(*_steps(shown))
@@ -183,8 +194,8 @@ def has_fault(diagnosis: Diagnosis | None) -> bool:
 
 
 def _footer(shown: AnswerContent) -> Blocks:
-    """Who asked, as long as that is what there is to know; below an answer it stands in the thread."""
-    if not _answered(shown):
+    """Who asked, as long as that is what there is to know; below a diagnosis it stands in the thread."""
+    if not _answered(shown) or shown.history:
         return context(asked(shown.run, shown.version))
     return context("The note is being written; the evidence comes in the thread.") if shown.run.status.active else ()
 

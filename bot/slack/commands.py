@@ -11,6 +11,7 @@ _LINK = re.compile(r"<(?:https?://[^|>]+\|)([^>]+)>")
 _NAMED = re.compile(r"(?i)\b(?:job|run|diagnose)\b[\s:#=]*([A-Za-z0-9][A-Za-z0-9._-]{0,127})")
 _NUMBER = re.compile(r"(?<![\w.-])[0-9]{4,}(?![\w.-])")
 _AROUND = "`'\"*_~()[]{}<>,;:!?#\u201c\u201d\u2018\u2019"  # that people put around the name of a job
+_QUOTED = re.compile(r"[\"'`\u201c\u2018].{1,200}[\"'`\u201d\u2019]")  # a name of several words
 _MAX_READ = 4_000  # characters of a message
 
 
@@ -24,12 +25,13 @@ class Verb(StrEnum):
     CANCEL = "cancel"
     WATCH = "watch"
     UNWATCH = "unwatch"
+    HISTORY = "history"
     NOTHING = ""  # no word that is understood
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """A verb and what it is about; ``job`` is as it was typed, and not checked."""
+    """A verb and what it is about; ``job``, of a history the run of training, is as it was typed, and not checked."""
 
     verb: Verb
     job: str = ""
@@ -45,6 +47,8 @@ def read_command(text: str) -> ParsedCommand:
         return ParsedCommand(Verb(verb))
     if verb in (Verb.CANCEL, Verb.DIAGNOSE, Verb.WATCH, Verb.UNWATCH):
         return ParsedCommand(Verb(verb), rest[0] if rest else "")
+    if verb == Verb.HISTORY and (len(rest) < 2 or _QUOTED.fullmatch(" ".join(rest))):
+        return ParsedCommand(Verb.HISTORY, " ".join(rest).strip(_AROUND))
     return ParsedCommand(Verb.DIAGNOSE, words[0]) if len(words) == 1 else ParsedCommand(Verb.NOTHING, words[0])
 
 

@@ -65,7 +65,7 @@ def manifest(*, socket_mode: bool = True, address: str = "") -> dict[str, Any]:
                 {
                     "command": COMMAND,
                     "description": "Find the first fault of a failed training job",
-                    "usage_hint": "JOB, or help, list, status, cancel JOB",
+                    "usage_hint": "JOB, or help, list, status, cancel JOB, history RUN",
                     "should_escape": False,
                     **url,
                 }

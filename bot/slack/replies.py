@@ -10,7 +10,7 @@ from bot.slack.text import code, day, fallback, link, literal, moment, person, p
 from bot.slack.thread import MAX_TELLING, failure_lines
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
-from bot.state.runs import Run
+from bot.state.runs import Run, Task
 from bot.state.values import Status
 from bot.text import wording
 from bot.text.known_fault import KnownFault
@@ -24,6 +24,7 @@ MAX_JOBS, MAX_RUNS, MAX_NAMED = 25, 10, 8  # of a menu and of lists; longer ones
 _ASK = f"`{act.COMMAND} JOB` finds the first fault of a failed job."
 _HELP = (
     f"`{act.COMMAND} JOB` diagnoses a job here, such as `{act.COMMAND} 1437825`",
+    f"`{act.COMMAND} history RUN` tells where the time of a run of training went, over all its attempts",
     f"`{act.COMMAND} list` shows the latest diagnoses of this channel",
     f"`{act.COMMAND} watch JOB` follows a running job and posts here when it goes silent or fails",
     f"`{act.COMMAND} unwatch JOB` ends that",
@@ -54,6 +55,12 @@ def usage_reply(failed_jobs: Sequence[str] = (), *, said: str = "") -> Message:
     """No known job was named: why it was not understood, how to, and the latest failed jobs to pick from."""
     why = f"I found no command and no job that I know in what begins with {code(said, 40)}." if said else ""
     return Message("Which job?", (*section(why, "Which job? " + _ASK), *_pick(failed_jobs)))
+
+
+def which_run_reply() -> Message:
+    """The history of nothing."""
+    body = f"Which run? `{act.COMMAND} history RUN` takes what `run` in job.json is, or one of its jobs."
+    return _plain(body, "Which run?")
 
 
 def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = (), *, nearest: Sequence[str] = ()) -> Message:
@@ -99,8 +106,9 @@ def not_in_channel_reply(bot_name: str, job: str = "") -> Message:
 def already_reply(run: Run, address: str) -> Message:
     """The job is being diagnosed here already."""
     where = link(address, "Here it is") or "It is in this channel"
-    body = f"{code(run.job, 128)} is being diagnosed: asked by {person(run.asked_by)}. {where}."
-    return Message(fallback(f"{run.job} is being diagnosed already.", MAX_TELLING), section(body))
+    doing = "being diagnosed" if run.task is Task.DIAGNOSE else "being told of"
+    body = f"{code(run.job, 128)} is {doing}: asked by {person(run.asked_by)}. {where}."
+    return Message(fallback(f"{run.job} is {doing} already.", MAX_TELLING), section(body))
 
 
 def answered_reply(run: Run, address: str) -> Message:
@@ -244,4 +252,7 @@ def _pick(jobs: Sequence[str]) -> Blocks:
 def run_line(run: Run, address: str) -> str:
     """One run in a list."""
     where = link(address, run.job) if address else ""
-    return f"• {where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}, {person(run.asked_by)}"
+    what = "" if run.task is Task.DIAGNOSE else "history of "
+    return (
+        f"• {what}{where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}, {person(run.asked_by)}"
+    )

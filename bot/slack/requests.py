@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,7 @@ from bot.slack.people import People
 from bot.slack.run_messages import RunMessages
 from bot.slack.watch_requests import WatchRequests, with_watched
 from bot.state.inbox import Once
-from bot.state.runs import Run, RunRequest, Trigger
+from bot.state.runs import Run, RunRequest, Task, Trigger
 from bot.state.state import State
 from core.errors import BadJobId, FirstfaultError, JobNotFound, NoLogs, UnreadableLog
 from core.job import Status
@@ -68,6 +69,8 @@ class Requests:
                 return self._list(request)
             case Verb.STATUS:
                 return self._status(request)
+            case Verb.HISTORY:
+                return self.history(replace(request, task=Task.HISTORY), once)
             case Verb.CANCEL:
                 return self._cancel_job(request, once)
             case Verb.WATCH | Verb.UNWATCH:
@@ -78,6 +81,8 @@ class Requests:
     def meant(self, text: str) -> ParsedCommand:
         """What a person wants; in any sentence without a command, the job that it names."""
         command = read_command(text)
+        if command.verb is Verb.HISTORY:
+            return command
         if command.verb not in (Verb.DIAGNOSE, Verb.NOTHING):
             return replace(command, job=next(iter(names_in(command.job)), command.job))
         if job := self.named_in(text):
@@ -117,6 +122,14 @@ class Requests:
             jobs.job(request.job)
         except (BadJobId, JobNotFound, NoLogs) as error:
             return replies.refused_reply(error, self.failed_jobs(), nearest=self._nearest(request.job))
+        return self._queued(request, once, forced=forced)
+
+    def history(self, request: RunRequest, once: Once) -> Message | None:
+        """Queue the history of a run of training: told anew each time, for attempts come; the child knows its jobs."""
+        return self._queued(request, once, forced=True) if request.job else replies.which_run_reply()
+
+    def _queued(self, request: RunRequest, once: Once, *, forced: bool) -> Message | None:
+        """Queue what may be asked for, and show it; or say where it is already."""
         run_id, new = once("ask", lambda: self._ask(request, forced=forced))
         run = self._state.runs.get(run_id)
         if run is None:
@@ -137,8 +150,9 @@ class Requests:
         run = self._state.runs.get(run_id)
         if run is None:
             return replies.gone_reply()
-        request = RunRequest(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts)
-        return self.diagnose(request, once, forced=True)
+        request = RunRequest(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts, run.task)
+        ask = self.history if run.task is Task.HISTORY else partial(self.diagnose, forced=True)
+        return ask(request, once)
 
     def cancel(self, run_id: str, user: str, once: Once) -> Message | None:
         """End a run; only who asked for it, or an approver, may."""

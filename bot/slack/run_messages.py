@@ -1,6 +1,7 @@
 """The worker's listener in Slack: one parent message a run, edited in place; the details in its thread."""
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,7 +19,14 @@ from bot.slack.blocks import Message
 from bot.slack.forms import Form
 from bot.slack.health import Metrics
 from bot.slack.posting import MayNotPost, Posting
-from bot.slack.thread import details_message, faults_message, no_reply_message, reply_message, report_comment
+from bot.slack.thread import (
+    details_message,
+    faults_message,
+    history_comment,
+    no_reply_message,
+    reply_message,
+    report_comment,
+)
 from bot.slack.webhook import Webhook
 from bot.state.answers import SavedAnswer
 from bot.state.errors import StaleRevision
@@ -32,6 +40,7 @@ EDIT_EVERY = 3.0  # seconds; chat.update may come 50 times a minute
 PARENT, DETAILS, REPORT, FAULTS = "parent", "details", "report", "faults"
 DRAFTED_BY = "firstfault"
 MAX_MOVED = 5  # messages that say their new place when a run is over: each costs an edit, and Slack allows 50 a minute
+_UNSAFE = re.compile(r"[^\w.-]")
 _LOG = logging.getLogger(__name__)
 
 
@@ -146,6 +155,7 @@ class RunMessages:
             diagnosis=cleaned(answer.diagnosis) if answer.diagnosis else None,
             known=answer.known,
             note=answer.note,
+            history=answer.history,
             revision=draft.revision if draft else 0,
             form=form_of(draft.note) if draft and edited else None,
             edited_by=draft.by if draft and edited else "",
@@ -188,18 +198,20 @@ class RunMessages:
             self._posting.once(run, FAULTS, faults_message(run.id, answer.known), thread=thread)
 
     def _show_files(self, run: Run, answer: SavedAnswer) -> None:
-        thread = run.thread_ts or run.message_ts
-        if answer.diagnosis is None or not thread:
+        thread, diagnosis = run.thread_ts or run.message_ts, answer.diagnosis and cleaned(answer.diagnosis)
+        worth = bool(answer.history) or (diagnosis is not None and bool(diagnosis.events or diagnosis.nodes))
+        if not (thread and worth):  # a report of nothing is noise
             return
-        diagnosis = cleaned(answer.diagnosis)
-        plot, report = f"{run.job}: plot", f"{run.job}: report"
+        name = _UNSAFE.sub("_", run.job)  # that of a run of training may hold anything
+        plot, report = f"{run.job}: plot", f"{run.job}: {'report' if diagnosis else 'history'}"
         files = [
-            {"file": path, "filename": f"{run.job}{Path(path).suffix}", "title": title, "alt_txt": words}
+            {"file": path, "filename": f"{name}{Path(path).suffix}", "title": title, "alt_txt": words}
             for path, title, words in ((answer.plot, plot, answer.plot_text or plot), (answer.report, report, report))
-            if path and Path(path).is_file() and (diagnosis.events or diagnosis.nodes)  # a report of nothing is noise
+            if path and Path(path).is_file()
         ]
         if files:
-            self._posting.upload(run, REPORT, thread, files, report_comment(answer.diagnosis))
+            comment = report_comment(diagnosis) if diagnosis else history_comment(run.job)
+            self._posting.upload(run, REPORT, thread, files, comment)
 
     def _over(self, run: Run) -> None:
         """Whoever waits has come one place further; that this cannot be shown costs nothing but that."""

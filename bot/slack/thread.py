@@ -113,6 +113,11 @@ def report_comment(diagnosis: Diagnosis) -> str:
     return f"The full report of {code(diagnosis.job, 80)}: {events} with their raw lines, plots, and what was read."
 
 
+def history_comment(name: str) -> str:
+    """The same of the history of a run of training."""
+    return f"The history of {code(name, 80)} as a page: where the time went, causes, failures, and every attempt."
+
+
 def decided_message(decision: Decision, title: str = "") -> Message:
     """Somebody approved or rejected; ``title``: of the note, which the pattern has as well when it is its own."""
     if decision.verdict is Verdict.REJECTED:

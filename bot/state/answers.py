@@ -13,10 +13,19 @@ from core.model import Diagnosis
 
 
 @dataclass(frozen=True, slots=True)
+class ToldFact:
+    """A line of a history: what it is about, and what is to be said."""
+
+    about: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class SavedAnswer:
     """What a run found, without the open log files behind it: enough for follow-ups and buttons after a restart.
 
-    diagnosis: None while only the known faults are found, whose events are all in the job; never in a final answer.
+    diagnosis: None while only the known faults are found, whose events are all in the job; never in a final answer of a
+    job. history: of a run of training in its place, the first one its headline.
     note: None while it is not drafted. report, plot: paths of files in the run's folder, empty when not made.
     plot_text: what the plot shows, in words.
     """
@@ -28,6 +37,7 @@ class SavedAnswer:
     report: str = ""
     plot: str = ""
     plot_text: str = ""
+    history: tuple[ToldFact, ...] = ()
 
 
 def answer_text(answer: SavedAnswer) -> str:

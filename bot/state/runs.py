@@ -25,6 +25,8 @@ CREATE INDEX runs_to_tell ON runs (told, lease_until);
 CREATE TABLE answers (run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE, body TEXT NOT NULL);
 """
 _PLACE = "team = ? AND (? IS NULL OR channel = ?)"
+# The seventh version: what is asked for.
+TASKS = "ALTER TABLE runs ADD COLUMN task TEXT NOT NULL DEFAULT 'diagnose';\n"
 # The sixth version: whose turn it is.
 TURNS = "CREATE INDEX runs_by_asker ON runs (team, asked_by, status);\n"
 _ACTIVE = "status IN ('queued', 'running')"
@@ -47,6 +49,13 @@ class Trigger(StrEnum):
     FOLLOW = "follow"  # nobody asked: the job failed in the jobs folder
 
 
+class Task(StrEnum):
+    """What somebody asks for."""
+
+    DIAGNOSE = "diagnose"  # of a job
+    HISTORY = "history"  # of all attempts of one training; ``job`` is its name, or one of its jobs
+
+
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Who wants which job diagnosed, and where; ``thread_ts`` when asked within a thread."""
@@ -57,6 +66,7 @@ class RunRequest:
     asked_by: str
     trigger: Trigger
     thread_ts: str = ""
+    task: Task = Task.DIAGNOSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +95,7 @@ class Run:
     answered_at: datetime | None = None  # of the first part of the answer
     finished_at: datetime | None = None
     told: bool = False
+    task: Task = Task.DIAGNOSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +128,9 @@ class Runs:
         return next(self._select("id = ?", run_id), None)
 
     def latest(self, team: str, channel: str, job: str) -> Run | None:
-        """The newest run about this job in this channel, whatever became of it."""
-        return next(self._select("team = ? AND channel = ? AND job = ?", team, channel, job), None)
+        """The newest diagnosis of this job in this channel, whatever became of it."""
+        where = "team = ? AND channel = ? AND job = ? AND task = 'diagnose'"
+        return next(self._select(where, team, channel, job), None)
 
     def active(self, team: str, channel: str | None = None) -> tuple[Run, ...]:
         """What waits or runs, oldest first."""
@@ -243,17 +255,18 @@ class Runs:
 
     def _alike(self, request: RunRequest, statuses: tuple[str, ...]) -> Run | None:
         marks = ", ".join("?" * len(statuses))
-        where = f"team = ? AND channel = ? AND job = ? AND cancel_by = '' AND status IN ({marks})"
-        return next(self._select(where, request.team, request.channel, request.job, *statuses), None)
+        where = f"team = ? AND channel = ? AND job = ? AND task = ? AND cancel_by = '' AND status IN ({marks})"
+        values = request.team, request.channel, request.job, request.task
+        return next(self._select(where, *values, *statuses), None)
 
     def _insert(self, request: RunRequest) -> Run:
         while self._database.query("SELECT 1 FROM runs WHERE id = ?", run_id := new_id("r")):
             pass
         self._database.execute(
-            "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, status)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
+            "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, task, status)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
             run_id, request.team, request.channel, request.job, request.asked_by, self._clock(), request.trigger,
-            request.thread_ts,
+            request.thread_ts, request.task,
         )  # fmt: skip
         return next(self._select("id = ?", run_id))
 
@@ -286,4 +299,5 @@ def _run(row: Row) -> Run:
         answered_at=time_of(row["answered_at"]),
         finished_at=time_of(row["finished_at"]),
         told=bool(row["told"]),
+        task=Task(row["task"]),
     )

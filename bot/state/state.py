@@ -24,6 +24,7 @@ MIGRATIONS = (
     leases.BEGINNINGS + inbox.SCHEMA,
     followed.SCHEMA,
     drawings.SCHEMA + runs.TURNS,
+    runs.TASKS,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 

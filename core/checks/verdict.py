@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 SLOW = 2.0  # times the middle of all pairs, by a node's best round (DLRover's network check)
+SURE = 2  # nodes that passed, with which a node has to fail: one may be on a bad link
 MAJORITY_OF = 3  # equal nodes; two that differ accuse nobody
 MAX_DEPTH = 12  # of a report in JSON
 _TOLD = 160  # characters of an output that are shown
@@ -101,7 +102,7 @@ def neighbours(nodes: Sequence[str]) -> list[tuple[str, str]]:
 
 def with_good(nodes: Sequence[str], first: Sequence[Pair]) -> list[tuple[str, str]]:
     """Round 2: the slowest or failed with the fastest (DLRover), so that each suspect meets one that passed."""
-    best = _best(first)
+    best = best_times(first)
     order = sorted(nodes, key=lambda node: (best.get(node, float("inf")), node))
     met = {frozenset(one.nodes) for one in first}
     pairs, free = [], list(order)
@@ -115,6 +116,25 @@ def with_good(nodes: Sequence[str], first: Sequence[Pair]) -> list[tuple[str, st
     return pairs
 
 
+def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, str]]:
+    """A further round: who failed with fewer than two that passed, with one more of those.
+
+    One bad link, or one bad partner, decides about nobody.
+    """
+    verdicts = judge_pairs(nodes, pairs)
+    good = [node for node in nodes if verdicts[node][0] is Outcome.PASSED]
+    met: dict[str, set[str]] = defaultdict(set)
+    for one in pairs:
+        for node in one.nodes if not one.unknown else ():
+            met[node] |= {*one.nodes} - {node}
+    found: list[tuple[str, str]] = []
+    for node in nodes:
+        if verdicts[node][0] is Outcome.FAILED and len(met[node].intersection(good)) < SURE:
+            partner = next((one for one in good if one not in met[node] and one not in dict(found)), None)
+            found += [(partner, node)] if partner is not None else []
+    return found
+
+
 def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tuple[Outcome, str]]:
     """Who failed or was slow in every round. A node that no round tells of is unknown."""
     ran: dict[str, list[Pair]] = defaultdict(list)
@@ -122,7 +142,7 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
         for node in one.nodes:
             if not one.unknown:
                 ran[node].append(one)
-    best = _best(pairs)
+    best = best_times(pairs)
     usual = median(best.values()) if best else 0.0
     verdicts = {}
     for node in nodes:
@@ -131,8 +151,9 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
             told = "it ran in fewer than two rounds"
             verdicts[node] = (Outcome.PASSED, "") if best.get(node, 2e9) <= SLOW * usual else (Outcome.UNKNOWN, told)
         elif node not in best:
-            partners = ", ".join(sorted({other for one in ran[node] for other in one.nodes if other != node}))
-            verdicts[node] = (Outcome.FAILED, f"no all-gather ended, with {partners}")
+            met = sorted({other for one in ran[node] for other in one.nodes if other != node})
+            told = f"no all-gather ended, with {', '.join(met)}"
+            verdicts[node] = (Outcome.FAILED, told) if len(met) > 1 else (Outcome.UNKNOWN, f"{told} alone")
         elif best[node] > SLOW * usual:
             verdicts[node] = (Outcome.FAILED, f"best {best[node]:.3g} s, the middle of all is {usual:.3g} s")
         else:
@@ -140,7 +161,8 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
     return verdicts
 
 
-def _best(pairs: Sequence[Pair]) -> dict[str, float]:
+def best_times(pairs: Sequence[Pair]) -> dict[str, float]:
+    """The fastest pair of each node, in seconds; without the nodes of which no pair ended."""
     best: dict[str, float] = {}
     for one in pairs:
         for node in one.nodes if one.seconds is not None else ():

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.dumps.stacks import Frame, Process, Thread
-from core.model import StackBar
+from core.model import Line, StackBar
 from core.naming import folded
 from core.shares import MAJORITY, few_of
 
@@ -66,6 +66,11 @@ class Outlier:
     because: str
     waits: bool
     frame: Frame
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Where it is said; nowhere in JSON."""
+        return (Line(self.process.file, self.at, self.text),) if self.at else ()
 
 
 def places(processes: Sequence[Process]) -> tuple[Place, ...]:

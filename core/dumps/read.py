@@ -12,7 +12,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile, Manifest
 from core.logs.origins import Origin, Voice, find_origins
 
-_FOLDER = "dumps/"
+FOLDER = "dumps/"
 # What py-spy says when it cannot read a process: one that is stopped, or stuck in the kernel, cannot be traced.
 _FAILED = re.compile(r"^Error: Failed to (?:get stack traces|suspend process)", re.MULTILINE)
 _PICKLE = b"\x80"
@@ -29,13 +29,13 @@ class Dumps:
     problems: tuple[str, ...] = ()
 
 
-def read_dumps(files: Sequence[LogFile], manifest: Manifest) -> Dumps:
-    """Read all dump files; a broken one is left out and told."""
+def read_dumps(files: Sequence[LogFile], manifest: Manifest, *, folder: str = FOLDER) -> Dumps:
+    """Read all dump files; a broken one is left out and told. ``folder``: in which they lie, that names nobody."""
     processes: list[Process] = []
     recordings: list[Recording] = []
     problems: list[str] = []
     unknown: list[str] = []
-    origins = find_origins([Voice(file.name.removeprefix(_FOLDER), b"") for file in files], manifest)
+    origins = find_origins([Voice(file.name.removeprefix(folder), b"") for file in files], manifest)
     for file, origin in zip(files, origins, strict=True):
         try:
             found = _read(file, _named(file.name, origin, manifest))

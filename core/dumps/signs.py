@@ -9,13 +9,15 @@ from core.course.stages import stage_of_frames
 from core.dumps.outliers import Outlier, bars, drawn, outliers, training, tree, wait_for_each_other
 from core.dumps.printed import find_printed, traces
 from core.dumps.ranges import Group, parallel_groups, smallest_around
-from core.dumps.read import Dumps, read_dumps
+from core.dumps.read import FOLDER, Dumps, read_dumps
 from core.dumps.recorder import Recording
+from core.dumps.rounds import Round, flagged_signs, rounds_of
 from core.dumps.stacks import Process
 from core.dumps.stalls import Kind, Stall, find_stalls, groups_of
+from core.job import Manifest
 from core.judge.candidates import Candidate
 from core.judge.ranks import ranks_of_nodes
-from core.model import Line, StackBar, Stage
+from core.model import StackBar, Stage
 from core.naming import called
 from core.nodes.blame import Names
 from core.nodes.sign import Sign
@@ -71,12 +73,15 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
             crossed=wait_for_each_other(printed.processes),
             known=len(printed.processes),
         )
-    dumps = read_dumps(parsed.job.dumps, parsed.job.manifest)
+    rounds = rounds_of(parsed.job.dumps)
+    earlier = {file.name for one in rounds[:-1] for file in one.files}
+    now = [file for file in parsed.job.dumps if file.name not in earlier]  # of several looks the last one is shown
+    dumps = read_dumps(now, parsed.job.manifest, folder=rounds[-1].folder if rounds else FOLDER)
     groups = _groups(parsed, dumps)
     return DumpEvidence(
         signs=(
             *stall_signs(find_stalls(dumps.recordings), groups, home),
-            *outlier_signs(outliers([_known(one, names) for one in dumps.processes]), groups, home),
+            *_stack_signs(rounds, dumps, groups, names, home, parsed.job.manifest),
             *outlier_signs(printed.outliers, groups, home),
             *_unread_signs([_known(one, names) for one in dumps.processes], home),
         ),
@@ -89,6 +94,23 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
         crossed=wait_for_each_other(dumps.processes or printed.processes),
         known=len(dumps.processes or printed.processes),
     )
+
+
+def _stack_signs(
+    rounds: Sequence[Round],
+    last: Dumps,
+    groups: Sequence[Group],
+    names: Names,
+    home: Callable[[int], str],
+    manifest: Manifest,
+) -> list[Sign]:
+    """Of one look who stands apart; of several who is flagged in most of them."""
+    found = outliers([_known(one, names) for one in last.processes])
+    if not rounds:
+        return outlier_signs(found, groups, home)
+    before = [read_dumps(one.files, manifest, folder=one.folder).processes for one in rounds[:-1]]
+    earlier = [outliers([_known(one, names) for one in processes]) for processes in before]
+    return flagged_signs([*earlier, found], groups, home)
 
 
 def _drawn(processes: Sequence[Process]) -> tuple[str, ...]:
@@ -144,7 +166,7 @@ def outlier_signs(found: Sequence[Outlier], groups: Sequence[Group], home: Calla
                 says=f"a process there stands in {first.frame.where} while the others wait",
                 check=f"See what {node} waits for in {first.frame.function}: its children, files and locks.{around}",
                 ranks=tuple(sorted({one.process.rank for one in own if one.process.rank is not None})),
-                lines=tuple(Line(one.process.file, one.at, one.text) for one in own[:MAX_LINES] if one.at),
+                lines=tuple(line for one in own[:MAX_LINES] for line in one.lines),
             )
         )
     return signs

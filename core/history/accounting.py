@@ -40,7 +40,8 @@ class Account:
 
     attempts: in the order of their starts. spent: of each attempt, with the time down after it. lost: of each attempt
     what its end cost: recomputed and stalled, the time down after it, and the start of the next one. slow: milliseconds
-    that kept iterations took beyond the run's median. problems: sentences about clocks and gaps.
+    that kept iterations took beyond the run's median. problems: sentences about clocks and gaps. kept: of each attempt
+    when its steps ended, and what of each was productive, milliseconds.
     """
 
     attempts: tuple[Attempt, ...]
@@ -48,6 +49,7 @@ class Account:
     lost: tuple[Milliseconds, ...]
     slow: int
     problems: tuple[str, ...]
+    kept: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...] = ()
 
     @property
     def parts(self) -> Milliseconds:
@@ -63,6 +65,16 @@ class Account:
     def ettr(self) -> float | None:
         """Productive over wall time; None of a run without time."""
         return self.parts[Part.PRODUCTIVE] / self.wall if self.wall else None
+
+    @property
+    def ettr_by_ranks(self) -> float | None:
+        """The same in hours of accelerators, where their number changes; None where it does not, or is not known."""
+        ranks = [one.ranks for one in self.attempts]
+        if not all(ranks) or len(set(ranks)) < 2:
+            return None
+        whole = sum(count * sum(parts.values()) for count, parts in zip(ranks, self.spent, strict=True))
+        kept = sum(count * parts[Part.PRODUCTIVE] for count, parts in zip(ranks, self.spent, strict=True))
+        return kept / whole if whole else None
 
     @property
     def under_way(self) -> int:
@@ -84,15 +96,19 @@ def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Accoun
     later: list[tuple[int, int]] = []  # iterations that later attempts computed, as (before the first, last)
     rates = [_rate(one) for one in ordered]
     usual = float(np.median([rate for rate in rates if rate is not None])) if any(rate for rate in rates) else 0.0
-    slow = 0
+    slow, runs = 0, list[_Run]()
     for place in reversed(range(len(ordered))):
         run = _Run(ordered[place], spans[place], seconds * 1000 if seconds else None, rates[place] or usual)
+        runs.append(run)
         spent[place], beyond = run.parts(later, usual)
         slow += beyond
         later = _joined([*later, *run.computed])
         problems += run.problems
     _between(ordered, spans, spent, problems)
-    return Account(ordered, tuple(spent), _lost(ordered, spent), slow, tuple(problems))
+    problems += _coarse(ordered)
+    return Account(
+        ordered, tuple(spent), _lost(ordered, spent), slow, tuple(problems), tuple(run.kept for run in runs[::-1])
+    )
 
 
 def _spans(ordered: Sequence[Attempt], problems: list[str]) -> list[tuple[int, int]]:
@@ -144,6 +160,13 @@ def _lost(ordered: Sequence[Attempt], spent: Sequence[Milliseconds]) -> tuple[Mi
     return tuple(lost)
 
 
+def _coarse(ordered: Sequence[Attempt]) -> list[str]:
+    """That losses are known to some iterations only, where not each of them has a line."""
+    stride = max((_stride(one) for one in ordered if len(one.numbers) > 1), default=1)
+    again = len(ordered) > 1 and stride > 1
+    return [f"Iterations are told every {stride:,}: what was computed again is known to +-{stride:,}."] if again else []
+
+
 def _stride(one: Attempt) -> int:
     """Iterations from one line that counts them to the next."""
     return max(1, int(np.median(np.diff(one.numbers)))) if len(one.numbers) > 1 else 1
@@ -168,6 +191,7 @@ class _Run:
         outside = len(times) > 0 and (times[0] < one.start or times[-1] > max(one.start, one.end))
         self.problems += [f"{one.name} has iterations outside of its start and end."] if outside else []
         self._times = np.clip(times, low, high)
+        self.kept = self._times[:0], self._times[:0]
         self._first = int(min(_stride(one), one.numbers[0])) if len(one.numbers) else 0
         computed = len(one.numbers) > 0
         self.computed = [(int(one.numbers[0]) - self._first, int(one.numbers[-1]))] if computed else []
@@ -191,7 +215,8 @@ class _Run:
             durations[which] -= excess
         again = np.rint(durations * _covered(one.numbers - counts, one.numbers, later)).astype(np.int64)
         parts[Part.RECOMPUTED] = int(again.sum())
-        parts[Part.PRODUCTIVE] = int((durations - again).sum())
+        self.kept = self._times, durations - again
+        parts[Part.PRODUCTIVE] = int(self.kept[1].sum())
         rest = Part.AFTER if one.ended is End.COMPLETED else Part.STALLED
         parts[rest] = high - int(self._times[-1])
         kept = again == 0

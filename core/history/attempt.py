@@ -35,7 +35,8 @@ class Attempt:
 
     start, end: milliseconds since the epoch. numbers: iterations that were complete, rising; times: when, milliseconds.
     saving, evaluating: times of lines that say so, sorted. checkpoints: iterations whose checkpoint is complete. cause:
-    what ended it, in short; empty where nobody knows. clock: where start and end are from. nodes: how many; 0 unknown.
+    what ended it, in short; empty where nobody knows. clock: where start and end are from. nodes: their names.
+    ranks: how many; 0 unknown. every: iterations from one checkpoint to the next, as job.json tells; 0 unknown.
     """
 
     name: str
@@ -53,3 +54,5 @@ class Attempt:
     code: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
     clock: str = "first and last line"
+    ranks: int = 0
+    every: int = 0

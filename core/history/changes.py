@@ -10,6 +10,9 @@ _OWN = re.compile(
     r"|save.?(?:dir|path)|master|rdzv|node.?rank|host|port|wandb|tensorboard|^word \d+$",
     re.IGNORECASE,
 )
+_SECRET = re.compile(
+    r"passw|secret|credential|(?:^|[^a-z])(?:api.?)?(?:key|token)s?$|auth", re.IGNORECASE
+)  # no value is told
 _PLACE = re.compile(r"^(?:\.{0,2}/|[a-z0-9]+://)")  # a path or a URL
 _SHOWN = 40  # characters of a value
 
@@ -37,7 +40,9 @@ def _arguments(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]
         old, new = before.get(name), after.get(name)
         if old == new or _OWN.search(name) or any(value and _PLACE.match(value) for value in (old, new)):
             continue
-        if old is None:
+        if _SECRET.search(name):
+            told.append(f"{name} changed")
+        elif old is None:
             told.append(f"{name} {_short(new)} added")
         elif new is None:
             told.append(f"{name} {_short(old)} removed")

@@ -8,11 +8,12 @@ from statistics import median
 import numpy as np
 
 from core.history.accounting import Account, Part, account
-from core.history.advice import best_interval, standbys
+from core.history.advice import best_interval, ettr_of, standbys
 from core.history.attempt import Attempt, End
 from core.history.changes import changes, last_good
 from core.history.rates import FEW, HOUR, Mtbf, mtbf_of, recoveries
 from core.history.repeats import WINDOW, Incident, Repeater, back_from_repair, repeaters
+from core.history.sliding import Sliding, sliding
 
 DAY = 24 * HOUR  # milliseconds
 SOME = 2  # failures: a rate that one alone tells is anything
@@ -49,13 +50,15 @@ class Change:
 class SaveAdvice:
     """How often to save, in seconds. best: a range where failures are few. present: None where nobody knows.
 
-    saving: that a checkpoint stops the training. iterations: of the best interval.
+    saving: that a checkpoint stops the training. iterations: of the best interval. lost: the share of time that saving,
+    computing again and restarting take at the present interval and at the best; None where the present one is unknown.
     """
 
     saving: float
     best: tuple[float, float]
     iterations: tuple[int, int]
     present: float | None
+    lost: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class History:
     saving: SaveAdvice | None
     standbys: Mapping[float, tuple[int, int]]
     problems: tuple[str, ...]
+    windows: Sliding | None = None
 
 
 def history(
@@ -82,6 +86,7 @@ def history(
     incidents: Sequence[Incident] = (),
     seconds: float | None = None,
     problems: Sequence[str] = (),
+    window: int = 0,
 ) -> History:
     """Tell the history of a run.
 
@@ -91,6 +96,7 @@ def history(
         incidents: of nodes, from elsewhere.
         seconds: an iteration takes, where points are too sparse to tell.
         problems: sentences about what could not be read.
+        window: milliseconds, for the share of time in sliding windows; 0: none is wanted.
     """
     run = account(attempts, seconds)
     often, back_again = mtbf_of(run), tuple(recoveries(run.attempts))
@@ -115,6 +121,7 @@ def history(
         _saving(run, often, back_again),
         _standbys(run, often),
         (*problems, *run.problems),
+        sliding(run, window) if window else None,
     )
 
 
@@ -173,9 +180,20 @@ def _saving(run: Account, often: Mtbf, back: Sequence[int]) -> SaveAdvice | None
     first, last = (best_interval(mtbf=hours * 3600, saving=saving, restart=restart) for hours in span)
     step = median(steps) / 1000 / max(1, _stride(run.attempts))
     gaps = [after - before for one in run.attempts for before, after in pairwise(one.checkpoints)]
-    present = median(gaps) * step if gaps else None
+    every = [one.every for one in run.attempts if one.every]
+    present = median(gaps or every) * step if gaps or every else None
+    mean = often.hours * 3600
+
+    def lost_at(seconds: float) -> float:
+        return 1 - ettr_of(seconds, mtbf=mean, saving=saving, restart=restart)
+
+    lost = (
+        (lost_at(present), lost_at(best_interval(mtbf=mean, saving=saving, restart=restart).seconds))
+        if present
+        else None
+    )
     iterations = (max(1, round(first.seconds / step)), max(1, round(last.seconds / step)))
-    return SaveAdvice(saving, (first.seconds, last.seconds), iterations, present)
+    return SaveAdvice(saving, (first.seconds, last.seconds), iterations, present, lost)
 
 
 def _stride(attempts: Sequence[Attempt]) -> float:

@@ -66,6 +66,8 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
                 nodes=manifest.nodes or (parsed.table.nodes if parsed.unit == "node" else ()),
                 code=manifest.code,
                 arguments=manifest.arguments,
+                ranks=manifest.world_size or (sum(map(len, manifest.node_ranks.values()))),
+                every=manifest.checkpoint_every or 0,
                 clock="job.json" if told else "first and last line",
             )
         )

@@ -47,8 +47,13 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
 
 
 def is_raised_again(one: Candidate) -> bool:
-    """Whether Ray's driver raises what an actor raised; of numbers that are wrong everywhere it is any actor."""
-    return "ray::" in one.text and one.fact.kind != Kind.NUMERICS
+    """Whether Ray's driver raises what one actor raised."""
+    return "ray::" in one.text and not is_of_any(one)
+
+
+def is_of_any(one: Candidate) -> bool:
+    """Whether Ray's driver raises numbers that are wrong everywhere: it gets them from any actor first."""
+    return "ray::" in one.text and one.fact.kind == Kind.NUMERICS
 
 
 def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -18,6 +18,7 @@ from core.judge.exits import Exits
 from core.judge.rank import telling_roots
 from core.judge.ranks import ranks_of_nodes
 from core.judge.spans import Span
+from core.judge.speaker import is_of_any
 from core.model import Role
 from core.nodes.addresses import address_signs
 from core.nodes.agreement import agreement_signs
@@ -127,7 +128,8 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
     for candidate in candidates:
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
         says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
-        told = says and not candidate.nodes and not candidate.ranks and candidate.fact.blame is not Blame.NOBODY
+        nameless = not candidate.nodes and not candidate.ranks and not is_of_any(candidate)
+        told = says and nameless and candidate.fact.blame is not Blame.NOBODY
         if named or told:
             keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])

@@ -130,7 +130,7 @@ def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[
 
 
 def _sign(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
-    """Whether nearly all lines of each file have the word of its own name in their head: ``13:09:54 gpu-a hub: ...``."""
+    """Whether nearly all lines of each file have the word of its own name in their head: ``13:09:54 gpu-a hub:``."""
     if any(_OF_A_RUN.match(word) for word in group.values()):
         return False
     return all(_signs(_lines(heads[name]), _own(word)) for name, word in group.items())

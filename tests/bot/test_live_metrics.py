@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from benchmarks.support.patience import PATIENCE
-from bot.fetch.prometheus import with_live_metrics
+from bot.fetch.prometheus import authorization_for, with_live_metrics
 from bot.settings import load_settings
 from core.diagnose import diagnose_parsed
 from core.errors import BadSettings
@@ -102,6 +102,85 @@ def test_nobody_there_is_told_without_the_address_of_a_secret() -> None:
 
     assert "127.0.0.1 gave no metrics" in skipped.reason
     assert "hunter2" not in skipped.reason
+
+
+def header(monkeypatch: pytest.MonkeyPatch, address: str, **settings: str) -> str | None:
+    """The proof that a server is shown when it is asked at this address."""
+    with answering(200, matrix()) as (home, asked):
+        for name, value in {"METRICS": home, **settings}.items():
+            monkeypatch.setenv(f"FIRSTFAULT_{name}", value)
+        place = address.format(home=home, port=home.rpartition(":")[2])
+        with_live_metrics(parse(stopped()), place, "", authorization=authorization_for(place, load_settings()))
+    return asked[0][2].get("Authorization") if asked else None
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({"METRICS_TOKEN": "s3cret"}, "Bearer s3cret"),
+        ({"METRICS_USER": "me", "METRICS_PASSWORD": "p:w"}, "Basic bWU6cDp3"),
+        ({}, None),
+    ],
+)
+def test_the_server_of_the_settings_is_shown_who_asks(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], shown: str | None
+) -> None:
+    """A token, or a name and password; nothing where nothing is set."""
+    assert header(monkeypatch, "{home}", **settings) == shown
+    assert header(monkeypatch, "{home}/prometheus/", **settings) == shown
+
+
+@pytest.mark.parametrize(
+    "metrics", ["http://prometheus.example:9090", "https://127.0.0.1:{port}", "http://127.0.0.1:1"]
+)
+def test_no_other_server_is_shown_who_asks(monkeypatch: pytest.MonkeyPatch, metrics: str) -> None:
+    """Another host, scheme or port than those of the settings: the query goes there, the token does not."""
+    with answering(200, matrix()) as (home, asked):
+        monkeypatch.setenv("FIRSTFAULT_METRICS", metrics.format(port=home.rpartition(":")[2]))
+        monkeypatch.setenv("FIRSTFAULT_METRICS_TOKEN", "s3cret")
+        proof = authorization_for(home, load_settings())
+        with_live_metrics(parse(stopped()), home, "", authorization=proof)
+
+    assert "Authorization" not in asked[0][2]
+    assert "s3cret" not in str(asked)
+
+
+def test_a_name_and_password_in_the_address_are_shown_to_it() -> None:
+    """And are no part of the host."""
+    with answering(200, matrix()) as (home, asked):
+        _, skipped = with_live_metrics(parse(stopped()), home.replace("://", "://me:p%40w@"), "")
+
+    assert skipped == ()
+    assert asked[0][2]["Authorization"] == "Basic bWU6cEB3"
+
+
+def test_who_is_not_let_in_is_told_what_proves_who_asks() -> None:
+    """The names of the settings, and nothing that they hold."""
+    with answering(401, b"") as (home, _):
+        _, (skipped,) = with_live_metrics(parse(stopped()), home, "", authorization="Bearer s3cret")
+
+    assert "status 401" in skipped.reason
+    assert "FIRSTFAULT_METRICS_TOKEN" in skipped.reason
+    assert "s3cret" not in skipped.reason
+
+
+def test_a_token_that_would_be_two_headers_is_refused_without_being_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line break in it."""
+    monkeypatch.setenv("FIRSTFAULT_METRICS_TOKEN", "s3cret\r\nHost: evil")
+    with pytest.raises(BadSettings) as refused:
+        load_settings()
+    assert "s3cret" not in f"{refused.value.message} {refused.value.hint}"
+
+
+def test_a_token_that_stands_in_another_place_than_the_address_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The file of --env-file names the address, the environment the token."""
+    (tmp_path / "x.env").write_text("FIRSTFAULT_METRICS=http://evil.example\n", encoding="utf-8")
+    monkeypatch.setenv("FIRSTFAULT_ENV_FILE", str(tmp_path / "x.env"))
+    monkeypatch.setenv("FIRSTFAULT_METRICS_TOKEN", "s3cret")
+    with pytest.raises(BadSettings):
+        load_settings()
 
 
 def test_an_address_without_a_scheme_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

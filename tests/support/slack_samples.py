@@ -11,8 +11,9 @@ from bot.note.write import write_note
 from bot.outgoing.errors import Failure
 from bot.slack.answer import AnswerContent, ProgressStep
 from bot.slack.forms import Form, first_form
+from bot.state.answers import ToldFact
 from bot.state.drafts import Decision, Verdict
-from bot.state.runs import Run, Trigger
+from bot.state.runs import Run, Task, Trigger
 from bot.state.values import Status
 from bot.text.known_fault import KnownFault
 from core.model import Confidence, Coverage, Diagnosis, Scope, Skipped
@@ -113,6 +114,17 @@ def edited(diagnosis: Diagnosis) -> Form:
     )
 
 
+def history_facts(foreign: str = "llama") -> tuple[ToldFact, ...]:
+    """A history as a child tells it."""
+    return (
+        ToldFact("", f"{foreign}: 64.5% of the time was productive (ETTR), in 12 attempts."),
+        ToldFact("Time", "productive 60 h (64.5%), down 20 h (21.5%), stalled 9.0 h (9.7%); 93 h in all"),
+        ToldFact("Cost", f"3 x {foreign} (12 h); 1 x a link went down (2.1 h)"),
+        ToldFact("Repeats", f"{foreign}: named 3 times in 28 days (link 3); by chance 1.2e-05"),
+        ToldFact("Changed", f"b against a: {foreign} 1e-4 to 1e-2"),
+    )
+
+
 def states() -> Mapping[str, AnswerContent]:
     """The message of one job in every state that it can have."""
     fault = diagnoses.node_fault()
@@ -134,9 +146,14 @@ def states() -> Mapping[str, AnswerContent]:
         "SourceUnavailable",
         "e-4k2m9x",
     )
+    lineage = replace(run(job="llama 7b"), task=Task.HISTORY)
     return {
         "queued": waiting,
         "running": running,
+        "history": AnswerContent(lineage, "0.5.0", history=history_facts()),
+        "history_running": AnswerContent(replace(lineage, status=Status.RUNNING), "0.5.0", steps=STEPS),
+        "history_hostile": AnswerContent(lineage, "0.5.0", history=history_facts(EVIL)),
+        "history_failed": AnswerContent(replace(lineage, status=Status.FAILED, failure=broken), "0.5.0"),
         "known_at_once": replace(running, known=(team_fault(),)),
         "evidence": answered(fault, run=run(Status.RUNNING), note=None, revision=0),
         "done": answered(fault),

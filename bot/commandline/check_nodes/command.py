@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bot.commandline.check_nodes.pairs import PairSettings, check_bits, check_pairs
+from bot.commandline.check_nodes.pairs import MOST_FOR_ALL, PairSettings, check_bits, check_pairs
 from bot.commandline.check_nodes.run import Node, NodeRunner, each
 from bot.commandline.output import patient_reader
 from bot.text.harmless import harmless
 from core.checks.catalogue import Check, catalogue
+from core.checks.links import Link
 from core.checks.verdict import Outcome, Ran, read_ran, too_many
 from core.errors import BadSettings
 from sources.given import read_given
 
 SCHEMA: Final = "firstfault.checks/1"
-PAIRS, BITS = "pairs", "bits"
+PAIRS, ALL_PAIRS, BITS = "pairs", "all-pairs", "bits"
 PASSED, NOT_PASSED = 0, 1
 _BUSY = ("nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader")
 _BUSY_S = 20.0
@@ -41,14 +42,15 @@ Results = dict[str, dict[str, tuple[Outcome, str]]]  # by check and node
 def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
     """Say what would run, or run it; the exit code."""
     checks, own = _chosen(wanted)
-    results: Results = _run(wanted, checks, own) if run else {}
+    results: Results = {}
+    links = _run(wanted, checks, own, results) if run else ()
     with patient_reader() as reader:
         if json:
-            sys.stdout.write(_json(wanted, checks, own, results, run=run))
+            sys.stdout.write(_json(wanted, checks, own, results, links, run=run))
         else:
-            lines = _told(wanted, results) if run else _plan(wanted, checks, own)
+            lines = _told(wanted, results, links) if run else _plan(wanted, checks, own)
             sys.stdout.write("".join(f"{line}\n" for line in lines))
-    passed = not run or all(one is Outcome.PASSED for told in results.values() for one, _ in told.values())
+    passed = not links and all(one is Outcome.PASSED for told in results.values() for one, _ in told.values())
     return reader.exit_code or (PASSED if passed else NOT_PASSED)
 
 
@@ -67,17 +69,20 @@ def nodes_in(path: Path) -> tuple[Node, ...]:
 
 def _chosen(wanted: NodeChecks) -> tuple[list[Check], list[str]]:
     known = catalogue()
-    names = {check.name for check in known} | {PAIRS, BITS}
+    usual = {check.name for check in known} | {PAIRS, BITS}
+    names = usual | {ALL_PAIRS}
     if strange := sorted(set(wanted.names) - names):
         raise BadSettings(f"There is no check {strange[0]}.", f"There are: {', '.join(sorted(names))}.")
-    asked = set(wanted.names) or names
+    asked = set(wanted.names) or usual
+    if ALL_PAIRS in asked and len(wanted.nodes) > MOST_FOR_ALL:
+        raise BadSettings(f"All pairs are for {MOST_FOR_ALL} nodes at most.", "Name the nodes of one suspect group.")
     checks = [check for check in known if check.name in asked and (wanted.heavy or check.load != "heavy")]
-    return checks, [name for name in (PAIRS, BITS) if name in asked]
+    return checks, [name for name in (PAIRS, ALL_PAIRS, BITS) if name in asked]
 
 
-def _run(wanted: NodeChecks, checks: Sequence[Check], own: Sequence[str]) -> Results:
-    """Passive checks on all nodes, then the others on those whose GPUs nobody uses."""
-    results: Results = {}
+def _run(wanted: NodeChecks, checks: Sequence[Check], own: Sequence[str], results: Results) -> tuple[Link, ...]:
+    """Passive checks on all nodes, then the others on those whose GPUs nobody uses; fills results, gives bad links."""
+    links: set[Link] = set()
     busy: set[str] | None = None
     for check in checks:
         if check.load != "none" and busy is None:
@@ -88,12 +93,18 @@ def _run(wanted: NodeChecks, checks: Sequence[Check], own: Sequence[str]) -> Res
     idle = [node for node in wanted.nodes if node.name not in busy]
     for name in own:
         sys.stderr.write(f"{name}\n")
-        told = (check_pairs if name == PAIRS else check_bits)(idle, wanted.runner, wanted.how) if idle else {}
-        results[name] = {node.name: told.get(node.name, _IN_USE) for node in wanted.nodes}
-    return results
+        told: Mapping[str, tuple[Outcome, str]] = {}
+        if name == BITS:
+            told = check_bits(idle, wanted.runner, wanted.how)
+        elif len(idle) > 1:
+            told, bad = check_pairs(idle, wanted.runner, wanted.how, every=name == ALL_PAIRS)
+            links |= set(bad)
+        results[name] = {node.name: told.get(node.name, _ALONE if node in idle else _IN_USE) for node in wanted.nodes}
+    return tuple(sorted(links, key=lambda link: link.nodes))
 
 
 _IN_USE = Outcome.UNKNOWN, "its GPUs are in use"
+_ALONE = Outcome.UNKNOWN, "a pair needs two idle nodes"
 
 
 def _one(wanted: NodeChecks, check: Check, busy: set[str]) -> dict[str, tuple[Outcome, str]]:
@@ -122,6 +133,7 @@ def _plan(wanted: NodeChecks, checks: Sequence[Check], own: Sequence[str]) -> li
     seconds = wanted.how.seconds
     about = {
         PAIRS: f"all-gather of {wanted.how.megabytes:g} MB by two ({wanted.how.backend}), two rounds of {seconds:g} s",
+        ALL_PAIRS: f"the same, each node with each other, {len(wanted.nodes) - 1} rounds or one more",
         BITS: "one training step of fixed data, gradients bit by bit; among at least three equal nodes",
     }
     lines += [f"  {name:<14} load light; {about[name]}" for name in own]
@@ -129,7 +141,7 @@ def _plan(wanted: NodeChecks, checks: Sequence[Check], own: Sequence[str]) -> li
     return [harmless(line, 400) for line in lines]
 
 
-def _told(wanted: NodeChecks, results: Results) -> list[str]:
+def _told(wanted: NodeChecks, results: Results, links: Sequence[Link]) -> list[str]:
     """What did not pass, by node; and what passed, in a line."""
     failed = _with(results, Outcome.FAILED)
     lines = []
@@ -137,6 +149,7 @@ def _told(wanted: NodeChecks, results: Results) -> list[str]:
         found = _with(results, outcome)
         for node, told in found.items():
             lines += [harmless(f"{outcome.value:<8}{node}  {name}: {says}", 300) for name, says in told]
+    lines += [harmless(f"{'link':<8}{link.nodes[0]} - {link.nodes[1]}  {link.says}", 300) for link in links]
     passed = [
         node.name for node in wanted.nodes if all(told[node.name][0] is Outcome.PASSED for told in results.values())
     ]
@@ -147,6 +160,8 @@ def _told(wanted: NodeChecks, results: Results) -> list[str]:
         )
     elif failed:
         lines.append("Advice: take the failed ones out; nothing was done to them. What is unknown is not failed.")
+    if links:
+        lines.append("Advice: look at cables, ports and switches between the two nodes of a link; neither is at fault.")
     return lines
 
 
@@ -164,6 +179,7 @@ def _json(
     checks: Sequence[Check],
     own: Sequence[str],
     results: Mapping[str, Mapping[str, tuple[Outcome, str]]],
+    links: Sequence[Link],
     *,
     run: bool,
 ) -> str:
@@ -185,6 +201,7 @@ def _json(
                 "nodes": [node.name for node in wanted.nodes],
                 "checks": [*planned, *({"name": name} for name in own)],
                 "results": told,
+                "links": [{"nodes": list(link.nodes), "says": link.says} for link in links],
                 "shared_cause_likely": too_many(failed, len(wanted.nodes)),
             },
             indent=2,

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from bot.commandline.check_nodes.run import Node, NodeRunner, each
-from core.checks.verdict import Outcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good
+from core.checks.links import Link, bad_links, circle
+from core.checks.verdict import Outcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good, with_passed
 
 SCRIPTS = Path(__file__).parent / "scripts"
-PORT = 29_400  # of the first pair; each one has its own, so that nothing of the one before is met
+# Each pair has its own port, so that nothing of the one before is met; below those that Linux gives out by itself.
+PORT, PORTS, APART = 29_400, 3_000, 331
+FURTHER = 3  # rounds at most for those that met only others that failed
+MOST_FOR_ALL = 64  # nodes of which all pairs are run: 63 rounds
 START_S = 120.0  # to load torch from a busy file system
 
 
@@ -24,13 +28,33 @@ class PairSettings:
     seconds: float = 30.0
 
 
-def check_pairs(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> Mapping[str, tuple[Outcome, str]]:
-    """Two rounds: neighbours, then each slow or failed one with one that was fast."""
+def check_pairs(
+    nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, *, every: bool = False
+) -> tuple[Mapping[str, tuple[Outcome, str]], tuple[Link, ...]]:
+    """What nodes and links between well ones come to.
+
+    Two rounds: neighbours, then each slow or failed one with one that was fast; further ones for those that failed and
+    met nobody who passed. A link that seems bad is tried again.
+
+    Args:
+        every: all pairs, in as many rounds as that takes.
+    """
     known = {node.name: node for node in nodes}
     names = [node.name for node in nodes]
-    first = _round(1, neighbours(names), known, runner, how)
-    second = _round(2, with_good(names, first), known, runner, how)
-    return judge_pairs(names, [*first, *second])
+    if every:
+        done = [
+            one for number, pairs in enumerate(circle(names), 1) for one in _round(number, pairs, known, runner, how)
+        ]
+    else:
+        first = _round(1, neighbours(names), known, runner, how)
+        done = [*first, *_round(2, with_good(names, first), known, runner, how)]
+    for _ in range(FURTHER):
+        if not (more := with_passed(names, done)):
+            break
+        done += _round(done[-1].round + 1, more, known, runner, how)
+    again = [link.nodes for link in bad_links(done)]
+    links = bad_links([*done, *_round(done[-1].round + 1, again, known, runner, how)]) if again else ()
+    return judge_pairs(names, done), links
 
 
 def check_bits(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> Mapping[str, tuple[Outcome, str]]:
@@ -63,7 +87,7 @@ def _round(
     done: list[Pair] = []
     for wave in waves(pairs):
         jobs = [
-            (known[pair[rank]], rank, known[pair[0]], PORT + 1000 * number + len(done) + place)
+            (known[pair[rank]], rank, known[pair[0]], PORT + (APART * number + len(done) + place) % PORTS)
             for place, pair in enumerate(wave)
             for rank in (0, 1)
         ]

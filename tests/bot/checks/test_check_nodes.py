@@ -149,9 +149,17 @@ def shape(namespace: str, megabits: int) -> None:
     subprocess.run(["ip", "netns", "exec", namespace, *words.split()], check=True, capture_output=True)
 
 
+def cut_link(one: str, address: str) -> None:
+    """What one node sends to this address goes to a card that nobody has."""
+    ip(f"-n {one} neigh replace {address} lladdr 02:00:00:00:00:99 nud permanent dev eth0")
+
+
 @pytest.mark.slow
 def test_a_slow_node_a_dead_link_and_a_flipped_bit_are_found(cluster: Cluster, tmp_path: Path) -> None:
-    """Real gloo between eight nodes: exactly the one that is slow and the one that is cut off fail the pairs."""
+    """Real gloo between eight nodes: exactly the slow one and the one that is cut off fail the pairs.
+
+    Two well ones that do not reach each other are a link, and neither is accused.
+    """
     slow, cut, flipped = (cluster.nodes[place] for place in (2, 5, 6))
     nodes = names_file(tmp_path, "".join(f"{node.namespace} {node.address}\n" for node in cluster.nodes))
     enter = tmp_path / "enter.py"
@@ -162,8 +170,13 @@ def test_a_slow_node_a_dead_link_and_a_flipped_bit_are_found(cluster: Cluster, t
     healthy = ran(nodes, "--run", "--through", f"{sys.executable} {enter} {{node}} nobody", *checks)
     shape(slow.namespace, 40)
     ip(f"-n {cut.namespace} link set eth0 down")
+    one, other = cluster.nodes[:2]
+    cut_link(one.namespace, other.address)
+    cut_link(other.namespace, one.address)
     broken = ran(nodes, "--run", "--through", way, *checks)
 
     assert {one["outcome"] for one in json.loads(healthy.stdout)["results"]} == {"passed"}, healthy.stdout
     failed = {(one["check"], one["node"]) for one in json.loads(broken.stdout)["results"] if one["outcome"] == "failed"}
+    assert json.loads(healthy.stdout)["links"] == []
+    assert [link["nodes"] for link in json.loads(broken.stdout)["links"]] == [[one.namespace, other.namespace]]
     assert failed == {("pairs", slow.namespace), ("pairs", cut.namespace), ("bits", flipped.namespace)}, broken.stdout

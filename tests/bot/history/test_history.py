@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.commandline.cli import main
-from bot.commandline.history.document import SCHEMA, HistoryDocument
-from bot.commandline.history.gather import HistoryRequest, gather
+from bot.history.document import SCHEMA, HistoryDocument
+from bot.history.gather import HistoryRequest, gather
 from bot.report.json_document import schema_text
 from bot.settings import Settings
 from core.errors import JobNotFound
@@ -118,11 +118,44 @@ def test_without_a_run_the_attempts_are_a_guess_and_said_to_be_one(told: Callabl
     assert "a guess" in told("one", "--jobs", str(tmp_path / "jobs"))
 
 
+def test_a_guess_holds_what_continues_and_says_what_does_not(told: Callable[..., str], tmp_path: Path) -> None:
+    """A job that ran beside another one, and one that begins beyond all others, are none of its attempts."""
+    jobs, log = tmp_path / "jobs", Log()
+    log.attempt(range(1, 36), ERROR)
+    log.write(jobs / "one", model="m", framework="f")
+    for after, numbers, name in ((-30, range(1, 9), "beside"), (60, range(31, 61), "two"), (600, range(900, 930), "x")):
+        other = Log(log.now + timedelta(seconds=after))
+        other.attempt(numbers)
+        other.write(jobs / name, model="m", framework="f")
+
+    document = json.loads(told("one", "--jobs", str(jobs), "--json"))
+
+    assert [one["name"] for one in document["attempts"]] == ["one", "two"]
+    assert any("beside and 1 more continue nothing" in problem for problem in document["problems"])
+
+
+def test_what_the_present_interval_costs_is_told(told: Callable[..., str], jobs: Path) -> None:
+    """Beside what the best one would cost, which is no more; and the share in windows where they are asked for."""
+    document = json.loads(told("llama", "--jobs", str(jobs), "--json", "--window", "30s"))
+
+    assert 0 < document["saving"]["lost_at_best"] <= document["saving"]["lost_now"] < 1
+    assert document["windows"]["seconds"] == 30
+    assert 0 <= min(document["windows"]["ettr"]) < max(document["windows"]["ettr"]) <= 1
+    assert "Windows     of 30 s: lowest" in told("llama", "--jobs", str(jobs), "--window", "30s")
+
+
 def test_a_run_that_nobody_knows_is_refused_with_those_that_are_there(jobs: Path, tmp_path: Path) -> None:
     """The hint names them."""
     with pytest.raises(JobNotFound) as refused:
         gather(HistoryRequest("lama", str(jobs)), Settings(cache=tmp_path / "cache"))
     assert "llama" in refused.value.hint
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_nothing_is_no_run(name: str, tmp_path: Path) -> None:
+    """It would be the working directory."""
+    with pytest.raises(JobNotFound):
+        gather(HistoryRequest(name, paths=True), Settings(cache=tmp_path / "cache"))
 
 
 def test_points_of_progress_are_a_run(told: Callable[..., str], tmp_path: Path) -> None:

@@ -86,6 +86,14 @@ def test_paths_seeds_dates_and_ids_are_no_change() -> None:
     assert changes(attempt("a"), after) is None
 
 
+def test_a_secret_that_changed_is_told_without_its_value() -> None:
+    """By its name; what is called like one and is a number of tokens is told as any other."""
+    before = attempt("a", arguments={"wandb_api_key": "hunter2", "hf-token": "a", "max_tokens_len": "1"})
+    after = attempt("b", arguments={"wandb_api_key": "hunter3", "hf-token": "b", "max_tokens_len": "2"})
+
+    assert changes(before, after) == ("hf-token changed", "max_tokens_len 1 to 2")
+
+
 def test_the_last_good_attempt_made_a_checkpoint_or_ended_well() -> None:
     """An attempt that failed before its first checkpoint proves nothing of its code."""
     good, bad = attempt("a", checkpoints=(50,)), attempt("b")

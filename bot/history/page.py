@@ -7,13 +7,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from bot.commandline.history import pictures, terminal
+from bot.history import lines, pictures
 from bot.report.page import NARROW, WIDE
 from bot.report.style import as_svg
 from bot.text.harmless import harmless
 from core.history.history import History
 
-_STYLES = Path(__file__).parents[2] / "report" / "page.css"
+_STYLES = Path(__file__).parents[1] / "report" / "page.css"
 
 
 def render(told: History, *, version: str) -> str:
@@ -26,19 +26,20 @@ def render(told: History, *, version: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = harmless
-    headline = terminal.headline(told)
+    headline = lines.headline(told)
     return environment.get_template("page.html.j2").render(
         told=told,
         headline=headline,
-        parts=[(*row, pictures.COLOUR[row[0]]) for row in terminal.parts(told)],
+        parts=[(*row, pictures.COLOUR[row[0]]) for row in lines.parts(told)],
         plots={
             "band": _plot("band", pictures.band, told, headline),
+            "windows": _plot("windows", pictures.windows, told, "The productive share of each window over the run."),
             "causes": _plot("causes", pictures.causes, told, "What each cause cost."),
             "between": _plot("between", pictures.between, told, "Time between failures with its interval."),
         },
-        advice=[line for line in terminal.advice(told) if line],
-        attempts=[line for line in terminal.attempts(told) if line],
-        problems=[line for line in terminal.problems(told) if line],
+        facts=list(lines.facts(told)),
+        attempts=[line for line in lines.attempts(told) if line],
+        problems=[line for line in lines.problems(told) if line],
         version=version,
         styles=Markup(_STYLES.read_text(encoding="utf-8")),  # noqa: S704 our own file
     )

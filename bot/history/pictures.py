@@ -1,8 +1,10 @@
 """Three pictures of a run: a band over time, what each cause cost, and the time between failures with its interval."""
 
+import textwrap
+
 from matplotlib.figure import Figure
 
-from bot.commandline.history.terminal import duration
+from bot.history.lines import duration
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
 from bot.text.harmless import harmless
 from core.history.accounting import Part
@@ -23,9 +25,11 @@ _ORDER = (
     *(Part.STARTUP, Part.PRODUCTIVE, Part.SAVING, Part.EVALUATING, Part.UNEXPLAINED, Part.RECOMPUTED),
     *(Part.STALLED, Part.AFTER, Part.UNKNOWN, Part.DOWN),
 )
+MAX_POINTS = 800
 MAX_BARS = 8
 _NAME = 44  # characters
 _ROW = 0.27  # inches
+_LABELS, _BESIDE = 0.55, 0.15  # of the width, at most; inches between labels and bars
 
 
 def band(history: History, width: float) -> Figure | None:
@@ -55,13 +59,30 @@ def band(history: History, width: float) -> Figure | None:
     return figure
 
 
+def windows(history: History, width: float) -> Figure | None:
+    """The productive share of each window over the run; None where none were asked for."""
+    told = history.windows
+    if told is None or len(told.shares) < 2:
+        return None
+    every = -(-len(told.shares) // MAX_POINTS)
+    with drawing():
+        figure = canvas(width, 1.1)
+        axes = panel(figure, 0.45, 0.25, 0.1, 0.06)
+        hours = (told.ends[::every] - told.ends[0]) / HOUR
+        axes.set(xlim=(0, max(float(hours[-1]), 1e-9)), ylim=(0, 1), yticks=[0, 1])
+        axes.set_yticklabels(["0 %", "100 %"], fontsize=SMALL)
+        axes.set_xticks([])
+        axes.plot(hours, told.shares[::every], color=PALETTE["series"], linewidth=1.2)
+    return figure
+
+
 def causes(history: History, width: float) -> Figure | None:
     """A bar a cause, the dearest first; None without one."""
     shown = [cause for cause in history.causes if cause.total][:MAX_BARS]
     if not shown:
         return None
-    labels = [harmless(one.name, _NAME) for one in shown]
-    left = min(width * 0.55, max(text_width(label) for label in labels) + 0.15)
+    labels = [_fitting(one.name, width * _LABELS - _BESIDE) for one in shown]
+    left = max(text_width(label) for label in labels) + _BESIDE
     with drawing():
         figure = canvas(width, _ROW * len(shown) + 0.12)
         axes = panel(figure, left, 0.06, 0.8, 0.06)
@@ -74,6 +95,13 @@ def causes(history: History, width: float) -> Figure | None:
                 duration(one.total), (one.total, row), (6, 0), textcoords="offset points", va="center", fontsize=SMALL
             )
     return figure
+
+
+def _fitting(name: str, width: float) -> str:
+    """As much of the name as is no wider than so many inches."""
+    label = harmless(name, _NAME)
+    room = next(room for room in range(_NAME, 0, -1) if room == 1 or text_width(label[:room]) <= width)
+    return textwrap.shorten(label, room, placeholder="…") if len(label) > room else label
 
 
 def between(history: History, width: float) -> Figure | None:

@@ -1,14 +1,21 @@
-"""The history of a run for a person at a terminal: where the time went, why, how often, which nodes, what to change."""
+"""The history of a run as lines of text: where the time went, why, how often, which nodes, what to change."""
 
+import textwrap
 from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import numpy as np
 
 from bot.text.harmless import harmless
+from bot.text.wording import minute
 from core.history.accounting import Part
 from core.history.history import History
 from core.history.rates import FEW, HOUR
 from core.next.price import seconds
 
 _NAME = 24  # columns of a label
+_ATTEMPT, _LEAST = 18, 12  # of the name of an attempt; and of what ended it, which stands above in full
+_LEAD, _WIDTH = 12, 80  # columns of what a fact is about, and of a line
 _CAUSE = 60
 MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10
 SURE = 0.01  # of the wall time: parts below are not worth a line unless they are all there is
@@ -17,7 +24,7 @@ SURE = 0.01  # of the wall time: parts below are not worth a line unless they ar
 def lines(history: History) -> Iterator[str]:
     """The text, line by line."""
     run = history.account
-    yield f"{harmless(history.name, 80)}: {headline(history)}"
+    yield from textwrap.wrap(f"{harmless(history.name, 80)}: {headline(history)}", _WIDTH, break_on_hyphens=False)
     yield ""
     for part, time, share in parts(history):
         yield f"{part:<{_NAME}}{time:>12}{share:>8}"
@@ -26,7 +33,7 @@ def lines(history: History) -> Iterator[str]:
         yield f"Slow iterations took {duration(run.slow)} beyond the median; they count as productive."
     yield from _causes(history)
     yield ""
-    yield from advice(history)
+    yield from _wrapped(history)
     yield ""
     yield from attempts(history)
     yield ""
@@ -37,6 +44,8 @@ def headline(history: History) -> str:
     """The share of time that was productive."""
     run = history.account
     ettr = "no time" if run.ettr is None else f"{run.ettr:.1%} of the time was productive (ETTR)"
+    if run.ettr_by_ranks is not None:
+        ettr += f", {run.ettr_by_ranks:.1%} of the hours of all ranks"
     return f"{ettr}, in {len(run.attempts):,} attempt{'s' * (len(run.attempts) != 1)}."
 
 
@@ -47,19 +56,30 @@ def parts(history: History) -> list[tuple[Part, str, str]]:
     return [(part, duration(value), _share(value, wall)) for part, value in ordered if value]
 
 
-def advice(history: History) -> Iterator[str]:
-    """How often it failed, nodes that repeat, what changed, how often to save, how many nodes to hold ready."""
+def facts(history: History) -> Iterator[tuple[str, str]]:
+    """How often it failed, nodes that repeat, what changed, how often to save, how many nodes to hold ready.
+
+    Pairs of what it is about and what is to be said.
+    """
+    yield from _windows(history)
     yield from _failures(history)
     yield from _nodes(history)
     yield from _changes(history)
     yield from _advice(history)
 
 
+def _wrapped(history: History) -> Iterator[str]:
+    for about, says in facts(history):
+        yield from textwrap.wrap(
+            says, _WIDTH, initial_indent=f"{about:<{_LEAD}}", subsequent_indent=" " * _LEAD, break_on_hyphens=False
+        )
+
+
 def _causes(history: History) -> Iterator[str]:
     if not history.causes:
         return
     yield ""
-    yield "What ended attempts, and what that cost (computed again, stalled, down, next start)"
+    yield "What ended attempts, and its cost (computed again, stalled, down, next start)"
     for cause in history.causes[:MAX_CAUSES]:
         planned = " (planned)" if cause.planned else ""
         yield f"{duration(cause.total):>10}  {len(cause.attempts):>3} x  {harmless(cause.name, _CAUSE)}{planned}"
@@ -69,43 +89,58 @@ def _causes(history: History) -> Iterator[str]:
         yield f"{duration(unexplained):>10}         pauses that nothing in the logs explains"
 
 
-def _failures(history: History) -> Iterator[str]:
+def _windows(history: History) -> Iterator[tuple[str, str]]:
+    told = history.windows
+    if told is not None and len(told.shares):
+        at = int(told.shares.argmin())
+        worst = f"lowest {told.shares[at]:.1%}, to {minute_of(int(told.ends[at]))}"
+        yield "Windows", f"of {duration(told.length)}: {worst}; median {float(np.median(told.shares)):.1%}"
+
+
+def minute_of(milliseconds: int) -> str:
+    """A time since the epoch for a reader: "2026-11-20 10:05 UTC"."""
+    return minute(datetime.fromtimestamp(milliseconds / 1000, UTC))
+
+
+def _failures(history: History) -> Iterator[tuple[str, str]]:
     often = history.mtbf
     if not often.failures and all(attempt.clock == "points" for attempt in history.account.attempts):
-        yield "Failures    points of progress do not tell how often it failed"
+        yield "Failures", "points of progress do not tell how often it failed"
         return
     under_way = f"{often.failures} unplanned end{'s' * (often.failures != 1)} in {_hours(often.under_way)} under way"
     if often.hours is None or often.high is None:
-        yield f"Failures    {under_way}: the time between two is at least {_hours(often.low)}"
+        yield "Failures", f"{under_way}: the time between two is at least {_hours(often.low)}"
     elif often.failures < FEW:
-        yield f"Failures    {_hours(often.low)} to {_hours(often.high)} between two (95 %); {under_way}"
+        yield "Failures", f"{_hours(often.low)} to {_hours(often.high)} between two (95 %); {under_way}"
     else:
         span = f"{_hours(often.low)} to {_hours(often.high)}"
-        yield f"Failures    {_hours(often.hours)} between two ({span}); {under_way}"
+        yield "Failures", f"{_hours(often.hours)} between two ({span}); {under_way}"
     if history.recoveries:
         ordered = sorted(history.recoveries)
         middle = ordered[len(ordered) // 2]
-        yield f"Recovery    to the next new iteration: median {duration(middle)}, worst {duration(ordered[-1])}"
+        yield "Recovery", f"to the next new iteration: median {duration(middle)}, worst {duration(ordered[-1])}"
 
 
-def _nodes(history: History) -> Iterator[str]:
+def _nodes(history: History) -> Iterator[tuple[str, str]]:
     for repeater in history.repeaters:
         kinds = ", ".join(f"{kind} {number}" for kind, number in repeater.kinds.items())
         often = f"named {repeater.incidents} times in 28 days ({kinds})"
-        yield f"Repeats     {harmless(repeater.node, 40)}: {often}; by chance {repeater.chance:.1e}"
+        yield "Repeats", f"{harmless(repeater.node, 40)}: {often}; by chance {repeater.chance:.1e}"
     for node, days in history.back.items():
-        yield f"Repaired    {harmless(node, 40)} came back from repair {days:.1f} days before the end"
+        yield "Repaired", f"{harmless(node, 40)} came back from repair {days:.1f} days before the end"
 
 
-def _changes(history: History) -> Iterator[str]:
+def _changes(history: History) -> Iterator[tuple[str, str]]:
     for change in history.changes[-MAX_CHANGES:]:
         whom = f"{harmless(change.attempt, 40)} against {harmless(change.good, 40)}"
-        yield f"Changed     {whom}: {harmless(', '.join(change.phrases), 200)}"
-        if change.ended and change.new:
-            yield f"            It ended as no attempt before it did: {harmless(change.ended, _CAUSE)}"
+        new = f". It ended as no attempt before it did: {harmless(change.ended, _CAUSE)}"
+        yield (
+            "Changed",
+            f"{whom}: {harmless(', '.join(change.phrases), 200)}{new if change.ended and change.new else ''}",
+        )
 
 
-def _advice(history: History) -> Iterator[str]:
+def _advice(history: History) -> Iterator[tuple[str, str]]:
     saving = history.saving
     if saving is not None:
         low, high = saving.best
@@ -113,28 +148,29 @@ def _advice(history: History) -> Iterator[str]:
         if round(low) != round(high):
             best, counts = f"{best} to {seconds(high)}", f"{counts} to {saving.iterations[1]:,}"
         now = f"; now {seconds(saving.present)}" if saving.present else ""
+        if saving.lost:
+            now += f", which costs {saving.lost[0]:.2%} of the time with all restarts, the best {saving.lost[1]:.2%}"
         stops = f"a checkpoint stops the training for {saving.saving:.1f} s"
-        yield f"Save        every {best} ({counts} iterations){now}; {stops}"
+        yield "Save", f"every {best} ({counts} iterations){now}; {stops}"
     for hours, (low, high) in history.standbys.items():
         number = f"{low}" if low == high else f"{low} to {high}"
-        yield f"Standbys    {number}, when one that was used is replaced within {hours:g} h"
+        yield "Standbys", f"{number}, when one that was used is replaced within {hours:g} h"
 
 
 def attempts(history: History) -> Iterator[str]:
     """A line an attempt."""
     run = history.account
-    yield f"{'Attempt':<{_NAME}}{'iterations':>17}{'ran':>10}{'kept':>8}  ended"
+    yield f"{'Attempt':<{_ATTEMPT}}{'iterations':>16}{'ran':>8}{'kept':>7}  ended"
     shown = list(zip(run.attempts, run.spent, strict=True))[-MAX_ATTEMPTS:]
     if len(run.attempts) > len(shown):
         yield f"({len(run.attempts) - len(shown)} earlier ones; --json has all)"
     for one, spent in shown:
         span = f"{one.numbers[0]:,}-{one.numbers[-1]:,}" if len(one.numbers) else "none"
         ran = sum(value for part, value in spent.items() if part is not Part.DOWN)
+        left = f"{harmless(one.name, _ATTEMPT - 1):<{_ATTEMPT}}{span:>16}{duration(ran):>8}"
+        left = f"{left}{_share(spent[Part.PRODUCTIVE], ran):>7}  "
         why = harmless(f"{one.ended}: {one.cause}" if one.cause else one.ended, _CAUSE)
-        yield (
-            f"{harmless(one.name, _NAME - 1):<{_NAME}}{span:>17}{duration(ran):>10}"
-            f"{_share(spent[Part.PRODUCTIVE], ran):>8}  {why}"
-        )
+        yield left + textwrap.shorten(why, max(_LEAST, _WIDTH - len(left)), placeholder="…")
 
 
 def problems(history: History) -> Iterator[str]:

@@ -75,6 +75,16 @@ class SavingDocument(Document):
     best_seconds: tuple[Number, Number]
     best_iterations: tuple[int, int]
     present_seconds: Number | None
+    lost_now: Number | None = Field(description="share of the time, with all restarts, at the present interval")
+    lost_at_best: Number | None = Field(description="the same at the best one")
+
+
+class WindowsDocument(Document):
+    """The share of time that was productive, by windows of so many seconds in the order of their ends."""
+
+    seconds: Number
+    ends: tuple[str | None, ...]
+    ettr: tuple[float, ...]
 
 
 class HistoryDocument(Document):
@@ -87,7 +97,9 @@ class HistoryDocument(Document):
     wall: float
     parts: Parts
     ettr: Number | None = Field(description="productive over wall")
+    ettr_by_ranks: Number | None = Field(description="the same in hours of all ranks, where their number changes")
     slow: float = Field(description="seconds that kept iterations took beyond the median; they are productive")
+    windows: WindowsDocument | None = Field(description="with --window")
     causes: tuple[CauseDocument, ...]
     mtbf: MtbfDocument
     recover_seconds: tuple[float, ...]
@@ -108,7 +120,15 @@ def to_document(history: History) -> HistoryDocument:
         wall=run.wall / 1000,
         parts=_parts(run.parts),
         ettr=run.ettr,
+        ettr_by_ranks=run.ettr_by_ranks,
         slow=run.slow / 1000,
+        windows=None
+        if history.windows is None
+        else WindowsDocument(
+            seconds=history.windows.length / 1000,
+            ends=tuple(iso(end * 1000) for end in history.windows.ends.tolist()),
+            ettr=tuple(round(share, 4) for share in history.windows.shares.tolist()),
+        ),
         causes=tuple(
             CauseDocument(
                 cause=storable(cause.name),
@@ -154,6 +174,8 @@ def to_document(history: History) -> HistoryDocument:
             best_seconds=saving.best,
             best_iterations=saving.iterations,
             present_seconds=saving.present,
+            lost_now=saving.lost[0] if saving.lost else None,
+            lost_at_best=saving.lost[1] if saving.lost else None,
         ),
         standbys={f"{hours:g}": numbers for hours, numbers in history.standbys.items()},
         attempts=_attempts(history),

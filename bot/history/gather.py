@@ -1,7 +1,8 @@
 """The attempts of a run: job folders that share ``run`` in job.json, one job or log file, or a CSV of progress."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from bot.fetch.attempts import Progress, in_order, manifests_of, read_attempts
@@ -44,6 +45,8 @@ class RunAttempts:
 
 def gather(wanted: HistoryRequest, settings: Settings, progress: Progress | None = None) -> RunAttempts:
     """Find and read the attempts of a run. Raises FirstfaultError where there is none."""
+    if not wanted.run.strip():
+        raise JobNotFound("No run is named.", "Its name, its folder, one of its jobs, or a CSV of its progress.")
     path = Path(wanted.run)
     if wanted.paths and path.is_file() and _tells_progress(path):
         attempts, problems = attempts_of_points(read_progress(wanted.run), wanted.seconds)
@@ -60,6 +63,7 @@ def gather(wanted: HistoryRequest, settings: Settings, progress: Progress | None
     source = open_source(jobs or settings.jobs, links=settings.follow_links)
     manifests = manifests_of(source, progress)
     members, problems = _members(name, manifests, jobs or settings.jobs)
+    guessed, anchor = bool(problems), name
     read: list[tuple[Job, tuple[Job, ...]]] = []
     for manifest in members:
         try:
@@ -70,7 +74,8 @@ def gather(wanted: HistoryRequest, settings: Settings, progress: Progress | None
     if not read:
         raise NoLogs(f"No attempt of {name or wanted.run} has logs.", "Were they moved, or not yet copied?")
     called = members[0].run or name or wanted.run
-    return _all(called, read, cache, problems, progress)
+    found = _all(called, read, cache, problems, progress)
+    return _continuing(found, anchor) if guessed else found
 
 
 def _tells_progress(path: Path) -> bool:
@@ -97,13 +102,19 @@ def _members(name: str | None, manifests: Sequence[Manifest], jobs: str) -> tupl
     if same is not None and same.run:
         return in_order([manifest for manifest in manifests if manifest.run == same.run]), ()
     if name is not None and same is None:
-        told = f"Runs there: {', '.join(runs[:5])}." if runs else "No job.json there has a run."
-        raise JobNotFound(f"There is no run {name} below {jobs}.", told)
+        raise JobNotFound(f"There is no run {name} below {jobs}.", _instead(name, runs))
     if name is None and runs:
         raise JobNotFound(f"{jobs} holds {len(runs)} runs.", f"Choose one with --run: {', '.join(runs[:5])}.")
     alike = [manifest for manifest in manifests if same is None or _alike(same, manifest)]
     guess = "No job.json names a run: jobs of the same settings and arguments are taken for its attempts, a guess."
     return in_order(alike), (guess,) if len(alike) > 1 else ()
+
+
+def _instead(name: str, runs: Sequence[str]) -> str:
+    """What may have been meant, or what there is."""
+    if near := get_close_matches(name, runs, n=1):
+        return f"Did you mean {near[0]}?"
+    return f"Runs there: {', '.join(runs[:5])}." if runs else "No job.json there has a run."
 
 
 def _alike(manifest: Manifest, other: Manifest) -> bool:
@@ -136,6 +147,35 @@ def _all(
     if not attempts:
         raise NoTime(f"No attempt of {name} has a line with a clock.", "An account of time needs clocks in the logs.")
     return RunAttempts(name, tuple(attempts), problems)
+
+
+def _continuing(guess: RunAttempts, anchor: str | None) -> RunAttempts:
+    """The attempts of a guess that continue each other, of the chain that holds the one that was named."""
+    ordered = sorted(guess.attempts, key=lambda one: (one.start, one.end, one.name))
+    chain = _chain(ordered)
+    named = [one for one in ordered if anchor is not None and one.name.partition(" #")[0] == anchor]
+    if named and named[0] not in chain:
+        chain = _chain(ordered[ordered.index(named[0]) :])
+    left = sorted({one.name.partition(" #")[0] for one in ordered if one not in chain})
+    if not left:
+        return guess
+    more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+    says = f"{left[0]}{more} continue nothing (beside another attempt, or beyond where one had come): left out."
+    return replace(guess, attempts=tuple(chain), problems=(*guess.problems, says))
+
+
+def _chain(ordered: Sequence[Attempt]) -> list[Attempt]:
+    """From the first on, each that begins when the one before is over, at or before the iteration after its last."""
+    chain: list[Attempt] = []
+    reached, over = 0, 0
+    for one in ordered:
+        first = int(one.numbers[0]) if len(one.numbers) else 0
+        stride = int(one.numbers[1] - one.numbers[0]) if len(one.numbers) > 1 else 1
+        if chain and (one.start < over or first > reached + stride):
+            continue
+        chain.append(one)
+        over, reached = max(over, one.end), max(reached, int(one.numbers[-1]) if len(one.numbers) else 0)
+    return chain
 
 
 class NoTime(FirstfaultError):

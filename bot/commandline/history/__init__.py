@@ -1,1 +1,0 @@
-"""``firstfault history``: the attempts of a run are found, read and told."""

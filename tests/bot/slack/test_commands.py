@@ -1,0 +1,21 @@
+"""Words behind the command: a job, or one of the few words beside it."""
+
+import pytest
+
+from bot.slack.commands import ParsedCommand, Verb, read_command
+
+
+@pytest.mark.parametrize(
+    ("text", "verb", "job"),
+    [
+        ("history llama-7b", Verb.HISTORY, "llama-7b"),
+        ('history "llama 7b"', Verb.HISTORY, "llama 7b"),
+        ("History \u201cllama 7b\u201d", Verb.HISTORY, "llama 7b"),
+        ("history", Verb.HISTORY, ""),
+        ("history shows that 1437825 failed", Verb.NOTHING, "history"),  # a sentence
+        ("f07", Verb.DIAGNOSE, "f07"),
+    ],
+)
+def test_a_history_is_asked_for_by_one_name(text: str, verb: Verb, job: str) -> None:
+    """One word, or several in quotes; a sentence that begins with the word is none."""
+    assert read_command(text) == ParsedCommand(verb, job)
