@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
-from bot.ask.hypothesis import stance
+from bot.ask.hypothesis import remedy, stance
 from bot.ask.pick import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
@@ -43,7 +43,8 @@ def completed(subject: Subject, question: Question, told: Lines, intents: Sequen
     beside = (
         [] if whole else [fact for fact in picker.beside([*told, *_lines(instead)]) if fact not in instead][:BESIDE]
     )
-    stands = stance(subject, question) if not any(intent in _HAVE_STANCE for intent in intents) else ""
+    stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
+    stands = stands or remedy(subject, question)
     lead = [stands] if stands else []
     if not lead and any(intent in _GENERIC for intent in intents):
         instead = instead or picker.better(told)[:1]

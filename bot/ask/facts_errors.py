@@ -27,9 +27,7 @@ MAX_SLIPS = 2  # letters in which a wrong name differs from the one that was mea
 SHORTEST = 5  # letters of a name that may be a slip of another
 _ERROR = re.compile(r"(?:\b\w{1,60}(?:Error|Exception|Exit|Interrupt)\b|\berror\b)[^\n]{0,300}", re.IGNORECASE)
 _QUOTED = re.compile(r"(?<!\w)'([^'\n]{2,120})'|\"([^\"\n]{2,120})\"")
-_BARE = re.compile(
-    r"(?<![\w./-])(/[\w.-]{1,80}(?:/[\w.-]{1,80}){1,12}|--[a-z][\w-]{1,60}|[A-Z][A-Z0-9]{2,20}(?:_[A-Z0-9]{1,20}){1,8})"
-)
+_BARE = re.compile(r"(?<![\w./-])(/[\w.-]{1,80}(?:/[\w.-]{1,80}){1,12}|--[a-z][\w-]{1,60})")
 _PID = re.compile(r"\(pid:? {0,2}([0-9]{1,10})\)|Killed process ([0-9]{1,10})|\bpid[ =:]{1,2}([0-9]{1,10})\b")
 _FRAME = re.compile(r"File \"([^\"]{1,200})\", line ([0-9]{1,7}),? in (\S{1,80})")
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|^<")
@@ -77,10 +75,9 @@ def _process(event: EventEvidence) -> Iterator[Fact]:
         if match := _PID.search(line.text):
             pid = next(filter(None, match.groups()))
             where = wording.names(event.nodes, 2) or "an unknown node"
+            says = f"{event.id} is about process {pid} on {where}."
             yield Fact(
-                f"{event.id} is about process {pid} on {where}.",
-                (event.id,),
-                "pid process id which host node box core dump",
+                says, (event.id,), "pid process id which host node core dump", keys=("pid", "pids", "process id")
             )
             return
 
@@ -107,7 +104,7 @@ def _stood(subject: Subject) -> Iterator[Fact]:
 
 
 def named_in(event: EventEvidence) -> tuple[str, ...]:
-    """What the message of an error names: what it quotes, else paths, arguments, variables; places of code are none."""
+    """What the message of an error names: what it quotes, else paths and arguments; places of code are none."""
     texts = [match[0] for line in reversed(event.lines) if (match := _ERROR.search(line.text))]
     found: list[str] = []
     for text in texts or [line.text for line in event.lines[:1]]:

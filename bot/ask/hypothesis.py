@@ -31,8 +31,8 @@ def stance(subject: Subject, question: Question) -> str:
     diagnosis, text = subject.diagnosis, question.text.casefold()
     if diagnosis.scope not in (Scope.NODE, Scope.JOB):
         return ""
-    if _REMEDY.search(question.plain) or _REMEDY.search(text):
-        return _remedy(subject, text + question.plain)
+    if told := remedy(subject, question):
+        return told
     if not yes_or_no(question) or not (_PROPOSES.search(text) or _PROPOSES.search(question.plain)):
         return ""
     named = {*question.nodes, *(subject.home[rank] for rank in question.ranks if rank in subject.home)}
@@ -51,9 +51,12 @@ def stance(subject: Subject, question: Question) -> str:
     return cited(f"{sure}; {failed}.", *ids)
 
 
-def _remedy(subject: Subject, text: str) -> str:
-    """Whether more of something would have helped."""
+def remedy(subject: Subject, question: Question) -> str:
+    """Whether more of something would have helped; empty where the question asks no such thing."""
     diagnosis, step = subject.diagnosis, subject.diagnosis.next
+    text = f"{question.text.casefold()} {question.plain}"
+    if diagnosis.scope not in (Scope.NODE, Scope.JOB) or not _REMEDY.search(text):
+        return ""
     ids = [subject.leading.id] if subject.leading else []
     because = lower(diagnosis.headline)
     if _WAITING.search(text):

@@ -85,7 +85,7 @@ def classifier() -> Classifier:
         ("compare with f15", "compare", "No: here the node stopped answering; in f15: a value became NaN"),
         ("has this happened before", "before", "The fault library holds nothing"),
         ("which of my jobs failed", "jobs", "No other job is filed under the same confirmed fault"),
-        ("what changed since the last good job?", "changed", "In the settings that the logs print, since s01: distributed_timeout"),
+        ("what changed since the last good job?", "changed", "In the settings that the logs print, since s01: "),
         ("what is missing to be sure", "missing", "Missing: Only 2 successful jobs"),
         ("explain E2", "explain", "slurmctld.log logged"),
         ("who approved this?", "approved", "Nobody"),
