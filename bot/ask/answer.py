@@ -147,7 +147,7 @@ def by_code(
         return completed(subject, asked, told, intents), tuple(intents)
     if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
         return (), ()
-    if lines := from_facts(subject, asked):
+    if not asked.quoted and (lines := from_facts(subject, asked)):
         return lines, (FACTS,)
     for name, answer in (("evidence", in_evidence), ("find", find)):
         if lines := answer(subject, asked):

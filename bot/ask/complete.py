@@ -17,7 +17,7 @@ from core.model import Scope
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
-_NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain")
+_NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
 _HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
 _WHOLE = ("before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair")  # need nothing beside
@@ -38,7 +38,7 @@ def completed(subject: Subject, question: Question, told: Lines, intents: Sequen
     """The lines of an answer with what they leave open."""
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, told[:2])]
-    instead = [fact for fact in picker.answering() if kinds and holds(subject, kinds[0], fact.told)][:1]
+    instead = picker.holding(kinds[0])[:1] if kinds else []
     whole = any(intent in _WHOLE for intent in intents)
     beside = (
         [] if whole else [fact for fact in picker.beside([*told, *_lines(instead)]) if fact not in instead][:BESIDE]

@@ -22,6 +22,7 @@ from bot.ask.wanted import Wanted, holds, wanted
 
 # Shares of the weight of a question's words; by what the two hundreds of seen questions had right (docs/LOG.md)
 ENOUGH = 0.55  # that a fact must hold to answer a question that nothing else answers
+LACKED = 0.4  # that a fact must hold which has the kind of value that the answer so far lacks
 BESIDE = 0.65  # of what the answer so far leaves open, for a fact to stand beside it
 OPEN = 0.35  # that an answer must leave open for anything to stand beside it
 FAR = 0.35  # of the weight of the words that a fact must hold more than an answer by names to come before it
@@ -47,6 +48,10 @@ class Picker:
     def answering(self) -> list[Fact]:
         """The facts that answer the question, the best first; none where none holds enough of its words."""
         return self._best(self.words, ENOUGH)
+
+    def holding(self, kind: Wanted) -> list[Fact]:
+        """Facts that hold a kind of value which an answer lacks; fewer of the question's words are enough for them."""
+        return [fact for fact in self._best(self.words, LACKED) if holds(self.subject, kind, fact.told)]
 
     def beside(self, lines: Sequence[str]) -> list[Fact]:
         """Facts about what the question speaks of and these lines do not."""
