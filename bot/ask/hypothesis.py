@@ -43,8 +43,8 @@ def stance(subject: Subject, question: Question) -> str:
         return cited(f"No, as far as the logs tell; {failed}.", *ids)
     picker = Picker(subject, question)
     proposed = picker.words - _GENERAL
-    told = _of_fault(subject)
-    held = {word for word in proposed if any(term in told for term in (word, *same(word)))}
+    known = _of_fault(subject)
+    held = {word for word in proposed if any(term in known for term in (word, *same(word)))}
     if not proposed or picker.weight(held) >= SAME * picker.weight(proposed):
         return ""
     sure = "No" if diagnosis.confidence is Confidence.ESTABLISHED else "Nothing in the logs says so"
