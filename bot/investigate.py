@@ -10,6 +10,7 @@ from bot.ask.answer import Reply, ask
 from bot.ask.choose import Turn
 from bot.ask.classify import Classifier
 from bot.ask.neighbours import Neighbours
+from bot.ask.outcome_of import outcome_of
 from bot.ask.subject import Subject
 from bot.chat.choose import model_from
 from bot.chat.model import OnText
@@ -18,6 +19,7 @@ from bot.fetch.cache import FolderCache
 from bot.fetch.jobs import Inputs, Progress, Request, fetch_inputs
 from bot.library.session import known_so_far, library_session
 from bot.note.note import Note
+from bot.note.outcome import Outcome
 from bot.note.write import write_note
 from bot.outgoing.clean import cleaned, cleaned_excerpts
 from bot.report.citations import cited_places
@@ -38,12 +40,16 @@ OnMatch = Callable[[tuple[KnownFault, ...]], None]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The job, the diagnosis, the known faults like it, and the note; None until it is drafted."""
+    """The job, the diagnosis, the known faults like it, and the note; None until it is drafted.
+
+    outcome: how it came to its end; None of an answer that was stored.
+    """
 
     job: Job
     diagnosis: Diagnosis
     known: tuple[KnownFault, ...] = ()
     note: Note | None = None
+    outcome: Outcome | None = None
 
 
 def investigate(
@@ -66,7 +72,7 @@ def investigate(
         diagnosis = diagnose_parsed(parsed, method=request.method, earlier=earlier, network=network)
         known = library.recall(diagnosis, matches)
         skipped = (*diagnosis.skipped, *inputs.skipped, *unmeasured, *unread, *library.skipped)
-    return Answer(parsed.job, replace(diagnosis, skipped=skipped), known)
+    return Answer(parsed.job, replace(diagnosis, skipped=skipped), known, outcome=outcome_of(parsed, diagnosis))
 
 
 def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text: OnText | None = None) -> Answer:
@@ -74,10 +80,12 @@ def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text
     try:
         model = model_from(settings) if use_model else None
     except BadSettings as trouble:
-        note = write_note(answer.diagnosis, answer.known)
+        note = write_note(answer.diagnosis, answer.known, outcome=answer.outcome)
         return replace(answer, note=note.model_copy(update={"unavailable": trouble.message}))
     redact = settings.redact_addresses
-    note = write_note(answer.diagnosis, answer.known, model, redact_addresses=redact, on_text=on_text)
+    note = write_note(
+        answer.diagnosis, answer.known, model, outcome=answer.outcome, redact_addresses=redact, on_text=on_text
+    )
     return replace(answer, note=note)
 
 

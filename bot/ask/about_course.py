@@ -4,6 +4,7 @@ import numpy as np
 
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
+from bot.ask.facts_progress import facts_of_progress
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
@@ -146,7 +147,9 @@ def reached(subject: Subject, question: Question) -> Lines:
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        sentences.append(cited(f"No line counts iterations, so none is known to be complete.{stage}"))
+        bars = [line for fact in facts_of_progress(subject) for line in fact.told][:3]
+        none = f"No line counts iterations, so none is known to be complete.{stage}"
+        sentences += [*bars, cited(f"No line else counts iterations.{stage}")] if bars else [cited(none)]
     else:
         share = (
             f" of {iterations.total:,} planned ({100 * iterations.last / iterations.total:.0f} %)"

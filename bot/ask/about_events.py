@@ -110,7 +110,7 @@ def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
 
 def telling_words(question: Question) -> list[str]:
     """Stems of the words of a question that say what it is about, without function words and words of intents."""
-    words = [word for word in re.findall(r"[^\W\d_][\w-]{2,60}", question.text.casefold()) if word not in _stop()]
+    words = [word for word in re.findall(r"[^\W\d_][\w-]{2,60}", question.text.casefold()) if word not in stop_words()]
     return list(dict.fromkeys(stem(word) for word in words))
 
 
@@ -179,5 +179,6 @@ def _terms() -> Mapping[str, str]:
 
 
 @cache
-def _stop() -> frozenset[str]:
+def stop_words() -> frozenset[str]:
+    """Words that are not worth a search."""
     return frozenset(_said()["search"]["stop"].split())

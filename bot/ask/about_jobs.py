@@ -58,7 +58,7 @@ def changed(subject: Subject, question: Question) -> Lines:
     """What differs from the last successful job with the same settings, or from a job that is named."""
     own = subject.parsed.job.manifest
     others = {manifest.job_id: manifest for manifest in subject.beside.manifests()}
-    before = next((others[name] for name in question.jobs if name in others), None) or _good(subject)
+    before = next((others[name] for name in question.jobs if name in others), None) or good_job(subject)
     if before is None:
         return [cited("There is no successful job with these settings, so nothing tells what changed.")]
     other = subject.beside.subject(before.job_id)
@@ -85,14 +85,14 @@ def changed(subject: Subject, question: Question) -> Lines:
 
 def argument_line(subject: Subject) -> str:
     """What the command has differently from that of a successful job; empty where nothing is known."""
-    one = _good(subject)
+    one = good_job(subject)
     told = argument_changes(one.extra, subject.parsed.job.manifest.extra) if one else []
     if one is None or not told:
         return ""
     return cited(f"Its command differs from that of {one.job_id}, which succeeded: {'; '.join(told[:6])}.")
 
 
-def _good(subject: Subject) -> Manifest | None:
+def good_job(subject: Subject) -> Manifest | None:
     """The successful job with the same settings whose size and command are the most alike, of several the last."""
     ids, own = subject.diagnosis.coverage.baseline_ids, subject.parsed.job.manifest
     good = [manifest for manifest in subject.beside.manifests() if manifest.job_id in ids]
@@ -124,7 +124,20 @@ def before(subject: Subject, question: Question) -> Lines:
                 alike.id,
             )
         )
-    return sentences or [cited("The fault library holds nothing that fits or looks like this job.")]
+    if sentences:
+        return sentences
+    return _not_known(subject)
+
+
+def _not_known(subject: Subject) -> list[str]:
+    """Nobody confirmed a fault like it; which jobs beside it failed, of whom nobody knows whether they ended so."""
+    none = cited("The fault library holds nothing that fits or looks like this job.")
+    every = subject.beside.manifests()
+    failed = [one.job_id for one in every if one.status is Status.FAILED and one.job_id != subject.parsed.job.id]
+    if not failed:
+        return [none]
+    says = f"Beside it {wording.counted(len(failed), 'job')} failed: {wording.names(failed, 6, 60)}. Whether one ended"
+    return [none, cited(f"{says} the same way is not known before it is compared: “compare with JOB”.")]
 
 
 def jobs(subject: Subject, question: Question) -> Lines:

@@ -41,7 +41,7 @@ def measure_of(question: Question) -> Measure | None:
     return next((measure for measure in measures() if measure.asked.search(text)), None)
 
 
-def told(subject: Subject, question: Question, measure: Measure) -> Lines:
+def told(subject: Subject, question: Question, measure: Measure) -> Lines:  # noqa: PLR0911 a kind of question each
     """Its values: at an iteration, of a node beside the others, of a rank, or in their course; empty where none is."""
     found = measured(subject.parsed, measure.value, measure.line)
     if not len(found):
@@ -50,6 +50,11 @@ def told(subject: Subject, question: Question, measure: Measure) -> Lines:
     if question.iterations:
         there = found.only(subject.parsed.iterations.of_row[found.rows] == question.iterations[0])
         shown = there if len(there) else found
+        earlier = found.only(subject.parsed.iterations.of_row[found.rows] == question.iterations[0] - 1)
+        if len(there) and len(earlier) and question.says("from", "jump", "drop", "change", "before", "rise", "fall"):
+            at = question.iterations[0]
+            says = f"{_name(found)} at iteration {at - 1:,}: {_range(earlier)}; at iteration {at:,}: {_range(there)}."
+            return [cited(says), *_lines(subject, earlier, 1), *_lines(subject, there, 1)]
         if len(there):
             return [cited(f"{_name(found)} at iteration {question.iterations[0]:,}:"), *_lines(subject, shown, 3)]
     if question.ranks:
@@ -96,6 +101,12 @@ def _course(found: Measured, subject: Subject, of: str = "") -> str:
     end, before = float(values[-size:].mean()), float(values[:-size].mean())
     change = f", {abs(end / before - 1):.0%} {'more' if end > before else 'less'}" if before > 0 else ""
     return f"{says} The last {size} are {end:.4g} on average, those before {before:.4g}{change}."
+
+
+def _range(found: Measured) -> str:
+    """The values of some lines: one, or from the lowest to the highest."""
+    low, high = float(found.values.min()), float(found.values.max())
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _lines(subject: Subject, found: Measured, most: int) -> list[str]:

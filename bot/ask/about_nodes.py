@@ -62,7 +62,9 @@ def others(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(f"{of} logged errors because of it: {wording.names(hit, 8, 80)}.", *ids))
     elif diagnosis.scope is Scope.NODE and blamed:
         who = wording.names(sorted(blamed, key=natural), 3, 80)
-        sentences.append(cited(f"Among the evidence only {who}: no other node logged an error that counts.", "N1"))
+        ranks = [rank for node in diagnosis.nodes for rank in node.ranks]
+        own = f" ({wording.ranks(ranks)})" if ranks and not who.startswith("rank") else ""
+        sentences.append(cited(f"Among the evidence only {who}{own}: no other node logged an error that counts.", "N1"))
     shown = [event for event in loud if event.role is Role.ROOT or not set(event.nodes) <= blamed] or loud
     sentences += [cited(_logged_by(subject, event), event.id) for event in shown[:4]]
     return sentences or [

@@ -14,9 +14,13 @@ from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer.search import search
 from core.live.findings import duration
-from core.model import Series
+from core.model import Series, Stage
 
 NOT_LOGGED = "No line tells"  # how a denial of a number begins
+SLOWER, MOSTLY = (
+    1.3,
+    0.75,
+)  # times the usual that is slow, and share of slow ones from an onset on, as an eye sees it in a curve
 FEW = 5  # values whose mean stands for the end of a series
 _PACE = ("took", "take", "slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
 _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
@@ -103,6 +107,7 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
     ]
     sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
     sentences += [_told(one, question) for one in iterations.series if "time" in one.name][:1]
+    sentences += _onset(iterations.series)
     pace, steps = iterations.course.pace(), iterations.course.steps
     if pace is not None and len(steps) >= FEW:
         end = float(np.mean(steps[-FEW:]))
@@ -117,6 +122,24 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
             cited("The diagnosis does not call it slow." if "slow" not in diagnosis.headline else diagnosis.headline)
         )
     return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
+
+
+def _onset(every: Sequence[Series]) -> list[str]:
+    """From which iteration on iterations took longer, and how much; nothing where none tells."""
+    series = next((one for one in every if "time" in one.name), None)
+    if series is None or len(series.values) < 2 * FEW:
+        return []
+    values = np.array(series.values)
+    usual = float(np.median(values[1 : max(FEW, len(values) // 3)]))
+    slow = values > SLOWER * usual
+    share = slow[::-1].cumsum()[::-1] / np.arange(len(slow), 0, -1)
+    begins = np.flatnonzero(slow & (share >= MOSTLY))
+    if not len(begins) or len(values) - begins[0] < FEW:
+        return []
+    at = int(begins[0])
+    since = float(values[at:].mean())
+    says = f"From iteration {series.iterations[at]:,} on iterations took longer: {since:.4g} on average, "
+    return [cited(f"{says}{usual:.4g} in the beginning ({series.name}).")]
 
 
 def _measure(subject: Subject, question: Question, measure: Measure) -> Lines:
@@ -136,6 +159,15 @@ def _in_lines(subject: Subject, question: Question, word: str) -> Lines | None:
         found = search(subject.parsed, (word, str(question.iterations[0])))
         if found.lines:
             return [cited(found.says), *quoted(found, 3)]
+    if subject.parsed.iterations.last is None and not search(subject.parsed, (word,)).lines:
+        stage = subject.diagnosis.stage
+        where = "" if stage is Stage.UNKNOWN else f"; it ended in the stage {stage}"
+        return [cited(f"There is none: no line counts a complete iteration, and none holds “{word}”{where}.")]
+    return _spoken(subject, word)
+
+
+def _spoken(subject: Subject, word: str) -> Lines:
+    """The lines that speak of a number."""
     found = by_rarity(subject, [word]) if len(word) < 4 else search(subject.parsed, (word,))
     if found.lines:
         return [cited(f"The logs hold no series of it; lines that speak of it: {found.says}"), *quoted(found, 3)]

@@ -82,6 +82,11 @@ def lost(subject: Subject, _question: Question) -> Lines:
         saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
         failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
         return [cited(joined(_shards(told, told.step), says, failed)), *lines[:3]]
+    if lines and told.after is not None and last is not None and told.after <= last:
+        lacks = wording.counted(last - told.after, "iteration")
+        says = f"The last lines that tell of a saving name no iteration; they came after iteration {told.after:,}. "
+        says += f"The job came to {last:,}, so {lacks} must be computed again if that one is whole."
+        return [cited(says), *lines]
     if lines:
         return [cited(f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"), *lines]
     again = ""

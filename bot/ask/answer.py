@@ -16,7 +16,9 @@ from bot.ask.about_unlogged import refused
 from bot.ask.chatter import is_chatter
 from bot.ask.choose import Choice, Turn, choose
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
+from bot.ask.complete import completed, from_facts
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
+from bot.ask.meant import with_meant
 from bot.ask.parts import parts_of
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
@@ -31,6 +33,7 @@ _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
+FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
 UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
 # What a question is about by a single word of it, where nothing else tells; the first that fits
 _BY_WORDS = {
@@ -44,7 +47,7 @@ _BY_WORDS = {
 # Intents that may be asked with the name of a number ("would more memory help"); any other asks for the number itself
 _BESIDE_NUMBERS = (
     "numbers", "harmless", "restart", "changed", "blame", "presence", "compare", "explain", "sure", "next", "find",
-    "verdict", "before", "missing", "setup", "read", "began",
+    "verdict", "before", "missing", "setup", "read", "began", "reached", "lost", "restart", "changed",
 )  # fmt: skip
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
@@ -92,6 +95,7 @@ def ask(
     """
     jobs = [manifest.job_id for manifest in subject.beside.manifests()]
     asked = read_question(question, subject.parsed.nodes, jobs, subject.parsed.job.id)
+    asked = with_meant(asked, subject)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
     if not (asked.quoted or asked.ids) and (refusal := refused(subject, asked)):
@@ -140,9 +144,11 @@ def by_code(
         if len(intents) == _TWO:
             break
     if told:
-        return told, tuple(intents)
+        return completed(subject, asked, told, intents), tuple(intents)
     if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
         return (), ()
+    if not asked.quoted and (lines := from_facts(subject, asked)):
+        return lines, (FACTS,)
     for name, answer in (("evidence", in_evidence), ("find", find)):
         if lines := answer(subject, asked):
             return lines, (name,)

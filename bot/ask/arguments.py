@@ -7,16 +7,24 @@ from typing import Any
 from bot.ask.subject import Subject
 from bot.outgoing.redact import redact
 from bot.text import wording
-from core.answer.search import seek
+from core.answer.search import matching, seek
+from core.events.text import read_rows
 
 MAX_VALUE = 40  # characters of a value
 MAX_CHANGES = 12
+MAX_PRINTED = 2_000  # lines of printed settings that are read; Megatron prints about 400 a job
 _PAIR = re.compile(
     r"[\"']?(?<![\w.-])([A-Za-z_][\w.-]{0,60})[\"']?\s{0,2}[:=]\s{0,2}([\"'][^\"']{0,80}[\"']|[^\s,{}()\[\]\"']{1,80})"
 )
 _PRINTED = re.compile(
     rb"\b(?:config|configuration|args|arguments|hparams|hyperparameters|settings|namespace)\b[^\n]{0,40}[{(]",
     re.IGNORECASE,
+)
+_LINE_EACH = re.compile(
+    rb"\b[a-z_][a-z0-9_]{1,50} \.{4,80} \S|\b(?:config|args|hparams)\.[a-z_]{1,50}=\S", re.IGNORECASE
+)
+_EACH = re.compile(
+    r"\b([A-Za-z_][A-Za-z0-9_]{1,50}) \.{4,80} (\S{1,80})|\b(?:config|args|hparams)\.([A-Za-z_][\w.]{0,50})=(\S{1,80})"
 )
 _OWN = re.compile(
     r"job.?id|run.?(?:id|name)|log.?dir|rdzv.?id|rdzv.?endpoint|master.?addr|master.?port|node.?rank|machine.?rank|host|timestamp|^local.?rank$|^rank$",
@@ -79,7 +87,7 @@ def argument_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 
 def printed_changes(before: Subject, after: Subject) -> list[str]:
     """What the settings that the logs of two jobs print have differently."""
-    old, new = _printed(before), _printed(after)
+    old, new = printed(before), printed(after)
     if not old or not new:
         return []
     names = [
@@ -88,11 +96,17 @@ def printed_changes(before: Subject, after: Subject) -> list[str]:
     return [_change(name, old.get(name), new.get(name)) for name in names][:MAX_CHANGES]
 
 
-def _printed(subject: Subject) -> dict[str, str]:
-    found = seek(subject.parsed, [_PRINTED], "printed settings")
+def printed(subject: Subject) -> dict[str, str]:
+    """The settings that its logs print, by name: in one line, a line each with dots between, as config.name=value."""
+    parsed = subject.parsed
+    found = seek(parsed, [_PRINTED], "printed settings")
     text = found.lines[0].text if found.lines else ""
     begin = min((at for at in (text.find("{"), text.find("(")) if at >= 0), default=len(text))
-    return {match[1]: match[2].strip("\"'") for match in _PAIR.finditer(text[begin:])}
+    told = {match[1]: match[2].strip("\"'") for match in _PAIR.finditer(text[begin:])}
+    rows, _ = matching(parsed, [_LINE_EACH])
+    for line in read_rows(parsed.files, parsed.table, rows[:MAX_PRINTED]).values():
+        told |= {match[1] or match[3]: match[2] or match[4] for match in _EACH.finditer(line)}
+    return told
 
 
 def shown_value(name: str, value: str | None) -> str:

@@ -1,8 +1,10 @@
 """The lines that tell of saving a checkpoint: the last ones, the step that they name, and the ranks that wrote them."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+
+import numpy as np
 
 from bot.ask.subject import Subject
 from core.answer.look import Found
@@ -25,12 +27,14 @@ _STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt)[-_ =/]{0,6}0{0,12}(
 class Savings:
     """The last lines that report a saving, the last one first. step: that they name, None where none does.
 
-    ranks: who wrote a line about that step. missing: who did so of an earlier step, or is a rank of the job where there
-    was none, and not of this one; empty where one rank alone saves.
+    after: where none does, the iteration that most who wrote them had completed. ranks: who wrote a line about that
+    step. missing: who did so of an earlier step, or is a rank of the job where there was none, and not of this one;
+    empty where one rank alone saves.
     """
 
     found: Found
     step: int | None = None
+    after: int | None = None
     ranks: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
 
@@ -44,11 +48,25 @@ def savings(subject: Subject) -> Savings:
     steps = [int(match[1]) if (match := _STEP.search(line.text)) else None for line in lines]
     step = next((number for number in steps if number is not None), None)
     if step is None:
-        return Savings(told)
+        return Savings(told, after=_after(subject))
     by_step = _ranks(subject, step)
     ranks = by_step.pop(step, set())
     every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
-    return Savings(told, step, tuple(sorted(ranks)), tuple(sorted(every - ranks)) if len(ranks) > 1 else ())
+    missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
+    return Savings(told, step, None, tuple(sorted(ranks)), missing)
+
+
+def _after(subject: Subject) -> int | None:
+    """The iteration after which most of the lines of the last saving came."""
+    parsed = subject.parsed
+    rows, _ = matching(parsed, [_SAVED])
+    texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
+    kept = [row for row in rows[-MAX_ROWS:] if row in texts and _is_said(texts[row])]
+    reached: dict[int, int] = {}
+    for row in kept:  # the last one of each speaker
+        reached[int(parsed.table.voice[row])] = int(parsed.iterations.of_row[np.array([row])][0])
+    often = Counter(number for number in reached.values() if number > 0)
+    return max(often, key=lambda number: (often[number], number)) if often else None
 
 
 def _ranks(subject: Subject, step: int) -> dict[int, set[int]]:

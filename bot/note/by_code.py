@@ -18,7 +18,7 @@ def plan_by_code(claims: Claims) -> Plan:
         headline=("D1.look",),
         happened=tuple(_story(claims)),
         cause=_cause(claims),
-        to_do=tuple(claim.id for claim in (*claims.of(ClaimUse.CHECK)[:MAX_CHECKS], *claims.of(ClaimUse.FIX)[:1])),
+        to_do=tuple(claim.id for claim in (*list(claims.about("C"))[:MAX_CHECKS], *claims.of(ClaimUse.FIX)[:1])),
     )
 
 

@@ -5,25 +5,38 @@ from collections.abc import Sequence
 from bot.note.about_course import claims_of_course
 from bot.note.about_events import claims_of_events, reasons_of_events
 from bot.note.about_library import claims_of_library, reasons_of_library
+from bot.note.about_outcome import claims_of_outcome
 from bot.note.about_steps import claims_of_gaps, claims_of_steps
 from bot.note.about_suspects import claims_of_suspects
 from bot.note.about_verdict import claims_of_ruled_out, claims_of_verdict
 from bot.note.claim import Claims
 from bot.note.claim_source import ClaimSource
+from bot.note.outcome import Outcome
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 
 MAX_CITED = 2  # lines of an event that whoever writes beside the claims may repeat
 
 
-def claims_of(diagnosis: Diagnosis, known: Sequence[KnownFault] = (), *, redact_addresses: bool = False) -> Claims:
-    """What is true of a job; the same diagnosis gives the same claims in the same order."""
+def claims_of(
+    diagnosis: Diagnosis,
+    known: Sequence[KnownFault] = (),
+    outcome: Outcome | None = None,
+    *,
+    redact_addresses: bool = False,
+) -> Claims:
+    """What is true of a job; the same diagnosis gives the same claims in the same order.
+
+    Args:
+        outcome: how it came to its end; without it nothing is claimed of checkpoints, exit codes and the end.
+    """
     about = ClaimSource(diagnosis, known, redact_addresses=redact_addresses)
     every = (
         *claims_of_verdict(about),
         *claims_of_suspects(about),
         *claims_of_events(about),
         *claims_of_course(about),
+        *(claims_of_outcome(about, outcome) if outcome else ()),
         *claims_of_library(about),
         *claims_of_steps(about),
         *claims_of_ruled_out(about),

@@ -11,6 +11,7 @@ from bot.note.claim import Claims
 from bot.note.claims import claims_of
 from bot.note.listing import listing
 from bot.note.note import Author, Note
+from bot.note.outcome import Outcome
 from bot.note.plan import Plan, asked_for, read_plan
 from bot.note.reading import kept
 from bot.note.sentence import Sentence
@@ -37,12 +38,13 @@ def write_note(
     known: Sequence[KnownFault] = (),
     model: ChatModel | None = None,
     *,
+    outcome: Outcome | None = None,
     redact_addresses: bool = False,
     budget: int = BUDGET,
     on_text: OnText | None = None,
 ) -> Note:
     """A note of true sentences, in the order of a model if there is one, beside its marked reading."""
-    claims = claims_of(diagnosis, known, redact_addresses=redact_addresses)
+    claims = claims_of(diagnosis, known, outcome, redact_addresses=redact_addresses)
     answer = _asked(claims, model, budget, on_text) if model else _Answer()
     by_code, by_model = plan_by_code(claims), answer.plan
     headline = render.headline(by_model.headline, claims)

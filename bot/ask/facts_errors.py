@@ -1,0 +1,153 @@
+"""Facts about errors: what the leading one names in full, a like name that exists, the file that was read last."""
+
+import re
+from collections.abc import Iterator
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from bot.ask.fact import Fact
+from bot.ask.reply_lines import quoted, raw
+from bot.ask.subject import Subject
+from bot.note.claim_source import clock
+from bot.text import wording
+from bot.text.harmless import harmless
+from core.answer.look import found_rows
+from core.answer.search import matching
+from core.logs.context import lines_around
+from core.logs.lines import NO_TIME
+from core.model import EventEvidence, Role
+
+MAX_NAMES = 3
+MAX_SHOWN = 6  # lines of a message
+STACK = (
+    60  # lines around an error in which its traceback stands; those of the deepest ranks of public logs have about 50
+)
+MAX_SLIPS = 2  # letters in which a wrong name differs from the one that was meant
+SHORTEST = 5  # letters of a name that may be a slip of another
+_ERROR = re.compile(r"(?:\b\w{1,60}(?:Error|Exception|Exit|Interrupt)\b|\berror\b)[^\n]{0,300}", re.IGNORECASE)
+_QUOTED = re.compile(r"(?<!\w)'([^'\n]{2,120})'|\"([^\"\n]{2,120})\"")
+_BARE = re.compile(r"(?<![\w./-])(/[\w.-]{1,80}(?:/[\w.-]{1,80}){1,12}|--[a-z][\w-]{1,60})")
+_PID = re.compile(r"\(pid:? {0,2}([0-9]{1,10})\)|Killed process ([0-9]{1,10})|\bpid[ =:]{1,2}([0-9]{1,10})\b")
+_FRAME = re.compile(r"File \"([^\"]{1,200})\", line ([0-9]{1,7}),? in (\S{1,80})")
+_LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|^<")
+_SOURCE = re.compile(r"\.(?:py|so|cpp|cc|h|cu|pyc)$|^/proc|/s?bin/|^<|^(?:utf-?8|ascii|latin-?1)$", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(?<![\w-])(?:--)?[A-Za-z_][\w-]{3,60}")
+_OPENED = re.compile(
+    rb"(?:open|read|load|shard|dataset|file)[^\n]{0,80}/[\w.-]{1,80}/[\w./-]{0,120}\.(?:jsonl?|parquet|tar|bin|idx|arrow|npy|npz|txt|csv|h5|zst|gz)\b",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"/[\w.-]{1,80}/[\w./-]{0,160}\.[a-z0-9]{2,8}\b")
+
+
+def facts_of_errors(subject: Subject) -> Iterator[Fact]:
+    """What the direct traces name, and what a name may have been meant to be."""
+    for event in subject.diagnosis.events:
+        if event.role is not Role.ROOT:
+            continue
+        names = named_in(event)
+        if names:
+            yield Fact(f"{event.id} names {', '.join(f'“{name}”' for name in names)}.", (event.id,), topic=_TOPIC)
+        meant = [(name, like) for name in names if (like := likest(subject, name))]
+        for name, like in meant[:1]:
+            says = f"“{name}” is most likely “{like}” misspelt, which jobs with these settings know."
+            yield Fact(says, (event.id,), topic="typo what flag name should be called then correct fix")
+        yield from _said(event)
+        yield from _process(event)
+    yield from _stood(subject)
+    yield from _opened(subject)
+
+
+_TOPIC = (
+    "which file path name argument key flag shard module what exactly typo missing wrong change fix correct put right"
+)
+
+
+def _said(event: EventEvidence) -> Iterator[Fact]:
+    """Each line of the message, which is longer than its quote."""
+    for line in event.lines[:MAX_SHOWN]:
+        yield Fact("", lines=tuple(raw([line])), nodes=event.nodes if len(event.nodes) == 1 else ())
+
+
+def _process(event: EventEvidence) -> Iterator[Fact]:
+    """The number of the process that ended, where a launcher or the kernel tells it."""
+    for line in event.lines:
+        if match := _PID.search(line.text):
+            pid = next(filter(None, match.groups()))
+            where = wording.names(event.nodes, 2) or "an unknown node"
+            says = f"{event.id} is about process {pid} on {where}."
+            yield Fact(
+                says, (event.id,), "pid process id which host node core dump", keys=("pid", "pids", "process id")
+            )
+            return
+
+
+def _stood(subject: Subject) -> Iterator[Fact]:
+    """Where in the program the leading error came: the innermost place that is no library's."""
+    lead = subject.leading
+    if lead is None or not lead.lines:
+        return
+    first = lead.lines[0]
+    excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], STACK)[first.file, first.line]
+    frames = [(line, match) for line in excerpt.lines if (match := _FRAME.search(line.text))]
+    own = [one for one in frames if not _LIBRARY.search(one[1][1])] or frames
+    if not own:
+        return
+    fatal = "Fatal Python error" in first.text or any("most recent call first" in line.text for line in excerpt.lines)
+    current = next((line.line for line in excerpt.lines if "Current thread" in line.text), 0)
+    after = [one for one in own if one[0].line > current] or own  # of several threads the one that crashed
+    line, match = after[0] if fatal else own[-1]
+    who = subject.about.capital(subject.about.who(lead))
+    says = f"{who} was in {harmless(match[3], 60)} ({harmless(match[1], 120)}, line {match[2]}) at {lead.id}."
+    topic = "what was executing doing running when crashed segfaulted where in the code function line stack traceback"
+    yield Fact(says, (lead.id,), topic, lead.nodes, lead.ranks, tuple(raw([line])))
+
+
+def named_in(event: EventEvidence) -> tuple[str, ...]:
+    """What the message of an error names: what it quotes, else paths and arguments; places of code are none."""
+    texts = [match[0] for line in reversed(event.lines) if (match := _ERROR.search(line.text))]
+    found: list[str] = []
+    for text in texts or [line.text for line in event.lines[:1]]:
+        found += [(match[1] or match[2]).strip() for match in _QUOTED.finditer(text)] or _BARE.findall(text)
+    kept = (harmless(name, 100) for name in found if not _SOURCE.search(name) and "…" not in name)
+    return tuple(dict.fromkeys(name for name in kept if name.strip()))[:MAX_NAMES]
+
+
+def likest(subject: Subject, name: str) -> str:
+    """A name in messages of this job or of successful ones that a name is a slip of; empty where there is none."""
+    bare = name.removeprefix("--").replace("-", "_")
+    if len(bare) < SHORTEST or not re.fullmatch(r"\w+", bare):
+        return ""
+    known: dict[str, str] = {}
+    for template in subject.parsed.templates.values():
+        for word in _IDENTIFIER.findall(template.sample[:4_000]):
+            known.setdefault(word.removeprefix("--").replace("-", "_"), word)
+    known.pop(bare, None)
+    slips = min(MAX_SLIPS, len(bare) // SHORTEST)
+    found = process.extractOne(bare, sorted(known), scorer=OSA.distance, score_cutoff=slips)
+    if not found:
+        return ""
+    return f"--{found[0].replace('_', '-')}" if name.startswith("--") else known[found[0]]
+
+
+def _opened(subject: Subject) -> Iterator[Fact]:
+    """The data file that the ranks of the leading trace opened last before it."""
+    lead, parsed = subject.leading, subject.parsed
+    if lead is None or not lead.ranks or lead.first_time is None:
+        return
+    rows, _ = matching(parsed, [_OPENED])
+    table = parsed.table
+    for rank in lead.ranks[:2]:
+        mine = [
+            row for row in rows if table.origins[table.voice[row]].rank == rank and table.time[row] <= lead.first_time
+        ]
+        if not mine:
+            continue
+        found = found_rows(parsed, "", mine[-1:])
+        path = next((match[0] for line in found.lines if (match := _PATH.search(line.text))), "")
+        if path:
+            time = int(table.time[mine[-1]])
+            at = f", at {clock(time)}" if time != NO_TIME else ""
+            says = f"The data file that rank {rank} opened last before {lead.id} was {harmless(path, 160)}{at}."
+            topic = f"whose which file shard dataset data broken corrupt bad sample name {wording.names(lead.nodes, 2)}"
+            yield Fact(says, (lead.id,), topic=topic, lines=tuple(quoted(found, 1)))
