@@ -106,12 +106,12 @@ def test_nobody_there_is_told_without_the_address_of_a_secret() -> None:
 
 def header(monkeypatch: pytest.MonkeyPatch, address: str, **settings: str) -> str | None:
     """The proof that a server is shown when it is asked at this address."""
-    with answering(200, matrix()) as (home, asked):
+    with listening(body=matrix()) as (home, asked):
         for name, value in {"METRICS": home, **settings}.items():
             monkeypatch.setenv(f"FIRSTFAULT_{name}", value)
         place = address.format(home=home, port=home.rpartition(":")[2])
         with_live_metrics(parse(stopped()), place, "", authorization=authorization_for(place, load_settings()))
-    return asked[0][2].get("Authorization") if asked else None
+    return asked[0].headers.get("Authorization") if asked else None
 
 
 @pytest.mark.parametrize(
@@ -135,28 +135,28 @@ def test_the_server_of_the_settings_is_shown_who_asks(
 )
 def test_no_other_server_is_shown_who_asks(monkeypatch: pytest.MonkeyPatch, metrics: str) -> None:
     """Another host, scheme or port than those of the settings: the query goes there, the token does not."""
-    with answering(200, matrix()) as (home, asked):
+    with listening(body=matrix()) as (home, asked):
         monkeypatch.setenv("FIRSTFAULT_METRICS", metrics.format(port=home.rpartition(":")[2]))
         monkeypatch.setenv("FIRSTFAULT_METRICS_TOKEN", "s3cret")
         proof = authorization_for(home, load_settings())
         with_live_metrics(parse(stopped()), home, "", authorization=proof)
 
-    assert "Authorization" not in asked[0][2]
+    assert "Authorization" not in asked[0].headers
     assert "s3cret" not in str(asked)
 
 
 def test_a_name_and_password_in_the_address_are_shown_to_it() -> None:
     """And are no part of the host."""
-    with answering(200, matrix()) as (home, asked):
+    with listening(body=matrix()) as (home, asked):
         _, skipped = with_live_metrics(parse(stopped()), home.replace("://", "://me:p%40w@"), "")
 
     assert skipped == ()
-    assert asked[0][2]["Authorization"] == "Basic bWU6cEB3"
+    assert asked[0].headers["Authorization"] == "Basic bWU6cEB3"
 
 
 def test_who_is_not_let_in_is_told_what_proves_who_asks() -> None:
     """The names of the settings, and nothing that they hold."""
-    with answering(401, b"") as (home, _):
+    with listening(401) as (home, _):
         _, (skipped,) = with_live_metrics(parse(stopped()), home, "", authorization="Bearer s3cret")
 
     assert "status 401" in skipped.reason

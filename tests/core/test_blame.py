@@ -127,7 +127,7 @@ def test_addresses_are_not_cut_at_their_dots() -> None:
 def test_what_job_json_says_comes_before_what_logs_say() -> None:
     """Addresses inside of a container may belong to somebody else outside."""
     named = names()
-    named.learn({"10.0.0.2": "node-0", "192.168.0.9": "node-3"}, {1: "node-3", 7: "node-0"})
+    named.learn({"10.0.0.2": "node-0", "192.168.0.9": "node-3"}, {1: "node-3", 7: "node-0"}, {})
 
     assert (named.node("10.0.0.2"), named.node("192.168.0.9")) == ("node-2", "node-3")
     assert (named.of_rank(1), named.of_rank(7), named.of_rank(8)) == ("node-1", "node-0", None)
