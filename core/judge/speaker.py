@@ -26,7 +26,7 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
     What stands unnamed above the only report of a process that failed is said by that process. Its report is no trace
     of its own then, and becomes what it was: clearing up.
     """
-    candidates = _as_raised(parsed, candidates)
+    candidates = _as_raised(parsed, [replace(one, nodes=(), ranks=()) if is_of_any(one) else one for one in candidates])
     alone = [(rank, one.row) for rank, one in exits.of_rank.items() if one.code and one.row is not None]
     if len(alone) != 1 or len(exits.failed) != 1:
         return tuple(candidates)

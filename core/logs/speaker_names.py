@@ -35,7 +35,9 @@ _NODE_AND_COUNT = (
     re.compile(rb"(?P<node>" + _HOST + rb"):(?:r|rank)?(?P<rank>[0-9]{1,6})"),
     re.compile(rb"(?P<node>" + _HOST + rb")\[(?P<rank>[0-9]{1,6})"),
     re.compile(rb"(?P<node>" + _HOST + rb")[.](?P<rank>[0-9]{1,6})"),
-    re.compile(rb"[A-Za-z]{1,16}[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?@(?P<node>" + _HOST + rb")"),  # m0/4@gpu-7
+    re.compile(
+        rb"(?!(?i:stage))[A-Za-z]{1,16}[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?@(?P<node>" + _HOST + rb")"
+    ),  # m0/4@gpu-7
 )
 _AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>" + _HOST + rb")")  # stage3@gpu-7
 _DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec", re.IGNORECASE)
