@@ -66,7 +66,7 @@ def _new_events(parsed: Parsed, ending: Ending) -> list[int]:
         if template.block or (fact is not None and fact.known) or (parsed.iterations.of_row[rows] < last).any():
             continue
         time = table.time[rows]
-        until = ending.stopped - SECOND if ending.stopped is not None else np.iinfo(np.int64).max
+        until = ending.stopped - SECOND if ending.ordered and ending.stopped is not None else np.iinfo(np.int64).max
         if not (time[time != NO_TIME] > until).any():  # what is said in the second of the stop is said because of it
             new.append(event)
     return new[:MAX_ROWS]

@@ -125,3 +125,36 @@ def test_a_traceback_in_one_line_that_is_too_long_to_be_kept_is_a_line() -> None
     found = said(f'{{"exception": "Traceback (most recent call last):\\n{frames}\\nValueError: boom"}}', "after")
 
     assert not any(one.text.startswith("¶") for one in found)
+
+
+def test_a_panic_of_rust_is_called_by_what_it_says() -> None:
+    """std/src/panicking.rs: the place, the message below it, and how to get a backtrace."""
+    new = said(
+        "thread 'main' (1121) panicked at src/ring.rs:28:67:",
+        "index out of bounds: the len is 512 but the index is 700",
+        "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        "shard 0: bye",
+    )
+    old = said("thread 'main' panicked at 'index out of bounds: the len is 3 but the index is 9', src/main.rs:2:5")
+
+    assert next((one.text, one.lines) for one in new) == (
+        "\u00b6 index out of bounds: the len is <NUM> but the index is <NUM>",
+        (1, 2, 3),
+    )
+    assert "panicked at 'index out of bounds" in old[0].text
+
+
+def test_the_backtrace_of_rust_belongs_to_its_panic() -> None:
+    """With RUST_BACKTRACE=1."""
+    (only,) = said(
+        "thread 'tokio-runtime-worker' panicked at src/net.rs:9:5:",
+        'called `Result::unwrap()` on an `Err` value: Error { kind: UnexpectedEof, message: "unexpected eof" }',
+        "stack backtrace:",
+        "   0: rust_begin_unwind",
+        "             at /rustc/9fc6b431/library/std/src/panicking.rs:665:5",
+        "   1: core::panicking::panic_fmt",
+        "note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.",
+    )
+
+    assert only.lines == (1, 2, 3, 4, 5, 6, 7)
+    assert "UnexpectedEof" in only.text

@@ -527,3 +527,28 @@ def test_who_had_ended_before_the_order_is_not_asked_for_an_answer(odd: list[str
     signs = signs_of(four_nodes(said, status=Status.CANCELLED))
 
     assert [sign.channel for sign in signs if sign.node == "node-2" and sign.channel == "no answer"] == channels
+
+
+@pytest.mark.parametrize(("code", "accused"), [(139, ["node-3"]), (134, []), (1, [])])
+def test_the_only_process_that_crashed_is_at_fault(code: int, accused: list[str]) -> None:
+    """By an exit code alone: nobody sends SIGSEGV; by SIGABRT ends also who waited in vain."""
+    says = {n: [at(k, f"pass {k} ok (123 ms)") for k in range(1, 20)] for n in range(4)}
+    codes = {"node-0": 3, "node-1": 0, "node-2": 0, "node-3": code}
+    found = diagnose(four_nodes(says, exit_codes=codes), [])
+
+    assert [one.node for one in found.nodes] == accused
+
+
+def test_an_order_without_a_time_clears_no_job() -> None:
+    """It may have come hours after the line above it; with the end in job.json it is known."""
+    says = {
+        n: [*(at(k, f"step {k}/900 loss 2.5") for k in range(1, 40)), *raised("KeyboardInterrupt")] for n in range(4)
+    }
+    unknown = diagnose(four_nodes(says, status=Status.CANCELLED), [])
+    known = diagnose(
+        four_nodes(says, status=Status.CANCELLED, start="2026-11-21T04:00:00Z", end="2026-11-21T04:00:40Z"), []
+    )
+
+    assert (unknown.scope, unknown.confidence) == (Scope.JOB, Confidence.WEAK)
+    assert "no clock tells whether it still made progress" in unknown.headline
+    assert known.scope is Scope.NONE

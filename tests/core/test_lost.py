@@ -49,3 +49,17 @@ def test_who_was_told_to_end_is_not_lost(codes: dict[str, int]) -> None:
     found = diagnose(completed(dict.fromkeys(("node-0", "node-1", "node-3"), 0) | codes), [])
 
     assert (found.scope, found.headline) == (Scope.NONE, "The job completed; nothing to diagnose.")
+
+
+BEGINS = ("loading weights", "reading shard 2", "joined the others")
+
+
+@pytest.mark.parametrize(("again", "expected"), [(BEGINS, []), ((), ["node-2"])])
+def test_who_says_again_what_it_said_first_was_started_again(again: tuple[str, ...], expected: list[str]) -> None:
+    """Below the report of its end; whose restart nobody reports."""
+    killed = "run.sh: line 3:  4727 Killed                  python train.py"  # bash
+    made = steps(30, total=30)
+    says = dict.fromkeys((0, 1, 3), made) | {2: [*BEGINS, *made[:12], killed, *again]}
+    found = diagnose(four_nodes(says, status=Status.COMPLETED), [])
+
+    assert nodes(found) == expected

@@ -241,3 +241,19 @@ def test_an_outcome_is_told_by_the_lines_of_its_rule() -> None:
     ]
 
     assert [pair for pair in told if pair[0] is not pair[1]] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "rank"),
+    [
+        ("bash: line 1: 30629 Killed                  RANK=1 WORLD_SIZE=3 python train.py", 1),
+        ("run.sh: line 9:  4727 Killed                  python train.py --rank 2", 2),
+        ("run.sh: line 9:  4727 Killed                  NODE_RANK=3 python train.py --node_rank=3", None),
+    ],
+)
+def test_the_command_of_a_process_that_ended_tells_its_rank(line: str, rank: int | None) -> None:
+    """bash prints it; a node's rank is none of a process."""
+    process = process_of(line)
+
+    assert process is not None
+    assert (process.rank, process.signal) == (rank, 9)

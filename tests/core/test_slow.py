@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pytest
 
 from core.course.shift import find_shift
 from core.diagnose import diagnose
@@ -106,3 +107,41 @@ def test_parts_of_twenty_steps_are_seconds_too() -> None:
     found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
 
     assert [one.node for one in found.nodes] == ["node-1"]
+
+
+def test_what_only_counts_up_is_no_part_of_a_step() -> None:
+    """``it 41`` rises on all ranks, and explains nothing; what the others measure of waiting does."""
+    said = {
+        rank: [
+            at(n + (0 if n < 21 else 3 * (n - 20)), f"it {n} L=2.{n} bw {0.01 if n < 21 or rank == 1 else 3.0}")
+            for n in range(1, 41)
+        ]
+        for rank in range(4)
+    }
+    found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == ["node-1"]
+
+
+def took(n: int, slow: object) -> int:
+    """Milliseconds of a part that takes longer from the twentieth step on, or does not."""
+    return (400 if n > 20 and slow else 10) + (7 * n) % 5
+
+
+@pytest.mark.parametrize("parts", ["read/comp/comm = {own}/20/{rest} ms", "read {own} comp 20 comm {rest} ms"])
+def test_parts_that_share_a_name_or_a_unit_are_read_one_by_one(parts: str) -> None:
+    """Names and values in two rows; or a unit behind the last of them."""
+    said = {
+        rank: [
+            at(
+                0.1 * n + (0 if n < 21 else 0.4 * (n - 20)),
+                f"step {n} loss 2.5 " + parts.format(own=took(n + rank, rank == 3), rest=took(n + rank, rank != 3)),
+            )
+            for n in range(1, 61)
+        ]
+        for rank in range(4)
+    }
+    found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == ["node-3"]
+    assert "read ms rose" in found.nodes[0].because

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.logs.speaker_names import Name, are_made_alike, find_reading
+from core.logs.speaker_names import Name, are_made_alike, count_all, find_reading
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,18 @@ def test_machines_are_called_alike() -> None:
     assert are_made_alike([b"r-fra", b"r-ams"])
     assert not are_made_alike([b"forward-pass", b"backward-pass"])
     assert not are_made_alike([b"train", b"valid"])
+
+
+def test_names_that_count_all_ranks_are_speakers_however_seldom() -> None:
+    """A machine and a rank each, and no rank left out."""
+    assert count_all([b"cu-07/0", b"cu-08/1", b"cu-10/2"])
+    assert not count_all([b"cu-07/0", b"cu-08/2", b"cu-10/3"])
+    assert not count_all([b"cu-07/0", b"cu-07/1"])
+
+
+def test_a_machine_may_be_called_like_a_day() -> None:
+    """Beside others that are not."""
+    reading = find_reading([b"sun", b"moon", b"mars"])
+
+    assert reading is not None
+    assert reading.read(b"sun") == Name(b"sun")

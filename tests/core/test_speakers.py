@@ -218,3 +218,14 @@ def test_streams_of_one_process_have_one_speaker() -> None:
     table = parse(job({name: lines(*said) for name, said in numbered.items()})).table
 
     assert {origin.node for origin in table.origins} == {"mz0", "mz1", "mz2"}
+
+
+def test_files_whose_lines_have_the_word_of_their_name_are_signed() -> None:
+    """A hub and its workers, which say different things; what stands beside them is theirs."""
+    said = {f"{name}.log": [at(k, f"{name} work: pass {k} ok") for k in range(9)] for name in ("eta", "iota")}
+    said["zeta.log"] = [at(k, f"zeta hub: {k} sums of all") for k in range(9)]
+    said["iota.err"] = ["Illegal division by zero at pegs.pl line 29, <GEN0> line 42."]  # perldiag
+    table = parse(job({name: lines(*texts) for name, texts in said.items()})).table
+
+    assert table.nodes == ("eta", "iota", "zeta")
+    assert {origin.node for origin in table.origins} == {"eta", "iota", "zeta"}

@@ -80,3 +80,12 @@ def test_a_clock_that_begins_at_zero_counts_from_the_jobs_start() -> None:
 
     assert dated(start) == [start + second, start + 5 * second]
     assert dated(start - start % DAY) == [start - start % DAY + second, start - start % DAY + 5 * second]
+
+
+def test_a_column_of_seconds_since_1970_is_a_clock_whatever_it_is_called() -> None:
+    """``unix``, ``when``: its numbers rise, and each means a time of this century."""
+    rows = b"unix,it,t_calc\n1795348800.5,1,0.2\n1795348801.5,2,0.2\n1795348802.5,3,0.3\n"
+    seeds = b"seed,it,t_calc\n1795348802,1,0.2\n1795348801,2,0.2\n1795348800,3,0.3\n"
+
+    assert shown(rows)[1] == "2026-11-22T12:00:00.500000Z it=1 t_calc=0.2"
+    assert shown(seeds)[1] == "it=1 seed=1795348802 t_calc=0.2"

@@ -151,3 +151,25 @@ def test_a_name_before_each_line_is_taken_off_so_that_what_stands_behind_begins_
 
     assert {line.split(b"\x1e")[1] for line in found} == {b"node=dgx02", b"node=dgx05", b"node=dgx06"}
     assert b"\x1enode=dgx06\x1e[rank6]: Traceback (most recent call last):" in found
+
+
+def test_bars_without_blanks_part_a_head() -> None:
+    """A role with its rank and the world, at a machine."""
+    said = [f"12:00:{n:02}|I|m{r}/3@ki-{r + 2}|kelp|beat {n} nll 3.5\n".encode() for n in range(9) for r in range(3)]
+
+    assert labels(b"".join(said)) == {b"node=ki-2\x1frank=0", b"node=ki-3\x1frank=1", b"node=ki-4\x1frank=2"}
+
+
+def test_brackets_in_every_line_hold_a_name_however_it_is_made() -> None:
+    """Names of rivers, in the lines of all."""
+    said = [f"12:00:{n:02} [INFO ] Knoten ({name}): Runde {n}\n".encode() for n in range(9) for name in ("isar", "inn")]
+
+    assert labels(b"".join(said)) == {b"node=isar", b"node=inn"}
+
+
+def test_a_leader_that_says_nearly_all_is_told_from_the_others() -> None:
+    """They count all ranks, each on a machine of its own."""
+    joins = [f"12:00:00 cu-0{r}/{r}: joining as {r} of 3\n".encode() for r in range(3)]
+    leads = [f"12:00:{n:02} cu-00/0: it {n} loss 2.5\n".encode() for n in range(1, 40)]
+
+    assert labels(b"".join((*joins, *leads))) == {f"node=cu-0{r}\x1frank={r}".encode() for r in range(3)}

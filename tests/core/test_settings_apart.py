@@ -1,0 +1,34 @@
+"""Which node runs with another setting, where the ranks did not do the same."""
+
+from core.job import Job
+from tests.support.jobs import at, four_nodes, lost, signs_of
+
+# gloo/transport/tcp/pair.cc of PyTorch 2.13, as libstdc++ prints it
+SIZES = (
+    "terminate called after throwing an instance of 'gloo::EnforceNotMet'",
+    "  what():  [enforce fail at /gloo/transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 3072 vs 2048. ",
+)
+
+
+def config(hidden: int, rate: float = 0.1) -> str:
+    return at(0, f"config /srv/run.toml: {{'model': {{'feats': 24, 'hidden': {hidden}}}, 'rate': {rate}}}")
+
+
+def odd(one: Job) -> list[str]:
+    return [sign.because for sign in signs_of(one) if "runs with" in sign.because]
+
+
+def test_the_only_node_with_another_value_is_told() -> None:
+    """Whoever gets its message first is the one that complains."""
+    says = {n: [config(48 if n == 2 else 32), *(SIZES if n == 0 else lost(0))] for n in range(4)}
+
+    assert odd(four_nodes(says)) == ["node-2 runs with hidden=48, 3 others with hidden=32."]
+
+
+def test_values_that_each_has_for_itself_tell_nothing() -> None:
+    """And where nobody says that the ranks did different things, settings may differ."""
+    apart = {n: [config(32 + n), *(SIZES if n == 0 else lost(0))] for n in range(4)}
+    healthy = {n: [config(48 if n == 2 else 32), *lost(0)] for n in range(4)}
+
+    assert odd(four_nodes(apart)) == []
+    assert odd(four_nodes(healthy)) == []

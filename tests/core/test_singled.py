@@ -1,0 +1,71 @@
+"""Who is singled out while a job stands still: by a name in others' new lines, or by being left out of a list."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.nodes.aliases import find_aliases
+from tests.support.jobs import at, job, lines, parse, signs_of
+
+NODES = ("ps-0", "tr-0", "tr-1", "tr-2")
+
+
+def stands_still(*waits: str, ends: str = "") -> Job:
+    """A server and three trainers that come to round 9; then the server says these lines, each four seconds."""
+    files = {
+        f"tr-{n}.log": lines(at(0, f"trainer {n} here"), *(at(k, f"round {k} busy 20 ms") for k in range(1, 10)))
+        for n in range(3)
+    }
+    server = [at(0, "server up"), *(at(k, f"step {k} of 90 closed") for k in range(1, 10))]
+    said = [at(20 + 4 * k, text) for k, text in enumerate(waits)]
+    files["ps-0.log"] = lines(*server, *said, *([at(60, ends)] if ends else []))
+    return job(dict(files), nodes=NODES, status=Status.CANCELLED)
+
+
+def named(one: Job) -> list[str]:
+    return [sign.node for sign in signs_of(one) if "alone" in sign.because and sign.channel == "named"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "still open, outstanding: trainer-1@tr-1",
+        "waiting for Trainer 1 since 6 s",
+        "2/3 parts: r9.tr-0.npy r9.tr-2.npy",
+        "have trainer[0] trainer[2]",
+    ],
+)
+def test_whom_new_lines_name_alone_or_alone_leave_out_is_waited_for(text: str) -> None:
+    """By its name, within a file's name, or by what it calls itself."""
+    one = stands_still(*[text] * 3)
+
+    assert named(one) == ["tr-1"]
+    assert [node.node for node in diagnose(one, []).nodes] == ["tr-1"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("tr-1 sent its part",),
+        ("tr-0 sent its part", "tr-1 sent its part", "tr-2 sent its part"),
+        ("step 9 of 90 is open", "step 9 of 90 is open"),
+    ],
+)
+def test_what_is_said_once_or_of_each_in_turn_tells_of_none(texts: tuple[str, ...]) -> None:
+    """Who takes leave of a peer names it as well."""
+    assert named(stands_still(*texts)) == []
+
+
+def test_what_was_said_while_the_job_made_progress_tells_of_none() -> None:
+    """A leader's line about one peer in every round is no waiting for it."""
+    files = {f"tr-{n}.log": lines(*(at(k, f"round {k} busy 20 ms") for k in range(1, 10))) for n in range(3)}
+    files["ps-0.log"] = lines(*(at(k * 2, f"step {min(k, 9)} of 90 closed, slowest tr-1") for k in range(1, 30)))
+
+    assert named(job(dict(files), nodes=NODES, status=Status.CANCELLED)) == []
+
+
+def test_nodes_are_known_by_what_they_call_themselves() -> None:
+    """A word with a number of its own in the first lines of each; a round's number is the same everywhere."""
+    aliases = find_aliases(parse(stands_still()))
+
+    assert aliases == {("trainer", n): f"tr-{n}" for n in range(3)}
