@@ -22,7 +22,9 @@ def replies(scene: Scene, answer: Message) -> list[Message]:
 
 
 def lines(reply: Message) -> list[str]:
-    return reply.all_text.removeprefix(reply.text).strip().splitlines()
+    """What it says, without the label of the button below it."""
+    said = reply.all_text.removeprefix(reply.text).strip().splitlines()
+    return said[:-1] if said[-1] == "Lines" else said
 
 
 def test_a_question_in_the_thread_is_answered_without_a_mention(scene: Scene, answer: Message) -> None:
