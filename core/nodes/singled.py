@@ -14,6 +14,7 @@ from core.course.pace import SECOND
 from core.events.text import read_rows
 from core.facts import fact_of
 from core.judge.ending import Ending
+from core.judge.rank import quote
 from core.logs.lines import NO_TIME
 from core.nodes.blame import Names
 from core.nodes.sign import Sign, short
@@ -82,5 +83,5 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         left = set(parsed.nodes) - named - {speaker}
         one = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
         for node in one:
-            found[node].append((speaker or "a log", text.strip()))
+            found[node].append((speaker or "a log", quote(text)))
     return found
