@@ -14,8 +14,8 @@ from core.shares import MAJORITY
 FIRST_LINES = 8  # of each voice: who it is, a process says when it begins
 MIN_NAMED = 2  # nodes that call themselves so, beside a server that may not
 MAX_NODES = 1024  # as many as are read in a tenth of a second
-# A word of letters with a number of its own behind it: not behind a dot or in a longer word, as versions and names are
-ALIAS = re.compile(r"(?<![\w.-])([^\W\d_]{2,16})(?:[ =:#_-]|[ =:]{0,2}[\[(])(\d{1,4})(?![\w.:/-]*\d)")
+# A word of letters with a number of its own behind it, as in process 1/3: not in a longer word, a version or a path
+ALIAS = re.compile(r"(?<![\w.-])([^\W\d_]{2,16})(?:[ =:#_-]|[ =:]{0,2}[\[(])(\d{1,4})(?![\w.:-]*\d)(?!/\d+[/.])")
 
 Alias = tuple[str, int]
 

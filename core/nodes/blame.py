@@ -19,6 +19,7 @@ from core.processes import process_of
 _WORD = re.compile(r"[\w.-]+")
 _RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
 _PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=", "pid: 9140" and "Worker PID: 9140"
+_PROCESSES = ("rank", "process", "task")
 _PART = re.compile(r"[A-Za-z0-9-]+")  # of a word: of a file's name
 _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
@@ -77,8 +78,9 @@ class Names:
         return name if name and may_belong and is_node else None
 
     def of_rank(self, rank: int) -> str | None:
-        """The node of a global rank."""
-        return self._ranks.get(rank)
+        """The node of a global rank; of a process by its number, where nodes tell those of their own."""
+        called = (self._aliases.get((word, rank)) for word in _PROCESSES)
+        return self._ranks.get(rank) or next((node for node in called if node is not None), None)
 
     def mentioned(self, text: str) -> str | None:
         """The first node whose name stands in a text as a word; one before the first colon only if no other does.

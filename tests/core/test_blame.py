@@ -224,3 +224,11 @@ def test_a_cycle_of_blame_accuses_nobody() -> None:
 def test_a_line_speaks_of_whom_it_names_behind_its_speaker(said: str, node: str | None) -> None:
     """Syslog puts the speaker before the first colon; a line that names nobody else speaks of that one."""
     assert names().mentioned(said) == node
+
+
+def test_the_number_of_a_process_is_known_where_nodes_tell_theirs() -> None:
+    """``process 1/3 on gpu-b`` in each log; JAX's coordination service says task 1."""
+    named = names(node_ranks={})
+    named.learn({}, {}, {("process", 7): "node-2", ("round", 8): "node-3"})
+
+    assert (named.of_rank(7), named.of_rank(8)) == ("node-2", None)
