@@ -7,11 +7,15 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
+import numpy as np
+
+from core.events.table import rows_by
 from core.events.text import read_rows
 from core.parsed import Parsed
 from core.shares import MAJORITY
 
 FIRST_LINES = 8  # of each voice: who it is, a process says when it begins
+FIRST_ROWS = 512  # of each file, in which these are: several may write to one
 MIN_NAMED = 2  # nodes that call themselves so, beside a server that may not
 MAX_NODES = 1024  # as many as are read in a tenth of a second
 # A word of letters with a number of its own behind it, as in process 1/3: not in a longer word, a version or a path
@@ -29,14 +33,18 @@ def find_aliases(parsed: Parsed) -> dict[Alias, str]:
     if not MIN_NAMED <= len(table.nodes) <= MAX_NODES:
         return {}
     first: dict[str, list[int]] = defaultdict(list)
-    for voice, origin in enumerate(table.origins):
-        if origin.node:
-            said = table.rows_of_voices([voice])
-            first[origin.node] += said[table.head[said]][:FIRST_LINES].tolist()
+    for file in np.unique(table.file_of_voice).tolist():
+        whole = table.rows_of_file(file)
+        rows = np.arange(whole.start, min(whole.stop, whole.start + FIRST_ROWS))
+        rows = rows[table.head[rows]]
+        for voice, places in rows_by(table.voice[rows], np.arange(len(rows))):
+            node = table.origins[voice].node
+            if node:
+                first[node] += rows[places[:FIRST_LINES]].tolist()
     texts = read_rows(parsed.files, table, sorted(row for rows in first.values() for row in rows))
     own: dict[str, dict[str, int]] = defaultdict(dict)
-    for node, rows in sorted(first.items()):
-        for row in sorted(rows):
+    for node, lines in sorted(first.items()):
+        for row in sorted(lines):
             for word, number in ALIAS.findall(texts.get(row, "")):
                 own[word.lower()].setdefault(node, int(number))
     return {

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.course.pace import SECOND
+from core.events.table import EventTable
 from core.events.text import read_rows
 from core.facts import fact_of
 from core.judge.ending import Ending
@@ -57,20 +58,26 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
 def _new_events(parsed: Parsed, ending: Ending) -> list[int]:
     """Messages that are said since the last iteration alone, before any stop, and of which no fact is known."""
     table, last = parsed.table, parsed.iterations.last
-    if last is None:
+    few = [
+        event for event, heads in enumerate(table.heads.tolist()) if 0 < heads <= MAX_ROWS and _may_wait(table, event)
+    ]
+    if last is None or not few:
         return []
-    new = []
-    few = [event for event, heads in enumerate(table.heads.tolist()) if 0 < heads <= MAX_ROWS]
-    for event, rows in table.rows_of(few).items() if few else ():
-        template = table.templates[event]
-        fact = fact_of(template.sample, block=template.block)
-        if template.block or (fact is not None and fact.known) or (parsed.iterations.of_row[rows] < last).any():
-            continue
-        time = table.time[rows]
-        until = ending.stopped - SECOND if ending.ordered and ending.stopped is not None else np.iinfo(np.int64).max
-        if not (time[time != NO_TIME] > until).any():  # what is said in the second of the stop is said because of it
-            new.append(event)
-    return new[:MAX_ROWS]
+    said = table.rows_of(few)
+    rows = np.concatenate(list(said.values()))
+    early = parsed.iterations.of_row[rows] < last
+    if ending.ordered and ending.stopped is not None:  # what is said in the second of the stop is said because of it
+        early |= (table.time[rows] != NO_TIME) & (table.time[rows] > ending.stopped - SECOND)
+    ends = np.cumsum([len(one) for one in said.values()])
+    told = zip(said, np.split(early, ends[:-1]), strict=True)
+    return [event for event, before in told if not before.any()][:MAX_ROWS]
+
+
+def _may_wait(table: EventTable, event: int) -> bool:
+    """Whether nobody knows what a message means."""
+    template = table.templates[event]
+    fact = None if template.block else fact_of(template.sample, block=False)
+    return not template.block and (fact is None or not fact.known)
 
 
 def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
