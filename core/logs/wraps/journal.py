@@ -10,7 +10,7 @@ import re
 
 from core.logs.units import is_daemon
 from core.logs.wraps.forms import Cut, Kind, Run
-from core.logs.wraps.peeled import Peeled, Wrap, always, usual
+from core.logs.wraps.peeled import Peeled, Wrap, usual
 from core.logs.wraps.stamps import NO_STAMP, RFC3339, SYSLOG, Stamp, epoch, iso, stamp_of, syslog_of, tokens_of
 
 _HOST = rb" (?P<host>[A-Za-z0-9][\w.-]{0,253})"
@@ -90,4 +90,10 @@ def _cut(line: bytes) -> Cut | None:
 
 _DIGIT = re.compile(rb"[0-9]")
 
-fit = usual(Wrap("journal", peel, continues=always, cut=_cut))
+
+def _is_indented(line: bytes) -> bool:
+    """How journalctl prints the further lines of a message (src/shared/logs-show.c): others come from elsewhere."""
+    return line[:1] in (b" ", b"\t") or not line.strip()
+
+
+fit = usual(Wrap("journal", peel, continues=_is_indented, cut=_cut))
