@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.core.test_origins_of_labels import LAYOUTS as OF_LABELS
 from tests.support.origins import NAMES_ONLY, TWO_NODES, Layout, Who, by_name, origins, who
 
 # Its name, what job.json says, and for each file and prefix who speaks there.
@@ -291,7 +292,7 @@ LAYOUTS: list[Layout] = [
 ]
 
 
-@by_name(LAYOUTS)
+@by_name([*LAYOUTS, *OF_LABELS])
 def test_a_layout_tells_who_spoke(manifest: dict[str, Any], voices: list[tuple[str, bytes, Who]]) -> None:
     """Node, rank, local rank and attempt as the layout tells them; what it does not tell is None."""
     found = origins([(file, prefix) for file, prefix, _ in voices], manifest)
@@ -299,7 +300,7 @@ def test_a_layout_tells_who_spoke(manifest: dict[str, Any], voices: list[tuple[s
     assert [who(origin) for origin in found] == [expected for _, _, expected in voices]
 
 
-@by_name(LAYOUTS)
+@by_name([*LAYOUTS, *OF_LABELS])
 def test_the_order_of_files_changes_nobodys_origin(
     manifest: dict[str, Any], voices: list[tuple[str, bytes, Who]]
 ) -> None:

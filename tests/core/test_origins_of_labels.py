@@ -1,8 +1,6 @@
 """Who spoke, by what stands before a line: the labels of launchers, collectors and loggers."""
 
-from typing import Any
-
-from tests.support.origins import TWO_NODES, Layout, Who, by_name, origins, who
+from tests.support.origins import TWO_NODES, Layout
 
 # Its name, what job.json says, and for each file and prefix who speaks there.
 LAYOUTS: list[Layout] = [
@@ -235,21 +233,3 @@ LAYOUTS: list[Layout] = [
     ),
     ("torchrun's [defaultN] of an unknown node", {}, [("agent.log", b"[default1]:", (None, None, 1, 0))]),
 ]
-
-
-@by_name(LAYOUTS)
-def test_a_layout_tells_who_spoke(manifest: dict[str, Any], voices: list[tuple[str, bytes, Who]]) -> None:
-    """Node, rank, local rank and attempt as the layout tells them; what it does not tell is None."""
-    found = origins([(file, prefix) for file, prefix, _ in voices], manifest)
-
-    assert [who(origin) for origin in found] == [expected for _, _, expected in voices]
-
-
-@by_name(LAYOUTS)
-def test_the_order_of_files_changes_nobodys_origin(
-    manifest: dict[str, Any], voices: list[tuple[str, bytes, Who]]
-) -> None:
-    """What one file tells of another does not depend on which was read first."""
-    said = [(file, prefix) for file, prefix, _ in voices]
-
-    assert origins(said[::-1], manifest)[::-1] == origins(said, manifest)
