@@ -24,6 +24,7 @@ MAX_ITERATIONS = 20
 MAX_ODD = 3
 ONSET = 0.97  # score of where a slowdown began: what made the job slow happened there, not where it was ended
 SINCE = 1.0  # of where a suspect left the others: what broke by then follows from that
+NAMED = 0.98  # of that which the first error names itself: its program knew which one it was in
 LAST = 0.95  # score of the last complete iteration: certain, but a number that broke before it says more
 
 
@@ -77,30 +78,35 @@ def iteration_evidence(
     suspects: Sequence[Suspicion],
 ) -> tuple[IterationEvidence, ...]:
     """The last complete iteration, since when the job was slow or a suspect apart, and those unlike the ten before."""
-    iterations = parsed.iterations
-    if iterations.last is None:
-        return ()
-    planned = f", of {iterations.total} planned" if iterations.total else ""
-    roots = [
-        ids[one.event] for one in telling if one.role is Role.ROOT and iterations.last in iterations.of_row[one.rows]
-    ]
-    last = (
-        LAST,
-        iterations.last,
-        f"Iteration {iterations.last} is the last that any rank completed{planned}.",
-        tuple(roots),
-    )
     since = {sign.iteration: sign.because for one in suspects for sign in one.signs if sign.iteration is not None}
     others: list[tuple[float, int, str, tuple[str, ...]]] = []
     others += [(SINCE, iteration, _sentence(because), ()) for iteration, because in since.items()]
+    others += [
+        (NAMED, one.iteration, f"The first error names iteration {one.iteration} itself.", (ids[one.event],))
+        for one in telling[:1]
+        if one.iteration is not None and one.iteration != parsed.iterations.last
+    ]
+    last = _last_complete(parsed, telling, ids)
     others += [(one.score, one.iteration, _sentence(one.because), ()) for one in odd[:MAX_ODD]]
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
         others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
-    ordered = sorted((last, *others), key=lambda entry: -entry[0])
+    ordered = sorted((*last, *others), key=lambda entry: -entry[0])
     return tuple(
         IterationEvidence(id=f"I{n}", score=score, because=because, iteration=number, events=events)
         for n, (score, number, because, events) in enumerate(ordered, start=1)
     )
+
+
+def _last_complete(
+    parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str]
+) -> list[tuple[float, int, str, tuple[str, ...]]]:
+    """The last complete iteration, and the roots that were said in it; nothing where none is counted."""
+    last, total = parsed.iterations.last, parsed.iterations.total
+    if last is None:
+        return []
+    of_row, planned = parsed.iterations.of_row, f", of {total} planned" if total else ""
+    roots = [ids[one.event] for one in telling if one.role is Role.ROOT and last in of_row[one.rows]]
+    return [(LAST, last, f"Iteration {last} is the last that any rank completed{planned}.", tuple(roots))]
 
 
 def slowdown(slow: Slowdown) -> str:

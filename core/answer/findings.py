@@ -29,7 +29,7 @@ COLLECT = "Collect stacks of all ranks before the next one is ended (py-spy dump
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the evidence comes to."""
+    """What the evidence comes to. stop: what told first of a stop from outside, where no direct trace does."""
 
     scope: Scope
     confidence: Confidence
@@ -37,6 +37,7 @@ class Verdict:
     why: tuple[str, ...]
     suspects: tuple[Suspicion, ...]
     checks: tuple[str, ...]
+    stop: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,16 @@ class Findings:
         """Where in its course the job failed, for a headline."""
         if self.stage is Stage.UNKNOWN:
             return ""
+        return f" during {self.stage.value}{'' if self.stage in BEFORE_TRAINING else self._iteration}"
+
+    @property
+    def _iteration(self) -> str:
+        """The iteration that the leading root names, else the one completed last."""
+        named = self.roots[0].iteration if self.roots else None
+        if named is not None:
+            return f", in iteration {named}"
         last = self.parsed.iterations.last
-        after = f", after iteration {last}" if last is not None and self.stage not in BEFORE_TRAINING else ""
-        return f" during {self.stage.value}{after}"
+        return f", after iteration {last}" if last is not None else ""
 
 
 def is_troubled(found: Findings) -> bool:

@@ -74,7 +74,7 @@ def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate,
 
     Of a job that completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
     """
-    roots = telling_roots(candidates)
+    roots = telling_roots(candidates) or verdict.stop
     if verdict.scope is Scope.NONE and not (roots and verdict.checks):
         return ()
     return (*roots, *[one for one in candidates if one.role is Role.PROPAGATED][:MAX_TOLD])

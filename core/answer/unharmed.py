@@ -21,10 +21,12 @@ from core.course.pace import SECOND
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
+from core.judge.rank import first_time
 from core.judge.ranks import last_words, ranks_of_nodes
 from core.kinds import Kind
 from core.live.findings import duration
-from core.model import Confidence, Scope
+from core.logs.lines import NO_TIME
+from core.model import Confidence, Role, Scope
 from core.nodes.lost import Lost, find_lost
 from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
@@ -159,6 +161,7 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
         (_steady(ending), *(("By job.json it was stopped from outside.",) if cancelled else ()), *outside),
         (),
         ("Ask who stopped it and why; the logs show no fault before that.",),
+        _first_orders(found),
     )
 
 
@@ -174,7 +177,25 @@ def _stopped_at_an_unknown_pace(found: Findings, told: Collection[str]) -> Verdi
         (*filter(None, (orders, cancelled)), _UNDATED, trouble, *_outside(found)),
         (),
         ("Ask who stopped it and why.", COLLECT),
+        _first_orders(found),
     )
+
+
+def _first_orders(found: Findings) -> tuple[Candidate, ...]:
+    """What told first that the job was to stop; what launchers ask of their processes only where nobody was told.
+
+    Tracebacks are how a process left, after it was told.
+    """
+    table = found.parsed.table
+    said = [one for one in found.candidates if not table.templates[one.event].block]
+    told = [one for one in said if one.fact.told_to_stop]
+    orders = told or [one for one in said if one.fact.asks_to_stop]
+    began = min((first_time(table, one) for one in orders), default=NO_TIME)
+    return tuple(
+        one.with_role(Role.ROOT, "the first sign of the stop")
+        for one in orders
+        if first_time(table, one) <= began + AT_ONCE * SECOND
+    )[:MAX_SUSPECTS]
 
 
 def ended_at_once(found: Findings) -> Verdict | None:

@@ -40,7 +40,7 @@ class Candidate:
 
     event: place in the table's templates. rows: head rows that good jobs do not explain; of very many the first and
     last of each voice. count: how many there are. excess: 0..1, how far beyond good jobs (1: they never say it).
-    survived: share of the rows after which the job went on. nodes, ranks: who says it.
+    survived: share of the rows after which the job went on. nodes, ranks: who says it. iteration: that it names itself.
     """
 
     event: int
@@ -57,6 +57,7 @@ class Candidate:
     stage: Stage = Stage.UNKNOWN
     why: str = ""
     quote: str = ""  # the first line that says it, without its time and labels
+    iteration: int | None = None
 
     def with_role(self, role: Role, why: str) -> "Candidate":
         """The same candidate in another role, and the reason."""

@@ -8,6 +8,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from core.course.iterations import Iterations
+from core.course.named import named_iteration
 from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
 from core.events.messages import key_rows, message_rows
 from core.events.table import EventTable
@@ -42,7 +46,11 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
     table = parsed.table
     onset = _onset(table, candidates)
     firsts = read_rows(parsed.files, table, [key_rows(table, first_row(table, one))[0] for one in candidates])
-    told = [_as_raised(parsed, one) for one in candidates]
+    interval = _interval(parsed.iterations)
+    told = [
+        replace(raised, iteration=_named(parsed, raised, interval))
+        for raised in (_as_raised(parsed, one) for one in candidates)
+    ]
     ranked = [
         replace(
             one,
@@ -66,6 +74,21 @@ def _as_raised(parsed: Parsed, one: Candidate) -> Candidate:
         parsed.files, parsed.table, message_rows(parsed.table, first_row(parsed.table, one))[:MAX_FRAMES]
     )
     return replace(one, fact=in_frames(one.fact, [frames[row] for row in sorted(frames)]))
+
+
+def _named(parsed: Parsed, one: Candidate, interval: int) -> int | None:
+    """The iteration that a root names in its own words."""
+    if one.role is not Role.ROOT:
+        return None
+    row = first_row(parsed.table, one)
+    lines = read_rows(parsed.files, parsed.table, key_rows(parsed.table, row))
+    return named_iteration((lines[at] for at in sorted(lines)), int(parsed.iterations.of_row[row]), interval)
+
+
+def _interval(iterations: Iterations) -> int:
+    """Iterations between two that the logs print, as a rule; 0 where fewer than two are printed."""
+    steps = np.diff(np.unique(iterations.numbers))
+    return int(np.median(steps)) if len(steps) else 0
 
 
 def telling_roots(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -163,8 +186,8 @@ def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
         return named
     if trains and _is_writing(fact, said) and (named or stage) is Stage.TRAINING:
         return Stage.CHECKPOINT_SAVING
-    if named is not None or (trains and stage in _BEFORE_TRAINING):
-        return Stage.TRAINING  # who fails after an iteration has loaded all that is loaded before
+    if named is not None or ((trains or candidate.iteration is not None) and stage in _BEFORE_TRAINING):
+        return Stage.TRAINING  # who fails in or after an iteration has loaded all that is loaded before
     early = stage in _BEFORE_TRAINING or (stage is Stage.TRAINING and not trains)
     if early and fact.kind in _FILE_KINDS and (of_path := stage_of_path(said)) is not None:
         return of_path
