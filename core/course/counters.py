@@ -6,10 +6,11 @@ have in common is what the number does. Only asked where no line is in words of 
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.events.table import EventTable
 from core.events.text import read_rows
@@ -54,12 +55,22 @@ class CountingEvent(NamedTuple):
     read: re.Pattern[str]
 
 
-def find_counter(table: EventTable, files: Mapping[str, LogFile]) -> CountingEvent | None:
-    """What counts iterations: the likeliest number of those that rise; None where none does."""
+def find_counter(
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    among: NDArray[np.intp] | None = None,
+    counted: Collection[int] = (),
+) -> CountingEvent | None:
+    """What counts iterations: the likeliest number of those that rise; None where none does.
+
+    Args:
+        among: voices that are listened to; None for all.
+        counted: iterations that others count.
+    """
     found = [
         (quality, int(table.heads[event]), -place, event)
-        for event, voice in _often(table)
-        for place, quality in _rising(_texts(table, files, event, voice))
+        for event, voice in _often(table, among)
+        for place, quality in _rising(_texts(table, files, event, voice), counted)
     ]
     if not found:
         return None
@@ -67,10 +78,11 @@ def find_counter(table: EventTable, files: Mapping[str, LogFile]) -> CountingEve
     return CountingEvent(event, _reader(-place))
 
 
-def _often(table: EventTable) -> Iterator[tuple[int, int]]:
+def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
     """Events that some speaker says often enough, and who says each most; the most frequent first."""
     said = table.said
     order = np.lexsort((said.voice, -said.heads, said.event))
+    order = order if among is None else order[np.isin(said.voice[order], among)]
     first = order[np.append(True, np.diff(said.event[order]) > 0)] if len(order) else order
     speakers = np.bincount(said.event, minlength=len(table.templates))[said.event[first]]
     least = np.where(speakers >= MIN_SPEAKERS, FEW_TIMES, MIN_TIMES)
@@ -90,13 +102,15 @@ def _texts(table: EventTable, files: Mapping[str, LogFile], event: int, voice: i
     return [texts[row] for row in sorted(texts)]
 
 
-def _rising(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _rising(texts: Sequence[str], counted: Collection[int]) -> Iterator[tuple[int, int]]:
     """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations."""
     lines = [list(_COUNT.finditer(text))[:MAX_NUMBERS] for text in texts]
     for place in range(min(map(len, lines), default=0)):
         matches = [line[place] for line in lines]
-        step = _step([int(match[0]) for match in matches])
+        numbers = [int(match[0]) for match in matches]
+        step = _step(numbers)
         quality = _quality(matches, step) if step else 0
+        quality += 2 * (quality > 0 and all(number in counted for number in numbers))
         if quality > LIKELY or (quality == LIKELY and len(texts) >= MIN_TIMES):
             yield place, quality
 

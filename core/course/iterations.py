@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.markers import Markers, find_markers, measures
-from core.course.pace import Course, course_of
+from core.course.pace import Course, course_of, drawn_course
 from core.events.column import Column
 from core.events.table import EventTable, rows_by
 from core.events.text import each_row
@@ -29,7 +29,7 @@ class Iterations:
     of_row: int32 a row, the iteration completed last by the speaker of the row, or by the job where the speaker counts
     none; NO_ITERATION before the first. last: the last complete one of the job; of_rank: of each rank that counts.
     total: how many were planned. series: numbers by iteration, by name. course: when the job reached them.
-    courses: the same of each rank that counts.
+    courses: the same of each rank that counts. drawn: where no line has a clock, when its bar says so, from its start.
     """
 
     of_row: Column
@@ -43,6 +43,7 @@ class Iterations:
     course: Course
     courses: Mapping[int, Course]
     ended: int = NO_TIME  # time of the last marker, in microseconds
+    drawn: Course | None = None
     began: int | None = None  # time at which the last of several runs in the same files began, in microseconds
 
 
@@ -70,6 +71,7 @@ def find_iterations(
         series=_series(table, files, ours, memory),
         course=course_of(ours if clocked is found else clocked),
         courses={rank: course_of(ours.only(mine)) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))},
+        drawn=None if clocked.timed.any() else drawn_course(clocked),
         ended=int(ours.times.max()),
         began=began,
     )

@@ -4,7 +4,7 @@ import re
 import tomllib
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files as package_files
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.counters import find_counter
+from core.course.counters import CountingEvent, find_counter
 from core.events.table import EventTable, rows_by
 from core.events.text import each_row
 from core.job import LogFile
@@ -63,6 +63,7 @@ class Markers:
     rows: sorted. numbers: the iterations. totals: how many are planned, -1 where they do not say. weights: of the
     dialects. voices, messages: as in the table. times: microseconds, by the clock of the line, else by the elapsed time
     of a progress bar behind the clock above its first line, else carried. timed: whether it is one of the first two.
+    elapsed: microseconds that a bar says to have run, -1 where none is drawn.
     """
 
     rows: NDArray[np.intp]
@@ -73,6 +74,7 @@ class Markers:
     messages: NDArray[np.uint32]
     times: NDArray[np.int64]
     timed: NDArray[np.bool_]
+    elapsed: NDArray[np.int64]
 
     def only(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> "Markers":
         """Some of them: a bool for each, or their places."""
@@ -80,7 +82,7 @@ class Markers:
 
     def columns(self) -> tuple[NDArray[Any], ...]:
         """All of it, in this order."""
-        return (self.rows, self.numbers, self.totals, self.weights, self.voices, self.messages, self.times, self.timed)
+        return tuple(getattr(self, field.name) for field in fields(self))
 
 
 def find_markers(
@@ -168,6 +170,11 @@ def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Marker
         found = found.only(found.weights > _LIGHT)
     if len(found.rows) or (counter := find_counter(table, files)) is None:
         return found
+    return read_counter(table, files, limit, counter)
+
+
+def read_counter(table: EventTable, files: Mapping[str, LogFile], limit: int, counter: CountingEvent) -> Markers:
+    """What a message counts whose number rises, and the same message where it is no number any more."""
     dialect = Dialect("a number that rises", _ANY, counter.read, _LIGHT)
     said = _as_numbers(table.templates[counter.event].sample)
     same = [place for place, one in enumerate(table.templates) if _as_numbers(one.sample) == said]
@@ -202,7 +209,7 @@ def _read_events(
     for _, mine in rows_by(voices, np.flatnonzero(drawn)):
         began = (times[mine[0]] - elapsed[mine[0]]) // _SECOND * _SECOND  # a bar counts whole seconds
         times[mine] = began + elapsed[mine]
-    return Markers(rows, numbers, totals, weights, voices, table.message[rows], times, timed | drawn)
+    return Markers(rows, numbers, totals, weights, voices, table.message[rows], times, timed | drawn, elapsed)
 
 
 def _elapsed(text: str) -> int:

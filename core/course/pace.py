@@ -1,7 +1,7 @@
 """How fast a job makes progress: when it reached each iteration, how long a step takes, and how long it paused."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,12 @@ def course_of(marks: Markers) -> Course:
     last = first[ends]  # clocks of bars, and many of lines, count whole seconds
     counts = np.diff(np.append(-1, ends))
     return Course(numbers[last], times[last], marks.rows[known[last]], counts)
+
+
+def drawn_course(marks: Markers) -> Course:
+    """The course by what its bar says to have run, of a job without any clock: from the bar's beginning on."""
+    drawn = marks.only(marks.elapsed >= 0)
+    return course_of(replace(drawn, times=drawn.elapsed, timed=np.ones(len(drawn.rows), np.bool_)))
 
 
 def _as_counted(times: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.beside import find_beside
 from core.course.iterations import Iterations
 from core.course.pace import SECOND
 from core.course.values import seconds_of
@@ -55,20 +56,24 @@ def find_timings(
 ) -> Mapping[str, Values]:
     """Durations by name, rank and iteration; of rates their inverse; and by how much each rank is later.
 
-    Only ranks that count their own iterations are read, and what one that is none tells of the nodes of all.
+    Only ranks that count their own iterations are read, by markers or in words of their own, and what one that is none
+    tells of the nodes of all.
 
     Args:
         node_ranks: ranks of each node, as job.json has them.
     """
-    rank = table.rank_of_voice[iterations.voices]
+    beside = find_beside(table, files, iterations, MOST_ROWS)
+    rank = np.concatenate([table.rank_of_voice[iterations.voices], beside.ranks])
+    marks = np.concatenate([iterations.marks, beside.rows])
+    numbers = np.concatenate([iterations.numbers, beside.numbers])
     chosen = _spread(rank)
     found: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     if len(chosen):
-        number = dict(zip(iterations.marks[chosen].tolist(), chosen.tolist(), strict=True))
-        for row, text in each_row(files, table, np.sort(iterations.marks[chosen])):
+        number = dict(zip(marks[chosen].tolist(), chosen.tolist(), strict=True))
+        for row, text in each_row(files, table, np.sort(marks[chosen])):
             place = number[row]
             for name, value in _pairs(text):
-                found[name][int(rank[place])][int(iterations.numbers[place])] = value
+                found[name][int(rank[place])][int(numbers[place])] = value
     elif alone := {node: ranks[0] for node, ranks in node_ranks.items() if len(ranks) == 1}:
         _add_told_of_nodes(found[STEP_OF_EACH], table, files, iterations, alone)
     kept = {name: found[name] for name in sorted(found) if found[name] and not _counts_up(found[name])}

@@ -21,6 +21,7 @@ from core.judge.durations import Durations
 from core.judge.slowdown import (
     Slowdown,
     clocked_slowdown,
+    drawn_slowdown,
     growing_slowdown,
     growing_work,
     part_slowdown,
@@ -129,7 +130,7 @@ def find_ending(
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
     if pace is None or until is None:
         told, part = told_slowdown(parsed), None if failure is not None else part_slowdown(parsed)
-        slow = told or growing_work(durations, course)
+        slow = told or drawn_slowdown(parsed) or growing_work(durations, course)
         quiet, allowed = _standing(parsed, spans, until)
         return Ending(
             stopped=stopped,

@@ -50,6 +50,13 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
     return max(found, key=lambda slow: slow.after, default=None)
 
 
+def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
+    """The slowdown that a progress bar shows of which no line has a clock."""
+    course = parsed.iterations.drawn
+    pace = course.pace() if course is not None else None
+    return clocked_slowdown(course, pace, None) if course is not None and pace is not None else None
+
+
 def part_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that one rank alone tells of, by a part of a step that it prints."""
     found = []

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from core.course.counters import MAX_READ
+from core.course.timings import LAG
 from tests.support.jobs import at, job, lines, parse
 
 ROUNDS = 12
@@ -90,3 +91,35 @@ def test_a_line_with_fewer_whole_numbers_is_not_tried_with_every_choice_of_them(
 
     assert parse(job({"rank_0.log": lines(*said)})).iterations.last == early + MAX_READ - 1
     assert time.thread_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("leader", "others"),
+    [
+        ("train: {bar}%|##| {n}/300 [00:{n:02d}<02:00, 1.00it/s, loss=0.5]", "t={n} read/comp/comm = 0.0/2.0/0.1 s"),
+        ("progress ep={n} ms=205 norm=2.88", "synced ep={n} own=193"),
+    ],
+    ids=["the leader draws a bar", "the others acknowledge"],
+)
+def test_ranks_tell_their_times_in_words_of_their_own(leader: str, others: str) -> None:
+    """What each rank takes for its part stands in its own lines, which count the same iterations."""
+    files = {
+        f"rank_{rank}.log": lines(*(at(n, says.format(n=n, bar=n // 3)) for n in range(5, 60, 5)))
+        for rank, says in enumerate((leader, others, others, others))
+    }
+    found = parse(job(files))
+    told = {rank for name, of in found.timings().items() if name != LAG for rank in of}
+
+    assert set(found.iterations.of_rank) == {0}
+    assert {1, 2, 3} <= told
+
+
+def test_what_ends_long_before_counts_something_else() -> None:
+    """Ranks that open files at the start count files."""
+    files = {
+        f"rank_{rank}.log": lines(*(at(n, f"opened piece {n}/12 in 0.5") for n in range(ROUNDS)))
+        for rank in range(1, 4)
+    } | {"rank_0.log": lines(*(at(20 + n, f"train: 1%|##| {n}/300 [00:{n:02d}<02:00]") for n in range(5, 60)))}
+    found = parse(job(files))
+
+    assert not {rank for name, of in found.timings().items() if name != LAG for rank in of} & {1, 2, 3}

@@ -203,3 +203,17 @@ def test_a_job_that_completed_slowly_is_told_and_all_ranks_of_one_node_are_few(
 
     assert (found.scope, [node.node for node in found.nodes]) == (scope, accused)
     assert found.confidence is not Confidence.ESTABLISHED
+
+
+@pytest.mark.parametrize(("after", "slow"), [(4, True), (1, False)])
+def test_a_bar_without_any_clock_tells_its_pace(after: int, *, slow: bool) -> None:
+    """tqdm tells how long it has run; when it began, and so whether it hung at its end, nobody tells."""
+    bars, elapsed = [], 0
+    for n in range(2, 62):
+        elapsed += after if n > 31 else 1
+        bars.append(f"{n}%|##        | {n}/100 [{elapsed // 60:02d}:{elapsed % 60:02d}<10:00,  1.00it/s]")
+
+    answer = diagnose(job({"train.err": "\r".join(bars) + "\n"}, status=Status.CANCELLED), [])
+
+    assert ("slow from iteration" in answer.headline) is slow
+    assert answer.confidence is not Confidence.ESTABLISHED

@@ -1,7 +1,7 @@
 """A clock that ``core.logs.lines`` does not read, because others stand before it or its date is written otherwise.
 
 ``[gpu-3] 13:09:54 INFO step 31``, ``rank=3; 1795370040.131; step 31``, ``22.11.2026 13:09:54 step 31``. A bare clock is
-put in front of its line, where it is read; of other ones the time is told beside it.
+put in front of its line, behind the labels of a launcher, where it is read; of others the time is told beside it.
 """
 
 import re
@@ -61,7 +61,9 @@ def _peel(line: bytes, *, day_first: bool) -> Peeled | None:
         before, behind = line[: match.start()], line[match.end() :]
         if before[-1:] == b"[" and behind[:1] == b"]":
             before, behind = before[:-1], behind[1:]
-        return Peeled(clock + b" " + before + behind)
+        labels = _LABELS.match(before)
+        first = labels.end() if labels else 0
+        return Peeled(before[:first] + clock + b" " + before[first:] + behind.lstrip(b" "))
     day, month = (int(match[name]) for name in (("first", "second") if day_first else ("second", "first")))
     whole, _, fraction = clock.partition(b".")
     if match["year"]:

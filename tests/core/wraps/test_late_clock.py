@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from core.logs.label import what_was_said
 from core.logs.lines import BARE, NO_TIME, learn, take_apart
 from tests.support.wrapped_logs import layers, unwrapped
 
@@ -62,3 +63,11 @@ def test_labels_of_launchers_stay_first() -> None:
 def test_durations_and_counts_are_no_clocks(text: str) -> None:
     """How long something took or will take, and large numbers."""
     assert "late clock" not in layers("".join(text.format(n=n) + "\n" for n in range(30)).encode())
+
+
+@pytest.mark.parametrize("label", ["0: ", "[rank2]: "])
+def test_a_clock_in_brackets_leaves_the_label_of_a_launcher_where_it_is_read(label: str) -> None:
+    """``srun --label`` before a logger that prints ``[12:00:03]``: the rank is still the first word."""
+    said = unwrapped(steps(label + "[%H:%M:%S]")).split(b"\n")[3]
+
+    assert what_was_said(said) == f"{label}12:00:03 step 3 loss 2.5".encode()
