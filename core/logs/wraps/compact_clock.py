@@ -16,20 +16,22 @@ from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch
 _CLOCK = re.compile(
     rb"[\[(]?(?:(?P<date>(?:20)?[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01]))[-_T]?"
     rb"(?P<clock>(?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?(?P<zone>Z)?"
-    rb"|(?P<epoch>1[0-9]{9}(?:[0-9]{3})?))[\])]?[:,;|]?(?=[ \t])[ \t]"
+    rb"|(?P<epoch>1[0-9]{9}(?:[0-9]{3})?))[\])]?(?:[:,;|][ \t]?|[ \t])"
 )
 _LEAST = 0.2  # of the lines: a traceback has none, and may be most of a short file
+_MOST = 0.8  # of the lines with a clock: libraries that a program uses write their own
 _LEAST_LINES = 3
 _RISING = 0.9  # of them are not before the one above: several processes write to one file
 _CENTURY, _LONG = b"20", 8  # of a year of two digits; digits of a date whose year has four
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
-    """Such clocks, where no other clock is read."""
+    """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
     said = [one.stamp.text for line in tried if (one := peel(line)) is not None]
-    read = any(first_time(line, 1970) != NO_TIME for line in tried)
-    if read or len(said) < max(_LEAST_LINES, _LEAST * len(tried)) or len(set(said)) < 2:
+    read = sum(first_time(line, 1970) != NO_TIME for line in tried)
+    least = max(_LEAST_LINES, _LEAST * len(tried), _MOST * (len(said) + read))
+    if len(said) < least or len(set(said)) < 2:
         return None
     rising = sum(one <= other for one, other in pairwise(said))
     return Wrap("compact clock", peel) if rising >= _RISING * (len(said) - 1) else None

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from core.logs.lines import mask
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.shared import LEVEL
 from core.logs.wraps.turns import ALWAYS, Said, take_turns
 
-_LINE = re.compile(rb"(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{0,127}) *\| ?")
+_LINE = re.compile(rb"(?!" + LEVEL + rb"\b)(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{0,127}) *\| ?")
 _MOST = 0.9  # of the lines; compose writes no others but how containers ended
 _SAID = 40  # bytes of a message that tell it from another, as in ``heads``
 _BAR = b"|"

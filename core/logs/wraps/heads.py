@@ -13,7 +13,7 @@ from functools import partial
 from core.logs.lines import mask
 from core.logs.speaker_names import Reading, are_made_alike, count_all, find_reading
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speakers import Speakers, peel_all, together
 from core.logs.wraps.turns import ALWAYS, LEAST, Said, names_that_return, take_turns
 
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)"
 )
 _PROSE = re.compile(
-    rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b)"
+    rb"(?!" + LEVEL + rb"\b)"
     rb"(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b)[A-Za-z]{2,}:?",
     re.IGNORECASE,
 )

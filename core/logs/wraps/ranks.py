@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from core.logs.wraps.forms import Cut, Kind, Run, Token
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
-from core.logs.wraps.shared import HEAD, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 
 _RANK = re.compile(
     rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?(?P<closed>[0-9]{1,6}) ?[\])>]"
@@ -17,7 +17,7 @@ _RANK = re.compile(
     re.IGNORECASE,
 )
 _CLOSED = re.compile(rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?[0-9]{1,6} ?[\])>]", re.IGNORECASE)
-_LEVEL = rb"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|[DIWEF])"
+_LEVEL = rb"(?:" + LEVEL + rb"|[DIWEF])"
 # What stands between a clock, a level or the name of a logger and the rank: no word of prose.
 _BEFORE = re.compile(rb"(?:^|[\]|):>,;-]|[0-9Z]|\b" + _LEVEL + rb")[ \t\[(]*$", re.IGNORECASE)
 _WORD = re.compile(rb"(?<![\w./:-])[A-Za-z]+(?![\w./:-])")

@@ -2,6 +2,7 @@
 
 import re
 
+LEVEL = rb"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"  # names nobody
 HEAD = 120  # bytes; a speaker further right is somebody that the line talks about
 _CLOCK = re.compile(rb"[0-9]{1,2}:[0-9]{2}:[0-9]{2}")
 _CLOCK_WINDOW = 96  # as core.logs.lines looks for one
