@@ -27,7 +27,7 @@ _PROCESS = re.compile(
 _LOCAL_KEY = re.compile(rb"local.{0,8}", re.IGNORECASE)
 _HOST = rb"(?!(?i:" + _ROLE + rb"))(?=[0-9.-]{0,62}[A-Za-z])[A-Za-z0-9.-]{1,63}"
 _NODE_AND_RANK = (
-    re.compile(rb"(?P<node>" + _HOST + rb")[/@](?:r|rank)?(?P<rank>[0-9]{1,6})"),
+    re.compile(rb"(?P<node>" + _HOST + rb")[/@#](?:r|rank)?(?P<rank>[0-9]{1,6})"),
     re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>" + _HOST + rb")", re.IGNORECASE),
 )
 # These may be an index or a part of a name as well: only ranks that count tell.
@@ -39,6 +39,7 @@ _NODE_AND_COUNT = (
         rb"(?!(?i:stage))[A-Za-z]{1,16}[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?@(?P<node>" + _HOST + rb")"
     ),  # m0/4@gpu-7
 )
+_STREAM = re.compile(rb"(?P<node>" + _HOST + rb")[/.:](?:std)?(?:out|err)")  # gpu-7/err, as launchers tag streams
 _AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>" + _HOST + rb")")  # stage3@gpu-7
 _DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec", re.IGNORECASE)
 # None of these is a machine's name: levels, places in the code, measures, identifiers.
@@ -113,7 +114,8 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
             return Reading(form)
         if _count_on_each_node(names, form):
             return Reading(form, is_local=True)
-    forms = () if all(map(_DATE.fullmatch, names)) else (_AT_NODE, _NODE)  # one may be a machine: sun beside moon
+    are_dates = all(map(_DATE.fullmatch, names))  # one may be a machine: sun beside moon
+    forms = () if are_dates else (_STREAM, _AT_NODE, _NODE)
     return next((Reading(form) for form in forms if all(map(form.fullmatch, names))), None)
 
 

@@ -23,6 +23,8 @@ from core.shares import MAJORITY, MIN_RANKS, few_of
 ODD = 0.6  # as sure as silence: it tells who differs, not why
 MAX_READ = 4096  # messages: one a rank of the largest jobs
 _SLOT = re.compile(r"\b([A-Za-z_]\w{1,40})\s?[=:]\s?(\[[^\]]{0,80}\]|[\w.+-]{1,60})")
+# What is counted, and has no name before it: "Rank 1 has 39 params, while rank 0 has inconsistent 27 params"
+_COUNTED = re.compile(r"(?<![\w.:-])(\d{1,12}) (?!(?:milli)?seconds|minutes)([a-z]{4,20})\b")
 _OF_EACH = re.compile(
     r"rank|pid|tid|thread|addr|ip|host|port|time|duration|elapsed|uuid|id$|file|line|device", re.IGNORECASE
 )
@@ -62,7 +64,9 @@ def _slots(parsed: Parsed, one: Candidate) -> dict[str, dict[int, str]]:
     found: dict[str, dict[int, str]] = defaultdict(dict)
     for rank, head in heads.items():
         for key in keys[head]:
-            for name, value in _SLOT.findall(texts.get(key, "")):
+            text = texts.get(key, "")
+            counted = [(name, value) for value, name in _COUNTED.findall(text)]
+            for name, value in (*_SLOT.findall(text), *counted):
                 if not of_each(name):
                     found[name].setdefault(rank, value)
     return found

@@ -25,7 +25,7 @@ _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9][^\s|]*")  # what is but a s
 _SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
 _TOKEN = re.compile(
     rb"(?P<open>[\[(<|{#]{0,2})(?P<key>(?i:" + _SPEAKER + rb")[ ]|[A-Za-z_]{1,16}[=:#])?"
-    rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)"
+    rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@#:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)"
 )
 _PROSE = re.compile(
     rb"(?!" + LEVEL + rb"\b)"
@@ -33,8 +33,12 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 _MOST_PROSE = 1  # the name of a logger
-_BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))[A-Za-z][A-Za-z0-9.@/-]+(?:\[[0-9]{1,6})?")
+_BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))[A-Za-z][A-Za-z0-9.@#/-]+(?:\[[0-9]{1,6})?")
+_CLOCK = re.compile(
+    rb"[\[(]?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,]{0,10}Z?[\])]?[ |]{1,3}"
+)
 _DIGITS = re.compile(rb"[0-9]+")
+_LABELLED = re.compile(rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} ")  # by torch, which writes between
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
 
@@ -50,13 +54,15 @@ class Column:
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The columns of speakers, if there are any."""
+    lines = [line for line in lines if not _LABELLED.match(line)]
     heads = [line for line in lines if has_clock(line)]
-    columns = (_fit(heads) if heads else []) or _fit(lines)
-    return (
-        Wrap("heads", partial(peel_all, columns), continues=has_no_clock, goes_on=tells_of_an_error)
-        if columns
-        else None
-    )
+    columns = (_fit(heads) if heads else []) or (_fit(lines) if lines else [])
+    return Wrap("heads", partial(peel_all, columns), continues=_goes_on, goes_on=tells_of_an_error) if columns else None
+
+
+def _goes_on(line: bytes) -> bool:
+    """Whether a line may go on with the record above it."""
+    return has_no_clock(line) and not _LABELLED.match(line)
 
 
 def _fit(lines: Sequence[bytes]) -> Sequence[Speakers]:
@@ -71,8 +77,9 @@ def _fit(lines: Sequence[bytes]) -> Sequence[Speakers]:
 
 def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | None:
     """The leftmost column of speakers; beside another one, one that tells what the other does not."""
+    clock = _words_of_clock(lines)
     for column, said in sorted(_by_column(lines).items(), key=_place):
-        always = not column.place and len(said) >= ALWAYS * len(lines)
+        always = column.place in (0, clock) and len(said) >= ALWAYS * len(lines)
         if len(said) < LEAST * len(lines):
             continue
         names = names_that_return(said) if take_turns(said, always=always) else _names_of_all(said)
@@ -83,6 +90,12 @@ def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | N
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
             return _speakers(column, said, reading, always=always)
     return None
+
+
+def _words_of_clock(lines: Sequence[bytes]) -> int:
+    """How many words the clock has that nearly every line begins with; 0 where there is none."""
+    found = [len(_WORD.findall(match[0])) for line in lines if (match := _CLOCK.match(line)) is not None]
+    return found[0] if len(found) >= ALWAYS * len(lines) and len(set(found)) == 1 else 0
 
 
 def _names_of_all(said: Iterable[Said]) -> list[bytes]:
