@@ -33,7 +33,8 @@ from core.nodes.spatial import is_local
 from core.shares import MAJORITY
 
 AT_ONCE = 2.0  # seconds; a rank that waits for a dead one says so after a time-out of its own, the shortest are 5 s
-_UNDATED = "Lines that count iterations have no time, so a hang before the stop would not show."
+_UNTIMED = "Lines that count iterations have no time, so a hang before the stop would not show."
+_UNDATED = "Nobody tells when it was stopped, so a hang before that would not show."
 
 
 def completed(found: Findings) -> Verdict | None:
@@ -123,7 +124,7 @@ def _undated(root: Candidate, found: Findings) -> Verdict:
         Scope.JOB,
         Confidence.WEAK,
         f"{root.fact.says[0].upper()}{root.fact.says[1:]}{found.place}; no clock tells whether it still made progress.",
-        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _UNDATED),
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _unknown(found.ending)),
         (),
         (root.fact.check, COLLECT),
     )
@@ -151,6 +152,8 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
         return _stopped_at_an_unknown_pace(found, told)
     if not ending.steady:
         return None
+    if ending.undated and not troubled:
+        return _stopped_at_an_unknown_pace(found, told)
     outside = _outside(found)
     sure = cancelled and ending.at_pace and not (ending.pausing or troubled or outside)
     grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())
@@ -174,7 +177,7 @@ def _stopped_at_an_unknown_pace(found: Findings, told: Collection[str]) -> Verdi
         Scope.JOB,
         Confidence.WEAK,
         f"The job was stopped from outside{found.place}; no clock tells whether it still made progress.",
-        (*filter(None, (orders, cancelled)), _UNDATED, trouble, *_outside(found)),
+        (*filter(None, (orders, cancelled)), _unknown(found.ending), trouble, *_outside(found)),
         (),
         ("Ask who stopped it and why.", COLLECT),
         _first_orders(found),
@@ -213,6 +216,11 @@ def ended_at_once(found: Findings) -> Verdict | None:
         (),
         ("Ask who stopped it: the scheduler's accounting tells, and the kernel's log if it was out of memory.",),
     )
+
+
+def _unknown(ending: Ending) -> str:
+    """Why nobody knows whether a job made progress until it was stopped."""
+    return _UNDATED if ending.undated else _UNTIMED
 
 
 def _steady(ending: Ending) -> str:

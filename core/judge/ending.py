@@ -59,7 +59,7 @@ class Ending:
     which nobody knows how long it takes, and went on for longer than a hang in training would be told. vague: the clock
     is that of a bar, of which nobody knows when it began, and by that it may have hung. usual: seconds that would be a
     hang if no pause were known that the job, or a good one, came through; None where no pace is known. undated: neither
-    a clock nor job.json tells when the order to stop came, which may have been long after the line above it.
+    a clock nor job.json tells when the order to stop came, which may have been long after the last line above it.
     """
 
     progressed: int | None = None
@@ -170,7 +170,7 @@ def find_ending(
         pausing=training < quiet <= allowed and not vague,
         vague=vague,
         usual=usual,
-        undated=undated and not _ends_by_manifest(parsed),
+        undated=(undated and not _ends_by_manifest(parsed)) or _is_cut_off(parsed, order, failure),
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
     )
 
@@ -225,6 +225,12 @@ def _ends_by_manifest(parsed: Parsed) -> bool:
     """Whether job.json, and no line, tells last: a scheduler takes a while to write down the end of a job."""
     last = int(parsed.table.spoke.last.max(initial=NO_TIME))
     return (end_by_logs(parsed.job.manifest, _first_line(parsed)) or NO_TIME) > last
+
+
+def _is_cut_off(parsed: Parsed, order: int | None, failure: int | None) -> bool:
+    """Whether a job was cancelled, and neither a line nor job.json tells when: its logs may have ended long before."""
+    untold = order is None and failure is None and end_by_logs(parsed.job.manifest, _first_line(parsed)) is None
+    return untold and parsed.job.status is Status.CANCELLED
 
 
 def _first_line(parsed: Parsed) -> int:

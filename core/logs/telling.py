@@ -50,6 +50,8 @@ def guard(text: str) -> str:
     """One token for all that tells a message apart; messages with different ones are never one event."""
     outcomes = sorted({match[0].lower() for match in _OUTCOME.finditer(text)})
     kind, names = "block" if text.startswith(BLOCK_MARK) else "line", _NAME.findall(text)
+    if kind == "block":  # the type of an exception, which a report begins with
+        names.append(text.removeprefix(BLOCK_MARK).strip().partition(" ")[0])
     token = "|".join((kind, level(text), ",".join(slots(text)), ",".join(outcomes), ",".join(names)))
     return token.replace(" ", "_")
 
