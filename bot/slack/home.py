@@ -140,7 +140,7 @@ def library_health(stats: Stats) -> str:
     drafts, own = stats.by_status.get(Status.DRAFT, 0), stats.by_origin.get(Origin.TEAM, 0)
     told = [f"{counted(stats.by_status.get(Status.APPROVED, 0), 'pattern')} in use, {own:,} of your own"]
     told += [counted(drafts, "draft")] if drafts else []
-    told += [f"seen in {counted(stats.sightings, 'job')}"] if stats.sightings else []
+    told += [counted(stats.sightings, "sighting")] if stats.sightings else []
     return f"{', '.join(told)}." + ("" if stats.writable else " It cannot be written to: nothing can be approved.")
 
 

@@ -204,7 +204,7 @@ class RunMessages:
             return
         name = _UNSAFE.sub("_", run.job)  # that of a run of training may hold anything
         plot, report = f"{run.job}: plot", f"{run.job}: {'report' if diagnosis else 'history'}"
-        sheets = f"{run.job}: report for a phone"  # a page Slack shows as its code there
+        sheets = f"{run.job}: report, phone"  # where Slack shows a page as its code; a short title is not cut there
         files = [
             {"file": path, "filename": f"{name}{Path(path).suffix}", "title": title, "alt_txt": words}
             for path, title, words in (
