@@ -24,7 +24,7 @@ from bot.slack.approvals import Approvals
 from bot.slack.click_listener import ClickListener
 from bot.slack.client import TIMEOUT
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
-from bot.slack.failed_jobs import FailedJobs, FollowRules, read_quiet
+from bot.slack.failed_jobs import FailedJobs, FollowRules, read_channels, read_quiet
 from bot.slack.health import HealthServer, Metrics
 from bot.slack.home import Home
 from bot.slack.http_server import split_address
@@ -33,6 +33,7 @@ from bot.slack.intake import Intake
 from bot.slack.listener_context import ListenerContext
 from bot.slack.listeners import Listeners
 from bot.slack.objections import Objections
+from bot.slack.organisation import Organisation
 from bot.slack.people import People, read_approvers
 from bot.slack.posting import Posting
 from bot.slack.requests import Requests
@@ -85,6 +86,7 @@ class Bot:
         self._run_messages = RunMessages(
             self._posting, self.state, version=version, metrics=self.metrics, webhook=webhook_of(settings)
         )
+        self._organisation = Organisation(self._client, identity, _ids(settings.allowed_teams))
         self._people = People(self._client, read_approvers(settings.approvers.split(",")))
         self._approvals = Approvals(
             self.state, self._run_messages, self._posting, self._people, self._open_library, metrics=self.metrics
@@ -194,11 +196,12 @@ class Bot:
         if not settings.follow_channel:
             return None
         quiet = read_quiet(settings.follow_quiet)
+        channel, teams = read_channels(settings.follow_channel)
         return FailedJobs(
             self.state,
             self._run_messages,
             self._posting,
-            FollowRules(identity.team_id or "", settings.follow_channel, settings.follow_posts, quiet),
+            FollowRules(identity.team_id or "", channel, settings.follow_posts, quiet, teams=teams),
             open_jobs=self._open_jobs,
             wake=self.worker.wake,
         )
@@ -212,6 +215,7 @@ class Bot:
             open_jobs=self._open_jobs,
             wake=self.worker.wake,
             watching=watch_requests,
+            organisation=self._organisation,
         )
 
     def _make_listeners(self, identity: AuthorizeResult, asking: Requests) -> tuple[InboxReaders, Intake]:
@@ -225,11 +229,11 @@ class Bot:
             wake=self.worker.wake,
             heard=Thinking(self._impatient, self._posting, self.state.runs.get).show,
             me=str(identity.bot_user_id or ""),
-            alert_channels=frozenset(name.strip() for name in self._settings.alert_channels.split(",") if name.strip()),
+            alert_channels=_ids(self._settings.alert_channels),
         )
         texts, clicks, objections = TextListener(context), ClickListener(context), Objections(context)
         home = Home(self.state, asking, self._people, self._client, self._open_library)
-        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks, home).deal)
+        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks, home, self._organisation, self._client).deal)
         intake = Intake(
             self.state.inbox, concerns_us=texts.concerns_us, objection=objections.to_form, wake=readers.wake
         )
@@ -288,6 +292,10 @@ class Bot:
                 self._files.remove(self.state.forget(KEPT))
             except FirstfaultError as trouble:
                 _LOG.warning("nothing was tidied: %s", trouble.message)
+
+
+def _ids(text: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
 def _transport(settings: Settings, app: App) -> Transport:

@@ -3,7 +3,7 @@
 One line a step in ``investigate``; no step calls the next. The command line and the Slack worker both call it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.ask.answer import Reply, ask
@@ -22,6 +22,7 @@ from bot.note.note import Note
 from bot.note.outcome import Outcome
 from bot.note.write import write_note
 from bot.outgoing.clean import cleaned, cleaned_excerpts
+from bot.outgoing.redact import Redactor
 from bot.report.citations import cited_places
 from bot.settings import Settings
 from bot.text.known_fault import KnownFault
@@ -30,7 +31,7 @@ from core.elsewhere import elsewhere
 from core.errors import BadSettings
 from core.flows.answer import FlowsAnswer
 from core.job import Job
-from core.logs.context import lines_around
+from core.logs.context import Excerpt, Place, lines_around
 from core.model import Diagnosis, Skipped
 from core.parsed import Parsed, parse_job
 from faultlib.models import embedder_for
@@ -147,11 +148,26 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
     with elsewhere():
         from bot.report.page import render_report  # noqa: PLC0415 matplotlib takes half a second; only pages need it
 
-    excerpts = lines_around(answer.job, cited_places(answer.diagnosis))
-    diagnosis = answer.diagnosis
-    if redacted:
-        diagnosis, excerpts = cleaned(diagnosis), cleaned_excerpts(excerpts)
+    diagnosis, excerpts = _quoted(answer, redacted=redacted)
     return render_report(diagnosis, excerpts, known=answer.known, note=answer.note, version=version)
+
+
+def phone(answer: Answer, *, version: str, redacted: bool = False) -> bytes:
+    """The same as a PDF of narrow sheets, shorter; ``redacted`` as for the page."""
+    with elsewhere():
+        from bot.report.phone import render_phone  # noqa: PLC0415 as above
+
+    diagnosis, excerpts = _quoted(answer, redacted=redacted)
+    clean = Redactor().redact if redacted else str
+    return render_phone(diagnosis, excerpts, known=answer.known, note=answer.note, version=version, clean=clean)
+
+
+def _quoted(answer: Answer, *, redacted: bool) -> tuple[Diagnosis, Mapping[Place, Excerpt]]:
+    """The diagnosis, and the raw lines around those that it cites."""
+    excerpts = lines_around(answer.job, cited_places(answer.diagnosis))
+    if redacted:
+        return cleaned(answer.diagnosis), cleaned_excerpts(excerpts)
+    return answer.diagnosis, excerpts
 
 
 def _parse(inputs: Inputs, request: Request, progress: Progress | None) -> Parsed:

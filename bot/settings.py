@@ -145,6 +145,11 @@ class Settings(BaseSettings):
         description="who may approve: user ids, e-mails and user groups, with commas; with `C0123ABCD:` before it one"
         " counts in that channel only; empty: nobody",
     )
+    allowed_teams: str = Field(
+        "",
+        description="ids of other workspaces (T...) and organisations (E...), with commas, whose people are answered in"
+        " shared channels and may read there; empty: none",
+    )
     state: Path = Field(
         default_factory=lambda: user_data_path("firstfault", appauthor=False) / "state",
         description="folder of what the bot must not forget: queue, threads, decisions, audit, reports",
@@ -152,7 +157,9 @@ class Settings(BaseSettings):
     runs: int = Field(1, ge=1, le=64, description="diagnoses that the bot makes at the same time")
     watches: int = Field(10, ge=0, le=256, description="running jobs that the bot watches at the same time; 0: none")
     follow_channel: str = Field(
-        "", description="id of the channel that is told of jobs that fail in `FIRSTFAULT_JOBS`, unasked; empty: none"
+        "",
+        description="id of the channel that is told of jobs that fail in `FIRSTFAULT_JOBS`, unasked; empty: none. With"
+        " commas also `team:C0123ABCD`: of jobs of that team (`team` in job.json) that channel is told",
     )
     follow_posts: int = Field(6, ge=1, le=60, description="posts an hour there; of more failures one digest tells")
     follow_quiet: str = Field(
@@ -198,6 +205,14 @@ class Settings(BaseSettings):
         if span and _SPAN.fullmatch(span.strip()) is None:
             raise ValueError("it is a span like 22:00-07:00")
         return span
+
+    @field_validator("follow_channel")
+    @classmethod
+    def _has_one_for_all(cls, channels: str) -> str:
+        entries = [entry for entry in channels.split(",") if entry.strip()]
+        if entries and sum(":" not in entry for entry in entries) != 1:
+            raise ValueError("one channel is for all jobs, others have their team before them")
+        return channels
 
     @field_validator("metrics_token", "metrics_user", "metrics_password")
     @classmethod

@@ -119,9 +119,9 @@ class People:
             payload["response_url"] = self.team.response_urls.issue(message.channel, author.id, ts=ts)
         return await self.hand_over("interactive", payload)
 
-    async def open_home(self, user: str) -> None:
-        """Open the app's page."""
-        self.team.tell(events.of_home(self.team.state, self.member(user).id))
+    async def open_home(self, user: str, tab: str = "home") -> None:
+        """Open the app's page, or its messages."""
+        self.team.tell(events.of_home(self.team.state, self.member(user).id, tab))
 
     async def hand_over(self, kind: str, payload: Json) -> Outcome:
         """A delivery for which a person waits."""
@@ -135,7 +135,8 @@ class People:
     def interaction(self, kind: str, author: Member) -> Json:
         """What all interactions have in common."""
         workspace = self.team.state.workspace
-        person = {"id": author.id, "username": author.name, "name": author.name, "team_id": workspace.id}
+        person = {"id": author.id, "username": author.name, "name": author.name}
+        person["team_id"] = author.team or workspace.id
         return {
             "type": kind,
             "token": self.team.app.verification_token,
@@ -171,7 +172,7 @@ class People:
         workspace, app = self.team.state.workspace, self.team.app
         return {
             "token": app.verification_token,
-            "team_id": workspace.id,
+            "team_id": author.team or workspace.id,
             "team_domain": workspace.domain,
             "channel_id": place.id,
             "channel_name": self.named(place)["name"],

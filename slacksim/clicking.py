@@ -51,6 +51,18 @@ class Clicks:
             author, "", payload | {"container": {"type": "view", "view_id": view.id}, "view": shown}
         )
 
+    async def in_home(self, user: str, action: str, value: Any = None) -> Outcome:
+        """A button or menu of the app's page; of buttons with one action_id that of this text or value."""
+        author = self._people.member(user)
+        view = self._team.state.homes.get(author.id)
+        if view is None:
+            raise LocalSlackError(f"{author.name} sees no page of the app.")
+        payload = self._action(author, view.blocks, action, value)
+        shown = view_json(self._team.state, view)
+        return await self._told(
+            author, "", payload | {"container": {"type": "view", "view_id": view.id}, "view": shown}
+        )
+
     async def submit(self, user: str, values: Json | None = None) -> Outcome:
         """Submit the modal on top with values by block_id (or label); what is not named keeps its initial value."""
         author = self._people.member(user)
@@ -94,7 +106,7 @@ class Clicks:
     def _action(
         self, author: Member, blocks: Sequence[Json], action: str, value: Any, view: View | None = None
     ) -> Json:
-        block, element = _find(blocks, action)
+        block, element = _find(blocks, action, value)
         done = {"type": element["type"], "action_id": element["action_id"], "block_id": block["block_id"]}
         done |= {"action_ts": self._team.state.new_ts()} | _chosen(element, value)
         trigger = self._team.triggers.issue(author.id, view.id if view else None)
@@ -140,10 +152,14 @@ def _elements(blocks: Sequence[Json]) -> Iterator[tuple[Json, Json]]:
         yield from ((block, element) for element in found if "action_id" in element)
 
 
-def _find(blocks: Sequence[Json], action: str) -> tuple[Json, Json]:
+def _find(blocks: Sequence[Json], action: str, value: Any = None) -> tuple[Json, Json]:
+    """By action_id, of several that of this value; or by text."""
     found = list(_elements(blocks))
-    for block, element in found:
-        if element["action_id"] == action:
+    named = [(block, element) for block, element in found if element["action_id"] == action]
+    if named and not (value is not None and named[0][1]["type"] == "button"):
+        return named[0]
+    for block, element in named:
+        if element.get("value") == value:
             return block, element
     for block, element in found:
         if element.get("text", {}).get("text") == action:

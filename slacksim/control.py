@@ -106,6 +106,14 @@ class ClickInModal(_Act):
     values: Json | None = None
 
 
+class ClickInHome(_Act):
+    """A button or a menu of the app's page."""
+
+    do: Literal["click_in_home"]
+    action: str
+    value: Any = None
+
+
 class Submit(_Act):
     """Submit the modal on top."""
 
@@ -120,9 +128,10 @@ class Cancel(_Act):
 
 
 class OpenHome(_Act):
-    """Open the app's page."""
+    """Open the app's page, or its messages."""
 
     do: Literal["open_home"]
+    tab: Literal["home", "messages"] = "home"
 
 
 class FaultOrder(BaseModel):
@@ -143,8 +152,8 @@ class Disconnect(BaseModel):
 
 
 Order = (
-    Say | Edit | Delete | React | Command | RunShortcut | Click | ClickInModal | Submit | Cancel | OpenHome
-    | FaultOrder | Disconnect
+    Say | Edit | Delete | React | Command | RunShortcut | Click | ClickInModal | ClickInHome | Submit | Cancel
+    | OpenHome | FaultOrder | Disconnect
 )  # fmt: skip
 _ORDER: TypeAdapter[Order] = TypeAdapter(Annotated[Order, Field(discriminator="do")])
 
@@ -260,6 +269,7 @@ class Control:
         clicks: dict[str, Any] = {
             "click": self._clicks.in_message,
             "click_in_modal": self._clicks.in_modal,
+            "click_in_home": self._clicks.in_home,
             "submit": self._clicks.submit,
             "cancel": self._clicks.cancel,
         }

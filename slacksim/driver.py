@@ -162,6 +162,10 @@ class User:
         """The same in the modal on top."""
         return self._slack.act(self.id, self._server.clicks.in_modal(self.id, action, value, values))
 
+    def click_in_home(self, action: str, value: Any = None) -> Outcome:
+        """The same in the app's page."""
+        return self._slack.act(self.id, self._server.clicks.in_home(self.id, action, value))
+
     def submit(self, values: dict[str, Any] | None = None) -> Outcome:
         """Submit the modal on top; values by block_id or label, errors in the outcome and in the modal."""
         return self._slack.act(self.id, self._server.clicks.submit(self.id, values))
@@ -170,9 +174,9 @@ class User:
         """Close the modal on top."""
         return self._slack.act(self.id, self._server.clicks.cancel(self.id))
 
-    def open_home(self) -> None:
-        """Open the app's page."""
-        self._slack.act(self.id, self._server.people.open_home(self.id))
+    def open_home(self, tab: str = "home") -> None:
+        """Open the app's page, or its messages."""
+        self._slack.act(self.id, self._server.people.open_home(self.id, tab))
 
     def modal(self) -> View | None:
         """The modal on top."""

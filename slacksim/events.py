@@ -66,10 +66,10 @@ def of_joining(state: State, channel: Channel, user: str) -> Iterator[Json]:
         yield body | {"team": state.workspace.id, "event_ts": state.new_ts()}
 
 
-def of_home(state: State, user: str) -> Iterator[Json]:
-    """A person opens the app's page."""
+def of_home(state: State, user: str, tab: str = "home") -> Iterator[Json]:
+    """A person opens the app's page, or its messages."""
     if _wanted(state, "app_home_opened"):
-        body = {"type": "app_home_opened", "user": user, "tab": "home", "channel": state.direct(user).id}
+        body = {"type": "app_home_opened", "user": user, "tab": tab, "channel": state.direct(user).id}
         yield body | {"event_ts": state.new_ts()}
 
 

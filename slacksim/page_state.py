@@ -28,6 +28,8 @@ def page_state(state: State, me: Member) -> Json:
         "messages": [_message(state, message) for message in messages],
         "files": {name: _file(state, state.files[name]) for name in sorted(files) if name in state.files},
         "modal": _modal(state, modals[-1]) if modals else None,
+        "home": view_json(state, state.homes[me.id]) if me.id in state.homes else None,
+        "prompts": {name: state.prompts[name] for name in sorted(seen & state.prompts.keys())},
         "statuses": [vars(status) for status in state.statuses.values() if status.channel in seen],
         "commands": [vars(command) for command in app.commands],
         "shortcuts": [vars(shortcut) for shortcut in app.shortcuts],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from slacksim.errors import LocalSlackError, NotSeen, Refused
-from slacksim.values import File, Message, Status, View
+from slacksim.values import File, Json, Message, Status, View
 from slacksim.workspace import Channel, Member, Workspace
 
 Clock = Callable[[], float]
@@ -98,6 +98,7 @@ class State:
         self.files: dict[str, File] = {}
         self.views: dict[str, View] = {}
         self.homes: dict[str, View] = {}
+        self.prompts: dict[str, tuple[Json, ...]] = {}  # by channel, what the app suggests to ask
         self.statuses: dict[tuple[str, str], Status] = {}
         self.connections = 0
         self.base_url = ""  # known once the server listens

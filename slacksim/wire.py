@@ -9,7 +9,7 @@ def message_json(state: State, message: Message) -> Json:
     """A message, with what its thread adds to it."""
     app = state.workspace.app
     found: Json = {"type": "message", "user": message.user, "ts": message.ts, "text": message.text}
-    found["team"] = state.workspace.id
+    found["team"] = home_of(state, message.user)
     if message.by_app:
         profile = {"id": app.bot_id, "app_id": app.id, "name": app.name, "team_id": state.workspace.id}
         found |= {"bot_id": app.bot_id, "app_id": app.id, "bot_profile": profile}
@@ -46,6 +46,12 @@ def _thread_json(state: State, message: Message) -> Json:
     return {"thread_ts": message.ts, "latest_reply": replies[-1].ts, **counts}
 
 
+def home_of(state: State, user: str) -> str:
+    """The workspace of a person: another one for those who are here by Slack Connect."""
+    theirs = (member.team for member in state.workspace.members if member.id == user)
+    return next(theirs, "") or state.workspace.id
+
+
 def channel_json(state: State, channel: Channel) -> Json:
     """A channel as the app sees it."""
     bot = state.workspace.app.bot_user
@@ -63,9 +69,16 @@ def channel_json(state: State, channel: Channel) -> Json:
         "is_general": channel.name == "general",
         "is_member": bot in channel.members,
         "num_members": len(channel.members),
+        **_sharing_json(state, channel),
         "topic": {"value": channel.topic},
         "created": 0,
     }
+
+
+def _sharing_json(state: State, channel: Channel) -> Json:
+    teams = sorted({home_of(state, user) for user in channel.members} | {state.workspace.id})
+    shared = len(teams) > 1
+    return {"is_shared": shared, "is_ext_shared": shared, "shared_team_ids": teams}
 
 
 def user_json(state: State, member: Member) -> Json:
@@ -75,7 +88,8 @@ def user_json(state: State, member: Member) -> Json:
         profile["email"] = member.email
     return {
         "id": member.id,
-        "team_id": state.workspace.id,
+        "team_id": member.team or state.workspace.id,
+        "is_stranger": bool(member.team),
         "name": member.name,
         "real_name": member.real_name,
         "deleted": False,

@@ -19,6 +19,7 @@ SCOPES = (
     "im:read",
     "im:write",
     "mpim:history",
+    "mpim:read",
     "reactions:read",
     "reactions:write",
     "team:read",
@@ -39,6 +40,7 @@ class Member:
     email: str = ""
     title: str = ""
     is_bot: bool = False
+    team: str = ""  # of a person of another organisation, who is here by Slack Connect: its id
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,9 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     jobs: options.Jobs = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/diagnosis.schema.json).")] = False,
     html: options.Page = None,
+    pdf: options.Sheets = None,
+    perfetto: options.Trace = None,
+    speedscope: options.Stacks = None,
     method: options.Ranking = options.Method.FIRSTFAULT,
     drain: options.Parser = options.Drain.DISTINCT,
     workers: options.Workers = None,
@@ -96,15 +99,17 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
 
     Exit codes: 0 diagnosed, 1 nothing conclusive, 2 wrong use or no such job.
     """  # noqa: D301 click reads the control byte
-    if json and html is not None:
-        raise typer.BadParameter("takes no --json beside it; run it twice", param_hint="--html")
+    given = {"--html": html, "--pdf": pdf, "--perfetto": perfetto, "--speedscope": speedscope}
+    if json and (beside := next((name for name, file in given.items() if file is not None), "")):
+        raise typer.BadParameter("takes no --json beside it; run it twice", param_hint=beside)
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
     from bot.fetch.jobs import Request  # noqa: PLC0415
 
     how = Request(job, jobs, method.value, workers, memory, scheduler, drain.value, insecure=insecure, paths=True)
-    beside = replace(how, flows=flows, topology=topology, metrics=metrics)
-    request = replace(beside, use_cache=not no_cache, use_baseline=not no_baseline)
-    raise typer.Exit(commands.diagnose(request, json=json, html=html, use_model=not no_model, version=version()))
+    more = replace(how, flows=flows, topology=topology, metrics=metrics)
+    request = replace(more, use_cache=not no_cache, use_baseline=not no_baseline)
+    files = commands.Files(html, pdf, perfetto, speedscope)
+    raise typer.Exit(commands.diagnose(request, json=json, files=files, use_model=not no_model, version=version()))
 
 
 @app.command()

@@ -3,6 +3,7 @@
 import json as jsonlib
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from bot.commandline.output import check_writable, patient_reader, write
 from bot.commandline.progress import progress_bar
 from bot.commandline.terminal import print_diagnosis
 from bot.fetch.jobs import Request
-from bot.investigate import Answer, draft, follow_up, investigate, list_events, page
+from bot.investigate import Answer, draft, follow_up, investigate, list_events, page, phone
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json
+from bot.report.speedscope import to_speedscope
+from bot.report.trace import has_timeline, to_trace
 from bot.settings import load_settings
 from bot.text.harmless import harmless, storable
 from bot.text.wording import first_line
@@ -25,22 +28,37 @@ from core.model import Scope
 DIAGNOSED, INCONCLUSIVE = 0, 1
 
 
-def diagnose(request: Request, *, json: bool, html: Path | None, use_model: bool, version: str) -> int:
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What is written beside the answer; None: not."""
+
+    html: Path | None = None
+    pdf: Path | None = None
+    perfetto: Path | None = None
+    speedscope: Path | None = None
+
+    def wanted(self) -> list[Path]:
+        """Those that are."""
+        return [file for file in (self.html, self.pdf, self.perfetto, self.speedscope) if file is not None]
+
+
+def diagnose(request: Request, *, json: bool, files: Files, use_model: bool, version: str) -> int:
     """Diagnose a job and answer in the wanted form; the exit code (docs/reference/json.md)."""
     settings = load_settings()
-    if html is not None:
-        check_writable(html)
+    for file in files.wanted():
+        check_writable(file)
     with progress_bar() as progress:
         answer = investigate(request, settings, progress)
         if progress and use_model and settings.model:
             progress(f"{settings.model} drafts the note", 0, 1)
         answer = draft(answer, settings, use_model=use_model)
-        report = page(answer, version=version) if html is not None else ""
+        reports = _reports(answer, files, version)
     with patient_reader() as reader:
-        if html is not None:
-            write(html, report)
+        if files.wanted():
+            for (title, file), report in reports.items():
+                write(file, report)
+                sys.stderr.write(f"{title}: {file}\n" if report else f"{title}: there is none, {file} is empty\n")
             sys.stdout.write(first_line(answer.diagnosis) + "\n")
-            sys.stderr.write(f"Report: {html}\n")
         elif json:
             sys.stdout.write(to_json(to_contract(answer.diagnosis, answer.known, answer.note)))
         else:
@@ -73,6 +91,21 @@ def events(request: Request, *, jsonl: bool) -> int:
     with patient_reader() as reader:
         _write_blocks(blocks)
     return reader.exit_code
+
+
+def _reports(answer: Answer, files: Files, version: str) -> dict[tuple[str, Path], bytes]:
+    """The content of each wanted file, by its title and path; empty where the job has nothing of the kind."""
+    found: dict[tuple[str, Path], bytes] = {}
+    if files.html is not None:
+        found["Report", files.html] = page(answer, version=version).encode()
+    if files.pdf is not None:
+        found["Report for a phone", files.pdf] = phone(answer, version=version)
+    if files.perfetto is not None:
+        timeline = to_trace(answer.diagnosis) if has_timeline(answer.diagnosis) else ""
+        found["Timeline", files.perfetto] = timeline.encode()
+    if files.speedscope is not None:
+        found["Stacks", files.speedscope] = to_speedscope(answer.diagnosis).encode()
+    return found
 
 
 def _text(answer: Answer, version: str) -> str:

@@ -59,6 +59,13 @@ Parser = Annotated[
 ]
 Ranking = Annotated[Method, typer.Option("--method", help="l4: the paper's own, to compare with.")]
 Page = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")]
+Sheets = Annotated[Path | None, typer.Option("--pdf", metavar="FILE", help="Write the report for a phone.")]
+Trace = Annotated[
+    Path | None, typer.Option("--perfetto", metavar="FILE", help="Write the timeline for ui.perfetto.dev.")
+]
+Stacks = Annotated[
+    Path | None, typer.Option("--speedscope", metavar="FILE", help="Write the merged stacks for www.speedscope.app.")
+]
 Flows = Annotated[
     Path | None, typer.Option("--flows", metavar="FILE", help="The job's network flows. [flows/ in its folder]")
 ]

@@ -39,10 +39,10 @@ def check_writable(path: Path) -> None:
         )
 
 
-def write(path: Path, report: str) -> None:
-    """Write a report."""
+def write(path: Path, report: str | bytes) -> None:
+    """Write a report, a text as UTF-8."""
     try:
-        path.write_text(report, encoding="utf-8")
+        path.write_bytes(report.encode() if isinstance(report, str) else report)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise BadSettings(

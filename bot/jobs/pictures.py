@@ -76,7 +76,9 @@ class Pictures:
         if lease.why is EndReason.LOST:
             return
         if isinstance(ending, SavedAnswer):
-            files = replace(answer, report=ending.report, plot=ending.plot, plot_text=ending.plot_text)
+            files = replace(
+                answer, report=ending.report, sheets=ending.sheets, plot=ending.plot, plot_text=ending.plot_text
+            )
             self._context.state.runs.add_pictures(drawing.run, files)
             self._conclude(lease, Status.DONE)
         elif isinstance(ending, Failure):

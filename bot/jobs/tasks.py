@@ -23,7 +23,7 @@ LOAD = "load"  # not done for anybody: it makes a child ready for the others
 _NAMES = ("diagnose", "history", "draw", "ask", "embed", LOAD)
 TASKS: Mapping[str, str] = MappingProxyType({name: f"bot.jobs.tasks:{name}" for name in _NAMES})
 UNHURRIED = 10  # niceness of what nobody waits for
-REPORT, PLOT = "report.html", "plot.png"
+REPORT, SHEETS, PLOT = "report.html", "report.pdf", "plot.png"
 
 
 class TaskOutput(Protocol):
@@ -71,7 +71,7 @@ def draw(order: Draw, output: TaskOutput) -> SavedAnswer:
     if order.answer.history:
         return _draw_history(order, output)
     from bot.fetch.jobs import Request, fetch  # noqa: PLC0415 as above
-    from bot.investigate import Answer, page  # noqa: PLC0415
+    from bot.investigate import Answer, page, phone  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
     found = order.answer
@@ -81,8 +81,9 @@ def draw(order: Draw, output: TaskOutput) -> SavedAnswer:
     answer = Answer(job, found.diagnosis, found.known, found.note)
     drawn = page(answer, version=order.version, redacted=True)
     report = kept(Path(order.folder, REPORT), drawn.encode())
+    sheets = kept(Path(order.folder, SHEETS), phone(answer, version=order.version, redacted=True))
     plot, plot_text = _plot(found.diagnosis, Path(order.folder, PLOT))
-    return replace(found, report=report, plot=plot, plot_text=plot_text)
+    return replace(found, report=report, sheets=sheets, plot=plot, plot_text=plot_text)
 
 
 def _history(name: str, output: TaskOutput) -> "History":

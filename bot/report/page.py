@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -15,7 +16,9 @@ from bot.report import iterations, metrics, suspects, timeline
 from bot.report.activity import heat_map
 from bot.report.citations import MAX_LINES, citations
 from bot.report.matrix import node_matrix
+from bot.report.speedscope import to_speedscope
 from bot.report.style import as_svg
+from bot.report.trace import has_timeline, to_trace
 from bot.text import wording
 from bot.text.harmless import harmless
 from bot.text.known_fault import KnownFault
@@ -24,6 +27,7 @@ from core.model import Diagnosis, FirstPlot, Role, Scope, Stage
 
 WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
 MAX_SENTENCE = 1_000  # characters
+MAX_EXPORT = 200_000  # characters of a file within the page; larger ones the command line writes
 MAX_FRAME = 300  # characters, with the indent
 _FOLDER = Path(__file__).parent
 _ID = re.compile(r"\b[EMNIP][0-9]{1,4}\b")
@@ -75,9 +79,23 @@ def render_report(
         heat=heat_map(diagnosis),
         matrix=node_matrix(diagnosis),
         flame_width=sum(bar.width for bar in diagnosis.pictures.stacks if not bar.depth),
+        exports=_exports(diagnosis),
         script=Markup(script),  # noqa: S704 our own file
         script_hash=b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _exports(diagnosis: Diagnosis) -> dict[str, tuple[str, str]]:
+    """What other programs open, by the name of its file: what it is, and the file itself as an address of data."""
+    found = {
+        "timeline.json": ("Timeline for ui.perfetto.dev", to_trace(diagnosis) if has_timeline(diagnosis) else ""),
+        "stacks.speedscope.json": ("Stacks for www.speedscope.app", to_speedscope(diagnosis)),
+    }
+    return {
+        name: (title, f"data:application/json,{quote(text, safe='')}")  # as text: what takes secrets out must see it
+        for name, (title, text) in found.items()
+        if 0 < len(text) <= MAX_EXPORT
+    }
 
 
 def _clocks(diagnosis: Diagnosis) -> dict[str, str]:

@@ -28,6 +28,8 @@ DIAGNOSE = "ff_diagnose"  # of a job in a list; the value is the job's id, to be
 FITS = "ff_fits"  # whether a known fault was it; the values are `fits`
 ANYWAY = "ff_anyway"  # diagnose a job that has not failed; the value as that of DIAGNOSE
 WATCH = "ff_watch"  # a job that runs; the value as that of DIAGNOSE
+UNWATCH = "ff_unwatch"  # of a watch in the app's home; the value is its id
+OPEN = "ff_open"  # opens the address that it carries; nothing is done
 EXPLAIN = "ff_explain"  # how an approved note was confirmed
 
 # Forms; private_metadata is `draft_value`, of LINES_FORM it is `lines_value`.

@@ -181,11 +181,28 @@ def _buttons(shown: AnswerContent) -> Blocks:
     if run.status is not Status.DONE or shown.decision or not shown.revision or not has_fault(shown.diagnosis):
         return actions(again)
     draft = act.draft_value(run.id, shown.revision)
-    knows = shown.diagnosis is not None and shown.diagnosis.scope is not Scope.UNKNOWN
-    doubt = None if shown.diagnosis and shows_a_cause(shown.diagnosis) else ask_first(*SYMPTOMS_ONLY)
-    approve = button("Approve and archive", act.APPROVE, draft, style="primary", confirm=doubt) if knows else None
+    approve = approve_button(run.id, shown.revision, shown.diagnosis)
     edit, reject = button("Edit draft", act.EDIT, draft), button("Reject", act.REJECT, draft)
     return actions(approve, edit, reject, again)
+
+
+def approve_button(
+    run_id: str,
+    revision: int,
+    diagnosis: Diagnosis | None,
+    *,
+    label: str = "Approve and archive",
+    style: str = "primary",
+    first: Block | None = None,
+) -> Block | None:
+    """The button that archives a note; None where nothing is known. What shows symptoms only is asked about.
+
+    first: what is asked of whoever approves any other.
+    """
+    if diagnosis is None or diagnosis.scope is Scope.UNKNOWN:
+        return None
+    ask = first if shows_a_cause(diagnosis) else ask_first(*SYMPTOMS_ONLY)
+    return button(label, act.APPROVE, act.draft_value(run_id, revision), style=style, confirm=ask)
 
 
 def has_fault(diagnosis: Diagnosis | None) -> bool:

@@ -118,6 +118,14 @@ def button(
     return shown
 
 
+def link_button(label: str, action: str, address: str, *, spoken: str = "") -> Block:
+    """A button that opens an address; Slack tells of the click as of any other, and nothing is done then."""
+    shown: Block = {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON)), "url": address}
+    if spoken:
+        shown["accessibility_label"] = clip(spoken, MAX_BUTTON)
+    return shown
+
+
 def ask_first(title: str, text: str, yes: str, no: str) -> Block:
     """What is asked before a click counts; titles of 100 characters, 300 of text, 30 of each answer."""
     return {"title": plain(title), "text": plain(text), "confirm": plain(yes), "deny": plain(no)}

@@ -64,6 +64,8 @@ def responding(respond: Callable[..., Any], otherwise: Tell, *, sleep: Callable[
 
 def to_person(client: WebClient, where: Mapping[str, Any], thread: str = "") -> Tell:
     """To whoever sent the envelope: through the address that came with it, if one did, else in its channel."""
+    if where.get("in_home"):
+        return answering(client, where["channel"], "")  # there nobody else reads, and what only one sees is missed
     otherwise = whispering(client, where["channel"], where["user"], thread)
     url = where.get("response_url")
     return responding(Respond(response_url=url, proxy=client.proxy, ssl=client.ssl), otherwise) if url else otherwise

@@ -51,6 +51,7 @@ class ClickListener:
             act.DIAGNOSE: self._diagnose,
             act.ANYWAY: self._anyway,
             act.WATCH: self._watch,
+            act.UNWATCH: self._unwatch,
             act.APPROVE: self._approve,
             act.APPROVE_NEW: self._approve_new,
             act.JOIN: self._join,
@@ -129,6 +130,14 @@ class ClickListener:
     def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
         request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
         return self._context.requests.serve(ParsedCommand(Verb.WATCH, request.job), request, once)
+
+    def _unwatch(self, value: object, body: Payload, once: Once) -> Message | None:
+        """End a watch, wherever it was asked for."""
+        watch = self._context.state.watches.get(str(value))
+        if watch is None or watch.team != body["team"]:
+            return replies.gone_reply()
+        request = RunRequest(watch.job, watch.team, watch.channel, body["user"], Trigger.COMMAND)
+        return self._context.requests.serve(ParsedCommand(Verb.UNWATCH, watch.job), request, once)
 
     def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
         return self._approved(act.read_draft(value), body, once)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -25,17 +26,19 @@ class EnvelopeKind(StrEnum):
     MENTION = "mention"
     MESSAGE = "message"
     ALERT = "alert"  # what another program has posted
-    HOME = "home"  # somebody opened the app's page
+    HOME = "home"  # somebody opened the app: its page, or its messages
 
 
 CLICKS = frozenset(
     {
-        act.CANCEL, act.AGAIN, act.DIAGNOSE, act.ANYWAY, act.WATCH, act.APPROVE,
+        act.CANCEL, act.AGAIN, act.DIAGNOSE, act.ANYWAY, act.WATCH, act.UNWATCH, act.APPROVE,
         act.APPROVE_NEW, act.JOIN, act.UNDO, act.USEFUL, act.FITS,
     }
 )  # fmt: skip
 OPENINGS = frozenset({act.EDIT, act.REJECT, act.EXPLAIN, act.LINES, act.MORE_LINES})
 FORMS = frozenset({act.EDIT_FORM, act.REJECT_FORM, act.EXPLAIN_FORM})
+HOME, MESSAGES = HOME_TABS = ("home", "messages")  # of the app, as Slack calls them
+_DIRECT = re.compile(r"D[A-Z0-9]{1,31}", re.ASCII)  # the id of direct messages with one person
 _SPEECH = (None, "thread_broadcast", "file_share")  # subtypes of messages that a person has written
 
 
@@ -47,7 +50,8 @@ def envelope_of(body: Payload) -> Envelope | None:
     """
     match body.get("type"):
         case None if body.get("command") == act.COMMAND:
-            return _by_trigger(EnvelopeKind.COMMAND, body, _some(body, "team_id", "channel_id", "user_id", "text"))
+            kept = _some(body, "team_id", "channel_id", "user_id", "text")
+            return _by_trigger(EnvelopeKind.COMMAND, body, {**kept, "home": body["team_id"]})
         case "message_action" if body["callback_id"] == act.DIAGNOSE_MESSAGE:
             message = _some(body["message"], "ts", "thread_ts", "text")
             return _by_trigger(EnvelopeKind.SHORTCUT, body, {**_who_and_where(body), "message": message})
@@ -67,8 +71,17 @@ def _click(body: Payload) -> Envelope | None:
     if name not in CLICKS | OPENINGS:
         return None
     kind = EnvelopeKind.OPENING if name in OPENINGS else EnvelopeKind.CLICK
-    kept = {**_who_and_where(body), "action": {"action_id": name, "value": act.value_of(action)}}
+    kept = {**_who_and_where(body), **_in_home(body), "action": {"action_id": name, "value": act.value_of(action)}}
     return _by_trigger(kind, body, kept)
+
+
+def _in_home(body: Payload) -> dict[str, Any]:
+    """Of a click in the app's home: that it was there, and the channel where it is answered, as the view tells it."""
+    view = body.get("view") or {}
+    if view.get("type") != "home":
+        return {}
+    direct = _DIRECT.fullmatch(str(view.get("private_metadata") or ""))
+    return {"in_home": True, "channel": direct[0] if direct else body["user"]["id"]}
 
 
 def _event(body: Payload) -> Envelope | None:
@@ -88,16 +101,18 @@ def _event(body: Payload) -> Envelope | None:
     if event.get("channel_type") == "mpim" and "<@" in event["text"]:
         kind = EnvelopeKind.MENTION  # a group of people has no event for it; should both come, they are one envelope
     kept = _some(event, "channel", "channel_type", "user", "ts", "thread_ts", "text")
+    kept["home"] = event.get("user_team") or event.get("team") or ""
     thread = event.get("thread_ts")  # where an answer knows what was said before it
     lane = to_text([team, event["channel"], thread]) if thread else ""
     return Envelope(to_text([kind, team, event["channel"], event["ts"]]), kind, {"team": team, **kept}, lane)
 
 
 def _home(body: Payload, event: Payload) -> Envelope | None:
-    if event.get("tab") != "home":
-        return None  # the messages of the app
-    kept = {"team": body["team_id"], "user": event["user"]}
-    return Envelope(to_text([EnvelopeKind.HOME, *kept.values(), event["event_ts"]]), EnvelopeKind.HOME, kept)
+    if event.get("tab") not in HOME_TABS:
+        return None
+    kept = {"team": body["team_id"], "user": event["user"], "tab": event["tab"]}
+    key = to_text([EnvelopeKind.HOME, *kept.values(), event["event_ts"]])
+    return Envelope(key, EnvelopeKind.HOME, {**kept, **_some(event, "channel")})
 
 
 def _by_trigger(kind: EnvelopeKind, body: Payload, kept: Payload) -> Envelope:
@@ -107,10 +122,12 @@ def _by_trigger(kind: EnvelopeKind, body: Payload, kept: Payload) -> Envelope:
 
 
 def _who_and_where(body: Payload) -> dict[str, Any]:
+    """home: the workspace of the person, which in a shared channel may be another one than that of the message."""
     channel = body.get("channel")  # a form has none
     where = {"channel": channel["id"]} if channel else {}
     team = body.get("team") or {"id": body["user"]["team_id"]}  # an app of a whole organisation is told no team
-    return {"team": team["id"], "user": body["user"]["id"], **where}
+    user = body["user"]
+    return {"team": team["id"], "user": user["id"], "home": user.get("team_id") or "", **where}
 
 
 def _some(fields: Payload, *names: str) -> dict[str, Any]:

@@ -7,8 +7,8 @@ one digest tells. What had ended before somebody began to follow is no news.
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 
 from slack_sdk.errors import SlackClientError
@@ -32,6 +32,7 @@ HEALTHY_SECONDS = 120.0  # a look at a slow bucket takes its time
 LEAVING_SECONDS = 6.0
 HOUR = timedelta(hours=1)
 MAX_LISTED = 20  # jobs of a digest that are named
+TEAM = "team"  # the field of job.json that names whose job it is
 SAME = 2  # attempts with the same fault after which somebody is asked whether to go on
 _ENDED = (Status.COMPLETED, Status.CANCELLED, Status.FAILED)
 _LOG = logging.getLogger(__name__)
@@ -39,13 +40,17 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FollowRules:
-    """Where and how often. posts: in an hour. quiet: from and to, as minutes of the day; equal: never."""
+    """Where and how often. posts: in an hour and channel. quiet: from and to, as minutes of the day; equal: never.
+
+    channel: where no other is named for the team of a job. teams: channels by team, which job.json tells.
+    """
 
     team: str
     channel: str
     posts: int
     quiet: tuple[int, int] = (0, 0)
     zone: tzinfo | None = None  # None: that of the machine
+    teams: Mapping[str, str] = field(default_factory=dict)
 
     def is_quiet(self, at: datetime) -> bool:
         """Whether nothing is posted at this time."""
@@ -134,26 +139,46 @@ class FailedJobs:
 
     def _tell(self) -> None:
         """Each by itself as long as there is room in this hour, else one and a digest of the rest."""
-        now, followed = self._state.clock(), self._state.followed
-        waiting = followed.waiting()
-        room = self._manners.posts - len({(job.run, job.fate) for job in followed.since(now - HOUR)})
-        if not waiting or room <= 0 or self._manners.is_quiet(now):
+        now, waiting = self._state.clock(), self._state.followed.waiting()
+        if not waiting or self._manners.is_quiet(now):
+            return
+        by_channel: dict[str, list[FollowedJob]] = {}
+        for one in waiting:
+            by_channel.setdefault(self._channel(one.job), []).append(one)
+        for channel, some in by_channel.items():
+            self._tell_in(channel, some, now)
+
+    def _tell_in(self, channel: str, waiting: Sequence[FollowedJob], now: datetime) -> None:
+        followed = self._state.followed
+        told = [job for job in followed.since(now - HOUR) if self._is_in(channel, job)]
+        room = self._manners.posts - len({(job.run, job.fate) for job in told})
+        if room <= 0:
             return
         if len(waiting) <= room:
             for one in waiting:
-                self._diagnose(one)
+                self._diagnose(one, channel)
             return
-        last = followed.last()
+        last = next((job for job in reversed(followed.diagnosed()) if self._is_in(channel, job)), None)
         *rest, newest = waiting
-        run = self._diagnose(newest) if room > 1 or last is None else self._state.runs.get(last.run)
+        run = self._diagnose(newest, channel) if room > 1 or last is None else self._state.runs.get(last.run)
         if run is not None:
             self._list(run, rest if room > 1 or last is None else waiting)
 
-    def _diagnose(self, followed: FollowedJob) -> Run | None:
+    def _channel(self, job: str) -> str:
+        """Where it is told: that of the team which job.json names, if it has one."""
+        manifest = _manifest(self._open_jobs(), job) if self._manners.teams else None
+        team = str(manifest.extra.get(TEAM, "")) if manifest else ""
+        return self._manners.teams.get(team.casefold(), self._manners.channel)
+
+    def _is_in(self, channel: str, followed: FollowedJob) -> bool:
+        run = self._state.runs.get(followed.run)
+        return run is not None and run.channel == channel
+
+    def _diagnose(self, followed: FollowedJob, channel: str) -> Run | None:
         """Queue it, in the thread of its run's first failure where there is one."""
-        earlier = self._first(followed.lineage)
+        earlier = self._first(followed.lineage, channel)
         thread = (earlier.thread_ts or earlier.message_ts) if earlier else ""
-        request = RunRequest(followed.job, self._manners.team, self._manners.channel, "", Trigger.FOLLOW, thread)
+        request = RunRequest(followed.job, self._manners.team, channel, "", Trigger.FOLLOW, thread)
         with self._state.together():
             asked = self._state.runs.ask(request)
             if not self._state.followed.asked(followed.job, asked.run.id):
@@ -185,9 +210,9 @@ class FailedJobs:
                 self._posting.once(run, "again", message, thread=run.thread_ts or run.message_ts)
             self._state.followed.compared(job.job)
 
-    def _first(self, lineage: str) -> Run | None:
+    def _first(self, lineage: str, channel: str) -> Run | None:
         runs = (self._state.runs.get(job.run) for job in self._state.followed.of_lineage(lineage))
-        return next((run for run in runs if run is not None and run.message_ts), None)
+        return next((run for run in runs if run is not None and run.message_ts and run.channel == channel), None)
 
     def _cause(self, run_id: str) -> str:
         answer = self._state.runs.answer(run_id)
@@ -222,6 +247,20 @@ def again_message(lineage: str, attempts: int, same: int, cause: str) -> Message
     told = f"Attempt {attempts:,} of {prose(lineage, 80)} that failed here; the last {same:,} with the same fault"
     plain = f"The last {same:,} attempts of {lineage} failed with the same fault: stop retrying?"
     return Message(fallback(plain, MAX_TELLING), section(f"{told}: {prose(cause, 200)}. *Stop retrying?*"))
+
+
+def read_channels(text: str) -> tuple[str, dict[str, str]]:
+    """The channel of all jobs, and those of teams by their names in small letters, of ``C0ALL, llm:C0LLM``.
+
+    Raises:
+        ValueError: no channel, or more than one, is for all jobs.
+    """
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    plain = [entry for entry in entries if ":" not in entry]
+    if len(plain) != 1:
+        raise ValueError("one channel is for all jobs, others have their team before them")
+    named = (entry.rpartition(":") for entry in entries if ":" in entry)
+    return plain[0], {team.strip().casefold(): channel.strip() for team, _, channel in named}
 
 
 def read_quiet(text: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from bot.slack.actions import COMMAND, DIAGNOSE_MESSAGE
 
+_READ = ("channels:read", "groups:read", "mpim:read")
 _HISTORY = ("channels:history", "groups:history", "im:history", "mpim:history")
 # Methods of the Web API that the bot calls, each with the scopes of the bot's token that it needs.
 METHODS: dict[str, tuple[str, ...]] = {
@@ -15,6 +16,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "chat.getPermalink": (),
     # a post whose fate is unknown after a crash is looked for; any one of the three, as the channel is
     "conversations.history": _HISTORY,
+    "conversations.info": _READ,  # whether people of another organisation read a channel
     "conversations.replies": _HISTORY,
     "files.getUploadURLExternal": ("files:write",),  # files_upload_v2: report and plot
     "files.completeUploadExternal": ("files:write",),
@@ -25,6 +27,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "usergroups.list": ("usergroups:read",),  # approvers by user group: its id by its handle
     "usergroups.users.list": ("usergroups:read",),
     "assistant.threads.setStatus": ("chat:write",),
+    "assistant.threads.setSuggestedPrompts": ("assistant:write",),
 }
 # What the bot hears, each with the scope that it needs; empty: none.
 EVENTS: dict[str, str] = {
@@ -60,6 +63,7 @@ def manifest(*, socket_mode: bool = True, address: str = "") -> dict[str, Any]:
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": False,
             },
+            "agent_view": {"agent_description": "Say which training job failed, and ask what happened to it."},
             "bot_user": {"display_name": "Firstfault", "always_online": True},
             "slash_commands": [
                 {

@@ -213,6 +213,24 @@ def taken_back_reply() -> Message:
     return _plain("The approval was taken back meanwhile.", "The approval was taken back.")
 
 
+def stranger_reply() -> Message:
+    """Somebody of another organisation, in a channel of Slack Connect."""
+    body = (
+        "You are of another organisation, and I answer only people of the one that installed me. Whoever runs me may"
+        " allow yours: `FIRSTFAULT_ALLOWED_TEAMS`."
+    )
+    return _plain(body, "I do not answer people of another organisation.")
+
+
+def shared_channel_reply() -> Message:
+    """What would be posted, people of another organisation could read."""
+    body = (
+        "People of another organisation read this channel, so I post nothing of a job here. Ask me in another channel"
+        " or directly; whoever runs me may allow theirs: `FIRSTFAULT_ALLOWED_TEAMS`."
+    )
+    return _plain(body, "This channel is shared with another organisation.")
+
+
 def gone_reply() -> Message:
     """The run or its evidence is not in the state any more."""
     return _plain(f"I do not know this diagnosis any more. {_ASK}", "I do not know this diagnosis any more.")

@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.slack import replies
 from bot.slack.blocks import Message
 from bot.slack.commands import ParsedCommand, Verb, job_in, names_in, read_command
+from bot.slack.organisation import Organisation
 from bot.slack.people import People
 from bot.slack.run_messages import RunMessages
 from bot.slack.watch_requests import WatchRequests, with_watched
@@ -27,6 +28,7 @@ from core.job import Status
 from sources.job_ids import check_job_id
 from sources.jobs import JobSource
 
+BOT_NAME = "Firstfault"  # as the manifest has it
 MAX_OFFERED = 5  # failed jobs to pick from
 MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
 MAX_NEAR, LIKE = 3, 0.5  # ids that somebody may have meant, and how like they are (difflib)
@@ -47,7 +49,7 @@ class Requests:
         open_jobs: Callable[[], JobSource],
         wake: Callable[[], None],
         watching: WatchRequests,
-        bot_name: str = "Firstfault",
+        organisation: Organisation,
     ) -> None:
         self._state = state
         self._run_messages = run_messages
@@ -56,7 +58,7 @@ class Requests:
         self._open_jobs = open_jobs
         self._wake = wake
         self._watching = watching
-        self._bot_name = bot_name
+        self._organisation = organisation
 
     def serve(self, command: ParsedCommand, request: RunRequest, once: Once) -> Message | None:  # noqa: PLR0911 one a verb
         """Do what is wished, each step once; what only the asker is told."""
@@ -130,6 +132,8 @@ class Requests:
 
     def _queued(self, request: RunRequest, once: Once, *, forced: bool) -> Message | None:
         """Queue what may be asked for, and show it; or say where it is already."""
+        if self._organisation.is_shared(request.channel):
+            return replies.shared_channel_reply()
         run_id, new = once("ask", lambda: self._ask(request, forced=forced))
         run = self._state.runs.get(run_id)
         if run is None:
@@ -140,7 +144,7 @@ class Requests:
         try:
             if not self._run_messages.show(run.id):
                 self._state.runs.cancel(run.id, request.asked_by)  # before a child that is ready begins with it
-                return replies.not_in_channel_reply(self._bot_name, run.job)
+                return replies.not_in_channel_reply(BOT_NAME, run.job)
         finally:  # the run is queued, whether Slack takes the message now or later
             self._wake()
         return None
@@ -201,6 +205,8 @@ class Requests:
     def _watch(self, command: ParsedCommand, request: RunRequest, once: Once) -> Message | None:
         if not request.job:
             return replies.usage_reply()
+        if command.verb is Verb.WATCH and self._organisation.is_shared(request.channel):
+            return replies.shared_channel_reply()
         try:
             do = self._watching.watch if command.verb is Verb.WATCH else self._watching.unwatch
             return do(request, once)
@@ -218,10 +224,17 @@ class Requests:
 
     def failed_jobs(self) -> tuple[str, ...]:
         """The latest failed jobs, by their ids, as far as they are found quickly."""
+        return self._lately(Status.FAILED)
+
+    def running_jobs(self) -> tuple[str, ...]:
+        """The same of those that run."""
+        return self._lately(Status.RUNNING)
+
+    def _lately(self, status: Status) -> tuple[str, ...]:
         try:
-            return tuple(islice(_failed(self._open_jobs(), time.monotonic() + LOOKING), MAX_OFFERED))
+            return tuple(islice(_with(status, self._open_jobs(), time.monotonic() + LOOKING), MAX_OFFERED))
         except FirstfaultError as trouble:
-            _LOG.warning("no failed jobs to offer: %s", trouble.message)
+            _LOG.warning("no %s jobs to offer: %s", status.lower(), trouble.message)
             return ()
 
     def _nearest(self, job: str) -> list[str]:
@@ -241,12 +254,12 @@ class Requests:
         self._state.audit.add(request.team, request.asked_by, what=what, target=run.id, details=details)
 
 
-def _failed(source: JobSource, end: float) -> Iterator[str]:
+def _with(status: Status, source: JobSource, end: float) -> Iterator[str]:
     for job_id in reversed(source.job_ids()[-MAX_LOOKED_AT:]):
         if time.monotonic() > end:
             return
         try:
-            if source.manifest(job_id).status is Status.FAILED:
+            if source.manifest(job_id).status is status:
                 yield job_id
         except (JobNotFound, BadJobId, UnreadableLog):
             continue

@@ -204,9 +204,14 @@ class RunMessages:
             return
         name = _UNSAFE.sub("_", run.job)  # that of a run of training may hold anything
         plot, report = f"{run.job}: plot", f"{run.job}: {'report' if diagnosis else 'history'}"
+        sheets = f"{run.job}: report, phone"  # where Slack shows a page as its code; a short title is not cut there
         files = [
             {"file": path, "filename": f"{name}{Path(path).suffix}", "title": title, "alt_txt": words}
-            for path, title, words in ((answer.plot, plot, answer.plot_text or plot), (answer.report, report, report))
+            for path, title, words in (
+                (answer.plot, plot, answer.plot_text or plot),
+                (answer.sheets, sheets, sheets),
+                (answer.report, report, report),
+            )
             if path and Path(path).is_file()
         ]
         if files:

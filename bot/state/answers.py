@@ -26,7 +26,7 @@ class SavedAnswer:
 
     diagnosis: None while only the known faults are found, whose events are all in the job; never in a final answer of a
     job. history: of a run of training in its place, the first one its headline.
-    note: None while it is not drafted. report, plot: paths of files in the run's folder, empty when not made.
+    note: None while it is not drafted. report, sheets, plot: paths of files in the run's folder, empty when not made.
     plot_text: what the plot shows, in words.
     """
 
@@ -35,6 +35,7 @@ class SavedAnswer:
     known: tuple[KnownFault, ...] = ()
     note: Note | None = None
     report: str = ""
+    sheets: str = ""
     plot: str = ""
     plot_text: str = ""
     history: tuple[ToldFact, ...] = ()

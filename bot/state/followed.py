@@ -88,9 +88,9 @@ class FollowedJobs:
         """What was diagnosed or listed since then."""
         return self._select("fate IN ('asked', 'listed') AND at > ?", moment)
 
-    def last(self) -> FollowedJob | None:
-        """The newest that was diagnosed."""
-        return next(reversed(self._select("fate = ?", FollowStatus.ASKED)), None)
+    def diagnosed(self) -> tuple[FollowedJob, ...]:
+        """What was diagnosed, the oldest first."""
+        return self._select("fate = ?", FollowStatus.ASKED)
 
     def of_lineage(self, lineage: str) -> tuple[FollowedJob, ...]:
         """Attempts of a run that were diagnosed unasked, the oldest first; none without a name."""

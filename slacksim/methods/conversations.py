@@ -107,7 +107,7 @@ def _type(channel: Channel) -> str:
     return "im" if channel.is_im else "private_channel" if channel.is_private else "public_channel"
 
 
-_READ = ("channels:read", "groups:read", "im:read")
+_READ = ("channels:read", "groups:read", "im:read", "mpim:read")
 _HISTORY = ("channels:history", "groups:history", "im:history")
 METHODS = {
     "conversations.list": Method(list_, _READ, TIER_2),

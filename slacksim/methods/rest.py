@@ -81,15 +81,19 @@ def set_title(team: Team, args: Json) -> Json:
 
 
 def set_suggested_prompts(team: Team, args: Json) -> Json:
-    """Suggestions in an assistant's thread: checked, not shown."""
-    team.own_channel(args, "channel_id")
+    """What a person may ask in the app's messages."""
+    channel = team.own_channel(args, "channel_id")
     prompts = args.get("prompts")
     fine = (
         isinstance(prompts, list)
         and 1 <= len(prompts) <= PROMPTS
         and all(isinstance(prompt, dict) and prompt.get("title") and prompt.get("message") for prompt in prompts)
     )
-    return {} if fine else _refuse()
+    if not fine:
+        return _refuse()
+    team.state.prompts[channel.id] = tuple(prompts or ())
+    team.state.changed()
+    return {}
 
 
 def _refuse() -> Json:

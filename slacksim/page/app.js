@@ -2,12 +2,13 @@
 
 import { composer } from "./composer.js";
 import { el, icon } from "./dom.js";
+import { drawHome, tabs } from "./home.js";
 import { avatar, follows, messageRow } from "./message.js";
 import { drawModal } from "./modal.js";
-import { actAs, begin, channel, fileUrl, message, store } from "./store.js";
+import { act, actAs, begin, channel, fileUrl, message, store } from "./store.js";
 
 const $ = (id) => document.getElementById(id);
-const view = { channel: "", thread: "", seen: {} };
+const view = { channel: "", thread: "", atHome: false, seen: {} };
 const drawn = { log: new Map(), "thread-log": new Map() };
 let toastTimer = 0;
 
@@ -37,6 +38,7 @@ function draw() {
   document.title = `${channel(view.channel).name} · ${store.now.workspace.name}`;
   drawSide();
   drawBar();
+  drawTabs();
   drawLog();
   drawThread();
   drawModal(told);
@@ -85,6 +87,25 @@ function drawBar() {
   $("me").value = store.me;
   writer.refresh();
   replier.refresh();
+}
+
+function drawTabs() {
+  const app = channel(view.channel).is_im;
+  const atHome = app && view.atHome;
+  $("tabs").hidden = !app;
+  $("home").hidden = !atHome;
+  $("log").hidden = $("composer-form").hidden = atHome;
+  if (app && $("tabs").dataset.at !== String(atHome)) {
+    $("tabs").dataset.at = String(atHome);
+    $("tabs").replaceChildren(...tabs(atHome, turn));
+  }
+  if (atHome) drawHome($("home"), told);
+}
+
+function turn(home) {
+  view.atHome = home;
+  act("open_home", { tab: home ? "home" : "messages" }).catch((error) => told(error.message));
+  draw();
 }
 
 function drawLog() {
@@ -180,12 +201,23 @@ function welcome(count) {
       icon("bolt"),
       `Try ${text.split(" ")[0]} ${label}`,
     );
+  const suggested = store.now.prompts[one.id] ?? [];
+  const ask = ({ title, message: text }) =>
+    el(
+      "button",
+      {
+        class: "button",
+        type: "button",
+        onclick: () => act("say", { channel: one.id, text }).catch((error) => told(error.message)),
+      },
+      title,
+    );
   return el(
     "div",
     { class: `welcome${count ? " small" : ""}` },
     el("h2", {}, one.is_im ? one.name : `# ${one.name}`),
     el("p", {}, words),
-    !count && el("div", { class: "b-actions" }, offered.map(start)),
+    !count && el("div", { class: "b-actions" }, suggested.length ? suggested.map(ask) : offered.map(start)),
   );
 }
 
@@ -198,6 +230,8 @@ function day(ts) {
 function go(where, thread = "") {
   view.channel = where;
   view.thread = thread;
+  view.atHome = false;
+  if (channel(where)?.is_im) act("open_home", { tab: "messages" }).catch((error) => told(error.message));
   sidebar(false);
   draw();
   if (matchMedia("(hover: hover)").matches) (thread ? replier : writer).focus();

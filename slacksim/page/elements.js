@@ -1,7 +1,7 @@
 // What can be clicked: buttons, menus, selects. `where(action, value)` tells the app and returns a promise.
 
 import { ask, el, icon, popup } from "./dom.js";
-import { textObject } from "./mrkdwn.js";
+import { link, textObject } from "./mrkdwn.js";
 import { store } from "./store.js";
 
 const KINDS = {
@@ -39,16 +39,24 @@ async function run(node, confirm, tell) {
 }
 
 function button(one, where) {
+  if (one.url) return linkButton(one, where);
   const node = el(
     "button",
     { class: `button ${one.style ?? ""}`, type: "button", "aria-label": one.accessibility_label },
     textObject(one.text),
   );
   const confirm = one.confirm && { style: one.style, ...one.confirm };
-  node.addEventListener("click", async () => {
-    if (one.url && /^https?:/.test(one.url)) open(one.url, "_blank", "noopener,noreferrer");
-    await run(node, confirm, () => where(one.action_id));
-  });
+  node.addEventListener("click", () => run(node, confirm, () => where(one.action_id, one.value)));
+  return node;
+}
+
+// Slack opens the address and tells the app of the click.
+function linkButton(one, where) {
+  const node = link(one.url, one.text.text);
+  if (typeof node === "string") return node;
+  node.className = `button ${one.style ?? ""}`;
+  if (one.accessibility_label) node.setAttribute("aria-label", one.accessibility_label);
+  node.addEventListener("click", () => where(one.action_id));
   return node;
 }
 

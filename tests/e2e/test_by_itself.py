@@ -76,3 +76,20 @@ def test_of_many_failures_at_once_one_digest_tells(followed: Followed) -> None:
     assert digest.text == "4 more jobs have failed."
     assert all(f"many-{number}" in digest.all_text for number in range(4))
     assert {message.ts for message in followed.said()} == {answer.ts, digest.ts}
+
+
+def test_a_team_is_told_in_its_own_channel(slack: Slack, rooms: Iterator[str], tmp_path: Path) -> None:
+    """48: what job.json says of the team decides; a job without one is told where all are."""
+    room, theirs = next(rooms), next(rooms)
+    write(tmp_path / "jobs" / OLD, status="FAILED", run=LINEAGE)
+    folders = Folders(tmp_path, tmp_path / "jobs", tmp_path / "cache")
+    with serving(slack, folders, follow_channel=f"{room},llm:{theirs}") as scene:
+        eventually(scene.bot.state.followed.begun, "the first look")
+        followed = Followed(scene, room)
+        followed.fails("new-1", team="LLM")
+        followed.fails("new-2")
+        followed.look()
+
+        scene.parent("new-1", theirs)
+        scene.parent("new-2", room)
+        assert not any("new-1" in message.text for message in followed.said())

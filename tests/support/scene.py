@@ -18,12 +18,13 @@ from bot.slack.connect import Socket
 from bot.slack.manifest import EVENTS, scopes
 from core.baseline import choose_baseline
 from core.diagnose import diagnose
-from slacksim import Channel, Limits, Message, Outcome, Slack, Timing, User, Workspace
+from slacksim import Channel, Limits, Member, Message, Outcome, Slack, Timing, User, Workspace
 from slacksim.journal import Call
 from sources.folder import JobsFolder
 
 ALERTS = "C0ALERTS"
 ELSEWHERE = "C0GENERAL"  # a channel that the bot is not in
+SHARED, PARTNER = "C0SHARED", "T0PARTNER"  # a channel of Slack Connect, and the other organisation, of which dave is
 FINISHED = "Run again"  # the button of every message that is over
 VERSION = "0.1.0"
 # No child is held ready, and none looks for missing vectors: most bots of these tests end before anybody asks for it,
@@ -42,7 +43,10 @@ def workspace() -> Workspace:
     asked_for = replace(
         plain.app, scopes=tuple(scopes()), events=tuple(EVENTS)
     )  # 53: no more than the manifest asks for
-    return Workspace(channels=(*plain.channels, *rooms), app=asked_for)
+    dave = Member("U0DAVE", "dave", "Dave Dent", team=PARTNER)
+    shared = Channel(SHARED, "shared", (*everybody, dave.id))
+    members = (*plain.members, dave)
+    return Workspace(members=members, channels=(*plain.channels, shared, *rooms), app=asked_for)
 
 
 @contextmanager

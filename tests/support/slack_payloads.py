@@ -16,8 +16,10 @@ def violations(payload: dict[str, Any]) -> list[str]:
     found = [
         f"{'/'.join(map(str, error.path))}: {error.message[:200]}" for error in _validator(kind).iter_errors(payload)
     ]
-    ids = [one["action_id"] for block in payload["blocks"] for one in block.get("elements", ()) if "action_id" in one]
-    return found + [f"{one} stands twice" for one in sorted(set(ids)) if ids.count(one) > 1]
+    for block in payload["blocks"]:  # within one block, says the reference of action_id
+        ids = [one["action_id"] for one in block.get("elements", ()) if "action_id" in one]
+        found += [f"{one} stands twice" for one in sorted(set(ids)) if ids.count(one) > 1]
+    return found
 
 
 @cache

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.slack.failed_jobs import FollowRules, again_message, digest_message, read_quiet
+from bot.slack.failed_jobs import FollowRules, again_message, digest_message, read_channels, read_quiet
 from bot.state.followed import FollowedJob, FollowStatus
 from tests.support.slack_payloads import violations
 from tests.support.slack_samples import AT, EVIL
@@ -25,6 +25,14 @@ def test_quiet_hours_may_go_over_midnight(span: str, hour: int, quiet: bool) -> 
     manners = FollowRules("T0", "C0", 6, read_quiet(span), UTC)
 
     assert manners.is_quiet(datetime(2026, 11, 21, hour, tzinfo=UTC)) == quiet
+
+
+def test_a_team_has_a_channel() -> None:
+    """48: one channel is for all jobs, the others for teams, whose names may be written in any case."""
+    assert read_channels("C0ALL, LLM:C0LLM,vision: C0SEE") == ("C0ALL", {"llm": "C0LLM", "vision": "C0SEE"})
+    for wrong in ("llm:C0LLM", "C0ALL,C0MORE"):
+        with pytest.raises(ValueError, match="one channel is for all"):
+            read_channels(wrong)
 
 
 def test_slack_takes_what_is_said_unasked() -> None:

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from bot.slack.home import HomeContent, home_view
+from bot.slack.home import HomeContent, Undecided, home_view, suggested_prompts
 from bot.state.values import Status
 from bot.state.watches import Watch
+from tests.support.diagnoses import job_wide
 from tests.support.slack_payloads import violations
 from tests.support.slack_samples import AT, EVIL, run
 
@@ -16,10 +17,17 @@ def watch(job: str) -> Watch:
 def test_slack_takes_every_home() -> None:
     """Empty, full, and with names that want to be markup; only what an approver may decide waits for one."""
     evil = [replace(run(status), id=f"r-{status}", job=EVIL[:120]) for status in Status]
+    waiting = [Undecided(one, job_wide(), 1) for one in evil]
     pages = [
         HomeContent(),
         HomeContent(
-            asked=evil, waiting=evil, watches=[watch(EVIL)] * 99, failed=[EVIL] * 9, library="12 patterns in use."
+            asked=evil,
+            waiting=waiting,
+            running=[EVIL[:120]] * 9,
+            direct="D0ALICE",
+            watches=[watch(EVIL)] * 99,
+            failed=[EVIL] * 9,
+            library="12 patterns in use.",
         ),
         HomeContent(asked=evil[:1], waiting=[], addresses={evil[0].id: "https://x.slack.com/archives/C0/p1"}),
     ]
@@ -28,4 +36,10 @@ def test_slack_takes_every_home() -> None:
 
     assert [violations(view) for view in shown] == [[], [], []]
     assert ["Waits for your decision" in str(view) for view in shown] == [False, True, False]
-    assert "<!channel>" not in str(shown[1])
+    assert "<!channel>" not in str([block["text"] for block in shown[1]["blocks"] if "text" in block])
+
+
+def test_what_is_suggested_fits() -> None:
+    """Four questions at most, about the latest failed jobs, and what else there is; none where none failed."""
+    assert [len(suggested_prompts(["f1"] * number)) for number in (0, 1, 9)] == [1, 2, 4]
+    assert suggested_prompts(["f07"])[0] == {"title": "Why did f07 fail?", "message": "Why did f07 fail?"}

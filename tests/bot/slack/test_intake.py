@@ -117,7 +117,7 @@ def test_only_what_is_needed_is_kept() -> None:
     """Neither Slack's verification token nor the message around a button."""
     found = envelope_of({**COMMAND, "message": {"text": "secret"}})
     assert found is not None
-    assert set(found.body) == {"team_id", "channel_id", "user_id", "text", "response_url", "trigger_id"}
+    assert set(found.body) == {"team_id", "channel_id", "user_id", "text", "response_url", "trigger_id", "home"}
 
 
 @pytest.mark.parametrize(
