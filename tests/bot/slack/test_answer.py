@@ -227,6 +227,7 @@ def test_what_is_left_out_is_counted() -> None:
     assert "Not shown here: 9 more events. The report in the thread has all." in below(answered(diagnoses.huge()))
 
 
+@pytest.mark.slow
 def test_any_number_of_long_events_fits() -> None:
     """A job whose every sentence is long and full of brackets still gives a message, with the verdict in it."""
     fault = diagnoses.node_fault()

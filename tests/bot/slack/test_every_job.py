@@ -76,6 +76,7 @@ def check(jobs: Path, settings: Settings, *, every: int = 1) -> dict[str, list[s
     return found
 
 
+@pytest.mark.slow
 def test_the_example_jobs_are_told_in_short(settings: Settings) -> None:
     """41, 55: eight lines, each fact once, the gist in the text; no payload that Slack would refuse."""
     assert check(ROOT / "examples", settings) == {}
