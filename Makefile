@@ -63,7 +63,7 @@ $(SITE)/.installed: requirements-docs.lock
 
 test: check ## the same as check
 
-test-fast: setup-dev ## what a person runs between two edits: no whole programs, nothing that takes more than five seconds
+test-fast: setup-dev ## what a person runs between two edits: no whole programs, nothing that takes more than a second of CPU
 	$(BIN)/pytest -m "not slow" --numprocesses=auto --dist=worksteal --durations=10 -q
 
 check: setup-dev ## everything that CI holds: format, lint, types, tests

@@ -1,10 +1,9 @@
 """What a line says of how a job goes on or ends, whatever caused it (rules/outcomes.toml)."""
 
-import re
 from enum import StrEnum
 from functools import cache
 
-from core.phrases import any_of, patterns_of, read_rules
+from core.phrases import Worded, patterns_of, read_rules, worded
 
 
 class Outcome(StrEnum):
@@ -20,12 +19,13 @@ class Outcome(StrEnum):
 
 def outcome_of(template: str) -> Outcome | None:
     """What a masked line says of the end; None when it says nothing of it."""
-    return next((outcome for outcome, pattern in _outcomes() if pattern.search(template)), None)
+    lower = template.lower()
+    return next((outcome for outcome, phrases in _outcomes() if phrases.found_in(template, lower)), None)
 
 
 @cache
-def _outcomes() -> tuple[tuple[Outcome, re.Pattern[str]], ...]:
+def _outcomes() -> tuple[tuple[Outcome, Worded], ...]:
     where = "core/rules/outcomes.toml"
     return tuple(
-        (Outcome(rule["says"]), any_of(patterns_of(rule, where))) for rule in read_rules("outcomes.toml")["outcome"]
+        (Outcome(rule["says"]), worded(patterns_of(rule, where))) for rule in read_rules("outcomes.toml")["outcome"]
     )

@@ -29,6 +29,26 @@ class Phrase:
     line: str
 
 
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """One expression for several patterns; case is ignored. Searched only in texts with a word of one of them."""
+
+    words: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def found_in(self, text: str, lower: str) -> bool:
+        """Whether a pattern stands in a text, which is given in lower case too: many are asked for the same text."""
+        for word in self.words:  # any() with a generator takes three times as long
+            if word in lower:
+                return self.pattern.search(text) is not None
+        return False
+
+
+def worded(patterns: Sequence[str]) -> Worded:
+    """The expression for these patterns."""
+    return Worded(words_of(patterns), any_of(patterns))
+
+
 def read_rules(name: str) -> dict[str, Any]:
     """The rules of one file below ``core/rules``."""
     return tomllib.loads(files(_RULES).joinpath(name).read_text(encoding="utf-8"))

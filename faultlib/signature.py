@@ -5,9 +5,11 @@ addresses and numbers are masked, in what a person pastes they may not be: each 
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from core.logs.lines import Format, take_apart, variables
 from core.occurrences import Occurrence, messages_of
@@ -41,9 +43,9 @@ def find_matches(
     Args:
         nodes: all nodes of the job; where an event must stand on one or on all of them counts these.
     """
-    every = frozenset(nodes)
+    every, said = frozenset(nodes), _Said(occurrences)
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
-    found = [match for entry in approved if (match := _match(entry, occurrences, every)) is not None]
+    found = [match for entry in approved if (match := _match(entry, said, every)) is not None]
     return tuple(sorted(found, key=lambda match: (_order(match.entry), match.entry.id)))
 
 
@@ -57,18 +59,18 @@ def matches_lines(signature: Signature, text: str) -> bool:
     )
 
 
-def _match(entry: Entry, occurrences: Sequence[Occurrence], every: frozenset[str]) -> Match | None:
+def _match(entry: Entry, said: "_Said", every: frozenset[str]) -> Match | None:
     signature = entry.pattern.signature
     events: dict[str, None] = {}
     nodes: set[str] = set()
     for clause in signature.must:
-        found = [one for one in occurrences if _fits_any(clause, one.texts)]
+        found = said.that_fit(clause)
         if not _stands(clause.where, found, every):
             return None
         events.update((one.event, None) for one in found)
         nodes.update(*(one.nodes for one in found))
     for clause in signature.must_not:
-        if _stands(clause.where, [one for one in occurrences if _fits_any(clause, one.texts)], every):
+        if _stands(clause.where, said.that_fit(clause), every):
             return None
     return Match(entry, tuple(events), tuple(sorted(nodes))) if events else None
 
@@ -107,7 +109,7 @@ class _Glob:
 
     whole: str  # the masked message, where the event has no wildcard
     pieces: tuple[re.Pattern[str], ...]
-    literal: str  # must be somewhere in the text: most texts are refused by it at once
+    literal: str  # without a space; must be somewhere in the text: most texts are refused by it at once
 
     def fits(self, text: str) -> bool:
         if text == self.whole:
@@ -121,6 +123,30 @@ class _Glob:
                 return False
             found = piece.search(text, found.end())
         return found is not None
+
+
+class _Said:
+    """All that a job says, in one text: of 300,000 messages only those with the words of an event are tried."""
+
+    def __init__(self, occurrences: Sequence[Occurrence]) -> None:
+        self._occurrences = occurrences
+        self._texts = [text for one in occurrences for text in one.texts]
+        self._whose = [place for place, one in enumerate(occurrences) for _ in one.texts]
+        self._starts = [0, *accumulate(len(text) + 1 for text in self._texts)]
+        self._whole = "\n".join(self._texts)
+
+    def that_fit(self, clause: Clause) -> list[Occurrence]:
+        """Occurrences of which a text fits one of the clause's events, in their order."""
+        globs = [_glob(event) for event in clause.events]
+        places = {self._whose[at] for glob in globs for at in self._worth(glob) if glob.fits(self._texts[at])}
+        return [self._occurrences[place] for place in sorted(places)]
+
+    def _worth(self, glob: _Glob) -> Iterator[int]:
+        """Places of the texts that may fit: those in which its literal stands, each once."""
+        at = -1
+        while at + 1 < len(self._texts) and (found := self._whole.find(glob.literal, self._starts[at + 1])) >= 0:
+            at = bisect_right(self._starts, found) - 1
+            yield at
 
 
 def fixed_words(event: str) -> frozenset[str]:
@@ -151,7 +177,10 @@ def _glob(event: str) -> _Glob:
     event = raw.removeprefix(take_apart(raw, Format()).prefix).decode()  # messages have no label of a rank
     if WILDCARD not in event:
         messages = tuple(messages_of(event))
-        return _Glob(messages[-1] if messages else event, _pieces(event), "")
+        whole = messages[-1] if messages else event
+        # what does not stand in the masked message either would hide that it is the same text
+        literals = [literal for literal in _literals(event) if literal in whole]
+        return _Glob(whole, _pieces(event), max(literals, key=len, default=""))
     pieces = _pieces(event)
     return _Glob(event, pieces, max(_literals(event), key=len, default=""))
 

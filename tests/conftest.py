@@ -19,7 +19,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
 
 
-# Bots that are started and waited for, commands that are run as README and docs show them, a season of faults.
+# Bots that are started and waited for, commands as README and docs show them, browsers, a season of faults.
+# All else is slow when it takes more than a second of CPU, its own and its children's: such a test has the mark itself.
 WHOLE_PROGRAMS = (
     "e2e",
     "e2e_browser",
@@ -33,6 +34,7 @@ WHOLE_PROGRAMS = (
     "test_cluster_tls.py",
     "test_demo.py",
     "test_docs.py",
+    "test_page.py",
     "test_programme.py",
     "test_properties.py",
     "test_questions_and_notes.py",

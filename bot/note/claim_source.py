@@ -28,6 +28,7 @@ class ClaimSource:
         self.diagnosis = diagnosis
         self.known = known
         self._redactor = Redactor(addresses=redact_addresses)
+        self._cleaned: dict[tuple[str, int], str] = {}  # the name of each of 1,024 nodes is asked for many times
         self.total = wording.node_total(diagnosis.coverage)
         self.roots = [event for event in diagnosis.events if event.role is Role.ROOT]
         self.peers = [event for event in diagnosis.events if event.role is Role.PROPAGATED]
@@ -37,7 +38,12 @@ class ClaimSource:
         self.suspect = self.clean(diagnosis.nodes[0].node, NAME) if diagnosis.nodes else ""
 
     def clean(self, text: str, limit: int = MAX_TEXT) -> str:
-        """A foreign text, safe to show."""
+        """A foreign text, safe to show; the same text is the same every time."""
+        if (text, limit) not in self._cleaned:
+            self._cleaned[text, limit] = self._clean(text, limit)
+        return self._cleaned[text, limit]
+
+    def _clean(self, text: str, limit: int) -> str:
         if len(text) > _LOOKED_AT:
             text = text[: _LOOKED_AT // 2] + " \u2026 " + text[-_LOOKED_AT // 2 :]
         return shorten(" ".join(self._redactor.redact(harmless(text)).split()), limit)

@@ -98,6 +98,7 @@ def coverage(parsed: Parsed) -> Coverage:
     manifest, scans, spoke = parsed.job.manifest, parsed.reading.scans, set(parsed.table.ranks)
     listed = {rank for ranks in manifest.node_ranks.values() for rank in ranks}
     expected = set(range(manifest.world_size)) if manifest.world_size else listed
+    logged = set(parsed.table.nodes)
     return Coverage(
         files=len(scans),
         lines=sum(scan.lines for scan in scans),
@@ -106,7 +107,7 @@ def coverage(parsed: Parsed) -> Coverage:
         ranks_expected=len(expected) or None,
         ranks_missing=tuple(sorted(expected - spoke)) if spoke else (),
         nodes=len(parsed.table.nodes) if parsed.unit == "node" else 0,
-        nodes_missing=tuple(node for node in parsed.nodes if node not in parsed.table.nodes),
+        nodes_missing=tuple(node for node in parsed.nodes if node not in logged),
         unreadable_files=tuple(scan.name for scan in scans if scan.problem),
         undecodable_lines=sum(scan.undecodable for scan in scans),
         broken_lines=sum(scan.broken for scan in scans),

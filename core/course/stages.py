@@ -24,6 +24,7 @@ from core.logs.blocks.frames import read_frames
 from core.logs.lines import NO_TIME
 from core.memory import Memory
 from core.model import Stage
+from core.phrases import Worded, worded
 
 STAGES = tuple(Stage)
 _UNKNOWN = STAGES.index(Stage.UNKNOWN)
@@ -31,7 +32,7 @@ _UNKNOWN = STAGES.index(Stage.UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    openers: tuple[tuple[Stage, re.Pattern[str]], ...]
+    openers: tuple[tuple[Stage, Worded], ...]
     frames: tuple[tuple[Stage, re.Pattern[str]], ...]
     data: re.Pattern[str]
     loop: re.Pattern[str]
@@ -58,8 +59,9 @@ def opened_by(template: str) -> int:
     template = template[:MARKED_WITHIN]
     if complains(template):
         return -1  # what goes wrong opens no stage: "failed to shutdown the rendezvous" is not initialization
-    for stage, pattern in _rules().openers:
-        if pattern.search(template):
+    lower = template.lower()
+    for stage, phrases in _rules().openers:
+        if phrases.found_in(template, lower):
             return STAGES.index(stage)
     return -1
 
@@ -92,7 +94,7 @@ def stage_of_path(text: str) -> Stage | None:
 def _rules() -> _Rules:
     rules = tomllib.loads(package_files("core.rules").joinpath("stages.toml").read_text())
     openers = tuple(
-        (Stage(stage), re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE))
+        (Stage(stage), worded(patterns))
         for pack in rules["pack"]
         for stage, patterns in pack.items()
         if stage != "framework"

@@ -17,7 +17,12 @@ def words_of_names(names: Collection[str]) -> frozenset[str]:
 
 def phrase(text: str, names: Collection[str]) -> str:
     """The words of a text in their order, without those of ``names``; the same for the same message of any speaker."""
-    return " ".join(word for word in _WORD.findall(mask(text.encode()).decode()) if word not in names)
+    return words_in(mask(text.encode()).decode(), names)
+
+
+def words_in(masked: str, names: Collection[str]) -> str:
+    """The same of a text that is masked already: masking is what takes the time."""
+    return " ".join(word for word in _WORD.findall(masked) if word not in names)
 
 
 def without_head(text: str) -> str:

@@ -16,7 +16,7 @@ from core.course.pace import SECOND
 from core.events.table import rows_by
 from core.events.text import read_rows
 from core.facts import complains
-from core.judge.phrase import phrase, words_of_names
+from core.judge.phrase import words_in, words_of_names
 from core.logs.lines import mask
 from core.parsed import Parsed
 
@@ -96,12 +96,12 @@ def _said(parsed: Parsed) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[
     rows = rows[table.is_rank[table.voice[rows]] & (table.rank[rows] >= 0)]
     _, first, message = np.unique(table.message[rows], return_index=True, return_inverse=True)
     texts = read_rows(parsed.files, table, rows[first[:MOST_MESSAGES]])
-    said = [texts.get(row, "") for row in rows[first[:MOST_MESSAGES]].tolist()]
+    said = [mask(texts.get(row, "").encode()).decode() for row in rows[first[:MOST_MESSAGES]].tolist()]
     places: dict[str, int] = {}
     names = words_of_names(table.nodes)
-    numbers = [places.setdefault(own, len(places)) if (own := phrase(text, names)) else -1 for text in said]
+    numbers = [places.setdefault(own, len(places)) if (own := words_in(text, names)) else -1 for text in said]
     of_message = np.array([*numbers, *[-1] * (len(first) - len(numbers))], np.int64)
-    shown = [mask(said[numbers.index(place)].encode()).decode() for place in range(len(places))]
+    shown = [said[numbers.index(place)] for place in range(len(places))]
     kept = of_message[message] >= 0
     rows, phrases = rows[kept], of_message[message][kept]
     order = np.argsort(_in_run(parsed, rows, table.voice[rows]))

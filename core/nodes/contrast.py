@@ -35,7 +35,8 @@ def contrast_signs(
         return []
     bits = np.zeros(len(table.nodes))
     reasons: dict[int, list[tuple[float, str]]] = defaultdict(list)
-    compared = [place for place, name in enumerate(table.nodes) if name in nodes]
+    wanted = set(nodes)
+    compared = [place for place, name in enumerate(table.nodes) if name in wanted]
     for cohort, (events, speakers) in _said_by_cohort(table).items():
         is_compared = np.isin(speakers, compared)
         event_of, node_of = events[is_compared], speakers[is_compared]

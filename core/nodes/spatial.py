@@ -156,10 +156,11 @@ def _silent_nodes(
     table: EventTable, candidates: Sequence[Candidate], expected: Mapping[str, Sequence[int]], nodes: Sequence[str]
 ) -> list[Sign]:
     """Nodes of which nobody knows the ranks, and that say nothing while all others complain."""
-    unknown = [node for node in nodes if node in table.nodes and not expected.get(node)]
+    known = set(table.nodes)
+    unknown = [node for node in nodes if node in known and not expected.get(node)]
     telling = [one for one in candidates if one.fact.kind != Kind.LAST_WORDS]  # who is silent may have had others
     told = {node for one in telling if one.role in (Role.ROOT, Role.PROPAGATED) for node in one.nodes}
-    others = [node for node in nodes if node not in unknown]
+    others = [node for node in nodes if node not in known or expected.get(node)]
     if not unknown or len(others) < MIN_COMPLAINERS or not told >= set(others) or told & set(unknown):
         return []
     if len(unknown) > max(1, len(nodes) * FEW):
@@ -255,7 +256,8 @@ def missing_signs(
         chatty: those of which as much is logged as of the others.
     """
     if ranks:
-        mute = [node for node, own in sorted(expected.items()) if own and not set(ranks) & set(own)]
+        heard = set(ranks)
+        mute = [node for node, own in sorted(expected.items()) if own and heard.isdisjoint(own)]
         mute = [node for node in mute if node not in chatty]
     else:
         mute = [node for node in nodes if node not in spoke]

@@ -142,7 +142,8 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
 
 def _chatty(table: EventTable) -> frozenset[str]:
     """Nodes that said as much as half of what most nodes did: their ranks spoke, whatever label they had."""
-    node = np.array([table.nodes.index(one.node) if one.node in table.nodes else -1 for one in table.origins], np.int64)
+    places: dict[str | None, int] = {name: place for place, name in enumerate(table.nodes)}
+    node = np.array([places.get(one.node, -1) for one in table.origins], np.int64)
     said = np.zeros(len(table.nodes) + 1, np.int64)
     np.add.at(said, node[table.said.voice], table.said.heads)
     usual = float(np.median(said[:-1])) if len(table.nodes) else 0.0

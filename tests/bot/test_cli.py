@@ -267,6 +267,7 @@ def test_ctrl_c_is_quiet(run: Run, jobs: str, monkeypatch: pytest.MonkeyPatch) -
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_reader_may_leave_early(tmp_path: Path, jobs: str) -> None:
     """``| head`` ends the program without a word, whatever is left to write."""
     log = tmp_path / "jobs" / "good1" / "logs" / "node-0" / "rank_0.log"
@@ -288,6 +289,7 @@ def test_a_reader_may_leave_early(tmp_path: Path, jobs: str) -> None:
     process.stderr.close()
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_not_utf8_still_gets_an_answer(tmp_path: Path, jobs: str) -> None:
     """Characters that cannot be shown are written out, not a reason to fail."""
     make_job(tmp_path / "jobs" / "äöü", "FAILED", "日本語")

@@ -154,6 +154,7 @@ def test_show_as_text_is_what_import_reads(run: Run) -> None:
     assert read_entry(run("show", "nic", "--toml")[1], "f").pattern.id == "nic"
 
 
+@pytest.mark.slow
 def test_a_draft_of_a_job_is_written_not_stored(run: Run, tmp_path: Path) -> None:
     """The text can be edited and imported as it is; a job that shows nothing has none."""
     jobs = str(EXAMPLES)

@@ -113,6 +113,7 @@ def _investigated(settings: Settings, job: str) -> Answer:
     return investigate(Request(job), settings)
 
 
+@pytest.mark.slow
 def test_the_second_job_of_a_kind_is_answered_from_the_library(settings: Settings) -> None:
     """What somebody confirmed on one real job is told of another one, before it is judged, with its fix and author."""
     other = _investigated(settings, "f42").diagnosis
@@ -138,6 +139,7 @@ def test_the_same_job_twice_is_answered_alike(settings: Settings) -> None:
     assert _investigated(settings, "f07").known == _investigated(settings, "f07").known
 
 
+@pytest.mark.slow
 def test_a_job_that_completed_has_no_known_fault(settings: Settings) -> None:
     """It holds the traces of what it survived; nobody is told of them."""
     with open_fault_library(settings) as library:
@@ -160,6 +162,7 @@ def test_a_library_that_cannot_be_opened_costs_its_part_only(settings: Settings)
     assert [path.name for path in settings.library.iterdir()] == names
 
 
+@pytest.mark.slow
 def test_drafts_and_retired_patterns_answer_nobody(settings: Settings) -> None:
     """Only what a person approved is ever shown as known."""
     said = pattern_of(_investigated(settings, "f15").diagnosis, fix="Do nothing.")

@@ -136,6 +136,7 @@ def fail(error: BaseException, folder: Path) -> BaseException:
 WORDS = st.lists(st.text("abcdefghijklmnopqrstuvwxyz/_-.'", min_size=1, max_size=30), max_size=40).map(" ".join)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # rich reads the source of this file for each panel
 @given(
     kind=st.sampled_from([ValueError, RuntimeError, KeyboardInterrupt, FileNotFoundError]),

@@ -234,6 +234,7 @@ def test_blocks_of_a_chunk_that_is_folded_stay_whole() -> None:
     assert (whole.bodies, whole.body.tolist()) == (folded.bodies, folded.body.tolist())
 
 
+@pytest.mark.slow
 def test_a_failure_among_endless_different_lines_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line tells of the fault, four times as many others as a table takes are all different: it is the answer."""
     monkeypatch.setattr(fold, "JOB_TEXTS", 4096)
@@ -257,6 +258,7 @@ def test_a_failure_among_endless_different_lines_is_found(monkeypatch: pytest.Mo
     assert "fallen off the bus" in found.events[0].template
 
 
+@pytest.mark.slow
 def test_folded_files_are_read_the_same_by_any_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads change nothing, also where tables are too large."""
     monkeypatch.setattr(fold, "JOB_TEXTS", 1500)

@@ -35,6 +35,7 @@ def streamed(rows: list[str], stream: Stream, *, parts: int = 1) -> tuple[list[i
     return clusters, [stream.template(cluster) for cluster in known]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(TEXTS, st.data(), SIMILARITIES, CHILDREN, st.booleans())
 def test_streaming_gives_the_clusters_of_drain3(

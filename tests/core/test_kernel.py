@@ -119,6 +119,7 @@ def assert_same(text: bytes, file_format: Format, size: int = BLOCK_BYTES) -> No
     assert everything(fast) == everything(reference)
 
 
+@pytest.mark.slow
 @given(text=log_like, file_format=st.sampled_from(FORMATS), size=sizes)
 @example(text=b"", file_format=FORMATS[0], size=1)
 @example(text=b"\r", file_format=FORMATS[0], size=1)
@@ -136,6 +137,7 @@ def test_any_bytes_give_the_same_columns(text: bytes, file_format: Format, size:
     assert_same(text, file_format, size)
 
 
+@pytest.mark.slow
 @given(piece=st.sampled_from(PIECES), offset=st.integers(-4, 4), place=st.sampled_from((96, MAX_BODY, MAX_SEGMENT)))
 @settings(deadline=None, max_examples=150)
 def test_the_limits_are_at_the_same_byte(piece: bytes, offset: int, place: int) -> None:
@@ -164,6 +166,7 @@ def test_both_know_the_slot_words(word: bytes) -> None:
     assert_same(word.upper() + b": 7\n%s:     (7\n%s:      (7" % (word, word), FORMATS[0])
 
 
+@pytest.mark.slow
 def test_many_distinct_lines_and_prefixes_give_the_same_columns() -> None:
     """Tables and columns grow while a block is read."""
     text = b"".join(b"%s: %s\n" % (name, b"z" * 90 + name) for name in _names(20_000))

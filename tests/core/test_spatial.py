@@ -250,6 +250,7 @@ def test_a_node_whose_rank_was_killed_and_whose_peers_complain_is_established() 
     assert accused(killed) == ["node-2"]
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # a diagnosis each
 @given(st.permutations(["gpu-17", "gpu-99", "gpu-01", "gpu-55"]))
 def test_names_of_nodes_decide_nothing(names: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Templates by streaming Drain: the events of a job are those that drain3 gives its messages one by one."""
 
+import pytest
 from drain3.drain import Drain
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,6 +39,7 @@ def templates(parsed: Parsed) -> list[str]:
 SAID = st.lists(st.lists(st.sampled_from("abcdef"), min_size=3, max_size=5).map(" ".join), min_size=1, max_size=40)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # a job is read twice
 @given(st.lists(SAID, min_size=1, max_size=3))
 def test_a_job_has_the_events_of_drain3(files: list[list[str]]) -> None:

@@ -35,6 +35,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return parent
 
 
+@pytest.mark.slow
 def test_the_same_answers_as_exact_search(tmp_path: Path) -> None:
     """The same five of 2,000 random vectors, for each of 50 questions, with scores within 0.00001."""
     held = snapshot(2_000, dimensions=384)
@@ -65,6 +66,7 @@ def test_it_follows_what_changes(tmp_path: Path) -> None:
         assert len(list((tmp_path / "index").glob("chroma-*"))) == 1
 
 
+@pytest.mark.slow
 def test_it_takes_up_what_was_sealed(sealed: Path, tmp_path: Path) -> None:
     """A restart builds nothing anew, and what changed meanwhile is added to what is there."""
     shutil.copytree(sealed, tmp_path / "index")
@@ -148,6 +150,7 @@ def test_what_crashes_chroma_crashes_a_probe_only(sealed: Path, tmp_path: Path) 
     assert folder_of(tmp_path / "index") != before
 
 
+@pytest.mark.slow
 def test_a_probe_counts(sealed: Path, tmp_path: Path) -> None:
     """An index that answers with fewer vectors than were sealed is not whole."""
     folder = shutil.copytree(folder_of(sealed), tmp_path / "copy")
@@ -166,6 +169,7 @@ def test_what_does_not_answer_in_time_is_built_anew(sealed: Path, tmp_path: Path
     assert folder_of(tmp_path / "index") != before
 
 
+@pytest.mark.slow
 def test_one_process_owns_the_index(tmp_path: Path) -> None:
     """The second one searches exactly and says why; after the first one died, even by a kill, it may own it."""
     with program("indexer", tmp_path / "index") as owner:
@@ -195,6 +199,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
         assert_like_exact(index, snapshot(60))
 
 
+@pytest.mark.slow
 def test_an_index_that_fails_later_is_left(sealed: Path, tmp_path: Path) -> None:
     """Chroma fails in the middle of the day: the same question is answered exactly."""
     shutil.copytree(sealed, tmp_path / "index")

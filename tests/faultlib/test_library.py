@@ -72,6 +72,7 @@ def test_a_taken_id_gets_a_hash(tmp_path: Path) -> None:
         assert library.draft(pattern("nic"), who="bot", job="j2") == again
 
 
+@pytest.mark.slow
 def test_two_programs_approve_at_once(tmp_path: Path) -> None:
     """Of two clicks one approves; there is one step in the history, and both are told who it was."""
     drafts = 40

@@ -184,6 +184,7 @@ ANY_JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(ANY_JSON, max_size=3) | ANY_JSON)
 def test_no_json_breaks_the_check(blocks: Any) -> None:

@@ -161,6 +161,7 @@ def test_connections_take_turns(slack: Slack, ears: Callable[[], Ears]) -> None:
     assert (len(one.heard), len(other.heard)) == (2, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["hard", "clean", "refresh", "warning", "mute"])
 def test_the_app_comes_back_after_its_connection_ends(slack: Slack, ears: Callable[[], Ears], how: str) -> None:
     """A broken line, a close frame, a refresh, a warning, or silence: what is said afterwards arrives."""

@@ -172,6 +172,7 @@ def test_the_job_folder_is_found_in_the_archive(
     assert (job.id, names(job)) == (job_id, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".zip"])
 def test_a_job_survives_pickling_into_another_process(tmp_path: Path, suffix: str) -> None:
     """Whoever reads the logs elsewhere needs the archive, and nothing that this process holds."""
@@ -426,6 +427,7 @@ def test_an_archive_of_which_nothing_can_be_read_is_an_error(
     assert caught.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [tar, zipped])
 @given(changes=st.lists(st.tuples(st.integers(0), st.integers(0, 255)), max_size=8), cut=st.integers(0, 3000))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)

@@ -182,6 +182,7 @@ def test_the_default_limits_let_real_logs_through_and_stop_zeros() -> None:
     assert len(repeated) / len(gzip.compress(repeated)) < Limits().ratio < len(zeros) / len(gzip.compress(zeros))
 
 
+@pytest.mark.slow
 def test_a_greedy_xz_header_gets_no_memory() -> None:
     """A dictionary of over a gigabyte is refused instead of allocated."""
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}]

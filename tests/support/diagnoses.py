@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 log lines are as long as they are
 import math
+from collections.abc import Callable
 
 from core.model import (
     Confidence,
@@ -189,7 +190,7 @@ def no_logs() -> Diagnosis:
     )
 
 
-ALL = {
+ALL: dict[str, Callable[[], Diagnosis]] = {
     "node_fault": node_fault,
     "job_wide": job_wide,
     "inconclusive": inconclusive,

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 log lines are as long as they are
 import math
+from functools import cache
 
 from core.model import (
     Confidence,
@@ -29,6 +30,7 @@ HOSTILE_LINE = (
 )
 
 
+@cache
 def hostile() -> Diagnosis:
     """Everything foreign in it is an attack, or as long as no one expects."""
     evil = HOSTILE_LINE
@@ -67,6 +69,7 @@ def hostile() -> Diagnosis:
     )
 
 
+@cache
 def huge() -> Diagnosis:
     """1,024 nodes: one lost a device, 1,023 waited for it."""
     nodes = tuple(f"gpu-{rack:02d}-{slot:02d}" for rack in range(32) for slot in range(32))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from bot.note.note import Author, Note
@@ -125,6 +126,7 @@ def history_facts(foreign: str = "llama") -> tuple[ToldFact, ...]:
     )
 
 
+@cache
 def states() -> Mapping[str, AnswerContent]:
     """The message of one job in every state that it can have."""
     fault = diagnoses.node_fault()
@@ -168,18 +170,30 @@ def states() -> Mapping[str, AnswerContent]:
     }
 
 
-def every_shown() -> Iterator[tuple[str, AnswerContent]]:
-    """Every state, and every kind of diagnosis in every dress."""
-    yield from states().items()
-    for name, make in ALL.items():
-        diagnosis = make()
-        for dress, known, note in (
-            ("plain", (), None),
-            ("code", KNOWN, code_note(diagnosis)),
-            ("model", KNOWN, model_note(diagnosis, EVIL)),
-            ("evil", (evil_fault(), evil_fault(), seed_fault()), model_note(diagnosis)),
-        ):
-            yield f"{name}-{dress}", answered(diagnosis, known=known, note=note, revision=int(note is not None))
+DRESSES = ("plain", "code", "model", "evil")
+
+
+def every_name() -> tuple[str, ...]:
+    """Names of every state, and of every kind of diagnosis in every dress; each is made when it is asked for."""
+    return (*states(), *(f"{name}-{dress}" for name in ALL for dress in DRESSES))
+
+
+@cache
+def every_shown(name: str) -> AnswerContent:
+    """What one of these names stands for."""
+    if name in states():
+        return states()[name]
+    kind, _, dress = name.rpartition("-")
+    diagnosis = ALL[kind]()
+    known: tuple[KnownFault, ...] = () if dress == "plain" else KNOWN
+    note = None
+    if dress == "evil":
+        known = (evil_fault(), evil_fault(), seed_fault())
+    if dress == "code":
+        note = code_note(diagnosis)
+    elif dress != "plain":
+        note = model_note(diagnosis, EVIL) if dress == "model" else model_note(diagnosis)
+    return answered(diagnosis, known=known, note=note, revision=int(note is not None))
 
 
 def entities(text: str) -> set[str]:

@@ -41,6 +41,7 @@ def alarms(folder: Path, topology: dict[str, object], seconds: float) -> tuple[l
     return list(watch.look()), watch
 
 
+@pytest.mark.slow
 def test_an_hour_of_a_healthy_job_raises_nothing(tmp_path: Path) -> None:
     """Steps of two seconds that vary by a twentieth, in files of a minute; memory holds no more than the window."""
     topology = rotated(tmp_path / "in", 60, Layout(work=0.2, jitter=0.05, steps=1_700))
@@ -53,6 +54,7 @@ def test_an_hour_of_a_healthy_job_raises_nothing(tmp_path: Path) -> None:
     assert len(watch.window) < 8 / files * sum(len(pl.read_parquet(path)) for path in (tmp_path / "in").iterdir())
 
 
+@pytest.mark.slow
 def test_a_fault_is_told_once_and_when_it_is_over(tmp_path: Path) -> None:
     """A link is slow for much longer than the window, in which nothing is faster then: the alarm stands."""
     topology = rotated(tmp_path / "in", 5, Layout(dp=8, pp=1, steps=450, faults=(SLOW,)))
@@ -66,6 +68,7 @@ def test_a_fault_is_told_once_and_when_it_is_over(tmp_path: Path) -> None:
     assert (over.at - raised.at) / 1e6 > 50
 
 
+@pytest.mark.slow
 def test_one_answer_alone_raises_nothing(tmp_path: Path) -> None:
     """A fault that is in a single file and gone in the next."""
     short = Fault("nic", 120, 128, 0.05, 0, 3)
@@ -125,6 +128,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["flows", "--follow", str(tmp_path / "file")]).exit_code != 0
 
 
+@pytest.mark.slow
 def test_alarms_are_lines_of_json_until_somebody_ends_it(tmp_path: Path) -> None:
     """The command in a process of its own, with the topology that lies beside the files; Ctrl-C is 130."""
     topology = rotated(tmp_path / "in", 5, Layout(dp=8, pp=1, steps=220, faults=(SLOW,)))

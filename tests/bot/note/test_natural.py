@@ -48,6 +48,7 @@ def test_there_are_enough_claims_and_not_too_many(job: str, answers: dict[str, A
     )
 
 
+@pytest.mark.slow
 def test_no_lie_is_shown_outside_the_block(answers: dict[str, Answer]) -> None:
     """Two hundred lies: ids that are none, claims where they do not belong, false joins, invented free words."""
     told = [(job, lie) for job in JOBS for lie in lies_about(answers[job].diagnosis, answers[job].known)]

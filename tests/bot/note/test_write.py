@@ -76,6 +76,7 @@ def test_a_field_that_does_not_hold_is_written_by_code(field: str, broken: objec
         assert getattr(note, name) == getattr(expected, name), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("diagnosis", [LINK, killed, frozen, diagnoses.huge])
 def test_the_headline_names_the_first_suspect(diagnosis: Callable[[], Diagnosis]) -> None:
     """Whatever claim a model puts there."""
@@ -113,6 +114,7 @@ def test_an_answer_that_is_no_plan_changes_nothing(text: str) -> None:
     assert note.reading == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["node_fault", "job_wide", "inconclusive", "hostile"])
 @settings(max_examples=15)
 @given(data=st.data())
@@ -130,6 +132,7 @@ def test_nothing_outside_the_block_depends_on_free_words(name: str, data: st.Dat
     assert outside(one) == outside(other)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.dictionaries(

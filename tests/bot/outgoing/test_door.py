@@ -3,6 +3,7 @@
 import ast
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,15 @@ def house() -> list[Path]:
     return [path for package in MAY_IMPORT if package not in ("lab", "slacksim") for path in modules(package)]
 
 
+@cache
+def tree(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file; each is read once, however many rules it is held against."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def names_of(path: Path) -> Iterator[str]:
     """Full names of what a file imports, at any depth of it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in tree(path):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -79,7 +86,7 @@ def test_a_client_of_slack_is_made_in_one_place() -> None:
     made = {
         str(path.relative_to(ROOT))
         for path in house()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in tree(path)
         if (isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "WebClient")
         or (isinstance(node, ast.ClassDef) and "WebClient" in {getattr(base, "id", "") for base in node.bases})
     }

@@ -27,6 +27,7 @@ from tests.support.slack_samples import (
     as_read,
     code_note,
     entities,
+    every_name,
     every_shown,
     run,
     states,
@@ -34,7 +35,6 @@ from tests.support.slack_samples import (
 )
 
 GOLDEN = Path(__file__).parent / "golden"
-EVERY = dict(every_shown())
 
 
 def texts(shown: AnswerContent) -> str:
@@ -60,10 +60,10 @@ def clickable(shown: AnswerContent) -> list[str]:
     return [element["action_id"] for element in elements if "action_id" in element]
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", every_name())
 def test_slack_takes_every_message(name: str) -> None:
     """Every state of every kind of answer, the hostile and the huge ones too, is within Slack's limits."""
-    message = answer_message(EVERY[name])
+    message = answer_message(every_shown(name))
 
     assert problems_of_message(list(message.blocks)) == ()
     assert json_size(message.blocks) <= MAX_JSON
@@ -71,10 +71,10 @@ def test_slack_takes_every_message(name: str) -> None:
     assert len(without_blocks(message)) <= MAX_TEXT
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", every_name())
 def test_nobody_is_pinged_by_foreign_text(name: str) -> None:
     """The only brackets in a message are mentions of people who asked or decided."""
-    message = answer_message(EVERY[name])
+    message = answer_message(every_shown(name))
     marked = [
         found["text"]["text"]
         for found in message.blocks
@@ -111,10 +111,10 @@ def test_the_first_line_stands_alone() -> None:
     assert message.blocks[0]["elements"][0]["elements"][0] == {"type": "text", "text": first, "style": {"bold": True}}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", every_name())
 def test_a_parent_message_has_eight_lines_at_most(name: str) -> None:
     """41: whatever was found and whoever decided; each line is short enough for a phone."""
-    message = answer_message(EVERY[name])
+    message = answer_message(every_shown(name))
 
     assert lines_of(message.blocks) <= MAX_LINES
     assert all(
@@ -227,6 +227,7 @@ def test_what_is_left_out_is_counted() -> None:
     assert "Not shown here: 9 more events. The report in the thread has all." in below(answered(diagnoses.huge()))
 
 
+@pytest.mark.slow
 def test_any_number_of_long_events_fits() -> None:
     """A job whose every sentence is long and full of brackets still gives a message, with the verdict in it."""
     fault = diagnoses.node_fault()

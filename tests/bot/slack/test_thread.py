@@ -1,20 +1,22 @@
 """What is said in the thread: valid for any text, short, cited, and harmless."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.note.note import GUESS
+from bot.note.note import GUESS, Note
 from bot.outgoing.errors import Failure
 from bot.slack import actions, thread
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
 from bot.state.threads import ThreadQuestion
 from bot.state.values import Status
+from bot.text.known_fault import KnownFault
 from slacksim.blocks import problems_of_message
 from tests.support import diagnoses
 from tests.support.slack_samples import (
@@ -33,6 +35,7 @@ from tests.support.slack_samples import (
 )
 
 GOLDEN = Path(__file__).parent / "golden"
+FAULT = diagnoses.node_fault()
 REPLY = "node-01 lost its link at 03:59:44 [E1].\nAll other ranks waited for it [E4]."
 
 
@@ -44,52 +47,63 @@ def decision(verdict: Verdict = Verdict.APPROVED, **more: Any) -> Decision:
     return replace(Decision("r-7f3k2q", 1, verdict, "U0ADA", AT, pattern="network-link-down-2"), **more)
 
 
-def messages() -> Iterator[tuple[str, Message]]:
-    fault = diagnoses.node_fault()
-    yield "details", thread.details_message(run(), fault, model_note(fault), KNOWN, "0.5.0")
-    yield "details-code", thread.details_message(run(), fault, code_note(fault), (), "0.5.0")
-    yield "faults", thread.faults_message("r-7f3k2q", KNOWN)
-    yield "nothing", thread.faults_message("r-7f3k2q", ())
-    yield "reply", thread.reply_message(question(REPLY), fault)
-    yield "not_in_the_logs", thread.reply_message(question("not in the logs"), fault)
-    yield (
-        "no_reply",
-        thread.no_reply_message(Failure("The reply took longer than 120 s.", "Ask again.", "Deadline", "e-1")),
-    )
-    yield "approved", thread.decided_message(decision(), "A node's network link goes down for good")
-    yield "rejected", thread.decided_message(decision(Verdict.REJECTED, pattern="", reason="Maintenance"))
-    yield "undone", thread.undone_message(decision(), "U0BOB")
+def hostile_details(name: str, *known: KnownFault) -> Message:
+    return thread.details_message(run(), ALL[name](), model_note(ALL[name](), EVIL), known, EVIL)
 
 
-def hostile_messages() -> Iterator[tuple[str, Message]]:
-    for name, make in ALL.items():
-        for dress, known in (("evil", (evil_fault(), seed_fault())), ("plain", ())):
-            details = thread.details_message(run(), make(), model_note(make(), EVIL), known, EVIL)
-            yield f"details-{name}-{dress}", details
-        yield f"reply-{name}", thread.reply_message(question("\n".join([EVIL, "[E1] [N1] [I1]"] * 9)), make())
-    unavailable = code_note(diagnoses.node_fault()).model_copy(update={"unavailable": EVIL, "refused": (EVIL,) * 9})
-    yield "refused", thread.details_message(run(), diagnoses.node_fault(), unavailable, (), "0.5.0")
-    yield "faults", thread.faults_message("r-7f3k2q", (evil_fault(),) * 9)
-    yield "reply-empty", thread.reply_message(question(""), None)
-    yield "no-reply", thread.no_reply_message(Failure(EVIL * 9, EVIL * 9, EVIL, EVIL))
-    yield "decided", thread.decided_message(decision(by=EVIL, pattern=EVIL), EVIL)
-    yield "rejected", thread.decided_message(decision(Verdict.REJECTED, by=EVIL, reason=EVIL * 9))
-    yield "undone", thread.undone_message(decision(by=EVIL), EVIL)
+def hostile_reply(name: str) -> Message:
+    return thread.reply_message(question("\n".join([EVIL, "[E1] [N1] [I1]"] * 9)), ALL[name]())
 
 
-@pytest.mark.parametrize(("name", "message"), [*messages(), *hostile_messages()])
-def test_slack_takes_every_reply(name: str, message: Message) -> None:
+def refused_note() -> Note:
+    return code_note(FAULT).model_copy(update={"unavailable": EVIL, "refused": (EVIL,) * 9})
+
+
+# Made when a test asks for them: all of them take seconds, and whoever runs one test would wait for them.
+MESSAGES: dict[str, Callable[[], Message]] = {
+    "details": lambda: thread.details_message(run(), FAULT, model_note(FAULT), KNOWN, "0.5.0"),
+    "details-code": lambda: thread.details_message(run(), FAULT, code_note(FAULT), (), "0.5.0"),
+    "faults": lambda: thread.faults_message("r-7f3k2q", KNOWN),
+    "nothing": lambda: thread.faults_message("r-7f3k2q", ()),
+    "reply": lambda: thread.reply_message(question(REPLY), FAULT),
+    "not_in_the_logs": lambda: thread.reply_message(question("not in the logs"), FAULT),
+    "no_reply": lambda: thread.no_reply_message(
+        Failure("The reply took longer than 120 s.", "Ask again.", "Deadline", "e-1")
+    ),
+    "approved": lambda: thread.decided_message(decision(), "A node's network link goes down for good"),
+    "rejected": lambda: thread.decided_message(decision(Verdict.REJECTED, pattern="", reason="Maintenance")),
+    "undone": lambda: thread.undone_message(decision(), "U0BOB"),
+}
+HOSTILE: dict[str, Callable[[], Message]] = {
+    **{f"hostile-details-{name}": partial(hostile_details, name, evil_fault(), seed_fault()) for name in ALL},
+    **{f"hostile-details-{name}-plain": partial(hostile_details, name) for name in ALL},
+    **{f"hostile-reply-{name}": partial(hostile_reply, name) for name in ALL},
+    "hostile-refused": lambda: thread.details_message(run(), FAULT, refused_note(), (), "0.5.0"),
+    "hostile-faults": lambda: thread.faults_message("r-7f3k2q", (evil_fault(),) * 9),
+    "hostile-reply-empty": lambda: thread.reply_message(question(""), None),
+    "hostile-no-reply": lambda: thread.no_reply_message(Failure(EVIL * 9, EVIL * 9, EVIL, EVIL)),
+    "hostile-decided": lambda: thread.decided_message(decision(by=EVIL, pattern=EVIL), EVIL),
+    "hostile-rejected": lambda: thread.decided_message(decision(Verdict.REJECTED, by=EVIL, reason=EVIL * 9)),
+    "hostile-undone": lambda: thread.undone_message(decision(by=EVIL), EVIL),
+}
+
+
+@pytest.mark.parametrize("name", [*MESSAGES, *HOSTILE])
+def test_slack_takes_every_reply(name: str) -> None:
     """Any text in a reply, a note or a reason gives a valid message that pings nobody but who acted."""
-    assert problems_of_message(list(message.blocks)) == (), name
+    message = {**MESSAGES, **HOSTILE}[name]()
+
+    assert problems_of_message(list(message.blocks)) == ()
     assert json_size(message.blocks) <= MAX_JSON
     assert message.text
     for text in (message.text, *strings(list(message.blocks))):
         assert entities(text) <= {"<@U0BOB>", "<@U0ADA>", "<@U0ALICE>"}
 
 
-@pytest.mark.parametrize(("name", "message"), [*messages()])
-def test_replies_look_as_recorded(name: str, message: Message, golden: Callable[[Path, str], None]) -> None:
+@pytest.mark.parametrize("name", MESSAGES)
+def test_replies_look_as_recorded(name: str, golden: Callable[[Path, str], None]) -> None:
     """What stands in the thread, as a reviewer reads it in the diff."""
+    message = MESSAGES[name]()
     golden(GOLDEN / f"thread-{name}.json", json.dumps(message.arguments(), indent=1, ensure_ascii=False) + "\n")
 
 

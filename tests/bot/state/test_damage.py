@@ -154,6 +154,7 @@ def tables() -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", tables())
 def test_damage_in_a_value_is_told_as_damage(sound: Path, tmp_path: Path, table: str) -> None:
     """A value that nobody of ours wrote, in each column: it does no harm, or it is told."""
@@ -180,6 +181,7 @@ def test_a_place_that_is_no_file_is_told_at_once(tmp_path: Path) -> None:
         open_state(tmp_path / "state.db")
 
 
+@pytest.mark.slow
 def test_a_program_ends_with_2(copied: Path) -> None:
     """No traceback at the terminal: what it is, and what to do."""
     other = sqlite3.connect(copied)

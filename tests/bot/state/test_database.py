@@ -210,6 +210,7 @@ def test_connections_of_ended_threads_are_closed(state: State) -> None:
     assert len(state.database._connections) <= 2
 
 
+@pytest.mark.slow
 def test_processes_may_open_it_at_once(tmp_path: Path) -> None:
     """Replicas that start together on a new file do not get into each other's way."""
     script = (

@@ -5,6 +5,8 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from benchmarks.support.patience import PATIENCE
 from bot.outgoing.errors import Failure
 from bot.state.leases import MAX_TELLINGS
@@ -22,6 +24,7 @@ def test_a_run_is_claimed_once(state: State) -> None:
     assert now(state, first).lease_owner == "w1"
 
 
+@pytest.mark.slow
 def test_processes_never_claim_the_same(tmp_path: Path) -> None:
     """Four processes that claim a hundred runs as fast as they can share them out."""
     state = open_state(tmp_path / "state.db")

@@ -29,6 +29,7 @@ class Hostile:
         return os.system, ("touch /tmp/owned",)
 
 
+@pytest.mark.slow
 @given(values, st.integers(2, 5))
 def test_plain_values_come_back_as_they_were(value: Any, protocol: int) -> None:
     """The twin of Python's own unpickler, for all that a dump is made of."""
@@ -88,6 +89,7 @@ def test_a_large_place_in_the_memo_takes_no_memory() -> None:
     assert read_pickle(b"\x80\x02Nr" + struct.pack("<I", 2**32 - 1) + b".", "d") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -81,6 +81,7 @@ def is_whole(run: Account, attempts: list[Attempt]) -> bool:
     return run.wall == wall and min(parts) >= 0 and all(isinstance(value, int) for value in parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [None, 3.0])
 def test_the_parts_of_a_thousand_random_histories_add_up(seconds: float | None) -> None:
     """To the millisecond, none is negative, and no more is productive than there was time."""
@@ -184,6 +185,7 @@ def test_without_a_failure_there_is_a_lower_end() -> None:
     assert (mtbf(90, 0).hours, mtbf(90, 0).low, mtbf(90, 0).high) == (None, 30, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("iteration", [lambda n: n % 2, lambda n: 10 * (POINTS - n)], ids=["saw", "down"])
 def test_points_that_go_back_again_and_again_are_bounded(iteration: Callable[[int], int]) -> None:
     """Each attempt was set against each later one: a thousand took 1.5 s, and twice as many four times as long."""

@@ -289,6 +289,7 @@ def test_tables_of_too_many_columns_or_series_are_left_out() -> None:
     assert ["columns" in one or "series" in one for one in read.problems] == [True, True]
 
 
+@pytest.mark.slow
 def test_more_files_than_anybody_needs_are_left_out() -> None:
     """Twenty thousand small ones took a quarter of a minute; what is left out is told."""
     read = read_metrics(with_metrics(stopped(), {f"{n}.csv": "step,loss\n1,2\n" for n in range(4100)}).metrics)

@@ -110,6 +110,7 @@ def one_by_one(layers: list[Wrap], lines: list[bytes]) -> bytes:
     return b"".join(line + b"\n" for line in Unwrapper(layers).unwrap(lines))
 
 
+@pytest.mark.slow
 @given(log=logs(), cut=st.integers(1, 12))
 @example(log=(("json",), [OBJECTS[0]] * 5), cut=3)
 @settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -153,6 +154,7 @@ LARGE = [STAMP + b" stdout F " + OBJECTS[at % 3] for at in range(12_000)]
 CRI_JSON = [HEADS["cri"][0], HEADS["json"][0]]
 
 
+@pytest.mark.slow
 def test_large_logs_are_unwrapped_in_blocks() -> None:
     """From some bytes on; what comes out is the same, whatever is read at once."""
     lines = [*LARGE, STAMP + b" stderr F end"]
@@ -165,6 +167,7 @@ def test_large_logs_are_unwrapped_in_blocks() -> None:
     assert found == one_by_one(CRI_JSON, lines)
 
 
+@pytest.mark.slow
 def test_without_numba_all_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slow, and right."""
 

@@ -86,6 +86,7 @@ def test_what_opens_a_log_can_be_sent_elsewhere() -> None:
         assert stream.read() == unwrapped(CRI % 1)
 
 
+@pytest.mark.slow
 @given(text=log_like, size=st.sampled_from((1, 7, 100, 1 << 20)))
 @settings(deadline=None, max_examples=300)
 def test_there_is_a_line_out_for_each_line_in(text: bytes, size: int) -> None:

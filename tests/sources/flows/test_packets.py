@@ -93,6 +93,7 @@ def test_packets_of_another_kind_are_counted(tmp_path: Path) -> None:
     assert "link type 147" in read_flows(pcap(tmp_path / "capture", MESSAGES, link=147)).told[0]
 
 
+@pytest.mark.slow
 def test_bytes_of_any_kind_end_in_a_sentence(tmp_path: Path) -> None:
     """Captures and datagrams of which some bytes are others."""
     chance = random.Random(18)
