@@ -145,6 +145,11 @@ class Settings(BaseSettings):
         description="who may approve: user ids, e-mails and user groups, with commas; with `C0123ABCD:` before it one"
         " counts in that channel only; empty: nobody",
     )
+    checks: str = Field(
+        "",
+        description="TOML file of a site's own checks for `firstfault check-nodes`, from / on (docs/how-to/checks.md);"
+        " it names commands that are run on nodes, and is never looked for beside a job",
+    )
     state: Path = Field(
         default_factory=lambda: user_data_path("firstfault", appauthor=False) / "state",
         description="folder of what the bot must not forget: queue, threads, decisions, audit, reports",

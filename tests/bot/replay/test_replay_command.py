@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from bot.commandline.cli import app
 from bot.commandline.replay.documents import schema_text
+from core.errors import FirstfaultError
 from tests.support.jobs import at, lines, raised, steps
 from tests.support.places import ROOT
 
@@ -115,6 +116,17 @@ def test_what_is_no_plan_is_refused(text: str, tmp_path: Path) -> None:
     broken.write_text(text, encoding="utf-8")
 
     assert ran("replay", "read", broken, tmp_path / "none.csv").exit_code != 0
+
+
+def test_a_path_that_is_not_there_is_told_with_what_to_give(plan: Path, tmp_path: Path) -> None:
+    """Of nodes, plan and results alike; a folder in place of a file too."""
+    gone = tmp_path / "nope"
+    for words in (("plan", gone), ("read", gone, gone), ("read", plan, gone), ("read", tmp_path, gone)):
+        refused = ran("replay", *words).exception
+        assert isinstance(refused, FirstfaultError)
+        assert refused.exit_code == 2
+        assert refused.hint
+        assert "Errno" not in refused.message
 
 
 def _has_torch() -> bool:
