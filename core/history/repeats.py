@@ -13,6 +13,7 @@ FALSE = 0.05  # share of false alarms (Benjamini and Hochberg)
 LEAST = 2  # incidents: one is nobody's habit
 HALF = 0.5  # of an incident, at least, is the others' rate made of
 WINDOW = 28.0  # days: half a year of history predicts nothing of the next (StepFun's trace, 400 nodes)
+MOST_TOLD = 1_000  # incidents of one node that are looked at
 SAME = 1 / 24  # of a day: a fault that comes back so soon, or that two sources tell of, is one (StepFun's trace)
 
 
@@ -63,6 +64,22 @@ def repeaters(incidents: Sequence[Incident], days: Mapping[str, float]) -> tuple
         for at in told.tolist()
         if counts[at] >= LEAST
     )
+
+
+def least_told(incidents: Sequence[Incident], days: Mapping[str, float]) -> int:
+    """How many incidents a node must have had to be told from chance, were it the only one; 0 where nobody can be.
+
+    Args:
+        incidents: of the window.
+        days: how long each node was in use.
+    """
+    nodes = len(days.keys() | {one.node for one in incidents})
+    if nodes <= 1 or not incidents:
+        return 0
+    usual = max(len(incidents), HALF) / nodes  # of a node that was in use as long as the others
+    chances = gammainc(np.arange(1, MOST_TOLD + 1), usual)
+    found = np.flatnonzero(chances <= FALSE / nodes)
+    return max(LEAST, int(found[0]) + 1) if len(found) else 0
 
 
 def merged(incidents: Sequence[Incident]) -> tuple[Incident, ...]:

@@ -19,6 +19,7 @@ from tests.support.places import ROOT
 DOCUMENT = ROOT / "docs" / "replay.schema.json"
 TORCH = os.environ.get("LAB_PYTHON", sys.executable)  # an interpreter that has torch
 NODES = 8
+GLOO_JOB = ROOT / "tests" / "support" / "gloo_job.py"
 
 
 def ran(*words: object) -> Result:
@@ -138,7 +139,7 @@ def _has_torch() -> bool:
 @pytest.mark.skipif(not _has_torch(), reason="no interpreter with torch: LAB_PYTHON names one")
 def test_a_rank_that_adds_nan_in_half_of_the_runs_is_found(plan: Path, tmp_path: Path) -> None:
     """Real gloo, eight ranks, a faulty one each of ten times: found in at least nine, and nobody else is named."""
-    words = [TORCH, str(Path(__file__).with_name("gloo_job.py")), str(plan)]
+    words = [TORCH, str(GLOO_JOB), str(plan)]
     ranks = [
         subprocess.Popen([*words, str(rank), "10", str(tmp_path / "rows"), str(tmp_path / "store")])
         for rank in range(NODES)
