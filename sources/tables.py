@@ -69,24 +69,38 @@ def _one_metric(rows: Iterator[Mapping[str, str]]) -> Iterator[Mapping[str, str]
     return (row for row in held if row.get("key") == most)
 
 
-def read_incidents_table(path: str) -> tuple[Incident, ...]:
-    """Incidents of nodes: columns start, end, node, class; end may be empty. Raises UnreadableLog."""
+def incidents_in(text: str, path: str) -> tuple[Incident, ...]:
+    """Incidents of nodes in the text of a CSV: columns start, end, node, class; end may be empty.
+
+    Args:
+        text: what was read.
+        path: of the file, for what is said of it.
+
+    Raises:
+        UnreadableLog: no row has a start and a node.
+    """
     found = []
-    for row in rows_of(path):
+    for row in _rows_in(text, path):
         start, end = moment(_named(row, _TIME)), moment(_named(row, ("end",)))
         node = _named(row, ("node",)).strip()
         if start is not None and node:
             until = None if end is None else end / _SECONDS_A_DAY
             found.append(Incident(start / _SECONDS_A_DAY, node, _named(row, ("class",)).strip() or "unknown", until))
     if not found:
-        raise UnreadableLog(f"{path} has no row with a start and a node.", "Its columns are start,end,node,class.")
+        raise UnreadableLog(
+            f"{path} has no row with a start and a node.",
+            "Its columns are start,end,node,class; or it is what sinfo -R, sacctmgr show event or kubectl printed.",
+        )
     return tuple(sorted(found, key=lambda one: (one.day, one.node)))
 
 
 def rows_of(path: str) -> Iterator[Mapping[str, str]]:
     """The rows of a CSV file by the names of its columns, in small letters. Raises UnreadableLog."""
+    return _rows_in(_given(path).decode("utf-8-sig", "replace"), path)
+
+
+def _rows_in(text: str, path: str) -> Iterator[Mapping[str, str]]:
     try:
-        text = _given(path).decode("utf-8-sig", "replace")
         for row in islice(csv.DictReader(io.StringIO(text, newline="")), MOST_ROWS):
             yield {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
     except csv.Error as trouble:

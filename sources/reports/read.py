@@ -7,7 +7,7 @@ from core.history.repeats import Incident
 from sources.given import read_given
 from sources.reports import kubernetes, slurm
 from sources.reports.report import NodeReport, incidents_of
-from sources.tables import read_incidents_table
+from sources.tables import incidents_in
 
 MOST_BYTES = 64 << 20  # a year of events of a thousand nodes has some megabytes
 _HINT = (
@@ -24,7 +24,7 @@ def read_incidents(path: str) -> tuple[Incident, ...]:
     """
     text = _text(path)
     if not (slurm.reads(text) or kubernetes.reads(text)):
-        return read_incidents_table(path)
+        return incidents_in(text, path)
     return incidents_of(_reports(path, text))
 
 

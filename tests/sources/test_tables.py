@@ -8,7 +8,8 @@ import pytest
 
 from core.errors import UnreadableLog
 from sources.given import read_given
-from sources.tables import read_incidents_table, read_progress
+from sources.reports.read import read_incidents
+from sources.tables import read_progress
 
 POINTS = ((1795300000500, 1), (1795300010500, 2))
 
@@ -56,7 +57,7 @@ def test_incidents_need_a_moment(tmp_path: Path) -> None:
     path = tmp_path / "incidents.csv"
     path.write_text("start,end,node\nnan,nan,a\n1e308,,b\n1795300000,inf,c\n", encoding="ascii")
 
-    assert [(one.node, one.until) for one in read_incidents_table(str(path))] == [("c", None)]
+    assert [(one.node, one.until) for one in read_incidents(str(path))] == [("c", None)]
 
 
 def test_what_never_ends_or_never_begins_is_told(tmp_path: Path) -> None:
