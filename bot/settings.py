@@ -150,6 +150,11 @@ class Settings(BaseSettings):
         description="ids of other workspaces (T...) and organisations (E...), with commas, whose people are answered in"
         " shared channels and may read there; empty: none",
     )
+    checks: str = Field(
+        "",
+        description="TOML file of a site's own checks for `firstfault check-nodes`, from / on (docs/how-to/checks.md);"
+        " it names commands that are run on nodes, and is never looked for beside a job",
+    )
     state: Path = Field(
         default_factory=lambda: user_data_path("firstfault", appauthor=False) / "state",
         description="folder of what the bot must not forget: queue, threads, decisions, audit, reports",

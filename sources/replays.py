@@ -25,8 +25,12 @@ def read_results(path: Path, groups: Collection[str]) -> tuple[dict[str, Result]
         groups: names of the groups of the plan.
 
     Raises:
-        UnreadableLog: there is no result of any group.
+        UnreadableLog: the path is not there, or holds no result of any group.
     """
+    if not path.exists():
+        raise UnreadableLog(
+            f"There is no {path}.", "Results are a CSV group,run,exit_code, or a folder of job folders."
+        )
     told, problems = _of_folder(path) if path.is_dir() else _of_table(path)
     strange = sorted({group for group, _ in told} - set(groups))
     if strange:

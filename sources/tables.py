@@ -5,7 +5,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 
@@ -13,15 +12,14 @@ from core.errors import UnreadableLog
 from core.history.repeats import Incident
 from core.metrics.tensorboard import is_events, read_events
 from sources.given import read_given
+from sources.moments import moment
 
 MOST_ROWS = 5_000_000  # a point a second for two months
 _TIME = ("time", "date", "timestamp", "_timestamp", "wall time", "start")
 _ITERATION = ("iteration", "step", "_step", "global_step")
 _SECONDS_A_DAY = 86_400.0
-_LAST = 4_102_444_800.0  # the year 2100: what is beyond, before 1970 or no number is no time
 _WHOLE = re.compile(r"([0-9]{1,15})(?:\.0)?")
 _MLFLOW = re.compile(rb"\d{13} \S{1,32} \d{1,9}(?:\n|$)")  # mlruns/<experiment>/<run>/metrics/<name>
-_MILLISECONDS = 1e11  # numbers beyond are milliseconds: as seconds they are the year 5138
 
 
 def read_progress(path: str) -> tuple[tuple[int, int], ...]:
@@ -39,10 +37,10 @@ def read_progress(path: str) -> tuple[tuple[int, int], ...]:
         return tuple((int(line[0]), int(line[2])) for line in lines if _is_point(line))
     for row in _one_metric(rows_of(path)):
         time, iteration = _named(row, _TIME), _named(row, _ITERATION)
-        moment = _moment(time)
+        at = moment(time)
         number = _WHOLE.fullmatch(iteration.strip())
-        if moment is not None and number:
-            points.append((round(moment * 1000), int(number[1])))
+        if at is not None and number:
+            points.append((round(at * 1000), int(number[1])))
     if not points:
         raise UnreadableLog(f"{path} has no row with a time and an iteration.", "Its columns are time,iteration.")
     return tuple(points)
@@ -71,24 +69,38 @@ def _one_metric(rows: Iterator[Mapping[str, str]]) -> Iterator[Mapping[str, str]
     return (row for row in held if row.get("key") == most)
 
 
-def read_incidents(path: str) -> tuple[Incident, ...]:
-    """Incidents of nodes: columns start, end, node, class; end may be empty. Raises UnreadableLog."""
+def incidents_in(text: str, path: str) -> tuple[Incident, ...]:
+    """Incidents of nodes in the text of a CSV: columns start, end, node, class; end may be empty.
+
+    Args:
+        text: what was read.
+        path: of the file, for what is said of it.
+
+    Raises:
+        UnreadableLog: no row has a start and a node.
+    """
     found = []
-    for row in rows_of(path):
-        start, end = _moment(_named(row, _TIME)), _moment(_named(row, ("end",)))
+    for row in _rows_in(text, path):
+        start, end = moment(_named(row, _TIME)), moment(_named(row, ("end",)))
         node = _named(row, ("node",)).strip()
         if start is not None and node:
             until = None if end is None else end / _SECONDS_A_DAY
             found.append(Incident(start / _SECONDS_A_DAY, node, _named(row, ("class",)).strip() or "unknown", until))
     if not found:
-        raise UnreadableLog(f"{path} has no row with a start and a node.", "Its columns are start,end,node,class.")
+        raise UnreadableLog(
+            f"{path} has no row with a start and a node.",
+            "Its columns are start,end,node,class; or it is what sinfo -R, sacctmgr show event or kubectl printed.",
+        )
     return tuple(sorted(found, key=lambda one: (one.day, one.node)))
 
 
 def rows_of(path: str) -> Iterator[Mapping[str, str]]:
     """The rows of a CSV file by the names of its columns, in small letters. Raises UnreadableLog."""
+    return _rows_in(_given(path).decode("utf-8-sig", "replace"), path)
+
+
+def _rows_in(text: str, path: str) -> Iterator[Mapping[str, str]]:
     try:
-        text = _given(path).decode("utf-8-sig", "replace")
         for row in islice(csv.DictReader(io.StringIO(text, newline="")), MOST_ROWS):
             yield {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
     except csv.Error as trouble:
@@ -104,23 +116,3 @@ def _given(path: str) -> bytes:
 
 def _named(row: Mapping[str, str], names: tuple[str, ...]) -> str:
     return next((row[name] for name in names if row.get(name)), "")
-
-
-def _moment(text: str) -> float | None:
-    """Seconds since the epoch, of ISO 8601 or of a number of seconds or milliseconds."""
-    seconds = _seconds(text.strip())
-    return seconds if seconds is not None and 0 <= seconds <= _LAST else None
-
-
-def _seconds(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        pass
-    else:
-        return number / 1000 if number > _MILLISECONDS else number
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

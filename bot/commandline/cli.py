@@ -221,7 +221,12 @@ def history(  # noqa: PLR0913 a command has as many arguments as it has options
         str | None, typer.Option("--run", metavar="NAME", help="Which run of the folder RUN, as job.json calls it.")
     ] = None,
     incidents: Annotated[
-        Path | None, typer.Option("--incidents", metavar="CSV", help="Faults of nodes: start,end,node,class.")
+        list[Path] | None,
+        typer.Option(
+            "--incidents",
+            metavar="FILE",
+            help="Faults of nodes: a CSV, or what sinfo -R, sacctmgr or kubectl printed; may come several times.",
+        ),
     ] = None,
     iteration_seconds: Annotated[
         float | None,
@@ -250,9 +255,7 @@ def history(  # noqa: PLR0913 a command has as many arguments as it has options
     from bot.history.gather import HistoryRequest  # noqa: PLC0415
 
     wanted = HistoryRequest(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
-    told = tell(
-        wanted, incidents=str(incidents or ""), window=window_of(window), json=json, html=html, version=version()
-    )
+    told = tell(wanted, incidents=incidents or (), window=window_of(window), json=json, html=html, version=version())
     raise typer.Exit(told)
 
 

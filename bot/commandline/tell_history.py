@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from bot.commandline.output import check_writable, patient_reader, write
@@ -14,7 +15,8 @@ from bot.settings import load_settings
 from core.elsewhere import elsewhere
 from core.errors import BadSettings
 from core.history.history import history
-from sources.tables import read_incidents
+from core.history.repeats import merged
+from sources.reports.read import read_incidents
 
 _UNITS = {"s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _TIME = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(s|m|min|h|d)")
@@ -29,12 +31,14 @@ def window_of(text: str) -> int:
     return milliseconds
 
 
-def tell(wanted: HistoryRequest, *, incidents: str, window: int, json: bool, html: Path | None, version: str) -> int:
+def tell(
+    wanted: HistoryRequest, *, incidents: Sequence[Path], window: int, json: bool, html: Path | None, version: str
+) -> int:
     """Tell the history of a run in the wanted form; the exit code."""
     settings = load_settings()
     if html is not None:
         check_writable(html)
-    known = read_incidents(incidents) if incidents else ()
+    known = merged([one for path in incidents for one in read_incidents(str(path))])
     with progress_bar() as progress:
         run = gather(wanted, settings, progress)
     told = history(

@@ -8,13 +8,14 @@ from core.history.history import History
 MAX_PARTS, MAX_CAUSES = 4, 3
 _ORDER = (
     "Windows",
-    "Repeats",
     "Repaired",
+    "Repeats",
     "Failures",
     "Recovery",
     "Changed",
     "Save",
     "Standbys",
+    "Unseen",
 )  # what is to be done first
 MAX_FACTS = 4
 

@@ -66,6 +66,7 @@ class ChangeDocument(Document):
     changes: tuple[str, ...]
     ended: str
     new: bool = Field(description="no attempt before it ended so")
+    gone: str = Field(description="what had ended the attempt before, and came back in none since the change")
 
 
 class SavingDocument(Document):
@@ -77,6 +78,16 @@ class SavingDocument(Document):
     present_seconds: Number | None
     lost_now: Number | None = Field(description="share of the time, with all restarts, at the present interval")
     lost_at_best: Number | None = Field(description="the same at the best one")
+
+
+class OwnStandbysDocument(Document):
+    """Standbys by the faults that there were, in 99 % of all spans; apart: those that failed together count once."""
+
+    days: Number
+    all: int
+    apart: int
+    batches: int
+    largest: int
 
 
 class WindowsDocument(Document):
@@ -108,6 +119,9 @@ class HistoryDocument(Document):
     changes: tuple[ChangeDocument, ...]
     saving: SavingDocument | None
     standbys: dict[str, tuple[int, int]] = Field(description="by hours until one is replaced: from, to")
+    standbys_own: dict[str, OwnStandbysDocument] = Field(description="the same by its own faults, from 60 days on")
+    incidents: int = Field(description="of nodes within 28 days")
+    told_from: int = Field(description="incidents that a node must have had to be told from chance; 0: none can be")
     attempts: tuple[AttemptDocument, ...]
     problems: tuple[str, ...]
 
@@ -164,6 +178,7 @@ def to_document(history: History) -> HistoryDocument:
                 changes=tuple(map(storable, change.phrases)),
                 ended=storable(change.ended),
                 new=change.new,
+                gone=storable(change.gone),
             )
             for change in history.changes
         ),
@@ -178,6 +193,14 @@ def to_document(history: History) -> HistoryDocument:
             lost_at_best=saving.lost[1] if saving.lost else None,
         ),
         standbys={f"{hours:g}": numbers for hours, numbers in history.standbys.items()},
+        standbys_own={
+            f"{hours:g}": OwnStandbysDocument(
+                days=own.days, all=own.all, apart=own.apart, batches=own.batches, largest=own.largest
+            )
+            for hours, own in history.own.items()
+        },
+        incidents=history.incidents,
+        told_from=history.told_from,
         attempts=_attempts(history),
         problems=tuple(map(storable, history.problems)),
     )

@@ -97,7 +97,11 @@ def _accused(
         return ()  # who reports that somebody is missing is not the one who is
     top = suspicions[0]
     rest = [
-        other for other in suspicions[1:MAX_SUSPECTS] if other.score >= RIVAL * top.score and _same_ground(top, other)
+        other
+        for place, other in enumerate(suspicions[1:], start=1)
+        if (place < MAX_SUSPECTS or other.node in top.signs[0].group)
+        and other.score >= RIVAL * top.score
+        and _same_ground(top, other)
     ]
     return (top, *rest)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from core.course.stages import stage_of_frames
+from core.dumps.aggregate import group_signs
 from core.dumps.outliers import Outlier, bars, drawn, outliers, training, tree, wait_for_each_other
 from core.dumps.printed import find_printed, traces
 from core.dumps.ranges import Group, parallel_groups, smallest_around
@@ -107,7 +108,7 @@ def _stack_signs(
     """Of one look who stands apart; of several who is flagged in most of them."""
     found = outliers([_known(one, names) for one in last.processes])
     if not rounds:
-        return outlier_signs(found, groups, home)
+        return outlier_signs(found, groups, home) or group_signs(last.processes, groups, home)
     before = [read_dumps(one.files, manifest, folder=one.folder).processes for one in rounds[:-1]]
     earlier = [outliers([_known(one, names) for one in processes]) for processes in before]
     return flagged_signs([*earlier, found], groups, home)

@@ -35,8 +35,9 @@ class Attempt:
 
     start, end: milliseconds since the epoch. numbers: iterations that were complete, rising; times: when, milliseconds.
     saving, evaluating: times of lines that say so, sorted. checkpoints: iterations whose checkpoint is complete. cause:
-    what ended it, in short; empty where nobody knows. clock: where start and end are from. nodes: their names.
-    ranks: how many; 0 unknown. every: iterations from one checkpoint to the next, as job.json tells; 0 unknown.
+    what ended it, in short; empty where nobody knows. raised: the type of the exception that it was, if it was one.
+    clock: where start and end are from. nodes: their names. ranks: how many; 0 unknown. every: iterations from one
+    checkpoint to the next, as job.json tells; 0 unknown.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Attempt:
     times: NDArray[np.int64] = field(default_factory=_none)
     ended: End = End.FAILED
     cause: str = ""
+    raised: str = ""
     saving: NDArray[np.int64] = field(default_factory=_none)
     evaluating: NDArray[np.int64] = field(default_factory=_none)
     checkpoints: tuple[int, ...] = ()
@@ -56,3 +58,7 @@ class Attempt:
     clock: str = "first and last line"
     ranks: int = 0
     every: int = 0
+
+    def ended_as(self, other: "Attempt") -> bool:
+        """Whether both ended in the same way: of the same cause, and by the same type of exception."""
+        return (self.cause, self.raised) == (other.cause, other.raised)

@@ -1,18 +1,18 @@
 """The history of a run as a reader wants it: account, causes, failures, nodes that repeat, changes, advice."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
 
 from core.history.accounting import Account, Part, account
-from core.history.advice import best_interval, ettr_of, standbys
+from core.history.advice import OwnStandbys, best_interval, ettr_of, own_standbys, standbys
 from core.history.attempt import Attempt, End
 from core.history.changes import changes, last_good
 from core.history.rates import FEW, HOUR, Mtbf, mtbf_of, recoveries
-from core.history.repeats import WINDOW, Incident, Repeater, back_from_repair, repeaters
+from core.history.repeats import WINDOW, Incident, Repeater, back_from_repair, least_told, merged, repeaters
 from core.history.sliding import Sliding, sliding
 
 DAY = 24 * HOUR  # milliseconds
@@ -37,13 +37,18 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What differs between an attempt and the last good one before it. ended: what ended the attempt."""
+    """What differs between an attempt and one before it: the last good one, or the one that ended in ``gone``.
+
+    ended: what ended the attempt; new: no attempt before it ended so. gone: what had ended the attempt before, and came
+    back in none since the change, although they got further. It went away with the change; nobody knows whether by it.
+    """
 
     attempt: str
     good: str
     phrases: tuple[str, ...]
     ended: str
-    new: bool  # no attempt before it ended so
+    new: bool
+    gone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,12 @@ class SaveAdvice:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A run. standbys: by hours until one is replaced, a range. back: days since a suspect came back from repair."""
+    """A run.
+
+    standbys: by hours until one is replaced, a range; own: the same by the faults that its nodes had, where those of 60
+    days are known. back: days since a suspect came back from repair. incidents: of the window; told_from: how many a
+    node must have had to be told from chance.
+    """
 
     name: str
     account: Account
@@ -77,6 +87,9 @@ class History:
     standbys: Mapping[float, tuple[int, int]]
     problems: tuple[str, ...]
     windows: Sliding | None = None
+    own: Mapping[float, OwnStandbys] = field(default_factory=dict)
+    incidents: int = 0
+    told_from: int = 0
 
 
 def history(
@@ -109,19 +122,23 @@ def history(
     recent = [one for one in (*own, *incidents) if 0 <= end / DAY - one.day <= WINDOW]
     named = {one.node for one in own}
     since = back_from_repair(incidents, end / DAY)
+    exposed = _exposure(run, incidents, end)
     return History(
         name,
         run,
         _causes(run),
         often,
         back_again,
-        repeaters(recent, _exposure(run, incidents, end)),
+        repeaters(recent, exposed),
         {node: days for node, days in sorted(since.items()) if node in named},
         _changes(run.attempts),
         _saving(run, often, back_again),
         _standbys(run, often),
         (*problems, *run.problems),
         sliding(run, window) if window else None,
+        _own_standbys(run, (*own, *incidents)),
+        len(recent),
+        least_told(recent, exposed),
     )
 
 
@@ -163,9 +180,24 @@ def _changes(attempts: Sequence[Attempt]) -> tuple[Change, ...]:
         good = last_good(list(attempts[:place]))
         differs = changes(good, one) if good else None
         if good and differs:
-            new = one.cause not in {earlier.cause for earlier in attempts[:place]}
+            new = not any(one.ended_as(earlier) for earlier in attempts[:place])
             found.append(Change(one.name, good.name, differs, one.cause if one.ended is End.FAILED else "", new))
+        if place and (went := _went_away(attempts, place)) is not None:
+            found.append(went)
     return tuple(found)
+
+
+def _went_away(attempts: Sequence[Attempt], place: int) -> Change | None:
+    """A change against the attempt before, whose failure came back in none from then on; they got beyond it."""
+    before, one = attempts[place - 1], attempts[place]
+    differs = changes(before, one)
+    if not differs or before.ended is not End.FAILED or not before.cause:
+        return None
+    since = attempts[place:]
+    reached = max((int(later.numbers[-1]) for later in since if len(later.numbers)), default=0)
+    if not len(before.numbers) or reached <= int(before.numbers[-1]) or any(map(before.ended_as, since)):
+        return None
+    return Change(one.name, before.name, differs, "", new=False, gone=before.cause)
 
 
 def _saving(run: Account, often: Mtbf, back: Sequence[int]) -> SaveAdvice | None:
@@ -207,3 +239,11 @@ def _standbys(run: Account, often: Mtbf) -> dict[float, tuple[int, int]]:
     span = (often.high, often.low) if often.failures < FEW else (often.hours, often.hours)
     rates = [24 / hours / nodes for hours in span]
     return {hours: (standbys(nodes, rates[0], hours), standbys(nodes, rates[1], hours)) for hours in REPLACED}
+
+
+def _own_standbys(run: Account, incidents: Sequence[Incident]) -> dict[float, OwnStandbys]:
+    """By hours until one is replaced, from all faults of the run's nodes; of all nodes where the run names none."""
+    nodes = {node for one in run.attempts for node in one.nodes}
+    faults = [(one.day, one.node, one.kind) for one in merged(incidents) if not nodes or one.node in nodes]
+    found = {hours: own_standbys(faults, hours) for hours in REPLACED}
+    return {hours: own for hours, own in found.items() if own is not None}

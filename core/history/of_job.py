@@ -4,6 +4,7 @@ Start and end are those of job.json where it has both: what runs after training 
 jobs a quarter of the time), and the last line with a clock is not the end.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -28,6 +29,8 @@ MILLISECOND = 1_000  # microseconds
 SKEW = 3  # ranks that share a file are this many iterations apart at most
 PAUSE = 10  # medians of a step: a shorter pause is no restart
 
+_EXCEPTION = re.compile(r"\b([A-Z]\w{0,63}(?:Error|Exception|Interrupt))(?=:|$)", re.MULTILINE)
+
 Span = tuple[int, int]  # microseconds of the logs' clock
 Begun = tuple[Course, Restart | None]  # how far an attempt came; how it began where an end before it was told
 
@@ -50,6 +53,7 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
     attempts = []
     for number, (course, (start, end)) in enumerate(zip(courses, spans, strict=True)):
         final = number == len(courses) - 1
+        cause, raised = _cause(diagnosis) if final else _cause_between(parsed, course, spans, number)
         attempts.append(
             Attempt(
                 name=parsed.job.id if len(courses) == 1 else f"{parsed.job.id} #{number + 1}",
@@ -58,7 +62,8 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
                 numbers=course.numbers,
                 times=(course.times - ahead) // MILLISECOND,
                 ended=_ended(parsed, diagnosis) if final else End.FAILED,
-                cause=_cause(diagnosis) if final else _cause_between(parsed, course, spans, number),
+                cause=cause,
+                raised=raised,
                 saving=_in_stage(times, stages, Stage.CHECKPOINT_SAVING, ahead),
                 evaluating=_in_stage(times, stages, Stage.EVALUATION, ahead),
                 checkpoints=_checkpoints(course, saved, (start, end)),
@@ -172,12 +177,19 @@ def _ended(parsed: Parsed, diagnosis: Diagnosis) -> End:
     return End.PLANNED if diagnosis.checks else End.COMPLETED
 
 
-def _cause(diagnosis: Diagnosis) -> str:
-    """What broke, in short; empty of a job that completed, and where nothing is known."""
+def _cause(diagnosis: Diagnosis) -> tuple[str, str]:
+    """What broke, in short, and its exception; empty of a job that completed, and where nothing is known."""
     step = diagnosis.next
-    if diagnosis.scope is Scope.NONE and not diagnosis.checks:
-        return ""
-    return step.cause if step else ""
+    if step is None or (diagnosis.scope is Scope.NONE and not diagnosis.checks):
+        return "", ""
+    leading = next((event for event in diagnosis.events if event.role is Role.ROOT), None)
+    return step.cause, _raised(leading.template) if leading else ""
+
+
+def _raised(template: str) -> str:
+    """The type of the exception that a template holds: of the last one, which is what a traceback ends in."""
+    found = _EXCEPTION.findall(template)
+    return found[-1] if found else ""
 
 
 def _suspects(diagnosis: Diagnosis) -> tuple[Suspect, ...]:
@@ -187,20 +199,20 @@ def _suspects(diagnosis: Diagnosis) -> tuple[Suspect, ...]:
     return tuple(Suspect(one.node, diagnosis.next.kind if diagnosis.next else "unknown") for one in diagnosis.nodes)
 
 
-def _cause_between(parsed: Parsed, course: Course, spans: list[Span], number: int) -> str:
-    """The strongest direct trace from the last iteration of an attempt to the start of the next."""
+def _cause_between(parsed: Parsed, course: Course, spans: list[Span], number: int) -> tuple[str, str]:
+    """The strongest direct trace from the last iteration of an attempt to the start of the next, and its exception."""
     low, high = int(course.times[-1]) if len(course) else spans[number][0], spans[number + 1][0]
     table = parsed.table
     facts = {
         event: fact_of(table.templates[event].sample, block=table.templates[event].block) for event in parsed.telling
     }
     roots = {event: fact for event, fact in facts.items() if fact and fact.role is Role.ROOT and not fact.stop}
-    best = ("", 0.0)
+    best, strongest = ("", ""), 0.0
     for event, rows in sorted(table.rows_of(roots).items()):
         when = table.time[rows]
-        if roots[event].strength > best[1] and ((when >= low) & (when <= high)).any():
-            best = roots[event].says, roots[event].strength
-    return best[0]
+        if roots[event].strength > strongest and ((when >= low) & (when <= high)).any():
+            best, strongest = (roots[event].says, _raised(table.templates[event].sample)), roots[event].strength
+    return best
 
 
 # --- checkpoints ---------------------------------------------------------------------------------------------------

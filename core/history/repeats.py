@@ -4,7 +4,7 @@ A node that was only there when a job failed is no offender: a large job fails m
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammainc
@@ -13,6 +13,8 @@ FALSE = 0.05  # share of false alarms (Benjamini and Hochberg)
 LEAST = 2  # incidents: one is nobody's habit
 HALF = 0.5  # of an incident, at least, is the others' rate made of
 WINDOW = 28.0  # days: half a year of history predicts nothing of the next (StepFun's trace, 400 nodes)
+MOST_TOLD = 1_000  # incidents of one node that are looked at
+SAME = 1 / 24  # of a day: a fault that comes back so soon, or that two sources tell of, is one (StepFun's trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,42 @@ def repeaters(incidents: Sequence[Incident], days: Mapping[str, float]) -> tuple
         for at in told.tolist()
         if counts[at] >= LEAST
     )
+
+
+def least_told(incidents: Sequence[Incident], days: Mapping[str, float]) -> int:
+    """How many incidents a node must have had to be told from chance, were it the only one; 0 where nobody can be.
+
+    Args:
+        incidents: of the window.
+        days: how long each node was in use.
+    """
+    nodes = len(days.keys() | {one.node for one in incidents})
+    if nodes <= 1 or not incidents:
+        return 0
+    usual = max(len(incidents), HALF) / nodes  # of a node that was in use as long as the others
+    chances = gammainc(np.arange(1, MOST_TOLD + 1), usual)
+    found = np.flatnonzero(chances <= FALSE / nodes)
+    return max(LEAST, int(found[0]) + 1) if len(found) else 0
+
+
+def merged(incidents: Sequence[Incident]) -> tuple[Incident, ...]:
+    """Incidents by time, those of one node that begin within an hour of the one before, or of its end, as one.
+
+    Its class is that of the first; it is over when the last is, and never where one of them is not known to be.
+    """
+    open_ones: dict[str, Incident] = {}
+    found: list[Incident] = []
+    for one in sorted(incidents, key=lambda one: (one.day, one.node, one.until is None)):
+        before = open_ones.get(one.node)
+        if before is not None and one.day - max(before.day, before.until or before.day) <= SAME:
+            ends = [before.until, one.until]
+            until = None if None in ends else max(end for end in ends if end is not None)
+            open_ones[one.node] = replace(before, until=until)
+            continue
+        if before is not None:
+            found.append(before)
+        open_ones[one.node] = one
+    return tuple(sorted((*found, *open_ones.values()), key=lambda one: (one.day, one.node)))
 
 
 def back_from_repair(incidents: Sequence[Incident], day: float) -> dict[str, float]:

@@ -10,8 +10,8 @@ from core.next.situation import Past
 def past_of(earlier: Sequence[Attempt], now: Attempt) -> Past:
     """The past of an attempt.
 
-    A change counts only where no attempt up to the last good one ended in the same way. Whether nodes were checked
-    meanwhile no log tells.
+    A change counts only where no attempt up to the last good one ended in the same way, and the first attempt with it
+    did. Whether nodes were checked meanwhile no log tells.
 
     Args:
         earlier: attempts before it, in their order.
@@ -20,7 +20,8 @@ def past_of(earlier: Sequence[Attempt], now: Attempt) -> Past:
     good, last = last_good(list(earlier)), earlier[-1] if earlier else None
     differs = changes(good, now) if good else None
     before = earlier[: earlier.index(good) + 1] if good else ()
-    seen = now.cause in {one.cause for one in before}
+    seen = any(one.ended_as(now) for one in before)
+    first = next((one for one in earlier[len(before) :] if good and changes(one, now) == ()), now)
     reached = max((int(one.numbers[-1]) for one in earlier if len(one.numbers)), default=0)
     gained = int(now.numbers[-1]) - reached if len(now.numbers) else 0
     back = bool(good and last and differs == () and changes(good, last))
@@ -30,13 +31,13 @@ def past_of(earlier: Sequence[Attempt], now: Attempt) -> Past:
         gained=gained if gained > 0 else None,
         rolled_back=back,
         good=good.name if good else None,
-        changes=() if differs and seen else differs,
+        changes=() if differs and (seen or not first.ended_as(now)) else differs,
     )
 
 
 def _same_way(one: Attempt, other: Attempt) -> bool:
     named = [{suspect.node for suspect in attempt.suspects} for attempt in (one, other)]
-    return one.cause == other.cause and named[0] == named[1]
+    return one.ended_as(other) and named[0] == named[1]
 
 
 def _barren(attempts: Sequence[Attempt]) -> int:

@@ -15,7 +15,8 @@ class Sign:
     """One thing that points to a node. weight: 0..1, chance that a node with this sign is the faulty one.
 
     says, check: what broke and what to look at, for the answer, where no event says it; ranks, lines: as in evidence.
-    iteration: since when, where it tells. rows: of the event table, that show it.
+    iteration: since when, where it tells. rows: of the event table, that show it. group: nodes that stand or fall with
+    it, which are told together however many they are.
     """
 
     node: str
@@ -29,6 +30,7 @@ class Sign:
     lines: tuple[Line, ...] = ()
     iteration: int | None = None
     rows: tuple[int, ...] = ()
+    group: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

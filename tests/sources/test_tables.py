@@ -8,7 +8,8 @@ import pytest
 
 from core.errors import UnreadableLog
 from sources.given import read_given
-from sources.tables import read_incidents, read_progress
+from sources.reports.read import read_incidents
+from sources.tables import read_progress
 
 POINTS = ((1795300000500, 1), (1795300010500, 2))
 

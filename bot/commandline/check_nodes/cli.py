@@ -30,6 +30,14 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
     seconds: Annotated[
         float, typer.Option("--seconds", min=1, max=600, metavar="N", help="Until a gather counts as failed.")
     ] = 30.0,
+    at_once: Annotated[
+        str,
+        typer.Option("--at-once", metavar="N", help="Nodes that are busy with checks at a time, or all; else a tenth."),
+    ] = "",
+    verdicts: Annotated[
+        list[Path] | None,
+        typer.Option("--verdicts", metavar="FILE", help="What sinfo -R, scontrol or kubectl printed; may come often."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Run checks on nodes that you name: tools that exist, pairs, bits.
@@ -38,15 +46,19 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
     firstfault check-nodes suspects.txt
     firstfault check-nodes suspects.txt --run --check gpu-errors --check pairs
     firstfault check-nodes suspects.txt --run --through srun
+    sinfo -R | firstfault check-nodes suspects.txt --verdicts /dev/stdin
 
     Nothing runs without --run, and nothing is done to a node that fails. A check that times out, crashes or is not
-    installed is unknown, not failed (docs/how-to/checks.md). Exit codes: 0 all passed, or nothing was run; 1 something
-    failed or is unknown; 2 wrong use.
+    installed is unknown, not failed. A site's own checks stand in the file that FIRSTFAULT_CHECKS names
+    (docs/how-to/checks.md). Exit codes: 0 all passed, or nothing was run; 1 something failed or is unknown; 2 wrong
+    use.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.check_nodes.command import NodeChecks, nodes_in  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.check_nodes.command import check_nodes as start  # noqa: PLC0415
+    from bot.commandline.check_nodes.command import check_nodes as start  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.check_nodes.node_file import nodes_in  # noqa: PLC0415
     from bot.commandline.check_nodes.pairs import PairSettings  # noqa: PLC0415
     from bot.commandline.check_nodes.run import NodeAccess, NodeRunner  # noqa: PLC0415
+    from bot.commandline.check_nodes.wanted import NodeChecks  # noqa: PLC0415
+    from bot.settings import load_settings  # noqa: PLC0415
 
     known = through in {way.value for way in NodeAccess}
     if not known and "{node}" not in through:
@@ -58,5 +70,12 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
     except ValueError as error:  # a quote that is not closed
         raise typer.BadParameter(f"cannot be split into words: {error}", param_hint="--through") from error
     how = PairSettings(python, backend, megabytes, seconds)
-    wanted = NodeChecks(nodes_in(nodes), runner, tuple(check or ()), heavy, how)
+    named = nodes_in(nodes)
+    if at_once not in ("", "all") and not (at_once.isdecimal() and 1 <= int(at_once[:6]) <= len(named)):
+        raise typer.BadParameter(f"is all, or a number of 1 to {len(named)}", param_hint="--at-once")
+    side_by_side = len(named) if at_once == "all" else int(at_once or 0) or None
+    site = load_settings().checks
+    wanted = NodeChecks(
+        named, runner, tuple(check or ()), heavy, how, side_by_side, Path(site) if site else None, tuple(verdicts or ())
+    )
     raise typer.Exit(start(wanted, run=run, json=json))

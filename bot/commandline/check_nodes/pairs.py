@@ -1,7 +1,7 @@
 """Pairs of nodes and the bitwise step, with the programs of ``scripts``."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,11 @@ class PairSettings:
     seconds: float = 30.0
 
 
-def check_pairs(
-    nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, *, every: bool = False
+Rounds = Callable[[int, Sequence[tuple[str, str]]], list[Pair]]  # runs the pairs of one round, by its number
+
+
+def judge_rounds(
+    names: Sequence[str], rounds: Rounds, *, every: bool = False
 ) -> tuple[Mapping[str, tuple[Outcome, str]], tuple[Link, ...]]:
     """What nodes and links between well ones come to.
 
@@ -37,30 +40,40 @@ def check_pairs(
     met nobody who passed. A link that seems bad is tried again.
 
     Args:
+        names: of the nodes, all of one fabric: another one would hide what fails on this.
+        rounds: runs pairs.
         every: all pairs, in as many rounds as that takes.
     """
-    known = {node.name: node for node in nodes}
-    names = [node.name for node in nodes]
     if every:
-        done = [
-            one for number, pairs in enumerate(circle(names), 1) for one in _round(number, pairs, known, runner, how)
-        ]
+        done = [one for number, pairs in enumerate(circle(names), 1) for one in rounds(number, pairs)]
     else:
-        first = _round(1, neighbours(names), known, runner, how)
-        done = [*first, *_round(2, with_good(names, first), known, runner, how)]
+        first = rounds(1, neighbours(names))
+        done = [*first, *rounds(2, with_good(names, first))]
     for _ in range(FURTHER):
         if not (more := with_passed(names, done)):
             break
-        done += _round(done[-1].round + 1, more, known, runner, how)
+        done += rounds(done[-1].round + 1, more)
     again = [link.nodes for link in bad_links(done)]
-    links = bad_links([*done, *_round(done[-1].round + 1, again, known, runner, how)]) if again else ()
+    links = bad_links([*done, *rounds(done[-1].round + 1, again)]) if again else ()
     return judge_pairs(names, done), links
 
 
-def check_bits(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> Mapping[str, tuple[Outcome, str]]:
-    """The same step on every node; gradients bit by bit."""
+def gathers(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, at_once: int) -> Rounds:
+    """Rounds of all-gathers between two nodes; at_once: nodes that are busy with it."""
+    known = {node.name: node for node in nodes}
+
+    def rounds(number: int, pairs: Sequence[tuple[str, str]]) -> list[Pair]:
+        return _round(number, pairs, known, runner, how, at_once)
+
+    return rounds
+
+
+def check_bits(
+    nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, at_once: int
+) -> Mapping[str, tuple[Outcome, str]]:
+    """The same step on every node, so many at once; gradients bit by bit."""
     source = (SCRIPTS / "bits.py").read_text(encoding="utf-8")
-    ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes)
+    ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes, at_once)
     told: dict[str, tuple[str, str] | None] = {}
     for node, one in zip(nodes, ran, strict=True):
         found = _last(one, "digest") if one.code == 0 else None
@@ -68,11 +81,18 @@ def check_bits(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings) -> 
     return judge_bits(told)
 
 
-def waves(pairs: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """Pairs that may run side by side: no node twice in a wave."""
+def waves(pairs: Sequence[tuple[str, str]], at_once: int) -> list[list[tuple[str, str]]]:
+    """Pairs that may run side by side: no node twice in a wave, and no more nodes than may be busy at once."""
     found: list[list[tuple[str, str]]] = []
     for pair in pairs:
-        free = next((wave for wave in found if not {*pair} & {name for other in wave for name in other}), None)
+        free = next(
+            (
+                wave
+                for wave in found
+                if 2 * len(wave) + 2 <= at_once and not {*pair} & {name for other in wave for name in other}
+            ),
+            None,
+        )
         if free is None:
             found.append([pair])
         else:
@@ -81,11 +101,16 @@ def waves(pairs: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 def _round(
-    number: int, pairs: Sequence[tuple[str, str]], known: Mapping[str, Node], runner: NodeRunner, how: PairSettings
+    number: int,
+    pairs: Sequence[tuple[str, str]],
+    known: Mapping[str, Node],
+    runner: NodeRunner,
+    how: PairSettings,
+    at_once: int,
 ) -> list[Pair]:
     source = (SCRIPTS / "pair.py").read_text(encoding="utf-8")
     done: list[Pair] = []
-    for wave in waves(pairs):
+    for wave in waves(pairs, at_once):
         jobs = [
             (known[pair[rank]], rank, known[pair[0]], PORT + (APART * number + len(done) + place) % PORTS)
             for place, pair in enumerate(wave)

@@ -30,10 +30,11 @@ class NodeAccess(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node, and the address by which others reach it."""
+    """A node, and the address by which others reach it. fabrics: its addresses by the name of a fabric, if several."""
 
     name: str
     address: str
+    fabrics: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class NodeRunner:
             return Ran(code, output.read(MAX_OUTPUT).decode("utf-8", "replace"), trouble)
 
 
-def each(function: Callable[[_S], _T], values: Sequence[_S]) -> list[_T]:
-    """The function of each value, side by side, in their order."""
-    with ThreadPoolExecutor(max(1, min(AT_ONCE, len(values)))) as pool:
+def each(function: Callable[[_S], _T], values: Sequence[_S], at_once: int = AT_ONCE) -> list[_T]:
+    """The function of each value, so many side by side, in their order."""
+    with ThreadPoolExecutor(max(1, min(at_once, AT_ONCE, len(values)))) as pool:
         return list(pool.map(function, values))

@@ -47,7 +47,7 @@ def read_for(plan_file: Path, results: Path, *, third: Path | None, json: bool) 
     """Say what the results mean; the exit code."""
     if third is not None:
         check_writable(third)
-    plan = plan_of(_text(plan_file), plan_file.name)
+    plan = plan_of(_text(plan_file, "A plan is what firstfault replay plan printed."), plan_file.name)
     found, problems = read_results(results, {group.name for group in plan.groups})
     reading = read(plan, found)
     headline = _headline(plan, reading)
@@ -100,15 +100,20 @@ def _lines(plan: Plan, reading: Reading, problems: Sequence[str]) -> Sequence[st
 
 def _names(path: Path) -> list[str]:
     """A node a line; of a hostfile the first word, without what stands behind a #."""
-    names = [words[0] for line in _text(path).splitlines() if (words := line.partition("#")[0].split())]
+    names = [
+        words[0] for line in _text(path, "A node a line.").splitlines() if (words := line.partition("#")[0].split())
+    ]
     bad = next((name for name in names if name.startswith("-") or "," in name or len(name) > LONGEST), None)
     if bad is not None:
         raise BadSettings(f"{harmless(bad, 60)} in {path.name} is no name of a node.", "One name a line.")
     return names
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, hint: str) -> str:
     try:
         return read_given(path).decode("utf-8")
+    except FileNotFoundError as error:
+        raise BadSettings(f"There is no {path}.", hint) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path} cannot be read: {error}.") from error
+        reason = (error.strerror or "") if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise BadSettings(f"{path} cannot be read: {reason.lower()}.", hint) from error

@@ -165,7 +165,8 @@ def test_a_slow_node_a_dead_link_and_a_flipped_bit_are_found(cluster: Cluster, t
     enter = tmp_path / "enter.py"
     enter.write_text(ENTER, encoding="utf-8")
     way = f"{sys.executable} {enter} {{node}} {flipped.namespace}"
-    checks = ("--check", "pairs", "--check", "bits", "--python", TORCH, "--megabytes", "4", "--seconds", "25", "--json")
+    asked = ("--check", "pairs", "--check", "bits", "--python", TORCH, "--megabytes", "4", "--seconds", "25")
+    checks = (*asked, "--at-once", "all", "--json")
 
     healthy = ran(nodes, "--run", "--through", f"{sys.executable} {enter} {{node}} nobody", *checks)
     shape(slow.namespace, 40)

@@ -65,6 +65,25 @@ def test_a_fault_of_the_program_that_came_with_a_change_is_rolled_back(tmp_path:
     assert next_of(same, "a1", settings).action is Action.FIX
 
 
+def test_another_exception_is_another_failure(tmp_path: Path, settings: Settings) -> None:
+    """What the good attempt ended in was another one, so the change counts; the words for both are the same."""
+    good = (range(1, 15), BAD, "--lr 1")
+    jobs = run_of(tmp_path / "jobs", [good, (range(11, 14), "TypeError: not a tensor", "--lr 2")])
+
+    assert next_of(jobs, "a1", settings).action is Action.ROLLBACK
+
+
+def test_a_change_counts_only_if_the_failure_came_at_the_first_attempt_with_it(
+    tmp_path: Path, settings: Settings
+) -> None:
+    """With the change it first failed otherwise: then the change explains this failure no better than before."""
+    good, other = (range(1, 15), ERROR, "--lr 1"), (range(11, 13), "TypeError: not a tensor", "--lr 2")
+    jobs = run_of(tmp_path / "jobs", [good, other, (range(11, 14), BAD, "--lr 2")])
+
+    assert next_of(jobs, "a1", settings).action is Action.ROLLBACK
+    assert next_of(jobs, "a2", settings).action is Action.FIX
+
+
 def test_several_attempts_in_one_log_are_a_past_too(tmp_path: Path, settings: Settings) -> None:
     """A launcher that restarts in the same file loops as well."""
     log = Log()

@@ -12,12 +12,14 @@ from typer.testing import CliRunner, Result
 
 from bot.commandline.cli import app
 from bot.commandline.replay.documents import schema_text
+from core.errors import FirstfaultError
 from tests.support.jobs import at, lines, raised, steps
 from tests.support.places import ROOT
 
 DOCUMENT = ROOT / "docs" / "replay.schema.json"
 TORCH = os.environ.get("LAB_PYTHON", sys.executable)  # an interpreter that has torch
 NODES = 8
+GLOO_JOB = ROOT / "tests" / "support" / "gloo_job.py"
 
 
 def ran(*words: object) -> Result:
@@ -117,6 +119,17 @@ def test_what_is_no_plan_is_refused(text: str, tmp_path: Path) -> None:
     assert ran("replay", "read", broken, tmp_path / "none.csv").exit_code != 0
 
 
+def test_a_path_that_is_not_there_is_told_with_what_to_give(plan: Path, tmp_path: Path) -> None:
+    """Of nodes, plan and results alike; a folder in place of a file too."""
+    gone = tmp_path / "nope"
+    for words in (("plan", gone), ("read", gone, gone), ("read", plan, gone), ("read", tmp_path, gone)):
+        refused = ran("replay", *words).exception
+        assert isinstance(refused, FirstfaultError)
+        assert refused.exit_code == 2
+        assert refused.hint
+        assert "Errno" not in refused.message
+
+
 def _has_torch() -> bool:
     found = shutil.which(TORCH)
     words = [TORCH, "-c", "import torch"]
@@ -126,7 +139,7 @@ def _has_torch() -> bool:
 @pytest.mark.skipif(not _has_torch(), reason="no interpreter with torch: LAB_PYTHON names one")
 def test_a_rank_that_adds_nan_in_half_of_the_runs_is_found(plan: Path, tmp_path: Path) -> None:
     """Real gloo, eight ranks, a faulty one each of ten times: found in at least nine, and nobody else is named."""
-    words = [TORCH, str(Path(__file__).with_name("gloo_job.py")), str(plan)]
+    words = [TORCH, str(GLOO_JOB), str(plan)]
     ranks = [
         subprocess.Popen([*words, str(rank), "10", str(tmp_path / "rows"), str(tmp_path / "store")])
         for rank in range(NODES)
