@@ -77,10 +77,12 @@ def find_speakers(
             nodes |= _called(group, beside)
     if not manifest.nodes:
         nodes |= _of_one_stem(nodes, [name for name in no_node if name not in nodes])
-    if manifest.nodes and not nodes:
-        nodes = _as_listed({name: heads[name] for name in heads if name in no_node}, manifest)
+    listed = {} if nodes else _as_listed({name: heads[name] for name in heads if name in no_node}, manifest)
     if manifest.nodes and not ranks:
         ranks = next((found for group in groups if (found := _numbered(group, manifest))), {})
+        of_node = {listed[name]: rank for name, rank in ranks.items() if name in listed}  # the other stream is its own
+        ranks |= {name: of_node[node] for name, node in listed.items() if node in of_node and name in no_rank}
+    nodes |= listed
     return {name: Speaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
 
 

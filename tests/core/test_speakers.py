@@ -96,7 +96,7 @@ def test_files_numbered_like_the_machines_of_job_json_are_theirs() -> None:
     says = {f"run.{n}.{stream}": STEPS for n in range(3) for stream in ("err", "out")}
     other = {"run.0.err": [at(0, "phase 1 on kd09"), *STEPS]}
 
-    assert nodes(says, nodes=names)[0] == names
+    assert nodes(says, nodes=names) == (names, (0, 1, 2))
     assert nodes(says | other, nodes=names)[0] == ()
     assert nodes(says, nodes=(*names, "kd10"))[0] == ()
 
