@@ -88,7 +88,7 @@ def stopped(found: Findings) -> Verdict | None:
     root, ending = leading_stop(found), found.ending
     if root is None or ending.hung or ending.slow or _stood_out(found) or apart_by_numbers(found):
         return None
-    if (ending.allowed is None or ending.vague or ending.undated) and not was_well(found):
+    if (ending.allowed is None or ending.vague or ending.undated or ending.flagging) and not was_well(found):
         return _undated(root, found)
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
     outside = _outside(found)
@@ -119,11 +119,13 @@ def _stood_out(found: Findings) -> bool:
 
 
 def _undated(root: Candidate, found: Findings) -> Verdict:
-    """A stop of a job of which no clock tells whether it made progress until then."""
+    """A stop of a job of which nobody knows whether it made progress at its pace until then."""
+    slowed = found.ending.flagging
+    but = "its last steps took far longer" if slowed else "no clock tells whether it still made progress"
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
-        f"{root.fact.says[0].upper()}{root.fact.says[1:]}{found.place}; no clock tells whether it still made progress.",
+        f"{root.fact.says[0].upper()}{root.fact.says[1:]}{found.place}; {but}.",
         (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _unknown(found.ending)),
         (),
         (root.fact.check, COLLECT),
@@ -220,6 +222,8 @@ def ended_at_once(found: Findings) -> Verdict | None:
 
 def _unknown(ending: Ending) -> str:
     """Why nobody knows whether a job made progress until it was stopped."""
+    if ending.flagging:
+        return "Its last steps took far longer than those before: it may have been stopped for that."
     return _UNDATED if ending.undated else _UNTIMED
 
 

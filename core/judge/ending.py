@@ -38,6 +38,7 @@ from core.shares import MAJORITY, MIN_RANKS, few_of
 TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles.rows)
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
+RECENT = 8  # steps whose median is the last pace: of fewer, half may be the pauses before a hang
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
@@ -241,7 +242,8 @@ def _first_line(parsed: Parsed) -> int:
 def _allowed(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, stage: Stage) -> tuple[float, float]:
     """Seconds without progress that are no hang while the job trains, and in the stage that it was in."""
     longest = max(pace.longest, good.longest if good else 0.0)
-    training = patience(pace.progress, pace.progress, longest, steps=END_STEPS)
+    progress = max(pace.progress, float(np.median(course.waits[-RECENT:])))  # of a job that became slow, as it was last
+    training = patience(progress, progress, longest, steps=END_STEPS)
     if stage not in _PAUSES:
         return training, training
     return training, patience_in_pause(training, _longest_pause(parsed, course, stage) or None)

@@ -137,6 +137,9 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
     if match is None:
         return (names.mentioned(text) or _reported(text, names)) if candidate.fact.role is Role.ROOT else None
     group, value = next(((group, value) for group, value in match.groupdict().items() if value is not None), ("", ""))
+    if group == "ranks":
+        homes = {names.of_rank(int(rank)) for rank in value.split(", ")}
+        return homes.pop() if len(homes) == 1 else None
     if group.startswith("rank"):
         return names.of_rank(int(value))
     if group in ("", "device"):
