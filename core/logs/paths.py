@@ -40,8 +40,6 @@ _POD_FOLDER = re.compile(
 )
 _POD_FILE = re.compile(r"(?P<pod>[a-z0-9.-]+)_[a-z0-9-]+_(?P<container>[a-z0-9-]+)-[0-9a-f]{64}")
 # submitit: <job>_<task>_log.out, of an array <job>_<place>_<task>_log.out
-_TASK = re.compile(r"(?P<name>.+?)[-_.](?P<task>\d{1,6})(?:[-_.](?:log|err|out|stderr|stdout)){0,2}")
-MIN_TASKS = 2  # files; one that is numbered 0 may have any number
 _SUBMITIT = re.compile(r"\d+(?:_\d+)?_(?P<task>\d{1,6})_log")
 
 
@@ -52,7 +50,7 @@ class Layout:
     hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>`` or, as they are alike,
     ``train-<host>``, by the file's stem.
     ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
-    after machines, as they are alike. tasks: the node of files that are numbered as job.json lists the nodes.
+    after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
 
     manifest: Manifest
@@ -61,13 +59,14 @@ class Layout:
     machines: Mapping[str, str]
     ranks: Mapping[str, int]
     folders: frozenset[str]
-    tasks: Mapping[str, str]
+    tasks_are_nodes: bool
 
 
 def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
     """Look at the paths of a job."""
     names = list(names)
     stems = [_stem(name) for name in names]
+    tasks = {int(match["task"]) for stem in stems if (match := _SUBMITIT.fullmatch(stem))}
     ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
     return Layout(
         manifest,
@@ -76,7 +75,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         behind_numbers(stems) or _behind_words(stems),
         {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
         _machines(names),
-        {} if any(known.node(stem) for stem in stems) else _tasks(stems, manifest),
+        tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
     )
 
 
@@ -125,20 +124,6 @@ def _numbered_ranks(stems: Iterable[str], ranks: int) -> dict[str, int]:
         if ranks > 1 and sorted(found.values()) == list(range(ranks)):
             return found
     return {}
-
-
-def _tasks(stems: Iterable[str], manifest: Manifest) -> dict[str, str]:
-    """The node of each ``kws.0.err``, where files are numbered as job.json lists the nodes, and nothing else tells.
-
-    Launchers start one task a node, and number them as they were given the nodes (``srun``, submitit, ``pdsh``).
-    """
-    nodes, matches = manifest.nodes, {stem: match for stem in set(stems) if (match := _TASK.fullmatch(stem))}
-    names = {match["name"] for match in matches.values()}
-    found = {stem: int(match["task"]) for stem, match in matches.items()}
-    ranks = sum(map(len, manifest.node_ranks.values()))
-    if len(nodes) < MIN_TASKS or len(names) > 1 or ranks == len(nodes) or set(found.values()) != set(range(len(nodes))):
-        return {}
-    return {} if _OF_A_RUN.fullmatch(min(names)) else {stem: nodes[task] for stem, task in found.items()}
 
 
 def _machines(names: Iterable[str]) -> frozenset[str]:
@@ -217,9 +202,9 @@ def _read_stem(origin: Origin, stem: str, paths: Layout) -> Origin:
         return _of_pod(pod["pod"], pod["container"], "", paths)
     if rank is not None:
         before = stem[: named_rank.start()] if named_rank else ""
-        origin = replace(origin, rank=rank, node=origin.node or _named_before(before, paths) or paths.tasks.get(stem))
-    elif stem in paths.tasks:
-        return trains(replace(origin, node=paths.tasks[stem]), paths.manifest)
+        origin = replace(origin, rank=rank, node=origin.node or _named_before(before, paths))
+    elif task and paths.tasks_are_nodes:
+        return replace(origin, node=nodes[int(task["task"])], program=Program.LAUNCHER)
     elif task:
         origin = replace(origin, rank=int(task["task"]))
     elif stem not in hosts and (host := _NUMBERED_HOST.fullmatch(stem)) and host["host"] in hosts:

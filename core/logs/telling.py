@@ -18,6 +18,8 @@ _OUTCOME = re.compile(
 )
 # What names the message in a structured log: two keys of MLPerf logging are two events.
 _NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
+# What was raised, with which a report begins: two errors of one function are two events.
+_TYPE = re.compile(rf"^{BLOCK_MARK}((?:[A-Za-z_]\w{{0,60}}\.){{0,8}}[A-Z]\w{{0,60}}(?:Error|Exception))(?!\w)")
 _TWO_WORDS = re.compile(r"\btimed out\b", re.IGNORECASE)
 _LETTER = re.compile(r"^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])")
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|" + _LETTER.pattern)
@@ -50,8 +52,7 @@ def guard(text: str) -> str:
     """One token for all that tells a message apart; messages with different ones are never one event."""
     outcomes = sorted({match[0].lower() for match in _OUTCOME.finditer(text)})
     kind, names = "block" if text.startswith(BLOCK_MARK) else "line", _NAME.findall(text)
-    if kind == "block":  # the type of an exception, which a report begins with
-        names.append(text.removeprefix(BLOCK_MARK).strip().partition(" ")[0])
+    names += _TYPE.findall(text)
     token = "|".join((kind, level(text), ",".join(slots(text)), ",".join(outcomes), ",".join(names)))
     return token.replace(" ", "_")
 
@@ -70,8 +71,8 @@ def may_tell(text: str) -> bool:
 
 
 def telling_parts(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of what is told by several tokens: slots, names, outcomes of two words, levels of one letter."""
-    patterns = (_NAME, _TWO_WORDS, _LETTER)
+    """Start and end of what words do not tell: slots, names, types, outcomes of two words, levels of one letter."""
+    patterns = (_NAME, _TYPE, _TWO_WORDS, _LETTER)
     for pattern in (_SLOT, *patterns) if _DIGIT.search(text) else patterns:
         for match in pattern.finditer(text):
             yield match.span()

@@ -38,6 +38,12 @@ _OF_A_RUN = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"[^.]{1,64}\.(\d{1,6})")
+# kws.0.err, beat-9f3c.1.out.log; not of a part of a run, whatever its number
+_TASK = re.compile(
+    r"(?!(?:attempt|epoch|step|part|shard|try|trial|fold|phase|restart)\b)(?P<name>.{1,200}?)[-_.](?P<task>\d{1,6})"
+    r"(?:[-_.](?:log|err|out|stderr|stdout|txt)){0,3}",
+    re.IGNORECASE,
+)
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behind what it holds
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
 _INTRODUCES = re.compile(
@@ -71,8 +77,12 @@ def find_speakers(
             nodes |= _called(group, beside)
     if not manifest.nodes:
         nodes |= _of_one_stem(nodes, [name for name in no_node if name not in nodes])
+    listed = {} if nodes else _as_listed({name: heads[name] for name in heads if name in no_node}, manifest)
     if manifest.nodes and not ranks:
         ranks = next((found for group in groups if (found := _numbered(group, manifest))), {})
+        of_node = {listed[name]: rank for name, rank in ranks.items() if name in listed}  # the other stream is its own
+        ranks |= {name: of_node[node] for name, node in listed.items() if node in of_node and name in no_rank}
+    nodes |= listed
     return {name: Speaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
 
 
@@ -209,6 +219,22 @@ def _numbered(group: Mapping[str, str], manifest: Manifest) -> dict[str, int]:
     numbers = {name: int(found[0]) for name, word in group.items() if len(found := re.findall(r"\d{1,6}", word)) == 1}
     ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values())) or len(manifest.nodes)
     return numbers if len(group) == ranks and sorted(numbers.values()) == list(range(ranks)) else {}
+
+
+def _as_listed(heads: Mapping[str, bytes], manifest: Manifest) -> dict[str, str]:
+    """The machine of each ``kws.0.err``, where files are numbered as job.json lists the machines, and none says others.
+
+    Launchers start one task a machine, and number them as they were given the machines (``srun``, ``pdsh``).
+    """
+    nodes, stems = manifest.nodes, {name: PurePosixPath(strip(name)).name for name in heads}
+    matches = {name: match for name, stem in stems.items() if (match := _TASK.fullmatch(stem))}
+    tasks = {name: int(match["task"]) for name, match in matches.items()}
+    alike = len({match["name"] for match in matches.values()}) == 1
+    if not alike or len(tasks) < len(heads) or len(nodes) < 2 or set(tasks.values()) != set(range(len(nodes))):
+        return {}
+    named = {name: [node for node in nodes if _names(heads[name], node)] for name in heads}
+    told = all(not others or nodes[tasks[name]] in others for name, others in named.items())
+    return {name: nodes[task] for name, task in tasks.items()} if told else {}
 
 
 def _alike(group: Mapping[str, str]) -> dict[str, str]:

@@ -104,13 +104,27 @@ def test_a_job_three_times_as_slow_as_good_ones_was_slow_from_the_beginning() ->
 
 
 def test_a_steady_job_that_was_cancelled_without_a_word_is_healthy() -> None:
-    """No scheduler's line says so; job.json and its own pace do."""
-    one = four_nodes({}, usual=steps(30, total=900), status=Status.CANCELLED)
+    """No scheduler's line says so; job.json, which tells when it ended, and its own pace do."""
+    one = four_nodes(
+        {},
+        usual=steps(30, total=900),
+        status=Status.CANCELLED,
+        start="2026-11-21T04:00:00Z",
+        end="2026-11-21T04:00:31Z",
+    )
 
     found = diagnose(one, [])
 
     assert (found.scope, found.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
     assert "made progress at its pace" in found.headline
+
+
+def test_of_a_job_that_was_cancelled_nobody_tells_when_no_progress_is_claimed() -> None:
+    """Its logs end; that it hung for hours before it was ended leaves no line."""
+    found = diagnose(four_nodes({}, usual=steps(30, total=900), status=Status.CANCELLED), [])
+
+    assert (found.scope, found.confidence, found.nodes) == (Scope.JOB, Confidence.WEAK, ())
+    assert "Nobody tells when it was stopped, so a hang before that would not show." in found.why
 
 
 def test_a_steady_job_that_failed_without_a_word_is_not_cleared() -> None:

@@ -358,7 +358,7 @@ def memory(leaks: set[int], grows: float = 8.0, *, until: int = 60) -> Job:
         ]
         for rank in range(4)
     }
-    return four_nodes(said, status=Status.CANCELLED)
+    return four_nodes(said, status=Status.CANCELLED, start="2026-11-21T04:00:00Z", end="2026-11-21T04:01:01Z")
 
 
 def test_memory_that_never_comes_back_is_told() -> None:

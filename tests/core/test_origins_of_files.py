@@ -193,6 +193,15 @@ LAYOUTS: list[Layout] = [
         ],
     ),
     (
+        "<host>_r<rank>.log, whatever the hosts are called",
+        {},
+        [
+            ("ws-faro_r2.log", b"", ("ws-faro", 2, None, 0)),
+            ("ws-lisbon_r0.log", b"", ("ws-lisbon", 0, None, 0)),
+            ("ws-porto_r1.log", b"", ("ws-porto", 1, None, 0)),
+        ],
+    ),
+    (
         "<rack>-<slot>.log: numbers that come again are names",
         {},
         [

@@ -17,7 +17,7 @@ def rewards(odd: float, spread: float = 1.0) -> Job:
         ]
         for rank in range(4)
     }
-    return four_nodes(says, status=Status.CANCELLED)
+    return four_nodes(says, status=Status.CANCELLED, start="2026-11-21T04:00:00Z", end="2026-11-21T04:00:41Z")
 
 
 def outside(one: Job) -> list[str]:

@@ -7,7 +7,7 @@ from core.course.shift import find_growth
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
-from tests.support.jobs import at, four_nodes, job, steps
+from tests.support.jobs import at, four_nodes, job, lines, steps
 
 STOP = [at(100, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***")]
 
@@ -217,3 +217,17 @@ def test_a_bar_without_any_clock_tells_its_pace(after: int, *, slow: bool) -> No
 
     assert ("slow from iteration" in answer.headline) is slow
     assert answer.confidence is not Confidence.ESTABLISHED
+
+
+@pytest.mark.parametrize(("longer", "slow"), [(0.1, False), (0.6, True)])
+def test_a_slowdown_must_have_cost_a_second(longer: float, *, slow: bool) -> None:
+    """Three steps of a tenth of a second that take twice as long are what a busy machine does."""
+    clock, said = 0.0, []
+    for n in range(1, 34):
+        clock += 0.1 + (longer if n > 30 else 0.0)
+        said.append(at(clock, f"step {n} loss 2.5"))
+    order = at(clock + 0.1, STOP[0].split(" ", 2)[2])
+
+    found = diagnose(job({"rank_0.log": lines(*said), "slurm.out": lines(order)}, status=Status.CANCELLED), [])
+
+    assert ("slow from iteration" in found.headline) is slow

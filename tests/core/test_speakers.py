@@ -90,6 +90,17 @@ def test_numbered_files_of_as_many_ranks_are_theirs() -> None:
     assert nodes({**silent, "kd.3.log": STEPS}, nodes=names)[1] == ()
 
 
+def test_files_numbered_like_the_machines_of_job_json_are_theirs() -> None:
+    """One task a machine, with two streams each; not where a file names another machine than the one of its number."""
+    names = ("kd07", "kd08", "kd09")
+    says = {f"run.{n}.{stream}": STEPS for n in range(3) for stream in ("err", "out")}
+    other = {"run.0.err": [at(0, "phase 1 on kd09"), *STEPS]}
+
+    assert nodes(says, nodes=names) == (names, (0, 1, 2))
+    assert nodes(says | other, nodes=names)[0] == ()
+    assert nodes(says, nodes=(*names, "kd10"))[0] == ()
+
+
 def test_a_log_that_names_one_machine_is_not_its_own() -> None:
     """A scheduler names the machine that failed; what speaks there says other things, and stands in no row of files."""
     said = {"sched.log": [at(n, f"node kd08 does not respond, try {n}") for n in range(9)], "kd07.log": STEPS}

@@ -205,3 +205,14 @@ def test_a_few_templates_as_they_are() -> None:
         "telemetry: push to http://<IP> failed (<NUM> so far): [Errno 113] No route to host",
         "OutOfMemoryError: CUDA out of memory. Tried to allocate <NUM> GiB.",
     ]
+
+
+def test_errors_of_different_types_are_different_events() -> None:
+    """Though one function raised both, and most of their words are the same."""
+    one, other = (
+        guard(f"{BLOCK_MARK}rendezvous.api.{error} in run (dynamic_rendezvous.py)")
+        for error in ("RendezvousTimeoutError", "RendezvousClosedError")
+    )
+
+    assert one != other
+    assert guard("RendezvousTimeoutError in run") == guard("RendezvousClosedError in run")  # words of a line may vary

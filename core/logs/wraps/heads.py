@@ -79,7 +79,8 @@ def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | N
     """The leftmost column of speakers; beside another one, one that tells what the other does not."""
     clock = _words_of_clock(lines)
     for column, said in sorted(_by_column(lines).items(), key=_place):
-        always = column.place in (0, clock) and len(said) >= ALWAYS * len(lines)
+        first = column.place == 0 or (column.place == clock and not column.open)
+        always = first and len(said) >= ALWAYS * len(lines)
         if len(said) < LEAST * len(lines):
             continue
         names = names_that_return(said) if take_turns(said, always=always) else _names_of_all(said)

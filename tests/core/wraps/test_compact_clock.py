@@ -27,6 +27,7 @@ def log(form: str) -> bytes:
         "[%Y%m%d%H%M%S]",
         "EPOCH",
         "EPOCH000",
+        "%Y%m%d-%H%M%S.000|",
     ],
 )
 def test_the_time_is_told(form: str) -> None:

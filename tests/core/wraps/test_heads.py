@@ -42,6 +42,8 @@ def labels(content: bytes) -> set[bytes]:
         ("proc{rank}", {b"rank=0", b"rank=1", b"rank=2"}),
         ("stage{rank}@{name}:", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
         ("worker={rank} INFO", {b"rank=0", b"rank=1", b"rank=2"}),
+        ("{name}#{rank}", BOTH),
+        ("{name}/out", {b"node=gpu-03", b"node=gpu-04", b"node=gpu-07"}),
     ],
 )
 def test_a_column_of_names_that_come_again_is_the_speaker(head: str, expected: set[bytes]) -> None:
