@@ -11,6 +11,7 @@
     parsing    two minutes      benchmarks/results/speed.md: the engines beside drain3
     speed      four minutes     benchmarks/results/speed.md: the goals, and how cost grows
     cluster    four minutes     benchmarks/results/cluster.md: from which size on a Dask cluster pays
+    floods     two minutes      benchmarks/results/floods.md: what hostile jobs cost
     crowd      ten minutes      benchmarks/results/crowd.md: 200 commands at once, 300 diagnoses in a row
     whole      some minutes     benchmarks/results/speed.md: a whole diagnosis, first and again, up to 10 GB
     amplify    twenty minutes   benchmarks/results/scale.md: labelled jobs grown to 1,024 nodes
@@ -35,6 +36,7 @@ STEPS = {
     "parsing": ("--write", "benchmarks/results/speed.md"),
     "speed": ("--write", "benchmarks/results/speed.md"),
     "cluster": ("--write", "benchmarks/results/cluster.md"),
+    "floods": ("--write",),
     "crowd": ("--write", "benchmarks/results/crowd.md"),
     "whole": ("--write",),
     "amplify": ("measure", "--write"),

@@ -1,16 +1,18 @@
 """From what was found to what is said: the diagnosis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from core.answer.evidence import event_evidence, iteration_evidence, node_evidence
 from core.answer.findings import Verdict
 from core.answer.pictures import pictures
+from core.baseline import Profile
 from core.dumps.signs import DumpEvidence
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.rank import telling_roots
 from core.judge.temporal import Odd
+from core.logs.fold import JOB_TEXTS, is_folded
 from core.metrics.evidence import MetricFindings
 from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
 from core.parsed import Parsed
@@ -90,7 +92,17 @@ def skipped(parsed: Parsed) -> tuple[Skipped, ...]:
     if len(parsed.nodes) == 1 and len(parsed.table.ranks) <= 1:
         steps.append(Skipped("spatial", "One node and at most one rank: there is nobody to compare it with."))
     problems = (*parsed.job.problems, *(scan.problem for scan in parsed.reading.scans if scan.problem))
-    return (*steps, *(Skipped("reading", problem) for problem in problems))
+    capped = dict.fromkeys((*parsed.reading.capped, *_capped_baseline(parsed.profiles)))
+    return (*steps, *(Skipped("reading", sentence) for sentence in (*problems, *capped)))
+
+
+def _capped_baseline(profiles: Sequence[Profile]) -> Iterator[str]:
+    for profile in profiles:
+        if is_folded(profile.texts()):
+            yield (
+                f"The successful job {profile.job_id} says more than {JOB_TEXTS:,} different things:"
+                " those that are alike were taken for one."
+            )
 
 
 def coverage(parsed: Parsed) -> Coverage:

@@ -27,11 +27,16 @@ from core.logs.telling import may_tell, telling_parts, telling_words
 ANY = "<ANY>"
 MAX_TOKENS = 120  # a longer message is told by its first tokens
 # Of 133 real jobs the one that says most has 1,102 distinct messages, its largest file 1,089 (docs/LOG.md).
-JOB_TEXTS = 1 << 16  # before Drain, which takes three seconds for so many; a gigabyte of clean logs has 300
+JOB_TEXTS = 1 << 13  # a gigabyte of clean logs has 300; every later step looks at each, a second for so many
+JOB_CHARACTERS = 1 << 20  # of them together, ten times what the job that says most has; rules search each of them
 ALL_TEXTS = 1 << 19  # of all files or chunks of a job together, 200 bytes each
 LEAST_TEXTS = 1 << 10  # of a file or chunk: what the files of a large job say is no more than that of a real one
 FEW = 20  # members of a group that is not worth folding while there are larger ones
-_EDGE_ROWS = 1 << 10  # of a chunk: they may belong to a block that began before it
+CROWD = 2  # times the limit of a chunk: of more bodies most are told by their length alone, for a look takes 20 us
+_EDGE_ROWS = 1 << 10  # of a chunk: they may belong to a block that began before it, and a job ends with its reason
+# Voices of a file: Llama 3 trained on 16,384 ranks (arXiv:2407.21783); each voice takes 0.2 ms until the answer.
+MAX_VOICES = 1 << 14
+LEAST_VOICES = 1 << 10  # of each of many files: 8 ranks of a node with the threads of NCCL are less than a hundred
 
 _Text = TypeVar("_Text", str, bytes)
 
@@ -54,16 +59,21 @@ _MADE = re.compile(r"[^\W_][-_./=:@\\+~%&?,;|]+[^\W_]|\w{25}")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many distinct messages a chunk and a file may have."""
+    """How many distinct messages a chunk and a file may have, and how many voices a file."""
 
     chunk: int = JOB_TEXTS
     file: int = JOB_TEXTS
+    voices: int = MAX_VOICES
+
+
+UNSHARED = Limits()  # of a file alone
 
 
 def limits(sizes: Sequence[int], chunk_bytes: int) -> Limits:
     """The limits for a job with files of these sizes: all of its files, and all chunks that wait, share one table."""
     chunks = sum(size // chunk_bytes + 1 for size in sizes)
-    return Limits(_share(chunks), _share(len(sizes)))
+    voices = max(LEAST_VOICES, MAX_VOICES // max(1, len(sizes)))
+    return Limits(_share(chunks), _share(len(sizes)), voices)
 
 
 def _share(among: int) -> int:
@@ -143,7 +153,9 @@ def _by_known_keys(texts: Collection[str]) -> dict[str, str]:
     found = {}
     for text in texts if known else ():
         here = known.get(min(text.count(" "), MAX_TOKENS - 1 + is_block(text)))
-        name = next((name for step in reversed(STEPS) if (name := key(text, step)) in here), text) if here else text
+        # but for the last step: its keys are those of plain messages too, and what tells does not give way to them
+        names = (key(text, step) for step in reversed(STEPS[:-1]))
+        name = next((name for name in names if name in here), text) if here else text
         if name != text:
             found[text] = name
     return found
@@ -183,6 +195,7 @@ def _last(moved: Mapping[str, str], text: str) -> str:
 
 def fold_chunk(columns: Columns, limit: int) -> Columns:
     """The chunk with at most ``limit`` bodies, if those that make blocks, which stay as they are, leave room."""
+    columns = without_crowd(columns, limit)
     if len(columns.bodies) <= limit:
         return columns
     found = find_messages([len(columns)], lambda _: (columns.body, columns.prefix), columns.bodies)
@@ -201,6 +214,46 @@ def fold_chunk(columns: Columns, limit: int) -> Columns:
     return replace(columns, bodies=tuple(numbers), body=of_body[columns.body])
 
 
+def without_crowd(columns: Columns, limit: int) -> Columns:
+    """The chunk itself, if it has at most CROWD times ``limit`` bodies; else with about as many as the limit.
+
+    Those of its first and last rows stay, and of the others the first that may tell something or belong to a block, up
+    to half of the limit, and then the first of all. What comes later is told by its number of words alone.
+    """
+    if len(columns.bodies) <= CROWD * limit:
+        return columns
+    stays = np.zeros(len(columns.bodies), np.bool_)
+    stays[columns.body[:_EDGE_ROWS]] = stays[columns.body[-_EDGE_ROWS:]] = True
+    tells = np.array([_may_matter(body) for body in columns.bodies], np.bool_)
+    indented = np.array([body.startswith(b"  ") for body in columns.bodies], np.bool_)[columns.body]
+    tells[columns.body[1:][indented[:-1]]] = True  # an exception stands below its frames, whatever it is called
+    tells &= ~stays
+    stays[np.flatnonzero(tells)[: limit // 2]] = True
+    stays[np.flatnonzero(~stays & ~tells)[: max(0, limit - int(stays.sum()))]] = True
+    bodies = [
+        body if stay else _by_length(body.startswith(b"  "), min(body.count(b" "), MAX_TOKENS + 1))
+        for body, stay in zip(columns.bodies, stays.tolist(), strict=True)
+    ]
+    numbers, of_body = _numbered(bodies)
+    return replace(columns, bodies=tuple(numbers), body=of_body[columns.body])
+
+
+def _may_matter(body: bytes) -> bool:
+    text = body.decode("utf-8", "replace")
+    return body.startswith(b"  ") or may_tell(text) or may_open(text)
+
+
+@lru_cache(maxsize=1 << 9)
+def _by_length(is_indented: bool, blanks: int) -> bytes:  # noqa: FBT001  # as it stands in the body
+    words = min(MAX_TOKENS, blanks + 1 - 2 * is_indented)
+    return b"  " * is_indented + b" ".join([ANY.encode()] * words)
+
+
+def is_folded(texts: Iterable[str]) -> bool:
+    """Whether some of these texts gave way to what they share."""
+    return any(ANY in text for text in texts)
+
+
 def fold_file(found: Grouping, limit: int) -> Grouping:
     """The messages of a file with at most ``limit`` texts."""
     if len(found.texts) <= limit:
@@ -211,10 +264,16 @@ def fold_file(found: Grouping, limit: int) -> Grouping:
 
 
 def fold_texts(tables: Sequence[tuple[str, ...]], limit: int = JOB_TEXTS) -> list[tuple[str, ...]]:
-    """The texts of all files of a job, place by place, with at most ``limit`` different ones."""
-    if sum(map(len, tables)) <= limit:
+    """The texts of all files of a job, place by place, with at most ``limit`` different ones.
+
+    And with about JOB_CHARACTERS at most: of longer texts as many fewer are kept.
+    """
+    characters = sum(len(text) for texts in tables for text in texts)
+    if sum(map(len, tables)) <= limit and characters <= JOB_CHARACTERS:
         return list(tables)
-    called = folding(set().union(*tables), limit)
+    texts = set().union(*tables)
+    characters = sum(map(len, texts))
+    called = folding(texts, min(limit, JOB_CHARACTERS * len(texts) // max(1, characters)))
     return [tuple(called.get(text, text) for text in texts) for texts in tables] if called else list(tables)
 
 

@@ -59,6 +59,7 @@ def _file(file: FileRows, heap: Heap, numbers: dict[str, int]) -> dict[str, Any]
         "lines": file.lines,
         "undecodable": file.undecodable,
         "problem": file.problem,
+        "capped": file.capped,
         "prefixes": [prefix.decode("latin-1") for prefix in file.prefixes],
         "texts": _put(texts, heap),
         "tally": [_put(getattr(file.tally, name), heap) for name in _TALLY],
@@ -77,6 +78,7 @@ def _read_file(one: dict[str, Any], heap: Heap, texts: NDArray[Any]) -> FileRows
         texts=tuple(texts[_stored(one["texts"], heap)[:]].tolist()),
         parts=tuple(Rows(*_columns(part, heap)) for part in one["parts"]),
         tally=Tally(*(_stored(place, heap)[:] for place in one["tally"])),
+        capped=tuple(one["capped"]),
     )
 
 

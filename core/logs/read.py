@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from core.job import LogFile
 from core.logs.columns import Chunk, Columns, Engine, narrow_chunk
-from core.logs.fold import Limits, fold_chunk, limits
+from core.logs.fold import Limits, fold_chunk, limits, without_crowd
 from core.logs.heap import Cells, Heap
 from core.logs.lines import NO_TIME
 from core.logs.narrow import Put
@@ -48,7 +48,9 @@ class Reader:
 
     def read(self, file: LogFile) -> FileRows:
         """Read a whole file."""
-        return self.join([self.scan(file, Span())])
+        scan = self.scan(file, Span())
+        *before, last = scan.chunks
+        return self.join([replace(scan, chunks=(*before, without_crowd(last.wide(), self.limits.chunk)))])
 
     def scan(self, file: LogFile, span: Span) -> FileScan:
         """Scan a span of a file."""
@@ -60,7 +62,7 @@ class Reader:
 
     def join(self, scans: Sequence[FileScan]) -> FileRows:
         """Put the spans of a file together."""
-        return join(scans, self.put, self.limits.file, self.start)
+        return join(scans, self.put, self.limits, self.start)
 
     def elsewhere(self) -> "Reader":
         """The same for another process, which sends back what it has read."""

@@ -1,6 +1,6 @@
 """A log file that was read: its rows in few bytes, and who said what how often, so that few ask for the rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.logs.columns import Chunk
 from core.logs.days import Days
-from core.logs.fold import JOB_TEXTS, fold_file
+from core.logs.fold import UNSHARED, Limits, fold_file, is_folded
 from core.logs.label import read_label
 from core.logs.lines import LABEL_MARK, NO_TIME
 from core.logs.messages import Messages, find_messages
@@ -61,7 +61,7 @@ class FileRows:
     """A file that was read.
 
     size: unpacked bytes. lines: physical ones. undecodable: segments that are not UTF-8. problem: what kept the rest of
-    it from being read. texts: of its messages.
+    it from being read. texts: of its messages. capped: sentences on what was told less exactly, there being too much.
     """
 
     name: str
@@ -73,6 +73,7 @@ class FileRows:
     texts: tuple[str, ...]
     parts: tuple[Rows, ...]
     tally: Tally
+    capped: tuple[str, ...] = ()
 
     @property
     def broken(self) -> int:
@@ -85,19 +86,20 @@ class FileRows:
         return replace(self, parts=tuple(_moved(part, put) for part in self.parts))
 
 
-def join(scans: Sequence[FileScan], put: Put, limit: int = JOB_TEXTS, start: int = NO_TIME) -> FileRows:
+def join(scans: Sequence[FileScan], put: Put, most: Limits = UNSHARED, start: int = NO_TIME) -> FileRows:
     """The rows of a file from the scans of its spans, in order; what follows a problem is left out.
 
     Args:
         put: where the columns go.
-        limit: distinct messages; of more, those that are alike are folded.
+        most: distinct messages, of which those that are alike are folded, and voices, of which later ones are nobody's.
         start: of the job, in microseconds, which tells the day of clocks without one.
     """
     broken = next((number for number, scan in enumerate(scans) if scan.problem), len(scans) - 1)
     read = scans[: broken + 1]
     chunks = [chunk for scan in read for chunk in scan.chunks]
-    file = _Numbers(chunks)
-    found = fold_file(find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies), limit)
+    file = _Numbers(chunks, most.voices)
+    whole = find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies)
+    found = fold_file(whole, most.file)
     counts = _Counts(len(file.prefixes), len(found.texts))
     parts, row, line = [], 0, 0
     clock = _Clock(chunks, Days((chunk.time[:] for chunk in chunks), start), coarse=file.is_labelled)
@@ -129,7 +131,27 @@ def join(scans: Sequence[FileScan], put: Put, limit: int = JOB_TEXTS, start: int
         texts=found.texts,
         parts=tuple(parts),
         tally=counts.tally(),
+        capped=tuple(
+            _capped(scans[0].name, file, most, is_folded=found is not whole or is_folded(map(_as_text, file.bodies)))
+        ),
     )
+
+
+def _as_text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
+
+
+def _capped(name: str, file: "_Numbers", most: Limits, *, is_folded: bool) -> Iterator[str]:
+    if is_folded:
+        yield (
+            f"{name} holds more than {min(most.chunk, most.file):,} different messages:"
+            " those that are alike were taken for one."
+        )
+    if file.voices > most.voices:
+        yield (
+            f"{name} has more than {most.voices:,} speakers before its lines:"
+            f" what the {file.voices - most.voices:,} later ones say was taken as nobody's."
+        )
 
 
 def carry_time(time: NDArray[np.int64], before: int = NO_TIME) -> NDArray[np.int64]:
@@ -159,10 +181,17 @@ def refine_seconds(time: NDArray[np.int64]) -> NDArray[np.int64]:
 class _Numbers:
     """One numbering of prefixes and bodies for all chunks of a file, in the order in which they come."""
 
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
+    def __init__(self, chunks: Sequence[Chunk], most: int) -> None:
+        """most: voices; later ones have no prefix."""
         self._chunks = chunks
         self._alone = len(chunks) == 1
         self.prefixes, self._prefix_of = _numbered(chunk.prefixes for chunk in chunks)
+        self.voices = len(self.prefixes)
+        if self.voices > most:
+            self._alone = False
+            known = set(self.prefixes[:most])
+            prefixes = [tuple(one if one in known else b"" for one in chunk.prefixes) for chunk in chunks]
+            self.prefixes, self._prefix_of = _numbered(prefixes)
         self.bodies, self._body_of = _numbered(chunk.bodies for chunk in chunks)
         self._read: tuple[int, tuple[NDArray[np.uint32], NDArray[np.uint32]]] | None = None
 

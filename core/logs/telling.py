@@ -27,10 +27,10 @@ _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|"
 _FIELD = re.compile(r"\b(?:level|lvl|severity)=[\"']?(fatal|panic|crit|err|warn|info|debug|trace)", re.IGNORECASE)
 _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for slots takes long
 # A part of every word above, and of what begins with a level of one letter: a text without any tells nothing by words.
-_MAY_TELL = re.compile(
-    r"succe|abort|fail|cancel|kill|down|up|lost|dead|time|refused|reset|closed|denied|unreach|corrupt|invalid|error"
-    r"|exception|nan|inf|fatal|critical|warn|debug|trace|[EWIF]<TS>",
-    re.IGNORECASE,
+_MAY_TELL = (
+    *("succe", "abort", "fail", "cancel", "kill", "down", "up", "lost", "dead", "time", "refused", "reset", "closed"),
+    *("denied", "unreach", "corrupt", "invalid", "error", "exception", "nan", "inf", "fatal", "critical", "warn"),
+    *("debug", "trace", "e<ts>", "w<ts>", "i<ts>", "f<ts>"),
 )
 _LEVEL_WITHIN = 200  # characters; a level further right is something that the line talks about
 
@@ -64,7 +64,10 @@ def telling_words(token: str) -> list[str]:
 
 def may_tell(text: str) -> bool:
     """False when no token of a text has telling words; one look, where tokens are looked at one by one else."""
-    return _MAY_TELL.search(text) is not None
+    if not text.isascii():  # case is ignored in ways that lower() does not follow
+        return True
+    lower = text.lower()
+    return any(map(lower.__contains__, _MAY_TELL))  # an expression takes ten times as long, a generator three
 
 
 def telling_parts(text: str) -> Iterator[tuple[int, int]]:

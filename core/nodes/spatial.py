@@ -260,7 +260,8 @@ def missing_signs(
         mute = [node for node, own in sorted(expected.items()) if own and heard.isdisjoint(own)]
         mute = [node for node in mute if node not in chatty]
     else:
-        mute = [node for node in nodes if node not in spoke]
+        spoken = set(spoke)
+        mute = [node for node in nodes if node not in spoken]
     others = len(expected if ranks else nodes) - len(mute)
     if not mute or others < MIN_COMPLAINERS or len(mute) >= others:
         return []

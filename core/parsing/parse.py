@@ -14,7 +14,7 @@ from core.events.table import EventTable
 from core.events.tallies import Texts, count_texts, number_texts
 from core.events.template import Template
 from core.job import Job
-from core.logs.fold import fold_texts
+from core.logs.fold import JOB_CHARACTERS, JOB_TEXTS, fold_texts
 from core.logs.heap import Heap, NoSpace
 from core.logs.kept import read_kept, write_kept
 from core.logs.lines import first_time
@@ -30,17 +30,25 @@ Progress = Callable[[str, int, int], None]
 _DATE = re.compile(rb"\b20[0-9]{2}[-/][01][0-9][-/][0-3][0-9](?:[ T_-][0-9:.,]+(?:Z|[+-][0-9:]{4,5})?)?")
 _NO_YEAR = 1970
 _YEAR_SAMPLE = 1 << 16
+TOO_MUCH_SAID = (
+    f"All files together hold more than {JOB_TEXTS:,} different messages, or {JOB_CHARACTERS:,} characters of them:"
+    " those that are alike were taken for one."
+)
 _ROWS = "00"  # keys of kept rows begin so; profiles have keys of their own
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A job that was read: its files and the origin of each voice. key: changes when what was read could change."""
+    """A job that was read: its files and the origin of each voice.
+
+    key: changes when what was read could change. capped: sentences on what was told less exactly, there being too much.
+    """
 
     job: Job
     key: str
     scans: tuple[FileRows, ...]
     origins: Mapping[tuple[str, bytes], Origin]
+    capped: tuple[str, ...] = ()
 
     @cached_property
     def texts(self) -> Texts:
@@ -85,8 +93,11 @@ def read_job(
     if scans is None:
         scans = tuple(_read(job, workers, Heap(memory), progress))
     texts = fold_texts([scan.texts for scan in scans])
-    scans = tuple(replace(scan, texts=own) for scan, own in zip(scans, texts, strict=True))
-    return Reading(job, key, scans, _origins(job, scans))
+    capped = [sentence for scan in scans for sentence in scan.capped]
+    if any(scan.texts is not own for scan, own in zip(scans, texts, strict=True)):
+        capped.append(TOO_MUCH_SAID)
+        scans = tuple(replace(scan, texts=own) for scan, own in zip(scans, texts, strict=True))
+    return Reading(job, key, scans, _origins(job, scans), tuple(capped))
 
 
 def reading_key(job: Job) -> str:

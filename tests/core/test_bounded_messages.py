@@ -4,6 +4,7 @@ import io
 import random
 import string
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,15 +20,19 @@ from core.logs.fold import (
     ALL_TEXTS,
     ANY,
     FEW,
+    JOB_CHARACTERS,
     JOB_TEXTS,
     LEAST_TEXTS,
+    MAX_VOICES,
     STEPS,
+    Look,
     fold_chunk,
     fold_file,
     fold_texts,
     folding,
     key,
     limits,
+    without_crowd,
 )
 from core.logs.lines import Format
 from core.logs.messages import find_messages
@@ -190,6 +195,72 @@ def test_blocks_give_way_last() -> None:
 
     called = folding(tracebacks, 10)
     assert set(called.values()) == {f"{BLOCK_MARK}FileNotFoundError: [Errno 2] No such file: {ANY}"}
+
+
+def test_of_long_messages_fewer_are_kept() -> None:
+    """Every rule searches every message: their characters together are bounded, not their number alone."""
+    long = tuple(f"{text} {'x' * 2000}" for text in words(2000))
+
+    (folded,) = fold_texts([long])
+
+    assert sum(map(len, set(folded))) <= JOB_CHARACTERS < sum(map(len, long))
+    assert fold_texts([long[:100]]) == [long[:100]]
+
+
+def test_a_crowd_is_looked_at_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of far too many different lines most are told by their length alone; what may tell of the failure stays."""
+    chunk = columns(
+        *words(6000),
+        *raised("MyProblem: the disk of this node is gone"),
+        "<TS> ERROR the switch is gone",
+        *words(6000, seed=2),
+    )
+    looked: list[str] = []
+
+    def look(text: str) -> Look:
+        looked.append(text)
+        return Look.of(text)
+
+    monkeypatch.setattr(fold, "Look", SimpleNamespace(of=look))
+
+    folded = fold_chunk(chunk, 2000)
+
+    assert len(looked) <= 2 * 2000 < len(chunk.bodies)
+    assert {b"MyProblem: the disk of this node is gone", b"<TS> ERROR the switch is gone"} <= {
+        text.strip() for text in folded.bodies
+    }
+    assert without_crowd(chunk, len(chunk.bodies)) is chunk
+
+
+def test_what_tells_does_not_give_way_to_what_is_plain() -> None:
+    """Plain messages of nine words that gave way in one file do not take an error of nine words with them."""
+    failure = "RuntimeError: CUDA error: an illegal memory access was encountered"
+    plain_ones = " ".join([ANY] * (failure.count(" ") + 1))
+
+    assert find_templates({plain_ones: 5000, failure: 1})[failure].text == failure
+
+
+def test_later_speakers_of_too_many_are_nobody() -> None:
+    """A file of a million ranks costs what so many ranks cost as are read, every line is there, and it is told."""
+    said = lines(*(f"[rank{rank}]: step 1" for rank in range(MAX_VOICES + 5)))
+    read = parse_job(job({"all.log": said}), (), cache=None, workers=1, progress=None)
+
+    assert len(read.table.ranks) == MAX_VOICES
+    assert len(read.table) == MAX_VOICES + 5
+    assert read.reading.capped == (
+        "logs/all.log has more than 16,384 speakers before its lines: what the 5 later ones say was taken as nobody's.",
+    )
+
+
+def test_what_was_taken_for_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer says when messages were folded, and nothing of it when none were."""
+    few, many = job({"all.log": lines(*words(500))}), job({"all.log": lines(*words(3000))})
+    monkeypatch.setattr(fold, "JOB_TEXTS", 1024)
+
+    told = [one.reason for one in diagnose(many, ()).skipped if one.step == "reading"]
+
+    assert told == ["logs/all.log holds more than 1,024 different messages: those that are alike were taken for one."]
+    assert "reading" not in {one.step for one in diagnose(few, ()).skipped}
 
 
 def test_the_texts_of_all_files_share_one_limit() -> None:
