@@ -40,11 +40,14 @@ def test_a_real_job_is_diagnosed(state: State, tmp_path: Path, recorder: Recorde
     assert answer.diagnosis.nodes[0].node == "gpu018"
     assert state.runs.answer(run.id) == answer
     report, plot = Path(answer.report), Path(answer.plot)
+    sheets = report.with_suffix(".pdf")
     assert "0.0.test" in report.read_text(encoding="utf-8")
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert answer.plot_text.startswith("f07. Anomaly score of 4 nodes")
-    assert {path.name for path in (tmp_path / "files" / run.id).iterdir()} == {report.name, plot.name}
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (report, plot, report.parent)] == [0o600, 0o600, 0o700]
+    assert {path.name for path in (tmp_path / "files" / run.id).iterdir()} == {report.name, sheets.name, plot.name}
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (report, sheets, plot, report.parent)] == [0o600] * 3 + [
+        0o700
+    ]
     assert now(state, run).told
 
 
