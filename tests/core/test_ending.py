@@ -385,3 +385,25 @@ def test_what_is_raised_after_a_complaint_of_others_follows_from_it() -> None:
     found = diagnose(four_nodes(said, usual=steps(30, total=900)), [])
 
     assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def test_a_stop_after_steps_that_took_far_longer_is_not_cleared() -> None:
+    """Whoever stopped it may have done it for these."""
+    late = [at(30 + second, f"iteration {30 + n:8d}/     900 | lm loss: 5.0E+00 |") for n, second in ((1, 1), (2, 7))]
+    order = {"slurm.out": [at(39, CANCELLED.format(second="39"))]}
+
+    found = diagnose(four_nodes({}, usual=[*steps(30, total=900), *late], others=order), [])
+
+    assert (found.scope, found.confidence) == (Scope.JOB, Confidence.WEAK)
+    assert "its last steps took far longer" in found.headline
+
+
+def test_a_job_that_became_slow_is_given_time_by_its_last_pace() -> None:
+    """Twelve seconds are a hang at a step a second, and none at one in four."""
+    slow = [at(30 + 4.0 * n, f"iteration {30 + n:8d}/     900 | lm loss: 5.0E+00 |") for n in range(1, 13)]
+    order = {"slurm.out": [at(90, CANCELLED.format(second="30").replace("04:00", "04:01"))]}
+
+    found = diagnose(four_nodes({}, usual=[*steps(30, total=900), *slow], others=order), [])
+
+    assert "slow from iteration 31 on" in found.headline
+    assert "hung" not in found.headline

@@ -406,13 +406,18 @@ def test_expired_credentials_concern_all() -> None:
     assert diagnose(four_nodes({1: expired}), []).scope is Scope.JOB
 
 
-def test_an_exception_that_all_relay_is_of_the_rank_that_it_names() -> None:
-    """torch.distributed.checkpoint raises on every rank what failed on one."""
+@pytest.mark.parametrize(
+    ("named", "accused"),
+    [("3", ["node-3"]), ("2, 3", []), ("0, 1, 2, 3", [])],
+    ids=["one", "of two nodes", "all"],
+)
+def test_an_exception_that_all_relay_is_of_the_ranks_that_it_names(named: str, accused: list[str]) -> None:
+    """torch.distributed.checkpoint raises on every rank what failed on some; those of several nodes are the job's."""
     relayed = [
         "Traceback (most recent call last):",
         '  File "/opt/torch/distributed/checkpoint/utils.py", line 250, in all_gather',
         "    raise CheckpointException(step, node_failures)",
-        "torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([3])",
+        f"torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([{named}])",
         "Traceback (most recent call last): (RANK 3)",
         '  File "/opt/torch/distributed/checkpoint/filesystem.py", line 400, in _write_item',
         "    stream.write(data)",
@@ -421,7 +426,7 @@ def test_an_exception_that_all_relay_is_of_the_rank_that_it_names() -> None:
 
     found = diagnose(four_nodes(dict.fromkeys(range(4), relayed)), [])
 
-    assert [node.node for node in found.nodes] == ["node-3"]
+    assert [node.node for node in found.nodes] == accused
 
 
 def dumped(inner: dict[int, str], usual: str = "_engine_run_backward (torch/autograd/graph.py:979)") -> Job:
