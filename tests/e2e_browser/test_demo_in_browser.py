@@ -55,7 +55,8 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     expect(visitor.replies.get_by_text("not confirmed by your team").first).to_be_visible()
     visitor.write(QUESTION, "Reply")
     expect(visitor.replies.get_by_text("tr-03 wrote 46 lines")).to_be_visible(timeout=ANSWERED_IN)
-    expect(visitor.replies.get_by_text(f"{FIRST}: report")).to_be_visible()
+    expect(visitor.replies.get_by_text(f"{FIRST}: report", exact=True)).to_be_visible()
+    expect(visitor.replies.get_by_text(f"{FIRST}: report, phone")).to_be_visible()
 
     answer.get_by_role("button", name=EDIT).click()
     visitor.modal.get_by_label("Root cause").fill("  ")
