@@ -25,7 +25,7 @@ from core.job import Job, LogFile
 from core.logs.heap import Heap
 from core.logs.voices import is_actor, rank_called
 from core.memory import Memory
-from core.parsing.homes import find_homes, names_only_tasks, told_homes
+from core.parsing.homes import find_homes, names_only_tasks, reported_homes, told_homes
 from core.parsing.identities import find_names
 from core.parsing.known_templates import recall_templates
 from core.parsing.parse import Progress, Reading, read_job
@@ -124,6 +124,9 @@ def parse_job(
     table = with_ranks_as_nodes(table) if nameless else table
     table = with_homes(table, names) if (names := find_names(table, files)) else table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
+    nobody_is_named = not (table.nodes or table.ranks or job.manifest.nodes)
+    if nobody_is_named and (reported := reported_homes(table, files)):
+        job = replace(job, manifest=replace(job.manifest, nodes=tuple(reported), node_ranks=reported))
     return Parsed(
         job=job,
         reading=reading,

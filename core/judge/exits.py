@@ -1,7 +1,7 @@
 """How each rank's process ended, as its launcher, its scheduler or job.json report it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,12 +33,13 @@ class Exit:
 class Exits:
     """The first report of each rank, and what job.json says of its nodes (None: a node never told how it ended).
 
-    failed: rows of all reports of processes that ended with an error, of whatever rank.
+    failed: rows of all reports of processes that ended with an error, of whatever rank, in order; with the signal, if
+    one ended them.
     """
 
     of_rank: Mapping[int, Exit]
     of_node: Mapping[str, Exit | None]
-    failed: tuple[int, ...] = ()
+    failed: Mapping[int, int | None] = field(default_factory=dict)
 
 
 def find_exits(parsed: Parsed) -> Exits:
@@ -48,8 +49,8 @@ def find_exits(parsed: Parsed) -> Exits:
     own = parsed.job.manifest.rank_exit_codes
     reports = _reports(parsed)
     of_rank = {rank: _by_code(code) for rank, code in own.items() if code is not None} | _by_rank(parsed, reports)
-    failed = sorted(row for row, process in reports.items() if process.code or process.signal)
-    return Exits(dict(sorted(of_rank.items())), of_node, tuple(failed))
+    failed = {row: process.signal for row, process in sorted(reports.items()) if process.code or process.signal}
+    return Exits(dict(sorted(of_rank.items())), of_node, failed)
 
 
 def _reports(parsed: Parsed) -> dict[int, Process]:
@@ -93,7 +94,8 @@ def _by_rank(parsed: Parsed, reports: Mapping[int, Process]) -> dict[int, Exit]:
 def _tasks_are_ranks(parsed: Parsed, reports: Iterable[Process]) -> bool:
     """Whether a task of srun is a rank; it is the launcher of a node where there are as many ranks more."""
     tasks = [task for process in reports if process.task for task in listed(process.task)]
-    ranks = parsed.job.manifest.world_size or len(parsed.table.ranks)
+    manifest = parsed.job.manifest
+    ranks = manifest.world_size or len(parsed.table.ranks) or sum(map(len, manifest.node_ranks.values()))
     return not tasks or len(parsed.nodes) in (0, ranks) or max(tasks) >= len(parsed.nodes)
 
 

@@ -1,6 +1,7 @@
 """Whose words they are that another process passes on: a launcher without a name, or Ray's driver that raises again."""
 
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,19 +19,22 @@ from core.parsing.identities import MAX_READ, told_identities
 
 # ray-project/ray python/ray/exceptions.py (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13, actor_id=...
 _RAISED = re.compile(r"ray::[^(]{1,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
+_CLEARED = frozenset({signal.SIGTERM, signal.SIGKILL})  # by which launchers end the others once one has failed
 
 
 def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:
     """The candidates; what Ray's driver raises again is said on the node of the actor.
 
-    What stands unnamed above the only report of a process that failed is said by that process. Its report is no trace
-    of its own then, and becomes what it was: clearing up.
+    What stands unnamed above the only report of a process that failed, and was not ended for that, is said by that
+    process. Its report is no trace of its own then, and becomes what it was: clearing up.
     """
     candidates = _as_raised(parsed, [replace(one, nodes=(), ranks=()) if is_of_any(one) else one for one in candidates])
     alone = [(rank, one.row) for rank, one in exits.of_rank.items() if one.code and one.row is not None]
-    if len(alone) != 1 or len(exits.failed) != 1:
+    if len(alone) != 1:
         return tuple(candidates)
     ((rank, report),) = alone
+    if any(row < report or ended_by not in _CLEARED for row, ended_by in exits.failed.items() if row != report):
+        return tuple(candidates)
     homes = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
     nodes = tuple(node for node, ranks in homes.items() if rank in ranks)
     unnamed = [one for one in candidates if _is_unnamed(parsed, one) and _above(parsed, one, report)]

@@ -23,6 +23,21 @@ def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
     """
     tasks = set(table.nodes) if names_only_tasks(table) else set()
     of_ranks = {rank_called(rank) for rank in table.ranks}
+    called = task_called if tasks else rank_called
+    found = {called(task): node for task, node in _homes_of_tasks(table, files).items()}
+    return found if set(found) == (tasks or of_ranks) else {}
+
+
+def reported_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
+    """The tasks of each node, from reports of how they ended, of a job in whose logs nothing else names any node."""
+    nodes: dict[str, list[int]] = {}
+    for task, node in sorted(_homes_of_tasks(table, files).items()):
+        nodes.setdefault(node, []).append(task)
+    return {node: tuple(nodes[node]) for node in sorted(nodes)} if len(nodes) > 1 else {}
+
+
+def _homes_of_tasks(table: EventTable, files: Mapping[str, LogFile]) -> dict[int, str]:
+    """The node of each task; none where one is reported of two, for they are tasks of several steps."""
     events = [event for event, template in enumerate(table.templates) if _names_both(template.sample)]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
     homes: dict[int, set[str]] = {}
@@ -33,9 +48,7 @@ def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
                 homes.setdefault(task, set()).add(process.node)
     if any(len(nodes) > 1 for nodes in homes.values()):
         return {}
-    called = task_called if tasks else rank_called
-    found = {called(task): next(iter(nodes)) for task, nodes in homes.items()}
-    return found if set(found) == (tasks or of_ranks) else {}
+    return {task: next(iter(nodes)) for task, nodes in homes.items()}
 
 
 # Where a rank runs: "process 3/6 runs on lat2", "hostname: gpu-7"; its device is none
