@@ -63,12 +63,14 @@ def _is_of(root: Candidate, suspicion: Suspicion) -> bool:
 
 
 def _left_open(found: Findings) -> bool:
-    """Whether the logs stop while few ranks lack what the others said, and nothing else tells what broke.
+    """Whether the logs stop while few ranks lack what the others said or ended otherwise, and nothing tells what broke.
 
     Of a job that failed, or of which nobody tells how it ended.
     """
     untold = found.parsed.job.status in (Status.FAILED, Status.RUNNING, Status.UNKNOWN) and not found.ending.ordered
-    return untold and not found.roots and any(sign.channel == "lacks" for one in found.suspicions for sign in one.signs)
+    signs = [sign for one in found.suspicions for sign in one.signs]
+    odd = any(sign.channel == "lacks" or (sign.channel == "exit" and sign.weight >= HELD_UP) for sign in signs)
+    return untold and not found.roots and odd
 
 
 def _when(found: Findings) -> str:

@@ -43,6 +43,7 @@ RANK_SKEW = 3  # ranks that share a file are this many iterations apart at most 
 _COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatches"
     r"\s(?:mini|micro)?-?(?:batch(?:es)?|steps|iterations|iters|updates)\b", re.IGNORECASE
 )
+_FRAME = re.compile(r"^\s*#<NUM>[: ]|\[<HEX>\]$")  # of a native stack, as gdb, glibc and dmlc number them
 _FRACTION = re.compile(r"\d\.\d")
 # Of the number before it; in "ep=5 ms=205" it is the name of the next one.
 _UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b(?!\s?[=:])")
@@ -90,7 +91,8 @@ def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[
     for one in enough[np.lexsort((said.event[enough], -said.heads[enough]))][:MAX_TRIED].tolist():
         event = int(said.event[one])
         template = table.templates[event]
-        if "<NUM>" in template.sample and not template.block and not complains(template.sample):
+        is_said = not (template.block or complains(template.sample) or _FRAME.search(template.sample))
+        if "<NUM>" in template.sample and is_said:
             yield event, int(said.voice[one])
 
 

@@ -41,7 +41,7 @@ def find_stalled(
         return candidates
     rows = _since(table, ending)
     talking = sorted({int(rank) for rank in table.rank[rows]})
-    if not talking or len(talking) > few_of(len(table.ranks)):
+    if not talking or len(talking) > few_of(len(table.ranks)) or _do_other_work(table, talking):
         return candidates
     known = {one.event for one in candidates}
     found = [
@@ -51,6 +51,13 @@ def find_stalled(
     ]
     best = sorted(found, key=lambda one: (-one.count, one.text))[:1]
     return (*candidates, *best)
+
+
+def _do_other_work(table: EventTable, talking: Sequence[int]) -> bool:
+    """Whether these ranks say nothing that any other does: a server that says what it waits for is not stuck in it."""
+    of_voice = table.rank_of_voice[table.said.voice]
+    own = np.isin(of_voice, talking)
+    return not np.isin(table.said.event[own], table.said.event[~own & (of_voice >= 0)]).any()
 
 
 def _since(table: EventTable, ending: Ending) -> NDArray[np.intp]:

@@ -40,6 +40,7 @@ _NODE_AND_COUNT = (
     ),  # m0/4@gpu-7
 )
 _STREAM = re.compile(rb"(?P<node>" + _HOST + rb")[/.:](?:std)?(?:out|err)")  # gpu-7/err, as launchers tag streams
+_OF_NODE = re.compile(rb"(?P<node>" + _HOST + rb")/(?P<process>[A-Za-z]{1,16}[-_]?[0-9]{0,4})")  # gpu-7/loader1
 _AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>" + _HOST + rb")")  # stage3@gpu-7
 _DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec", re.IGNORECASE)
 # None of these is a machine's name: levels, places in the code, measures, identifiers.
@@ -115,7 +116,7 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
         if _count_on_each_node(names, form):
             return Reading(form, is_local=True)
     are_dates = all(map(_DATE.fullmatch, names))  # one may be a machine: sun beside moon
-    forms = () if are_dates else (_STREAM, _AT_NODE, _NODE)
+    forms = () if are_dates else (_STREAM, _AT_NODE, *([_OF_NODE] if _are_shared(names) else []), _NODE)
     return next((Reading(form) for form in forms if all(map(form.fullmatch, names))), None)
 
 
@@ -151,6 +152,13 @@ def _ranks(names: Sequence[bytes], form: re.Pattern[bytes]) -> list[int]:
 def _count_from_zero(ranks: Sequence[int]) -> bool:
     """All different, and as few numbers left out as there are."""
     return bool(ranks) and len(set(ranks)) == len(ranks) and min(ranks) == 0 and max(ranks) < 2 * len(ranks)
+
+
+def _are_shared(names: Sequence[bytes]) -> bool:
+    """Whether names are those of processes that several machines have alike: gpu-7/main, gpu-7/w0, gpu-8/w0."""
+    found = [match for name in names if (match := _OF_NODE.fullmatch(name)) is not None]
+    nodes, processes = {match["node"] for match in found}, {match["process"] for match in found}
+    return len(found) == len(names) and 1 < len(nodes) < len(names) and len(processes) < len(names)
 
 
 def _count_on_each_node(names: Sequence[bytes], form: re.Pattern[bytes]) -> bool:

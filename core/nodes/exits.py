@@ -18,6 +18,7 @@ from core.shares import MAJORITY, MIN_RANKS, few_of
 ODD = 0.4  # clean-up is a race: who is killed first is not always who failed
 KILLED_ALONE = 0.6  # all others ended by themselves, with errors: no clean-up killed it, or it did not hear that one
 FORCED = 0.5  # it did not stop when it was told to, while the others did: frozen, or stuck in the kernel
+LEFT = 0.45  # it had left without an error before the others were ended, who stood still
 NO_CODE = 0.45  # its node never told how it ended
 UNREPORTED = 0.6  # as sure as silence, of a launcher
 MIN_REPORTS = 2  # of one launcher alone nothing follows about the other
@@ -37,7 +38,7 @@ def exit_signs(
     """
     return [
         *_of_ranks(exits.of_rank, ending, home),
-        *(_crashed(exits.of_node) or _forced(exits.of_node) or _of_nodes(exits.of_node, nodes)),
+        *(_crashed(exits.of_node) or _forced(exits.of_node) or _of_nodes(exits.of_node, nodes, hung=ending.hung)),
         *([] if ending.ordered else _of_launchers(exits.of_rank, candidates, home, nodes)),
     ]
 
@@ -76,8 +77,12 @@ def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, st
     return signs
 
 
-def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[Sign]:
-    """Nodes whose exit code in job.json is not that of most."""
+def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str], *, hung: bool) -> list[Sign]:
+    """Nodes whose exit code in job.json is not that of most.
+
+    Args:
+        hung: whether the job stood still: then who had left without an error is waited for.
+    """
     known = {node: one for node, one in of_node.items() if node in nodes}
     if len(known) < MIN_RANKS:
         return []
@@ -90,15 +95,15 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str]) -> list[
     if count <= len(known) * MAJORITY or len(odd) > few_of(len(known)):
         return []
     by_themselves = set(kinds.values()) == {"killed", "error"}
-    return [
-        Sign(
-            node,
-            "exit",
-            KILLED_ALONE if by_themselves and kinds[node] == "killed" else _WEIGHTS.get(kinds[node], HINT),
-            f"{node} ended with {_words(known[node])}; {count} others with {_others(kinds, usual)}.",
-        )
-        for node in odd
-    ]
+    signs = []
+    for node in odd:
+        left = hung and kinds[node] == "zero" and usual in ("killed", "told")
+        weight = LEFT if left else _WEIGHTS.get(kinds[node], HINT)
+        weight = KILLED_ALONE if by_themselves and kinds[node] == "killed" else weight
+        says = "its process had ended without an error before the others were ended" if left else ""
+        because = f"{node} ended with {_words(known[node])}; {count} others with {_others(kinds, usual)}."
+        signs.append(Sign(node, "exit", weight, because, says=says))
+    return signs
 
 
 def _crashed(of_node: Mapping[str, Exit | None]) -> list[Sign]:
@@ -120,8 +125,8 @@ def _forced(of_node: Mapping[str, Exit | None]) -> list[Sign]:
     if len(kinds) < MIN_RANKS or set(kinds.values()) != {"killed", "told"} or len(killed) > 1:
         return []
     (node,) = killed
-    because = f"{node} had to be killed; {len(kinds) - 1} others stopped when told to."
-    says = "a process there did not stop when it was told to"
+    because = f"{node} was killed (SIGKILL); {len(kinds) - 1} others stopped when told to (SIGTERM)."
+    says = "a process there was killed, or did not stop when it was told to"
     check = f"Look at {node}: is the process still there (state D or T), kernel log, storage, device?"
     return [Sign(node, "exit", FORCED, because, says=says, check=check)]
 

@@ -26,13 +26,15 @@ _SETTING = re.compile(r"\b([A-Za-z_]\w{1,40})['\"]?\s?[=:]\s?['\"]?([\w.+/-]{1,6
 
 
 def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
-    """Signs for the only node with another value of a setting, of ranks that did not do the same.
+    """Signs for the only node with another value of a setting, of ranks that did not do the same or never met.
 
     Args:
         nodes: that do the same work.
     """
-    differ = [one for one in candidates if one.role is Role.ROOT and one.fact.kind in _DIFFER]
-    if not differ or not MIN_RANKS <= len(nodes) <= MAX_NODES:
+    roots = [one for one in candidates if one.role is Role.ROOT]
+    differ = [one.event for one in roots if one.fact.kind in _DIFFER]
+    never_met = not roots and parsed.iterations.last is None and any(one.role is Role.PROPAGATED for one in candidates)
+    if not (differ or never_met) or not MIN_RANKS <= len(nodes) <= MAX_NODES:
         return []
     odd: dict[str, list[tuple[str, str, str, int]]] = defaultdict(list)
     for name, of_node in sorted(_settings(parsed, nodes).items()):
@@ -46,7 +48,8 @@ def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequen
     name, own, usual, count = told[0]
     because = f"{node} runs with {name}={short(own, 40)}, {count} others with {name}={short(usual, 40)}."
     check = f"Compare the settings and the code on {node} with those of the others."
-    return [Sign(node, "votes", ODD, because, differ[0].event, says="it runs with other settings", check=check)]
+    event = differ[0] if differ else None
+    return [Sign(node, "votes", ODD, because, event, says="it runs with other settings", check=check)]
 
 
 def _settings(parsed: Parsed, nodes: Sequence[str]) -> dict[str, dict[str, str]]:

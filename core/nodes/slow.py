@@ -208,7 +208,7 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
     apart = {rank: value - middle for rank, value in rose.items()}
     odd = {rank for rank, value in apart.items() if abs(value) >= need}
     if not odd and name != LAG:
-        return _hint(name, changes, rose, apart)
+        return None if WAITS.search(name) else _hint(name, changes, rose, apart)  # who waits longer is not who is slow
     if not odd or not are_few(odd, changes, home):
         return None
     least = min(abs(apart[rank]) for rank in odd)

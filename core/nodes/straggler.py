@@ -60,8 +60,10 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
             f" {len(lost[first])} of {len(numbers)} lines that tell it, {cost:.0f} s of {whole:.0f} s; they waited."
         )
         check = f"Compare {home[first]} with a healthy node: clocks and throttling, load of others, memory, storage."
-        says = "it slowed the others down now and then"
-        signs.append(Sign(home[first], "own part", OWN_PART, because, says=says, check=check, ranks=(first,)))
+        says, since = "it slowed the others down now and then", min(lost[first])
+        signs.append(
+            Sign(home[first], "own part", OWN_PART, because, says=says, check=check, ranks=(first,), iteration=since)
+        )
     return signs
 
 

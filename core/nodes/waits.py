@@ -24,6 +24,7 @@ MAX_READ = 4096  # tracebacks: one a rank of the largest jobs
 MAX_ROWS = 1_000  # rows of a traceback that are read; loguru and rich print ten and more for each frame
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
 _COLLECTIVES = re.compile(r"(?:distributed_c10d|_functional_collectives)\.py$")
+_BACKWARD = re.compile(r"/torch/autograd/graph\.py$")  # gradients are exchanged in it (DistributedDataParallel, FSDP)
 _START = re.compile(r"init|new_\w*group|helper|store|rendezvous")  # functions there in which ranks only meet
 Place = tuple[str, str]  # the collective, and the line of the program that called it
 
@@ -98,6 +99,10 @@ def _places(parsed: Parsed, candidates: Sequence[Candidate]) -> dict[int, Place]
 def _place(lines: Sequence[str]) -> Place | None:
     """The collective and the innermost line of the program, of a traceback that ends in a collective."""
     frames = list(read_frames(lines))
-    called = [one.function for one in frames if _COLLECTIVES.search(one.file) and not _START.search(one.function)]
+    called = [
+        "backward" if _BACKWARD.search(one.file) else one.function
+        for one in frames
+        if _BACKWARD.search(one.file) or (_COLLECTIVES.search(one.file) and not _START.search(one.function))
+    ]
     own = [f"{one.file.rsplit('/', 1)[-1]}:{one.line}" for one in frames if not _LIBRARY.search(one.file)]
     return (called[-1], own[-1]) if called and own else None

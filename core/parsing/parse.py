@@ -1,7 +1,7 @@
 """From a job's files to messages and who said them: scan, group, name the speakers (L4, section 4.2, first half)."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from core.job import Job
 from core.logs.fold import JOB_CHARACTERS, JOB_TEXTS, fold_texts
 from core.logs.heap import Heap, NoSpace
 from core.logs.kept import read_kept, write_kept
-from core.logs.lines import first_time
+from core.logs.lines import NO_TIME, first_time
 from core.logs.origins import Origin, Voice, find_origins
 from core.logs.read import read_files
 from core.logs.rows import FileRows
@@ -28,8 +28,10 @@ from core.version import reader_version
 Progress = Callable[[str, int, int], None]
 
 _DATE = re.compile(rb"\b20[0-9]{2}[-/][01][0-9][-/][0-3][0-9](?:[ T_-][0-9:.,]+(?:Z|[+-][0-9:]{4,5})?)?")
+_CLOCK = re.compile(rb"(?<![0-9:.])(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?![0-9:])")
+_NUMBER = re.compile(r"[prw]\d{1,6}")
 _NO_YEAR = 1970
-_YEAR_SAMPLE = 1 << 16
+_YEAR_SAMPLE, _SAMPLES = 1 << 16, 50  # bytes of a file, and files
 TOO_MUCH_SAID = (
     f"All files together hold more than {JOB_TEXTS:,} different messages, or {JOB_CHARACTERS:,} characters of them:"
     " those that are alike were taken for one."
@@ -151,24 +153,36 @@ def find_year(job: Job) -> int:
 
 
 def _find_start(job: Job) -> int:
-    """When the job began, in microseconds: as job.json says, else the first date in its logs; NO_TIME without any."""
-    date = _first_date(job)
-    return first_time(date if len(date) > len("2026-11-22") else date + b" 12:00:00", _NO_YEAR)
+    """When the job began, in microseconds: as job.json says, else the first date in its logs, else the first clock.
+
+    A clock alone is one of a day that nobody knows, the first of the year without a name; NO_TIME without any.
+    """
+    if date := _first_date(job):
+        return first_time(date if len(date) > len("2026-11-22") else date + b" 12:00:00", _NO_YEAR)
+    clock = next((match[0] for sample in _samples(job) if (match := _CLOCK.search(sample))), None)
+    return NO_TIME if clock is None else first_time(b"%d-01-02 " % _NO_YEAR + clock, _NO_YEAR)
 
 
 def _first_date(job: Job) -> bytes:
     """A text that begins with a date, and the clock behind it if there is one; empty when no date is found."""
     if job.manifest.start and re.match(r"20\d{2}-", job.manifest.start):
         return job.manifest.start.encode()
-    for file in job.logs[:50]:
+    return next((match[0] for sample in _samples(job) if (match := _DATE.search(sample))), b"")
+
+
+def _samples(job: Job) -> Iterator[bytes]:
+    """The first bytes of the first files."""
+    for file in job.logs[:_SAMPLES]:
         try:
             with file.open() as stream:
-                sample = stream.read(_YEAR_SAMPLE)
+                yield stream.read(_YEAR_SAMPLE)
         except UnreadableLog:
             continue
-        if date := _DATE.search(sample):
-            return date[0]
-    return b""
+
+
+def _is_machine(node: str | None) -> bool:
+    """Whether it is more than the number of a process before its lines: of p2 its file may tell where that ran."""
+    return bool(node) and not _NUMBER.fullmatch(node or "")
 
 
 def _known_hosts(job: Job) -> Sequence[bytes]:
@@ -181,7 +195,7 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     origins = find_origins(voices, job.manifest)
     names = {voice.file for voice in voices}
     no_rank = names - {voice.file for voice, one in zip(voices, origins, strict=True) if one.rank is not None}
-    no_node = names - {voice.file for voice, one in zip(voices, origins, strict=True) if one.node}
+    no_node = names - {voice.file for voice, one in zip(voices, origins, strict=True) if _is_machine(one.node)}
     if own := find_speakers({file.name: file for file in job.logs}, no_rank, no_node, job.manifest):
         origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}

@@ -133,7 +133,8 @@ def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[
         if not is_new:
             continue
         unknown = all(name in no_rank for name in group) and not all(word.isdecimal() for word in group.values())
-        same = unknown and _say_the_same([heads[name] for name in group])
+        apart = unknown or _have_own_ranks({name: word for name, word in group.items() if name not in no_rank}, heads)
+        same = apart and _say_the_same([heads[name] for name in group])
         if same or _sign(group, heads) or _name_themselves(group, heads) or _have_own_ranks(group, heads):
             found |= set(group)
             yield group

@@ -23,7 +23,7 @@ from core.parsed import Parsed
 def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:
     """Candidates with the roles that they have in this job."""
     table = parsed.table
-    candidates = demote_survived(table, candidates)
+    candidates = demote_survived(parsed, candidates)
     candidates = clear_named_peers(parsed, candidates)
     candidates = clear_kills(parsed, candidates)
     candidates = clear_endings(table, candidates)

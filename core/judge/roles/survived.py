@@ -2,16 +2,24 @@
 
 from collections.abc import Sequence
 
-from core.events.table import EventTable
+import numpy as np
+
+from core.job import Status
 from core.judge.candidates import Candidate
 from core.model import Role
+from core.parsed import Parsed
 
 SURVIVED = 0.5  # share of its rows that the job survived beyond which a known event is no cause
 WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a warning alone is none
 
 
-def demote_survived(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Errors that were followed by progress, and mere warnings, are benign; unknown lines after one survival."""
+def demote_survived(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Errors that were followed by progress, and mere warnings, are benign; unknown lines after one survival.
+
+    In a job that failed and of which nothing else tells why, only by progress of the node that says them: others may
+    do work of their own.
+    """
+    table = parsed.table
 
     def demote(candidate: Candidate) -> Candidate:
         fact = candidate.fact
@@ -23,4 +31,17 @@ def demote_survived(table: EventTable, candidates: Sequence[Candidate]) -> Seque
             return candidate.with_role(Role.BENIGN, "a warning that nothing else supports")
         return candidate
 
-    return [demote(candidate) for candidate in candidates]
+    demoted = [demote(candidate) for candidate in candidates]
+    if parsed.job.status is not Status.FAILED or any(one.role in (Role.ROOT, Role.PROPAGATED) for one in demoted):
+        return demoted
+    return [old if _ended(parsed, old) else new for old, new in zip(candidates, demoted, strict=True)]
+
+
+def _ended(parsed: Parsed, one: Candidate) -> bool:
+    """Whether an exception was the end of the nodes that raised it: they made no progress after it."""
+    table, marks = parsed.table, parsed.iterations.marks
+    if not (one.nodes and table.templates[one.event].block and one.role is Role.ROOT):
+        return False
+    nodes = [table.origins[voice].node for voice in table.voice[marks].tolist()]
+    own = marks[np.isin(np.array([node or "" for node in nodes], dtype=np.str_), one.nodes)]
+    return not (table.time[own] > table.time[one.rows].max()).any()
