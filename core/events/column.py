@@ -52,7 +52,9 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
         rows = np.asarray(key)
         if rows.dtype == np.bool_:
             return self._picked(np.flatnonzero(rows))
-        picked = self._picked(np.where(rows < 0, rows + len(self), rows).reshape(-1).astype(np.intp))
+        below = rows < 0
+        rows = np.where(below, rows + len(self), rows) if below.any() else rows
+        picked = self._picked(rows.reshape(-1).astype(np.intp, copy=False))
         return picked.reshape(rows.shape) if rows.ndim else picked[0]
 
     def _one(self, row: int) -> Any:
@@ -102,10 +104,12 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
     def _picked(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         if self._known is None or not len(rows):
             return self._read_rows(rows)
-        places = np.minimum(np.searchsorted(self._known.rows, rows), len(self._known.rows) - 1)
+        places = self._known.rows.searchsorted(rows)
+        np.minimum(places, len(self._known.rows) - 1, out=places)
         values = self._known.values[places].astype(self._kind, copy=False)
-        missed = np.flatnonzero(self._known.rows[places] != rows)
-        if len(missed):
+        unknown = self._known.rows[places] != rows
+        if unknown.any():
+            missed = np.flatnonzero(unknown)
             values[missed] = self._read_rows(rows[missed])
         return values
 
