@@ -45,8 +45,8 @@ _ORDER = {Role.ROOT: 0, Role.PROPAGATED: 1, Role.TEARDOWN: 2, Role.BENIGN: 3}
 def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates with score, stage and quote, most telling first."""
     table = parsed.table
-    onset = _onset(table, candidates)
-    heads = [first_row(table, one) for one in candidates]
+    heads = _first_rows(table, candidates)
+    onset = _onset(table, candidates, heads)
     keys = keys_of(table, heads)
     lines = read_rows(parsed.files, table, sorted({row for head in heads for row in keys[head]}))
     framed = _in_frames(parsed, candidates, heads)
@@ -127,9 +127,11 @@ def telling_roots(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     )[:MAX_ROOTS]
 
 
-def first_row(table: EventTable, candidate: Candidate) -> int:
-    """The earliest head row of a candidate."""
-    return int(candidate.rows[table.time[candidate.rows].argmin()])
+def _first_rows(table: EventTable, candidates: Sequence[Candidate]) -> list[int]:
+    """The earliest head row of each candidate; times are asked for at once, as there may be thousands."""
+    times = table.time[np.concatenate([np.zeros(0, np.intp), *(one.rows for one in candidates)])]
+    ends = np.cumsum([0, *(len(one.rows) for one in candidates)]).tolist()
+    return [int(one.rows[times[at:to].argmin()]) for one, at, to in zip(candidates, ends, ends[1:], strict=False)]
 
 
 def first_time(table: EventTable, candidate: Candidate) -> int:
@@ -189,10 +191,12 @@ def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:
     return first.stage
 
 
-def _onset(table: EventTable, candidates: Sequence[Candidate]) -> int:
+def _onset(table: EventTable, candidates: Sequence[Candidate], heads: Sequence[int]) -> int:
     """When the first strong sign of the failure came; tracebacks have no time, and that above them may be old."""
-    strong = [one for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.strength >= STRONG]
-    return min((int(table.time[row]) for one in strong if table.timed[row := first_row(table, one)]), default=-1)
+    told = (Role.ROOT, Role.PROPAGATED)
+    every = zip(candidates, heads, strict=True)
+    strong = [head for one, head in every if one.role in told and one.fact.strength >= STRONG]
+    return min((int(table.time[head]) for head in strong if table.timed[head]), default=-1)
 
 
 def _score(table: EventTable, candidate: Candidate, row: int, onset: int) -> float:
