@@ -75,7 +75,7 @@ check: setup-dev ## everything that CI holds: format, lint, types, tests
 coverage: setup-dev ## the tests again, and which lines no test reaches: takes more than twice as long
 	$(BIN)/pytest --numprocesses=auto --dist=worksteal -q --cov --cov-report=term
 
-test-pythons: setup-dev ## the tests with Python 3.11.2, 3.12, 3.13 and 3.14, those of them that are here
+test-pythons: setup-dev ## the tests with those of Python 3.11.2, 3.12, 3.13 and 3.14 that are here; says which were tested
 	bash tests/pythons.sh
 
 audit: setup-dev ## known holes of what is installed, and what bandit says of the code; exceptions in pyproject.toml

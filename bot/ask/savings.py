@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bot.ask.subject import Subject
 from core.answer.look import Found
-from core.answer.search import matching, seek
+from core.answer.search import MAX_SEARCHED, matching, tell
 from core.events.text import read_rows
 
 MAX_REPORT = 400  # characters: longer lines are printed settings
@@ -20,6 +21,7 @@ _SAVED = re.compile(
     rb"|(?:checkpoint|ckpt)[^\n]{0,80}\b(?:saved|wrote|written|completed?|stored|done)\b",
     re.IGNORECASE,
 )
+_WORDS = (b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done")  # one of them in each
 _STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt)[-_ =/]{0,6}0{0,12}([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -41,25 +43,26 @@ class Savings:
 
 def savings(subject: Subject) -> Savings:
     """What lines report; command lines and printed arguments are no reports."""
-    found = seek(subject.parsed, [_SAVED], "a checkpoint that was saved", latest=True)
+    rows, whole = matching(subject.parsed, [_SAVED], words=_WORDS)
+    searched = None if whole else MAX_SEARCHED
+    found = tell(subject.parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
     kept = [at for at, line in enumerate(found.lines) if _is_said(line.text)]
     lines = tuple(found.lines[at] for at in kept)
     told = Found("", lines, tuple(found.who[at] for at in kept), tuple(found.clock[at] for at in kept))
     steps = [int(match[1]) if (match := _STEP.search(line.text)) else None for line in lines]
     step = next((number for number in steps if number is not None), None)
     if step is None:
-        return Savings(told, after=_after(subject))
-    by_step = _ranks(subject, step)
+        return Savings(told, after=_after(subject, rows))
+    by_step = _ranks(subject, rows, step)
     ranks = by_step.pop(step, set())
     every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
     missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
     return Savings(told, step, None, tuple(sorted(ranks)), missing)
 
 
-def _after(subject: Subject) -> int | None:
+def _after(subject: Subject, rows: Sequence[int]) -> int | None:
     """The iteration after which most of the lines of the last saving came."""
     parsed = subject.parsed
-    rows, _ = matching(parsed, [_SAVED])
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
     kept = [row for row in rows[-MAX_ROWS:] if row in texts and _is_said(texts[row])]
     reached: dict[int, int] = {}
@@ -69,10 +72,9 @@ def _after(subject: Subject) -> int | None:
     return max(often, key=lambda number: (often[number], number)) if often else None
 
 
-def _ranks(subject: Subject, step: int) -> dict[int, set[int]]:
+def _ranks(subject: Subject, rows: Sequence[int], step: int) -> dict[int, set[int]]:
     """The ranks that report a saving, by the step that they name: this one and those before it."""
     parsed = subject.parsed
-    rows, _ = matching(parsed, [_SAVED])
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
     ranks: dict[int, set[int]] = defaultdict(set)
     for row, text in texts.items():

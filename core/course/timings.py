@@ -7,6 +7,7 @@ measures of its own work rises on that rank alone, and what it measures of waiti
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,7 @@ from core.events.text import each_row
 from core.job import LogFile
 
 MOST_ROWS = 40_000  # lines that are read again, evenly spread over the run of each rank: a third of a second
+_MOST_NAMES = 1 << 12  # that are remembered; loggers have some tens
 LAG = "time behind the others"
 _MIN_COUNTED = 8  # numbers that all rise: of measured ones so many do in one of 40,320 orders
 STEP_OF_EACH = "time of a step, as one tells it of all"
@@ -100,11 +102,25 @@ def _add_told_of_nodes(
             found[rank][number[row]] = value
 
 
+# Each of these asks for the same few names on every line.
+@lru_cache(maxsize=_MOST_NAMES)
+def _counts(name: str) -> bool:
+    return _COUNTS.match(name) is not None
+
+
+@lru_cache(maxsize=_MOST_NAMES)
+def may_be_duration(name: str) -> bool:
+    """Whether a number of this name may be seconds where no unit stands behind it."""
+    return _NO_DURATION.search(name) is None
+
+
+@lru_cache(maxsize=_MOST_NAMES)
 def is_rate(name: str) -> bool:
     """Whether a number of this name is a rate, whose inverse is kept: no seconds, but a time that one takes."""
     return _RATE.search(name) is not None
 
 
+@lru_cache(maxsize=_MOST_NAMES)
 def is_milliseconds(name: str) -> bool:
     """Whether a duration of this name is told in milliseconds."""
     return _MILLISECONDS.search(name) is not None
@@ -124,12 +140,18 @@ def _pairs(text: str) -> list[tuple[str, float]]:
     found = list(_PAIR.finditer(text))
     for match, told in zip(found, _units(text, found), strict=True):
         name, value, unit = match[1], float(match[2]), (match["unit"] or "").strip()
-        if _COUNTS.match(name):
+        if _counts(name):
             continue
-        if _RATE.search(name):
+        if is_rate(name):
             pairs += [(name, 1.0 / value)] if value > 0 else []
-        elif unit or not _NO_DURATION.search(name):
+        elif unit or may_be_duration(name):
             pairs.append((f"{name} ms" if told == "ms" and not is_milliseconds(name) else name, value))
+    return [*pairs, *_with_slashes(text)] if "/" in text else pairs
+
+
+def _with_slashes(text: str) -> list[tuple[str, float]]:
+    """As ``_pairs``, of those that are told as several at once or as a rate."""
+    pairs = []
     for match in _SEVERAL.finditer(text):
         names, values = match["names"].split("/"), match["values"].split("/")
         unit = " ms" if (match["unit"] or "").strip() == "ms" else ""

@@ -47,11 +47,29 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return self._run(*key.indices(len(self)))
+        if isinstance(key, int | np.integer):
+            return self._one(int(key))
         rows = np.asarray(key)
         if rows.dtype == np.bool_:
             return self._picked(np.flatnonzero(rows))
-        picked = self._picked(np.where(rows < 0, rows + len(self), rows).reshape(-1).astype(np.intp))
+        below = rows < 0
+        rows = np.where(below, rows + len(self), rows) if below.any() else rows
+        picked = self._picked(rows.reshape(-1).astype(np.intp, copy=False))
         return picked.reshape(rows.shape) if rows.ndim else picked[0]
+
+    def _one(self, row: int) -> Any:
+        """One value: many steps ask for that of one row, and arrays of one take ten times as long."""
+        row = row + len(self) if row < 0 else row
+        if self._known is not None:
+            place = int(self._known.rows.searchsorted(row))
+            if place < len(self._known.rows) and self._known.rows[place] == row:
+                return self._kind.type(self._known.values[place])
+        return self._read_row(row)
+
+    def _read_row(self, row: int) -> Any:
+        part = int(self._starts.searchsorted(row, side="right")) - 1
+        at = row - int(self._starts[part])
+        return self._kind.type(self._read(part, slice(at, at + 1))[0])
 
     def parts(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """First row and values of each part, in order: all of the column, but never at once."""
@@ -86,10 +104,12 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
     def _picked(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         if self._known is None or not len(rows):
             return self._read_rows(rows)
-        places = np.minimum(np.searchsorted(self._known.rows, rows), len(self._known.rows) - 1)
+        places = self._known.rows.searchsorted(rows)
+        np.minimum(places, len(self._known.rows) - 1, out=places)
         values = self._known.values[places].astype(self._kind, copy=False)
-        missed = np.flatnonzero(self._known.rows[places] != rows)
-        if len(missed):
+        unknown = self._known.rows[places] != rows
+        if unknown.any():
+            missed = np.flatnonzero(unknown)
             values[missed] = self._read_rows(rows[missed])
         return values
 
@@ -128,6 +148,9 @@ class Computed(Column):
     def _of_part(self, part: int, at: Places) -> NDArray[Any]:
         first, stop = self._starts[part], self._starts[part + 1]
         return self._of_rows((np.arange(*at.indices(int(stop - first))) if isinstance(at, slice) else at) + first)
+
+    def _read_row(self, row: int) -> Any:
+        return self._kind.type(self._of_rows(np.array([row], np.intp))[0])
 
     def _read_rows(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         return self._of_rows(rows).astype(self._kind, copy=False)

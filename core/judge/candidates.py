@@ -5,8 +5,9 @@ that says it most in a good job, in the same place of the job; what goes beyond 
 indicating events, so presence proves nothing, and the first time is as normal as the last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,11 +82,16 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     # A guess that was survived once is none, also where good jobs explain the times that this job survived.
     judged = {event: one.rows if telling[event].known else said[event] for event, one in unexplained.items()}
     calm, rows = None, np.sort(np.concatenate([np.zeros(0, np.intp), *judged.values()]))
+    ends = cache(partial(_end_of_file, table, frozenset(np.unique(table.file[iterations.marks]).tolist())))
     if len(rows) and (iterations.last is None or _undated(table, rows, iterations).any()):
         calm = count_calm(table, rows, np.array([fact is None for fact in facts], np.bool_), parsed.memory)
     return tuple(
         _candidate(
-            table, event, telling[event], one, survived(table, judged[event], iterations, facts, calm, crowd=crowd)
+            table,
+            event,
+            telling[event],
+            one,
+            survived(table, judged[event], iterations, facts, calm, ends, crowd=crowd),
         )
         for event, one in sorted(unexplained.items())
     )
@@ -180,6 +186,7 @@ def survived(
     iterations: Iterations,
     facts: Sequence[Fact | None],
     calm: Calm | None,
+    ends: Callable[[int], int],
     *,
     crowd: int = 1,
 ) -> NDArray[np.bool_]:
@@ -192,6 +199,7 @@ def survived(
     Args:
         calm: what was said around the rows that points to no failure, where no iteration is counted or they have no
             clock.
+        ends: of a file, the row from which on its end is near (``_end_of_file``).
         crowd: ranks that share a voice without rank; after the failure of one the others go on for a while.
     """
     if iterations.last is not None:
@@ -207,7 +215,7 @@ def survived(
     latest = np.lexsort((rows, table.time[rows]))[-1]
     template, fact = table.templates[table.event[rows[0]]], facts[table.event[rows[0]]]
     if template.block:
-        later = later & ~_ended_at_once(table, rows) & ~_below_all_clocks(table, rows, iterations)
+        later = later & ~_ended_at_once(table, rows) & ~_below_all_clocks(table, rows, ends)
     # an error that was retried until the end, before any iteration; of a warning that proves nothing
     given_up = iterations.last is None and fact is not None and fact.known and level(template.sample) != "W"
     if (template.block or given_up) and not later[latest]:
@@ -221,20 +229,26 @@ def _ended_at_once(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.bool
     return np.asarray(table.timed[rows] & (last - table.time[rows] < AT_ONCE))
 
 
-def _below_all_clocks(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
+def _below_all_clocks(table: EventTable, rows: NDArray[np.intp], ends: Callable[[int], int]) -> NDArray[np.bool_]:
     """Which rows have no clock, and none below them in their file, which counts no iteration: they came at any time.
 
     Where much is said below them, it went on.
     """
-    counting = set(np.unique(table.file[iterations.marks]).tolist())
     late = [rows[:0]]
     for file, said in rows_by(table.file, rows[~table.timed[rows]]):
-        if file not in counting:
-            below = np.arange(said[0], table.rows_of_file(file).stop)
-            clocks, heads = below[table.timed[below]], below[table.head[below]]
-            is_last = len(heads) - np.searchsorted(heads, said, side="right") <= WENT_ON
-            late.append(said[is_last & (said > (clocks[-1] if len(clocks) else -1))])
+        late.append(said[said >= ends(file)])
     return np.isin(rows, np.concatenate(late))
+
+
+def _end_of_file(table: EventTable, counting: frozenset[int], file: int) -> int:
+    """The row of a file from which on no row has a clock, and few messages are said; behind it where it counts."""
+    rows = table.rows_of_file(file)
+    if file in counting:
+        return rows.stop
+    clocks = rows.start + np.flatnonzero(table.timed[rows.start : rows.stop])
+    heads = rows.start + np.flatnonzero(table.head[rows.start : rows.stop])
+    few = heads[-WENT_ON - 1] if len(heads) > WENT_ON else rows.start
+    return int(max(few, clocks[-1] + 1 if len(clocks) else rows.start))
 
 
 def _undated(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:

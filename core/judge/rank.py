@@ -5,17 +5,18 @@ known facts before guesses, and among equals the one that came first.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.course.iterations import Iterations
 from core.course.named import named_iteration
 from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
-from core.events.messages import key_rows, message_rows
+from core.events.messages import keys_of, message_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
+from core.events.text import each_row, read_rows
 from core.facts import Fact, in_frames
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
@@ -44,45 +45,72 @@ _ORDER = {Role.ROOT: 0, Role.PROPAGATED: 1, Role.TEARDOWN: 2, Role.BENIGN: 3}
 def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates with score, stage and quote, most telling first."""
     table = parsed.table
-    onset = _onset(table, candidates)
-    firsts = read_rows(parsed.files, table, [key_rows(table, first_row(table, one))[0] for one in candidates])
+    heads = _first_rows(table, candidates)
+    onset = _onset(table, candidates, heads)
+    keys = keys_of(table, heads)
+    lines = read_rows(parsed.files, table, sorted({row for head in heads for row in keys[head]}))
+    framed = _in_frames(parsed, candidates, heads)
     interval = _interval(parsed.iterations)
-    told = [
-        replace(raised, iteration=_named(parsed, raised, interval))
-        for raised in (_as_raised(parsed, one) for one in candidates)
-    ]
-    ranked = [
-        replace(
-            one,
-            score=_score(table, one, onset),
-            stage=_stage(parsed, one, said),
-            quote=quote(said),
-        )
-        for one in told
-        for said in (firsts.get(key_rows(table, first_row(table, one))[0], one.text),)
-    ]
-    return tuple(
-        sorted(ranked, key=lambda one: (_ORDER[one.role], -one.score, first_time(table, one), first_row(table, one)))
-    )
+    ranked: list[tuple[Candidate, int]] = []
+    for place, (one, head) in enumerate(zip(candidates, heads, strict=True)):
+        frames, said = framed.get(place, _NO_FRAMES), lines.get(keys[head][0], one.text)
+        raised = replace(one, fact=frames.fact) if frames.fact is not None and one.role is Role.ROOT else one
+        own = [lines[row] for row in keys[head] if row in lines]
+        told = replace(raised, iteration=_named(parsed, raised, head, own, interval))
+        stage = _stage(parsed, told, head, said, frames)
+        ranked.append((replace(told, score=_score(table, told, head, onset), stage=stage, quote=quote(said)), head))
+    ranked.sort(key=lambda one: (_ORDER[one[0].role], -one[0].score, int(table.time[one[1]]), one[1]))
+    return tuple(one for one, _ in ranked)
 
 
-def _as_raised(parsed: Parsed, one: Candidate) -> Candidate:
-    """The candidate with the fact that its frames tell: ENOSPC while a semaphore is made is memory, not a disk."""
-    if one.role is not Role.ROOT or not parsed.table.templates[one.event].block:
-        return one
-    frames = read_rows(
-        parsed.files, parsed.table, message_rows(parsed.table, first_row(parsed.table, one))[:MAX_FRAMES]
-    )
-    return replace(one, fact=in_frames(one.fact, [frames[row] for row in sorted(frames)]))
+@dataclass(frozen=True, slots=True)
+class _Frames:
+    """What the frames of a traceback tell: the fact that it stands for, the stage that they name, the training loop."""
+
+    fact: Fact | None = None
+    stage: Stage | None = None
+    in_loop: bool = False
 
 
-def _named(parsed: Parsed, one: Candidate, interval: int) -> int | None:
+_NO_FRAMES = _Frames()
+
+
+def _in_frames(parsed: Parsed, candidates: Sequence[Candidate], heads: Sequence[int]) -> Mapping[int, _Frames]:
+    """What the frames of each traceback tell, by its place among the candidates, read in one pass over the files.
+
+    ENOSPC while a semaphore is made is memory, not a disk.
+    """
+    table = parsed.table
+    blocks = [place for place, one in enumerate(candidates) if table.templates[one.event].block]
+    left, lines, found = Counter[int](), defaultdict[int, list[str]](list), dict[int, _Frames]()
+    of_row: dict[int, list[int]] = defaultdict(list)
+    for place in blocks:
+        for row in message_rows(table, heads[place])[:MAX_FRAMES].tolist():
+            of_row[row].append(place)
+            left[place] += 1
+
+    def read(place: int) -> None:
+        said_by = lines.pop(place, [])
+        fact = in_frames(candidates[place].fact, said_by)
+        found[place] = _Frames(fact, stage_of_frames(said_by), in_train(said_by))
+
+    for row, text in each_row(parsed.files, table, np.array(sorted(of_row), np.intp)):
+        for place in of_row[row]:
+            lines[place].append(text)
+            left[place] -= 1
+            if not left[place]:  # thousands of long ones are not held at once
+                read(place)
+    for place in blocks:
+        if place not in found:  # the file can no longer be read to its end
+            read(place)
+    return found
+
+
+def _named(parsed: Parsed, one: Candidate, head: int, lines: Sequence[str], interval: int) -> int | None:
     """The iteration that a root names in its own words."""
     if one.role is not Role.ROOT:
         return None
-    row = first_row(parsed.table, one)
-    lines = read_rows(parsed.files, parsed.table, key_rows(parsed.table, row))
-    return named_iteration((lines[at] for at in sorted(lines)), int(parsed.iterations.of_row[row]), interval)
+    return named_iteration(lines, int(parsed.iterations.of_row[head]), interval)
 
 
 def _interval(iterations: Iterations) -> int:
@@ -99,9 +127,11 @@ def telling_roots(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     )[:MAX_ROOTS]
 
 
-def first_row(table: EventTable, candidate: Candidate) -> int:
-    """The earliest head row of a candidate."""
-    return int(candidate.rows[table.time[candidate.rows].argmin()])
+def _first_rows(table: EventTable, candidates: Sequence[Candidate]) -> list[int]:
+    """The earliest head row of each candidate; times are asked for at once, as there may be thousands."""
+    times = table.time[np.concatenate([np.zeros(0, np.intp), *(one.rows for one in candidates)])]
+    ends = np.cumsum([0, *(len(one.rows) for one in candidates)]).tolist()
+    return [int(one.rows[times[at:to].argmin()]) for one, at, to in zip(candidates, ends, ends[1:], strict=False)]
 
 
 def first_time(table: EventTable, candidate: Candidate) -> int:
@@ -161,28 +191,28 @@ def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:
     return first.stage
 
 
-def _onset(table: EventTable, candidates: Sequence[Candidate]) -> int:
+def _onset(table: EventTable, candidates: Sequence[Candidate], heads: Sequence[int]) -> int:
     """When the first strong sign of the failure came; tracebacks have no time, and that above them may be old."""
-    strong = [one for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.strength >= STRONG]
-    return min((int(table.time[row]) for one in strong if table.timed[row := first_row(table, one)]), default=-1)
+    told = (Role.ROOT, Role.PROPAGATED)
+    every = zip(candidates, heads, strict=True)
+    strong = [head for one, head in every if one.role in told and one.fact.strength >= STRONG]
+    return min((int(table.time[head]) for head in strong if table.timed[head]), default=-1)
 
 
-def _score(table: EventTable, candidate: Candidate, onset: int) -> float:
+def _score(table: EventTable, candidate: Candidate, row: int, onset: int) -> float:
     strength = candidate.fact.strength
     if candidate.role is Role.ROOT and candidate.fact.role is Role.TEARDOWN:
         strength = FIRST_STOP
     score = strength * (1 - EXCESS_SHARE + EXCESS_SHARE * candidate.excess)
-    row = first_row(table, candidate)
     late = onset >= 0 and table.timed[row] and int(table.time[row]) > onset + LATE_AFTER
     return score * (1 - LATE_SHARE) if late else score
 
 
-def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
+def _stage(parsed: Parsed, candidate: Candidate, row: int, said: str, frames: _Frames) -> Stage:
     """Stage by the functions of a traceback, else by the clock; before any iteration by what the message is about."""
-    row = first_row(parsed.table, candidate)
     stage, fact = STAGES[int(parsed.stages[row])], candidate.fact
-    trains = parsed.iterations.of_row[row] >= 0
-    if (named := _stage_of_block(parsed, candidate, stage, trains=trains)) not in (None, Stage.TRAINING):
+    trains = bool(parsed.iterations.of_row[row] >= 0)
+    if (named := _stage_of_block(frames, stage, trains=trains)) not in (None, Stage.TRAINING):
         return named
     if trains and _is_writing(fact, said) and (named or stage) is Stage.TRAINING:
         return Stage.CHECKPOINT_SAVING
@@ -195,16 +225,10 @@ def _stage(parsed: Parsed, candidate: Candidate, said: str) -> Stage:
     return stage if by_clock else fact.stage
 
 
-def _stage_of_block(parsed: Parsed, candidate: Candidate, stage: Stage, *, trains: bool) -> Stage | None:
+def _stage_of_block(frames: _Frames, stage: Stage, *, trains: bool) -> Stage | None:
     """Stage that a traceback names by its functions."""
-    if not parsed.table.templates[candidate.event].block:
-        return None
-    rows = message_rows(parsed.table, first_row(parsed.table, candidate))[:MAX_FRAMES]
-    lines = read_rows(parsed.files, parsed.table, rows)
-    said_by = [lines[at] for at in sorted(lines)]
-    named = stage_of_frames(said_by)
-    in_loop = in_train(said_by) and (trains or stage not in _BEFORE_TRAINING or stage is Stage.UNKNOWN)
-    return named or (Stage.TRAINING if in_loop else None)
+    in_loop = frames.in_loop and (trains or stage not in _BEFORE_TRAINING or stage is Stage.UNKNOWN)
+    return frames.stage or (Stage.TRAINING if in_loop else None)
 
 
 def _is_writing(fact: Fact, said: str) -> bool:

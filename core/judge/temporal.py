@@ -5,15 +5,18 @@ Here a sequence of events is compared as what it is, categories: normalised Leve
 that are new or gone. Three-sigma cannot fire among ten; median and MAD, with the tested one left out, can.
 """
 
+import sys
 from bisect import insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein
+from rapidfuzz.process import cpdist
 
 from core.baseline import Normal
 from core.course.iterations import Iterations
@@ -52,11 +55,8 @@ def find_odd_iterations(parsed: Parsed) -> tuple[Odd, ...]:
 def odd_sequences(sequences: Mapping[int, tuple[int, ...]]) -> tuple[Odd, ...]:
     """Iterations whose sequence of events is far from those of the ten before."""
     numbers = sorted(sequences)
-    means = {
-        number: float(np.mean([distance(sequences[number], sequences[n]) for n in numbers[max(0, at - WINDOW) : at]]))
-        for at, number in enumerate(numbers)
-        if at >= MIN_HISTORY
-    }
+    far = _far_from_before([sequences[number] for number in numbers])
+    means = dict(zip(numbers[MIN_HISTORY:], far, strict=True)) if len(numbers) > MIN_HISTORY else {}
     odd = []
     for number in sorted(means, key=lambda number: (-means[number], number))[:MAX_TESTED]:
         mean, others = means[number], [value for other, value in means.items() if other != number]
@@ -69,6 +69,20 @@ def odd_sequences(sequences: Mapping[int, tuple[int, ...]]) -> tuple[Odd, ...]:
             )
             odd.append(Odd(number, min(SEQUENCE_SHARE, mean), because))
     return tuple(odd)
+
+
+def _far_from_before(sequences: Sequence[tuple[int, ...]]) -> list[float]:
+    """Mean distance of each sequence, after the first few, from those before it; what occurs twice is compared once."""
+    kinds = {sequence: kind for kind, sequence in enumerate(dict.fromkeys(sequences))}
+    of, places = np.array([kinds[sequence] for sequence in sequences], np.int64), range(MIN_HISTORY, len(sequences))
+    early = [(at, before) for at in places[: WINDOW - MIN_HISTORY] for before in range(at)]
+    later = [(at, at - WINDOW + back) for at in places[WINDOW - MIN_HISTORY :] for back in range(WINDOW)]
+    pairs = of[np.array([*early, *later], np.intp).reshape(-1, 2)]
+    codes, where = np.unique(pairs[:, 0] * len(kinds) + pairs[:, 1], return_inverse=True)
+    found = distances(tuple(kinds), *np.divmod(codes, max(1, len(kinds))))[where]
+    ends = np.cumsum([0, *places[: WINDOW - MIN_HISTORY]])
+    means = [float(np.mean(found[first:stop])) for first, stop in pairwise(ends.tolist())]
+    return [*means, *np.mean(found[len(early) :].reshape(-1, WINDOW), axis=1).tolist()]
 
 
 def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.bool_]) -> dict[int, tuple[int, ...]]:
@@ -110,19 +124,39 @@ def _unusual(table: EventTable, usual: Normal | None) -> NDArray[np.bool_]:
     return np.array([usual is None or template.id not in usual.anywhere for template in table.templates], np.bool_)
 
 
-@lru_cache(maxsize=1 << 16)
-def distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    """Distance of two event sequences as categories, 0..1: mean of edit, multiset and set difference.
+def distances(
+    sequences: Sequence[tuple[int, ...]], ones: NDArray[np.int64], others: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Distance of pairs of event sequences as categories, 0..1: mean of edit, multiset and set difference.
 
-    Most iterations are equal (docs/explain/method.md, "Temporal"), so the cache answers nearly always.
+    Args:
+        sequences: all of them.
+        ones: places of the first of each pair.
+        others: and of the second.
     """
-    if one == other:
-        return 0.0
-    edits = Levenshtein.normalized_distance(one, other)
-    counts, others = Counter(one), Counter(other)
-    multiset = sum(((counts - others) + (others - counts)).values()) / max(1, len(one) + len(other))
-    sets = len(set(one) ^ set(other)) / max(1, len(set(one) | set(other)))
-    return (edits + multiset + sets) / 3
+    edits = _compared(sequences, ones, others, Levenshtein.normalized_distance, np.float64)
+    # in order, what must be put in or taken out is what one of two bags holds more of
+    bags, sets = [tuple(sorted(one)) for one in sequences], [tuple(sorted(set(one))) for one in sequences]
+    more, apart = (_compared(kept, ones, others, Indel.distance, np.int64) for kept in (bags, sets))
+    in_bags, in_sets = (np.array([len(one) for one in kept], np.int64) for kept in (bags, sets))
+    multiset = more / np.maximum(1, in_bags[ones] + in_bags[others])
+    union = (in_sets[ones] + in_sets[others] + apart) // 2
+    return np.asarray((edits + multiset + apart / np.maximum(1, union)) / 3, np.float64)
+
+
+def _compared(
+    sequences: Sequence[tuple[int, ...]],
+    ones: NDArray[np.int64],
+    others: NDArray[np.int64],
+    scorer: Callable[..., float],
+    kind: type[np.generic],
+) -> NDArray[Any]:
+    """What a scorer of rapidfuzz says of each pair; with a character for each event it is one call for all."""
+    events = dict.fromkeys(chain.from_iterable(sequences))
+    letters = {event: chr(min(number, sys.maxunicode)) for number, event in enumerate(events)}
+    spelled = ["".join([letters[event] for event in one]) for one in sequences]
+    sides = ([spelled[place] for place in places.tolist()] for places in (ones, others))
+    return np.asarray(cpdist(*sides, scorer=scorer, dtype=kind))
 
 
 def deviation(value: float, others: Sequence[float]) -> float:

@@ -82,16 +82,23 @@ def _share(among: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen of a text. plain: no token of it is made or telling. parts: what is told by several tokens."""
+    """What was seen of a text.
+
+    plain: no token of it is made or telling. kept: else of each what is left of it among the first ones, and further
+    right. parts: what is told by several tokens.
+    """
 
     plain: bool
+    kept: tuple[tuple[str, str], ...]
     parts: tuple[tuple[int, int], ...]
 
     @classmethod
     def of(cls, text: str) -> Self:
         """The look at a text as ``key`` cuts it: the same for all steps, and dear, so taken once."""
-        text = " ".join(_tokens(text))
-        return cls(not may_tell(text) and _MADE.search(text) is None, tuple(telling_parts(text)))
+        tokens = _tokens(text)
+        text = " ".join(tokens)
+        plain = not may_tell(text) and _MADE.search(text) is None
+        return cls(plain, () if plain else tuple(map(_kept, tokens)), tuple(telling_parts(text)))
 
 
 def _tokens(text: str) -> list[str]:
@@ -108,8 +115,7 @@ def key(text: str, step: Step, look: Look | None = None) -> str:
     if look.plain:
         words = tokens[: step.tokens] + [ANY] * (len(tokens) - step.tokens)
     else:
-        kept = list(map(_kept, tokens))
-        words = [early for early, _ in kept[: step.tokens]] + [late for _, late in kept[step.tokens :]]
+        words = [early for early, _ in look.kept[: step.tokens]] + [late for _, late in look.kept[step.tokens :]]
     text = " ".join(tokens)
     for start, end in look.parts:
         place = text.count(" ", 0, start)
@@ -132,20 +138,21 @@ def folding(texts: Collection[str], limit: int) -> dict[str, str]:
 
     Texts whose key stands in the table already, because another table was too large, give way to it.
     """
-    called = _by_known_keys(texts)
+    looks: dict[str, Look] = {}
+    called = _by_known_keys(texts, looks)
     if len(texts) <= limit and not called:
         return {}
     left = {called.get(text, text) for text in texts}
     moved: dict[str, str] = {}
-    for members, name in _groups_to_fold(left, limit):
+    for members, name in _groups_to_fold(left, limit, looks):
         left.difference_update(members)
         left.add(name)
         moved.update((text, name) for text in members if text != name)
     return {text: name for text in texts if (name := _last(moved, called.get(text, text))) != text}
 
 
-def _by_known_keys(texts: Collection[str]) -> dict[str, str]:
-    """Members of keys that are in the table, by the coarsest of them."""
+def _by_known_keys(texts: Collection[str], looks: dict[str, Look]) -> dict[str, str]:
+    """Members of keys that are in the table, by the coarsest of them; ``looks``: takes what was seen of each text."""
     known: dict[int, set[str]] = defaultdict(set)
     for text in texts:
         if ANY in text:
@@ -153,17 +160,19 @@ def _by_known_keys(texts: Collection[str]) -> dict[str, str]:
     found = {}
     for text in texts if known else ():
         here = known.get(min(text.count(" "), MAX_TOKENS - 1 + is_block(text)))
+        if not here:
+            continue
         # but for the last step: its keys are those of plain messages too, and what tells does not give way to them
-        names = (key(text, step) for step in reversed(STEPS[:-1]))
-        name = next((name for name in names if name in here), text) if here else text
+        looks[text] = look = Look.of(text)
+        names = (key(text, step, look) for step in reversed(STEPS[:-1]))
+        name = next((name for name in names if name in here), text)
         if name != text:
             found[text] = name
     return found
 
 
-def _groups_to_fold(left: set[str], limit: int) -> Iterator[tuple[list[str], str]]:
+def _groups_to_fold(left: set[str], limit: int, looks: dict[str, Look]) -> Iterator[tuple[list[str], str]]:
     """Groups and their keys, until ``left``, from which the caller takes them, is small enough."""
-    looks: dict[str, Look] = {}
     for fewest, blocks, steps in _PASSES:
         for step in steps:
             if len(left) <= limit:

@@ -1,10 +1,12 @@
 """Looking things up: sentences whose numbers are those of the logs, and the lines that show them."""
 
+import re
+
 import pytest
 
 from core.answer import look
 from core.answer import search as searching
-from core.answer.search import search
+from core.answer.search import matching, search
 from core.parsed import Parsed, parse_job
 from tests.support.jobs import at, example, job, lines, steps
 
@@ -122,3 +124,21 @@ def test_a_job_without_anything_is_answered_too() -> None:
     assert look.ends(parsed).says == "The logs name no rank and no node."
     assert look.of_iteration(parsed, 1).says == "No line says that iteration 1 was completed."
     assert search(parsed, ("hello",)).says == "1 line holds “hello”, at no known time."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Saved a\nnothing\nsaved saved b\n\nWROTE SAVED c",
+        "nothing\nnothing\nwrote b",
+        "a saved\r\nb wrote\r\n",
+        "saved",
+    ],
+)
+def test_words_change_no_answer(text: str) -> None:
+    """A line is found by its words first: the same lines as the expression alone finds, once each, in order."""
+    parsed = _parsed({"logs/train.log": text + "\nend\n"})
+    patterns = [re.compile(rb"\b(?:saved|wrote)\b", re.IGNORECASE)]
+
+    assert matching(parsed, patterns, words=(b"wrote", b"saved")) == matching(parsed, patterns)

@@ -9,11 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
-from core.judge.temporal import MIN_HISTORY, WINDOW, deviation, distance, level_shifts, odd_sequences, sequences_of
+from core.judge.temporal import MIN_HISTORY, WINDOW, deviation, distances, level_shifts, odd_sequences, sequences_of
 from core.model import Series
 from tests.support.jobs import at, four_nodes, job, lines, parse
 
 SEQUENCES = st.lists(st.integers(0, 5), max_size=12).map(tuple)
+
+
+def distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    (found,) = distances([one, other], np.array([0]), np.array([1]))
+    return float(found)
 
 
 @given(SEQUENCES, SEQUENCES)

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.events.table import EventTable
 from core.judge.candidates import Candidate
-from core.judge.roles.rows import LATE, NEVER, TROUBLE, first_of_ranks, is_trouble
+from core.judge.roles.rows import LATE, NEVER, TROUBLE, first_of_ranks, is_trouble, rows_of
 from core.kinds import Kind
 from core.logs.origins import Program
 from core.model import Role
@@ -55,14 +55,15 @@ class _Before:
 
     def ranks_failed(self, one: Candidate) -> bool:
         """Whether a scheduler complains in words of its own after ranks had failed."""
-        guessed = one.fact.kind in (Kind.ERROR, Kind.WARNING)
+        if one.fact.kind not in (Kind.ERROR, Kind.WARNING):
+            return False
         programs = {self.table.origins[voice].program for voice in np.unique(self.table.voice[one.rows]).tolist()}
-        return guessed and programs == {Program.SCHEDULER} and _first(self.table, [one]) >= self.failed
+        return programs == {Program.SCHEDULER} and _first(self.table, [one]) >= self.failed
 
     def another_raised(self, one: Candidate) -> bool:
         """Whether it waited for one that had raised an exception before."""
-        late = self.raised + LATE <= _first(self.table, [one])
-        return one.fact.kind in _MEETING and not self.trained and late
+        met = one.fact.kind in _MEETING and not self.trained
+        return met and self.raised + LATE <= _first(self.table, [one])
 
     def it_complained(self, one: Candidate) -> bool:
         """Whether each rank that says it had complained of others before."""
@@ -85,7 +86,8 @@ def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Befor
 
 
 def _first(table: EventTable, candidates: Sequence[Candidate]) -> int:
-    return min((int(table.time[one.rows].min()) for one in candidates), default=NEVER)
+    rows = rows_of(candidates)
+    return int(table.time[rows].min()) if len(rows) else NEVER
 
 
 def _raised(table: EventTable, one: Candidate) -> bool:

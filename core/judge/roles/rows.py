@@ -65,10 +65,10 @@ def without(table: EventTable, one: Candidate, ending: Chosen, why: str) -> Cand
 def first_of_ranks(table: EventTable, candidates: Sequence[Candidate]) -> dict[int, int]:
     """When each rank first said one of these."""
     found: dict[int, int] = {}
-    for one in candidates:
-        for rank, time in zip(table.rank[one.rows].tolist(), table.time[one.rows].tolist(), strict=True):
-            if rank >= 0:
-                found[rank] = min(found.get(rank, time), time)
+    rows = rows_of(candidates)  # all at once: there may be thousands of candidates
+    for rank, time in zip(table.rank[rows].tolist(), table.time[rows].tolist(), strict=True):
+        if rank >= 0:
+            found[rank] = min(found.get(rank, time), time)
     return found
 
 

@@ -19,7 +19,6 @@ from core.logs.wraps.turns import ALWAYS, LEAST, Said, names_that_return, take_t
 
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
 _MAX_SHAPES = 64
-_SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
 _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
 # Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
 _SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
@@ -114,7 +113,7 @@ def _by_column(lines: Iterable[bytes]) -> Mapping[Column, list[Said]]:
     found: dict[Column, list[Said]] = defaultdict(list)
     for line in lines:
         for column, match in _columns(line):
-            found[column].append(Said(match["name"], mask(line[match.end() : match.end() + HEAD])[:_SAID]))
+            found[column].append(Said(match["name"], line[match.end() : match.end() + HEAD]))
     return found
 
 

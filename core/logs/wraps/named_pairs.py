@@ -9,14 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from core.logs.lines import mask
 from core.logs.speaker_names import are_made_alike, find_reading
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.speakers import Speakers, peel_all, together
 from core.logs.wraps.turns import LEAST, Said, names_that_return, take_turns
 
 _WINDOW = 1 << 10  # bytes of a line in which its pairs stand
-_SAID = 40  # bytes of a message that tell it from another, as in ``heads``
 _NAME = rb"[A-Za-z0-9][A-Za-z0-9_./@:\[\]#-]{0,63}"
 _PAIR = re.compile(rb"(?<![^\s(\[{,;|])(?P<key>[A-Za-z_][A-Za-z0-9_.]{0,31})=(?P<name>" + _NAME + rb")(?![^\s,;|)\]}])")
 # Whose the line is; from=, to=, peer= and server= are those of whom it talks.
@@ -46,7 +44,7 @@ def _by_key(lines: Iterable[bytes]) -> Mapping[bytes, list[Said]]:
     for line in lines:
         for match in _PAIR.finditer(line, 0, _WINDOW):
             if _KEY.fullmatch(match["key"]):
-                found[match["key"]].append(Said(match["name"], mask(line)[:_SAID]))
+                found[match["key"]].append(Said(match["name"], line))
     return found
 
 

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from core.logs.lines import mask
+
+_SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
 LEAST = 0.6  # of the lines have such a word; the others are of other programs
 _MIN_EACH = 5  # lines of a speaker; of fewer nothing can be said
 _FEW = 0.2  # speakers a line: of more values than that something is counted, or measured
@@ -28,10 +31,15 @@ _OF_A_RUN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A word that may be a name, and what a line says beside it, masked."""
+    """A word that may be a name, and what a line says beside it."""
 
     name: bytes
-    rest: bytes
+    beside: bytes
+
+    @property
+    def rest(self) -> bytes:
+        """What tells a message from another: its masked beginning. It is dear, and few columns come to be asked."""
+        return mask(self.beside)[:_SAID]
 
 
 def names_that_return(said: Iterable[Said]) -> list[bytes]:
@@ -57,7 +65,8 @@ def take_turns(said: Sequence[Said], *, always: bool = False) -> bool:
     if len(kept) < LEAST * len(said) or not interleaved:
         return False
     speakers: dict[bytes, set[bytes]] = defaultdict(set)
-    for one in kept:
-        speakers[one.rest].add(one.name)
-    shared = sum(len(speakers[one.rest]) >= max(2, len(names) / 2) for one in kept)
+    rests = [one.rest for one in kept]
+    for one, rest in zip(kept, rests, strict=True):
+        speakers[rest].add(one.name)
+    shared = sum(len(speakers[rest]) >= max(2, len(names) / 2) for rest in rests)
     return shared >= _SHARED * len(kept)

@@ -1,0 +1,67 @@
+"""A job in which everything is different is read as often as another: what is read grows with its lines alone."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.diagnose import diagnose
+from core.events.column import Column
+from core.events.table import EventTable
+from core.job import Job
+from tests.support.jobs import job, lines
+
+FEW, MANY = 60, 480
+GROWTH = 2 * MANY / FEW  # a square would be eight times as many, of these
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def exceptions(count: int) -> Job:
+    """Each exception another, and no line has a clock."""
+    head = ("Traceback (most recent call last):", '  File "train.py", line 3, in <module>', "    main()")
+    said = [(*head, f"{_word(n).title()}Error: {_word(n + 7)} {_word(n + 13)}") for n in range(count)]
+    return job({"logs/train.log": lines(*(line for one in said for line in one))})
+
+
+def ranks(count: int) -> Job:
+    """Each rank fails once, and no line has a clock."""
+    return job(
+        {
+            "logs/train.log": lines(
+                *(f"[rank{n}]: RuntimeError: NCCL error: unhandled system error" for n in range(count))
+            )
+        }
+    )
+
+
+def _word(number: int) -> str:
+    return "".join(LETTERS[number // 26**place % 26] for place in range(4))
+
+
+@pytest.mark.parametrize("flood", [exceptions, ranks])
+def test_what_is_read_grows_with_the_lines(flood: Callable[[int], Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight times the lines have eight times as much read, and not sixty-four."""
+    read = 0
+    get, each = Column.__getitem__, EventTable.each_row_of
+
+    def counted(column: Column, key: Any) -> Any:
+        nonlocal read
+        values = get(column, key)
+        read += int(np.size(values))
+        return values
+
+    def passed(table: EventTable, voices: Any) -> Iterator[Any]:
+        nonlocal read
+        read += len(table)
+        return each(table, voices)
+
+    monkeypatch.setattr(Column, "__getitem__", counted)
+    monkeypatch.setattr(EventTable, "each_row_of", passed)
+    costs = []
+    for count in (FEW, MANY):
+        read = 0
+        diagnose(flood(count), [])
+        costs.append(read)
+
+    assert costs[1] < GROWTH * costs[0], costs
