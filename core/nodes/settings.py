@@ -22,6 +22,11 @@ MOST = 2  # times that a rank prints its settings: once, and once more when it b
 MAX_EVENTS = 256  # messages that are looked at, of those that every rank says so seldom
 MAX_NODES = 1024  # as many as are read in a tenth of a second
 _DIFFER = frozenset({Kind.COLLECTIVE_MISMATCH, Kind.MODEL_MISMATCH})
+# By which processes find each other: of PyTorch (WORLD_SIZE, --nnodes), Accelerate (num_processes), JAX (process_count)
+_MEETING = re.compile(
+    r"world_?size|nn?odes|num_(?:nodes|processes|machines)|process_count|nproc|master|coordinator|rdzv|backend",
+    re.IGNORECASE,
+)
 _SETTING = re.compile(r"\b([A-Za-z_]\w{1,40})['\"]?\s?[=:]\s?['\"]?([\w.+/-]{1,60})")
 
 
@@ -37,7 +42,8 @@ def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequen
     if not (differ or never_met) or not MIN_RANKS <= len(nodes) <= MAX_NODES:
         return []
     odd: dict[str, list[tuple[str, str, str, int]]] = defaultdict(list)
-    for name, of_node in sorted(_settings(parsed, nodes).items()):
+    settings = {name: of for name, of in _settings(parsed, nodes).items() if differ or _MEETING.search(name)}
+    for name, of_node in sorted(settings.items()):
         (usual, count), *others = Counter(of_node.values()).most_common()
         if len(others) == 1 and others[0][1] == 1 and count > len(nodes) * MAJORITY:
             node = next(node for node, value in of_node.items() if value != usual)

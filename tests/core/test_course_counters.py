@@ -123,3 +123,11 @@ def test_what_ends_long_before_counts_something_else() -> None:
     found = parse(job(files))
 
     assert not {rank for name, of in found.timings().items() if name != LAG for rank in of} & {1, 2, 3}
+
+
+def test_frames_of_native_stacks_are_not_counted() -> None:
+    """dmlc numbers them from 0 on, in each process that raises (XGBoost 3.2)."""
+    frames = [f"  [bt] ({n}) /opt/lib/libxgboost.so(+0x2c1a8{n}) [0x7fe596ac1a8{n}]" for n in range(9)]
+    said = {f"node-{n}.log": lines(at(1, f"rank {n} of 3"), "Stack trace:", *frames) for n in range(3)}
+
+    assert parse(job(said)).iterations.last is None

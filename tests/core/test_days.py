@@ -82,3 +82,15 @@ def test_rows_of_a_job_have_the_times_of_its_clocks() -> None:
     seconds = ((table.time[:] - table.time[0:1]) / 1e6).round(1).tolist()
     assert seconds == [0, 0.6, 60.6, 60.6, 60.6]
     assert table.timed[:].tolist() == [True, True, True, False, False]
+
+
+def test_a_job_of_which_nobody_tells_the_day_has_times_all_the_same() -> None:
+    """They say how long it stood still; of two files, midnight between them is not passed twice."""
+    said = {
+        n: [f"0{3 + step // 60}:{step % 60:02}:0{n} step {step} loss 2.5" for step in range(50, 80)] for n in (0, 1)
+    }
+    parsed = parse(job({f"rank_{n}.log": lines(*texts) for n, texts in said.items()}))
+    times = [parsed.table.time[parsed.table.file == file] for file in (0, 1)]
+
+    assert [int(np.ptp(time)) // 60_000_000 for time in times] == [29, 29]
+    assert int(times[1][0] - times[0][0]) == 1_000_000

@@ -521,7 +521,7 @@ def test_who_had_to_be_killed_while_all_others_stopped_when_told_to_stood_still(
     found = diagnose(four_nodes(said, exit_codes=codes, status=Status.CANCELLED), [])
 
     assert [one.node for one in found.nodes] == ["node-0"]
-    assert "node-0 had to be killed; 3 others stopped when told to." in found.why
+    assert "node-0 was killed (SIGKILL); 3 others stopped when told to (SIGTERM)." in found.why
 
 
 @pytest.mark.parametrize(("odd", "channels"), [([], ["no answer"]), (raised("ImportError: no numba"), [])])
@@ -557,3 +557,50 @@ def test_an_order_without_a_time_clears_no_job() -> None:
     assert (unknown.scope, unknown.confidence) == (Scope.JOB, Confidence.WEAK)
     assert "no clock tells whether it still made progress" in unknown.headline
     assert known.scope is Scope.NONE
+
+
+@pytest.mark.parametrize(("code", "accused"), [(0, ["node-2"]), (137, [])])
+def test_who_had_left_without_an_error_is_waited_for(code: int, accused: list[str]) -> None:
+    """The job stood still until all others were killed."""
+    says = {n: [at(k, f"step {k} loss 2.{k}") for k in range(30)] for n in range(4)}
+    codes = {f"node-{n}": code if n == 2 else 137 for n in range(4)}
+    began, ended = "2026-11-21T04:00:00Z", "2026-11-21T04:05:00Z"
+    found = diagnose(four_nodes(says, exit_codes=codes, start=began, end=ended, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == accused
+
+
+def test_only_the_exit_codes_tell() -> None:
+    """All logs stop alike, without a clock; one process was killed, the others were told to stop."""
+    says = {n: [f"[{k}]\tvalid_0's binary_logloss: 0.{k}" for k in range(10, 70, 5)] for n in range(4)}
+    codes = {f"node-{n}": 137 if n == 3 else 143 for n in range(4)}
+    found = diagnose(four_nodes(says, exit_codes=codes), [])
+
+    assert [one.node for one in found.nodes] == ["node-3"]
+    assert found.confidence is Confidence.WEAK
+
+
+def test_a_server_that_says_what_it_waits_for_is_not_stuck() -> None:
+    """It does other work than all others; of a worker that alone repeats something it would be the fault."""
+    waits = [at(40 + 5 * k, f"replay queued=2 version=137 want=3 after {5 * k}s") for k in range(9)]
+    workers = {n: [at(k, f"rollout {k} done") for k in range(30)] for n in (1, 2, 3)}
+    server = {0: [*(at(k, f"update step {k} loss 2.{k}") for k in range(30)), *waits]}
+    busy = {
+        n: [*(at(k, f"update step {k} loss 2.{k}") for k in range(30)), *(waits if n == 0 else ())] for n in range(4)
+    }
+
+    assert not [
+        one for one in signs_of(four_nodes(workers | server, status=Status.CANCELLED)) if one.channel == "direct"
+    ]
+    assert [one.node for one in diagnose(four_nodes(busy, status=Status.CANCELLED), []).nodes] == ["node-0"]
+
+
+def test_what_ended_one_node_was_not_survived_because_another_one_works_on() -> None:
+    """Each does work of its own; the job failed, and nothing else tells why."""
+    says = {n: [at(k, f"step {k} loss 2.{k}") for k in range(6 if n == 1 else 30)] for n in range(4)}
+    says[1] += [at(6, line) for line in raised("zipfile.BadZipFile: File is not a zip file")]
+    says[1] += [at(7, f"cleaning up part {k} of what was left") for k in range(3)]
+    found = diagnose(four_nodes(says), [])
+
+    assert [one.node for one in found.nodes] == ["node-1"]
+    assert "BadZipFile" in found.headline

@@ -32,3 +32,10 @@ def test_values_that_each_has_for_itself_tell_nothing() -> None:
 
     assert odd(four_nodes(apart)) == []
     assert odd(four_nodes(healthy)) == []
+
+
+def test_processes_that_never_met_were_told_of_other_numbers_of_them() -> None:
+    """One waits for a process that does not exist, the others lose it: by what ``set -x`` prints, or a greeting."""
+    says = {n: [at(0, f"+ WORLD_SIZE={5 if n == 2 else 4}"), *lost(2)] for n in range(4)}
+
+    assert odd(four_nodes(says)) == ["node-2 runs with WORLD_SIZE=5, 3 others with WORLD_SIZE=4."]

@@ -145,3 +145,16 @@ def test_parts_that_share_a_name_or_a_unit_are_read_one_by_one(parts: str) -> No
 
     assert [one.node for one in found.nodes] == ["node-3"]
     assert "read ms rose" in found.nodes[0].because
+
+
+def test_who_waits_longer_is_not_who_is_slow() -> None:
+    """A search that grows with the job makes all ranks slow alike; one of them now waits twice as long in sync."""
+
+    def says(rank: int, n: int) -> str:
+        sync = (64 if rank == 0 else 30) if n > 20 else 28
+        return f"round {n} err 0.5 step_time={1.9 if n > 20 else 0.3} sync={sync} ms"
+
+    clock = [0.3 * n if n <= 20 else 6 + 1.9 * (n - 20) for n in range(1, 41)]
+    said = {rank: [at(time, says(rank, n)) for n, time in enumerate(clock, start=1)] for rank in range(4)}
+
+    assert diagnose(four_nodes(said, status=Status.CANCELLED), []).nodes == ()

@@ -21,6 +21,7 @@ from core.logs.speaker_names import Name, are_made_alike, count_all, find_readin
         (["a-1.x.0", "a-1.x.1", "a-2.x.0", "a-2.x.1"], b"", Name(b"a-1.x", local_rank=0)),
         (["gpu-3:0", "gpu-3:1", "gpu-7:0", "gpu-7:1"], b"", Name(b"gpu-3", local_rank=0)),
         (["stage0@gpu-3", "stage1@gpu-7"], b"", Name(b"gpu-3")),
+        (["gpu-3/main", "gpu-3/w0", "gpu-7/w0"], b"", Name(b"gpu-3")),
         (["r-fra", "r-mad"], b"", Name(b"r-fra")),
         (["worker-0", "worker-1"], b"", Name(b"worker-0")),
         (["gpu-3", "gpu-7"], b"host", Name(b"gpu-3")),

@@ -2,7 +2,7 @@
 
 from core.diagnose import diagnose
 from core.model import Scope
-from tests.support.jobs import at, job, lines, parse
+from tests.support.jobs import at, job, lines, parse, raised
 
 
 def step(n: int) -> str:
@@ -240,3 +240,39 @@ def test_files_whose_lines_have_the_word_of_their_name_are_signed() -> None:
 
     assert table.nodes == ("eta", "iota", "zeta")
     assert {origin.node for origin in table.origins} == {"eta", "iota", "zeta"}
+
+
+def test_files_of_machines_of_which_one_never_tells_its_rank() -> None:
+    """torch labels the traceback of who complains; who was killed says nothing, and has a file like the others."""
+    said = {f"hpc-g1{n}.stderr": [*STEPS] for n in range(3)}
+    for n in (0, 2):
+        said[f"hpc-g1{n}.stderr"] += [f"[rank{n}]: {line}" for line in raised("RuntimeError: Connection reset by peer")]
+
+    assert nodes(said)[0] == ("hpc-g10", "hpc-g11", "hpc-g12")
+
+
+def test_the_number_of_a_process_before_its_lines_is_not_its_machine() -> None:
+    """The file is called after that."""
+    said = {
+        f"out.pi-{name}": [f"18:01:14 pi-{name} begins", *(f"p{n}: pass {k} mean 127.3" for k in range(5, 50, 5))]
+        for n, name in enumerate("abcd")
+    }
+    table = parse(job({name: lines(*texts) for name, texts in said.items()})).table
+
+    assert table.nodes == ("pi-a", "pi-b", "pi-c", "pi-d")
+
+
+def test_only_srun_names_the_machines() -> None:
+    """One file of all, without labels, and no job.json: who ended by itself said what stands above it."""
+    said = [
+        *raised("ModuleNotFoundError: No module named 'numpy._core._multiarray_umath'"),
+        "srun: error: cn0115: task 3: Exited with exit code 1",
+        "srun: launch/slurm: _step_signal: Terminating StepId=418901.0",
+        "srun: error: cn0108: task 1: Terminated",
+        "srun: error: cn0112: task 2: Terminated",
+        "srun: error: cn0107: task 0: Terminated",
+    ]
+    found = diagnose(job({"slurm-418901.out": lines(*said)}), [])
+
+    assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["cn0115"])
+    assert "a module or library is missing" in found.headline

@@ -59,3 +59,24 @@ def test_groups_that_wait_for_each_other_are_nobody() -> None:
 def test_of_a_few_ranks_one_is_not_few() -> None:
     """Of two ranks that stand apart either may be right."""
     assert diagnose(hang({1: ("barrier", 66)}, ranks=2), []).scope is Scope.UNKNOWN
+
+
+def test_gradients_are_exchanged_in_backward() -> None:
+    """No frame of a collective stands in the traceback of who waits there (PyTorch 2.13, DistributedDataParallel)."""
+    backward = [
+        "Traceback (most recent call last):",
+        '  File "/job/train.py", line 63, in <module>',
+        "    loss.backward()",
+        '  File "/opt/lib/python3.11/site-packages/torch/_tensor.py", line 623, in backward',
+        "    torch.autograd.backward(",
+        '  File "/opt/lib/python3.11/site-packages/torch/autograd/graph.py", line 979, in _engine_run_backward',
+        "    return Variable._execution_engine.run_backward(  # Calls into the C++ engine to run the backward pass",
+        TIMED_OUT,
+    ]
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+    step = at(1, "iteration 7/ 90 | lm loss: 3.5 |")
+    files = {f"node-{n}/rank_{n}.log": lines(step, *(gave_up("barrier", 59) if n == 2 else backward)) for n in range(4)}
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "gave up in barrier; 3 of 4 ranks did in backward" in found.nodes[0].because
