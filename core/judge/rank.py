@@ -17,12 +17,13 @@ from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
 from core.events.messages import keys_of, message_rows
 from core.events.table import EventTable
 from core.events.text import each_row, read_rows
-from core.facts import Fact, in_frames
+from core.facts import Fact, complains, in_frames
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.kinds import Kind
 from core.model import Role, Stage
 from core.parsed import Parsed
+from core.shares import MAJORITY
 
 EXCESS_SHARE = 0.3  # of the score hangs on never being said in good jobs
 LATE_SHARE = 0.1  # of the score is lost by a root that comes after the first one
@@ -31,6 +32,7 @@ FIRST_STOP = 0.6  # strength of a teardown line that began the stop: less than t
 STRONG = 0.5  # strength from which on an event dates the failure: what peers report and better
 MIN_SHARE = 0.5  # of the leading root's score; what is weaker than that explains nothing that it does not
 MAX_ROOTS = 6  # a reader looks at few; the lab's faults leave at most six kinds of direct traces
+ROUNDS = 5  # times of a message that make a loop: files and shards that are loaded at the start are fewer
 MAX_FRAMES = 400  # rows of a traceback that are read for its functions
 _BEFORE_TRAINING = (Stage.UNKNOWN, Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING)
 _FILE_KINDS = ("missing file", "permission", "corrupt file")
@@ -165,8 +167,23 @@ def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Endin
         return Stage.TRAINING  # each iteration that is complete is training
     if known is not None:
         return known
+    if _goes_round(parsed):
+        return Stage.TRAINING
     # a job that fails before any stage was named fails while it starts
     return Stage.INITIALIZATION if any(one.role is Role.ROOT for one in candidates) else Stage.UNKNOWN
+
+
+def _goes_round(parsed: Parsed) -> bool:
+    """Whether most speakers say something again and again with other numbers: a loop, in words that nobody knows."""
+    table, said = parsed.table, parsed.table.said
+    speakers = {one.node or str(one.rank) for one in table.origins}
+    again = said.heads >= ROUNDS
+    of_event: dict[int, set[str]] = defaultdict(set)
+    for event, voice in zip(said.event[again].tolist(), said.voice[again].tolist(), strict=True):
+        template, origin = table.templates[event], table.origins[voice]
+        if "<NUM>" in template.sample and not template.block and not complains(template.sample):
+            of_event[event].add(origin.node or str(origin.rank))
+    return any(len(who) > len(speakers) * MAJORITY for who in of_event.values())
 
 
 def _last_known(parsed: Parsed) -> Stage | None:

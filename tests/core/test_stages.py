@@ -3,9 +3,10 @@
 import pytest
 
 from core.course.stages import STAGES, stage_of_frames
+from core.diagnose import diagnose
 from core.job import Job
 from core.model import Stage
-from tests.support.jobs import at, example, job, lines, parse
+from tests.support.jobs import at, example, four_nodes, job, lines, parse
 
 INIT, DATA, MODEL, TRAIN = Stage.INITIALIZATION, Stage.DATA_LOADING, Stage.MODEL_LOADING, Stage.TRAINING
 EVAL, SAVE, LOAD, UNKNOWN = Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.UNKNOWN
@@ -221,3 +222,13 @@ def test_a_real_job_has_all_its_stages() -> None:
 
     assert set(seen) >= {INIT, DATA, MODEL, TRAIN, EVAL, SAVE}
     assert parsed.stages.dtype.itemsize == 1
+
+
+@pytest.mark.parametrize(("times", "stage"), [(6, Stage.TRAINING), (3, Stage.INITIALIZATION)])
+def test_what_most_say_again_and_again_with_other_numbers_is_a_loop(times: int, stage: Stage) -> None:
+    """In words that nobody knows, and that count nothing; a few times may be what is set up."""
+    loss = [f"passe, perte 0.{(37 * k * k) % 100:02}, lots en cache" for k in range(times)]
+    said = {n: [at(k, text) for k, text in enumerate(loss)] for n in range(4)}
+    said[2].append(at(9, "OSError: [Errno 24] Too many open files"))
+
+    assert diagnose(four_nodes(said), []).stage is stage
