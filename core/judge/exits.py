@@ -129,7 +129,8 @@ def ranks_of(process: Process, node: str | None, local_ranks: Mapping[tuple[str 
         yield process.rank
     else:
         local = ALONE if process.local_rank is None else process.local_rank
-        rank = local_ranks.get((node, local), local_ranks.get((node, ALONE)))
+        alone = local_ranks.get((node, ALONE)) if local <= 0 else None  # where there is a second one, nobody is
+        rank = local_ranks.get((node, local), alone)
         if rank is not None:
             yield rank
 

@@ -41,6 +41,7 @@ _NODE_AND_COUNT = (
 )
 _STREAM = re.compile(rb"(?P<node>" + _HOST + rb")[/.:](?:std)?(?:out|err)")  # gpu-7/err, as launchers tag streams
 _OF_NODE = re.compile(rb"(?P<node>" + _HOST + rb")/(?P<process>[A-Za-z]{1,16}[-_]?[0-9]{0,4})")  # gpu-7/loader1
+_IN_GROUP = re.compile(rb"(?P<group>[A-Za-z0-9._-]{1,32})/(?P<node>" + _HOST + rb")")  # farm/gpu-7, all of one farm
 _AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>" + _HOST + rb")")  # stage3@gpu-7
 _DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec", re.IGNORECASE)
 # None of these is a machine's name: levels, places in the code, measures, identifiers.
@@ -116,7 +117,7 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
         if _count_on_each_node(names, form):
             return Reading(form, is_local=True)
     are_dates = all(map(_DATE.fullmatch, names))  # one may be a machine: sun beside moon
-    forms = () if are_dates else (_STREAM, _AT_NODE, *([_OF_NODE] if _are_shared(names) else []), _NODE)
+    forms = () if are_dates else (_STREAM, _AT_NODE, *_with_a_slash(names), _NODE)
     return next((Reading(form) for form in forms if all(map(form.fullmatch, names))), None)
 
 
@@ -154,11 +155,14 @@ def _count_from_zero(ranks: Sequence[int]) -> bool:
     return bool(ranks) and len(set(ranks)) == len(ranks) and min(ranks) == 0 and max(ranks) < 2 * len(ranks)
 
 
-def _are_shared(names: Sequence[bytes]) -> bool:
-    """Whether names are those of processes that several machines have alike: gpu-7/main, gpu-7/w0, gpu-8/w0."""
-    found = [match for name in names if (match := _OF_NODE.fullmatch(name)) is not None]
-    nodes, processes = {match["node"] for match in found}, {match["process"] for match in found}
-    return len(found) == len(names) and 1 < len(nodes) < len(names) and len(processes) < len(names)
+def _with_a_slash(names: Sequence[bytes]) -> list[re.Pattern[bytes]]:
+    """Whether the machine stands before a slash, with processes that several have alike, or behind one group of all."""
+    of_node = [match for name in names if (match := _OF_NODE.fullmatch(name)) is not None]
+    nodes, processes = ({match[part] for match in of_node} for part in ("node", "process"))
+    if len(of_node) == len(names) and 1 < len(nodes) < len(names) and len(processes) < len(names):
+        return [_OF_NODE]
+    groups = {match["group"] for name in names if (match := _IN_GROUP.fullmatch(name)) is not None}
+    return [_IN_GROUP] if len(groups) == 1 and len(names) > 1 else []
 
 
 def _count_on_each_node(names: Sequence[bytes], form: re.Pattern[bytes]) -> bool:

@@ -351,6 +351,17 @@ def test_a_process_that_ended_without_a_word_is_the_only_trace() -> None:
     assert diagnose(silent, []).headline.startswith("Look at node-0: a process there ended with an error")
 
 
+def test_the_second_process_of_a_node_is_not_the_one_that_spoke() -> None:
+    """Rank 4 complains of its neighbour, and is no victim because rank 5, which never said a word, was killed."""
+    gone = raised("RuntimeError: [/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.9]:14522.")
+    says = {n: [at(k, f"step {k} loss 2.{k}") for k in range(9)] for n in range(4)}
+    says = {n: [*said, *(at(9, f"[rank{2 * n}]: {line}") for line in gone)] for n, said in says.items()}
+    killed = "E1121 04:00:10.687000 451 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 554) of binary: /opt/conda/bin/python"  # noqa: E501
+    files = {f"node-{n}.log": lines(*said, *([killed] if n == 2 else [])) for n, said in says.items()}
+
+    assert of_kind("killed", job(files)).role is Role.ROOT
+
+
 def test_sigterm_is_a_fault_only_when_nothing_came_before_it() -> None:
     """torchrun ends the other ranks of a node by SIGTERM; the first one of all was ended by somebody else."""
     first = of_kind("terminated", torchrun(-15, []))

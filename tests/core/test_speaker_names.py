@@ -22,6 +22,7 @@ from core.logs.speaker_names import Name, are_made_alike, count_all, find_readin
         (["gpu-3:0", "gpu-3:1", "gpu-7:0", "gpu-7:1"], b"", Name(b"gpu-3", local_rank=0)),
         (["stage0@gpu-3", "stage1@gpu-7"], b"", Name(b"gpu-3")),
         (["gpu-3/main", "gpu-3/w0", "gpu-7/w0"], b"", Name(b"gpu-3")),
+        (["farm/ox", "farm/cow"], b"", Name(b"ox")),
         (["r-fra", "r-mad"], b"", Name(b"r-fra")),
         (["worker-0", "worker-1"], b"", Name(b"worker-0")),
         (["gpu-3", "gpu-7"], b"host", Name(b"gpu-3")),

@@ -120,8 +120,10 @@ class _ClearingUp:
     def _ranks_of_row(self, row: int) -> tuple[int, ...]:
         """The ranks that a report is about, else the one that speaks."""
         origin = self._table.origins[self._table.voice[row]]
-        named = tuple(ranks_of(self.about[row], origin.node, self._ranks_by_place)) if row in self.about else ()
-        return named or (() if origin.rank is None else (origin.rank,))
+        about = self.about.get(row, Process())
+        named = tuple(ranks_of(about, origin.node, self._ranks_by_place))
+        is_told = about.local_rank is not None or origin.rank is None  # then it is not the one that speaks
+        return named or (() if is_told else (origin.rank,))
 
     def _after_others(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether other nodes had failed some seconds before a report that names no process."""
