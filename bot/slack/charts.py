@@ -14,7 +14,7 @@ from core.model import Diagnosis, NodeEvidence, Series
 
 MAX_CHARTS, MAX_POINTS, MAX_LABEL, MAX_TITLE = 2, 20, 20, 50  # of Slack: of a message; of a series; characters
 MAX_BARS, MAX_ROWS, PAGE = 12, 20, 5  # ours: of a chart on a phone, of the table, and of its page at first
-MAX_WHY, MAX_TEXT = 120, 1_000  # characters
+MAX_CELL, MAX_TEXT = 120, 1_000  # characters
 DIGITS = 4  # significant ones of a number
 
 
@@ -76,13 +76,13 @@ def _table(suspects: Sequence[NodeEvidence]) -> Blocks:
     """Suspects with their scores, by which a reader may sort; nothing where nobody is one."""
     if not suspects:
         return ()
-    head = [_text(name) for name in ("Node", "Score", "Ranks", "Why")]
+    head = [_text(name) for name in ("Node", "Score", "Ranks", "Evidence")]
     rows = [
         [
             _text(one.node),
             {"type": "raw_number", "value": _rounded(one.score), "text": f"{one.score:.2f}"},
             _text(_ranks(one.ranks)),
-            _text(one.because),
+            _text(", ".join((one.id, *one.events))),
         ]
         for one in suspects[:MAX_ROWS]
     ]
@@ -96,7 +96,7 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 
 def _text(words: str) -> Block:
-    return {"type": "raw_text", "text": clip(literal(words, MAX_WHY), MAX_WHY) or "-"}
+    return {"type": "raw_text", "text": clip(literal(words, MAX_CELL), MAX_CELL) or "-"}
 
 
 def _label(name: str) -> str:

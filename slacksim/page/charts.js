@@ -3,11 +3,11 @@
 import { el } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 480;
-const HEIGHT = 200;
-const FRAME = { left: 52, right: 12, top: 8, bottom: 44 };
+const WIDTH = 340;
+const HEIGHT = 180;
+const FRAME = { left: 44, right: 8, top: 8, bottom: 42 };
 const TICKS = 4;
-const LABELS = 8; // below an axis, beside each other; of more some are left out
+const LABELS = 6; // below an axis, beside each other; of more some are left out
 const LETTER = 6.5; // the width of one
 
 const svg = (tag, attributes, ...children) => {
@@ -29,17 +29,26 @@ export function chart(block) {
   return el("figure", { class: "b-chart" }, el("figcaption", {}, block.title), drawn);
 }
 
+// The distance between two lines of the grid: a round number, at most TICKS of which make the span.
+function tickOf(span) {
+  const power = 10 ** Math.floor(Math.log10(span / TICKS));
+  return [1, 2, 2.5, 5, 10].map((digit) => digit * power).find((tick) => tick * TICKS >= span * 0.999);
+}
+
 function plot({ type, series, axis_config: axes }) {
   const values = series.flatMap((one) => one.data.map((point) => point.value));
-  const high = Math.max(...values);
-  const low = type === "line" ? Math.min(...values) : Math.min(0, ...values);
-  const span = high - low || 1;
+  const least = type === "line" ? Math.min(...values) : Math.min(0, ...values);
+  const most = Math.max(...values);
+  const tick = tickOf(most - least || Math.abs(most) || 1);
+  const low = Math.floor(least / tick) * tick;
+  const high = Math.max(Math.ceil(most / tick) * tick, low + tick);
+  const span = high - low;
   const inner = { width: WIDTH - FRAME.left - FRAME.right, height: HEIGHT - FRAME.top - FRAME.bottom };
   const step = inner.width / axes.categories.length;
   const x = (place) => FRAME.left + step * (place + 0.5);
   const y = (value) => FRAME.top + inner.height * (1 - (value - low) / span);
   const every = Math.ceil(axes.categories.length / LABELS);
-  const ticks = Array.from({ length: TICKS + 1 }, (_, place) => low + (span * place) / TICKS);
+  const ticks = Array.from({ length: Math.round(span / tick) + 1 }, (_, place) => low + tick * place);
   return svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": described(series, axes) },

@@ -34,7 +34,7 @@ def test_slack_takes_any_names_and_numbers() -> None:
     """Hostile and equal long names, a thousand nodes, huge and tiny numbers: by slacksim and by the schema."""
     hostile = with_numbers((1e-300, 1e29), name=EVIL, nodes=1000)
     long = tuple(replace(bar, node="x" * 60 + bar.node) for bar in hostile.pictures.nodes)
-    suspects = tuple(replace(hostile.nodes[0], node=EVIL, because=EVIL * 9) for _ in range(99))
+    suspects = tuple(replace(hostile.nodes[0], node=EVIL, events=(EVIL,) * 9) for _ in range(99))
     for diagnosis in (hostile, replace(hostile, nodes=suspects, pictures=replace(hostile.pictures, nodes=long))):
         message = chart_message(diagnosis, EVIL)
         assert message is not None
