@@ -25,6 +25,7 @@ from bot.slack.click_listener import ClickListener
 from bot.slack.client import TIMEOUT
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
 from bot.slack.failed_jobs import FailedJobs, FollowRules, read_channels, read_quiet
+from bot.slack.follow_requests import FollowRequests
 from bot.slack.health import HealthServer, Metrics
 from bot.slack.home import Home
 from bot.slack.http_server import split_address
@@ -104,7 +105,8 @@ class Bot:
         watch_requests = self._make_watch_requests(unhurried)
         self._watch_service = WatchService(self.state, watch_requests, wake=self.worker.wake)
         watch_requests.wake = self._watch_service.wake
-        self._failed_jobs = self._make_failed_jobs(identity)
+        self._follow_rules = self._make_follow_rules(identity)
+        self._failed_jobs = self._make_failed_jobs()
         self._vectors = Vectors(tasks=tasks)
         asking = self._make_requests(watch_requests)
         self._alerts = receiver_of(settings, self._failed_jobs, known_in=asking.known_in)
@@ -141,16 +143,16 @@ class Bot:
         self._transport.start()
         self._vectors.start()
         self._watch_service.start()
-        for part in (self._failed_jobs, self._alerts):
-            if part:
-                part.start()
+        self._failed_jobs.start()
+        if self._alerts:
+            self._alerts.start()
         self._tidy.start()
         self._late.start()
 
     def healthy(self) -> bool:
         """Whether worker, transport, readers of the inbox, watches and failed jobs are well."""
         parts = (self.worker, self._transport, self._readers, self._watch_service, self._failed_jobs)
-        return all(part.healthy() for part in parts if part is not None)
+        return all(part.healthy() for part in parts)
 
     def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Take nothing new, finish what ends soon, hand back the rest."""
@@ -161,9 +163,9 @@ class Bot:
         leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
         self._vectors.stop()
         self._watch_service.stop()
-        for part in (self._alerts, self._failed_jobs):
-            if part:
-                part.stop()
+        if self._alerts:
+            self._alerts.stop()
+        self._failed_jobs.stop()
         self.worker.stop(grace_seconds)
         leaving.join(LEAVING_SECONDS)
         reading.join(2 * LEAVING_SECONDS)
@@ -190,20 +192,31 @@ class Bot:
             limit=self._settings.watches,
         )
 
-    def _make_failed_jobs(self, identity: AuthorizeResult) -> FailedJobs | None:
-        """What looks for jobs that failed; None where no channel wants to hear of them."""
+    def _make_follow_rules(self, identity: AuthorizeResult) -> FollowRules:
         settings = self._settings
-        if not settings.follow_channel:
-            return None
+        channel, teams = read_channels(settings.follow_channel) if settings.follow_channel else ("", {})
         quiet = read_quiet(settings.follow_quiet)
-        channel, teams = read_channels(settings.follow_channel)
+        return FollowRules(identity.team_id or "", channel, settings.follow_posts, quiet, teams=teams)
+
+    def _make_failed_jobs(self) -> FailedJobs:
         return FailedJobs(
             self.state,
             self._run_messages,
             self._posting,
-            FollowRules(identity.team_id or "", channel, settings.follow_posts, quiet, teams=teams),
+            self._follow_rules,
             open_jobs=self._open_jobs,
             wake=self.worker.wake,
+        )
+
+    def _make_follow_requests(self) -> FollowRequests:
+        return FollowRequests(
+            self.state,
+            Posting(self._impatient, self.state.follow_posts),
+            self._people,
+            self._organisation,
+            rules=self._follow_rules,
+            open_jobs=self._open_jobs,
+            wake=self._failed_jobs.look_soon,
         )
 
     def _make_requests(self, watch_requests: WatchRequests) -> Requests:
@@ -223,6 +236,7 @@ class Bot:
         context = ListenerContext(
             state=self.state,
             requests=asking,
+            following=self._make_follow_requests(),
             approvals=self._approvals,
             client=self._client,
             open_jobs=self._open_jobs,

@@ -24,6 +24,7 @@ FirstfaultError            exit code 2; what is marked * is the asker's business
 ├── BadButton *            a button or form is not of this program
 ├── SlackUnavailable       Slack does not answer, or refuses the token
 ├── MayNotPost *           the bot may not write in that channel
+├── BlocksRefused          the workspace has no blocks of this kind
 ├── PostPending *          a post must wait
 ├── NotDelivered           the webhook does not take a diagnosis now
 ├── StateUnavailable       the state file cannot be used

@@ -202,7 +202,7 @@ class People:
         """Text as Slack's own client sends it: escaped, with ids for mentions and channels."""
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         by_name = {member.name: member.id for member in self.team.state.workspace.members}
-        channels = {c.name: c.id for c in self.team.state.channels.values() if not c.is_im}
+        channels = {c.name: c.id for c in self.team.state.channels.values() if not c.is_direct}
 
         def mention(found: re.Match[str]) -> str:
             user = by_name.get(found[1] or "") or (found[2] if found[2] in by_name.values() else None)

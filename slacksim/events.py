@@ -20,7 +20,7 @@ SCOPE_OF_EVENT = {
 
 
 def of_message(state: State, message: Message) -> Iterator[Json]:
-    """A new message; a mention in a channel makes two events with ids of their own, in a direct message only one."""
+    """A new message; a mention in a channel makes two events with ids of their own, in direct messages only one."""
     channel = state.channels[message.channel]
     if not _hears(state, channel):
         return
@@ -30,7 +30,7 @@ def of_message(state: State, message: Message) -> Iterator[Json]:
         body["client_msg_id"] = f"client-{message.ts}"
     if (
         f"<@{app.bot_user}>" in message.text
-        and not channel.is_im
+        and not channel.is_direct
         and not message.by_app
         and _wanted(state, "app_mention")
     ):
@@ -92,11 +92,13 @@ def callback(state: State, event: Json) -> Json:
 
 def family(channel: Channel) -> str:
     """The name under which an app subscribes to the messages of such a channel."""
-    return "message.im" if channel.is_im else "message.groups" if channel.is_private else "message.channels"
+    return f"message.{_kind(channel)}{'' if channel.is_direct else 's'}"
 
 
 def _kind(channel: Channel) -> str:
-    return "im" if channel.is_im else "group" if channel.is_private else "channel"
+    if channel.is_direct:
+        return "im" if channel.is_im else "mpim"
+    return "group" if channel.is_private else "channel"
 
 
 def _hears(state: State, channel: Channel) -> bool:

@@ -37,7 +37,7 @@ def page_state(state: State, me: Member) -> Json:
 
 
 def _sees(channel: Channel, me: Member) -> bool:
-    return me.id in channel.members or not (channel.is_im or channel.is_private)
+    return me.id in channel.members or not (channel.is_direct or channel.is_private)
 
 
 def _member(member: Member) -> Json:
@@ -51,15 +51,14 @@ def _member(member: Member) -> Json:
 
 
 def _channel(state: State, channel: Channel, me: Member) -> Json:
-    other = next((user for user in channel.members if user != me.id), me.id)
-    name = channel.name
-    if channel.is_im:
-        name = next(member.real_name for member in state.workspace.members if member.id == other)
+    others = set(channel.members) - {me.id} or {me.id}
+    named = [member.real_name for member in state.workspace.members if member.id in others]
     return {
         "id": channel.id,
-        "name": name,
+        "name": ", ".join(named) if channel.is_direct else channel.name,
         "topic": channel.topic,
         "is_im": channel.is_im,
+        "is_mpim": channel.is_mpim,
         "joined": me.id in channel.members,
     }
 

@@ -152,7 +152,7 @@ class State:
         if any(member.id == name for member in self.workspace.members):
             return self.direct(name)
         for channel in self.channels.values():
-            if channel.id == name or (not channel.is_im and name == f"#{channel.name}"):
+            if channel.id == name or (not channel.is_direct and name == f"#{channel.name}"):
                 return channel
         raise Refused("channel_not_found")
 

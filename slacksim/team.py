@@ -75,7 +75,7 @@ class Team:
             ts=self.state.new_ts(),
             user=self.app.bot_user,
             text=text,
-            blocks=accepted(blocks, self.state.new_id) if blocks else (),
+            blocks=accepted(blocks, self.state.new_id, lacking=self.state.workspace.lacking) if blocks else (),
             thread_ts=self.root(channel, args.get("thread_ts")),
             by_app=True,
             only_for=only_for,

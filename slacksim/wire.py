@@ -61,10 +61,11 @@ def channel_json(state: State, channel: Channel) -> Json:
     return {
         "id": channel.id,
         "name": channel.name,
-        "is_channel": not channel.is_private,
+        "is_channel": not (channel.is_private or channel.is_mpim),
         "is_group": channel.is_private,
         "is_im": False,
-        "is_private": channel.is_private,
+        "is_mpim": channel.is_mpim,
+        "is_private": channel.is_private or channel.is_mpim,
         "is_archived": False,
         "is_general": channel.name == "general",
         "is_member": bot in channel.members,

@@ -55,7 +55,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel, or with ``is_im`` the direct messages of two members."""
+    """A channel; with ``is_im`` the direct messages of two members, with ``is_mpim`` those of a few (a group DM)."""
 
     id: str
     name: str
@@ -63,6 +63,12 @@ class Channel:
     topic: str = ""
     is_private: bool = False
     is_im: bool = False
+    is_mpim: bool = False
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it has no name of its own, and only its members know of it."""
+        return self.is_im or self.is_mpim
 
 
 @dataclass(frozen=True)
@@ -123,5 +129,7 @@ class Workspace:
     channels: tuple[Channel, ...] = (
         Channel("C0ALERTS", "training-alerts", (*_PEOPLE, _BOT.bot_user), "Failed training jobs, and why they failed"),
         Channel("C0GENERAL", "general", _PEOPLE, "All the rest"),
+        Channel("G0ALICEBOB", "mpdm-alice--bob--firstfault-1", ("U0ALICE", "U0BOB", _BOT.bot_user), is_mpim=True),
     )
     app: App = _BOT
+    lacking: tuple[str, ...] = ()  # types of blocks that this workspace does not have, such as data_visualization

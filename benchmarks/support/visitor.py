@@ -48,7 +48,7 @@ class Visitor:
         self.write(f"{COMMAND} {job}")
         answer = self.message(f"{job}: Look at")
         expect(answer.get_by_role("button", name=APPROVE)).to_be_visible(timeout=ANSWERED_IN)
-        expect(answer.get_by_role("button", name=re.compile("3 replies"))).to_be_visible(timeout=ANSWERED_IN)
+        expect(answer.get_by_role("button", name=re.compile("4 replies"))).to_be_visible(timeout=ANSWERED_IN)
         return answer
 
     def open_thread(self, answer: Locator) -> None:

@@ -7,18 +7,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from bot.report.chosen import MAX_PANELS, drawable, shown
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
 from bot.text.harmless import harmless
 from core.model import Diagnosis, IterationEvidence, Series
 
-MAX_PANELS = 4
 MAX_MARKS = 3
-_FIRST = ("time", "loss", "grad")
 _PANEL = 1.05  # inches
 _LABEL = 0.2  # of the width
 _GAP = 0.42
 _COLUMNS = 400  # of a panel; more points are drawn as the least and the largest value of a column
-_LARGEST = 1e30  # what is larger is as good as infinite, and no axis can hold it
 _PLAIN = 1e-3, 1e9  # numbers between them are written without an exponent
 _DOTS = 3  # so few points make no line
 _LOGARITHMIC = 50  # largest value as a multiple of the least one
@@ -43,12 +41,6 @@ def iterations_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_PAN
     return figure
 
 
-def shown(diagnosis: Diagnosis, most: int = MAX_PANELS) -> list[Series]:
-    """The series that hold anything to draw, at most so many: what every training has comes first."""
-    drawn = [series for series in diagnosis.pictures.series if series.iterations]
-    return sorted(drawn, key=lambda series: _place(series.name))[:most]
-
-
 def marked(diagnosis: Diagnosis) -> list[IterationEvidence]:
     """The iterations that the evidence points to, without those far weaker than the first."""
     first = diagnosis.iterations[0].score if diagnosis.iterations else 0.0
@@ -67,11 +59,6 @@ def describe(diagnosis: Diagnosis, most: int = MAX_PANELS) -> str:
         parts.append(words + (f", {broken:,} not finite" if broken else ""))
     marks = ", ".join(str(evidence.iteration) for evidence in marked(diagnosis))
     return f"Numbers by iteration: {'; '.join(parts)}. Marked iterations: {marks or 'none'}."
-
-
-def drawable(value: float) -> bool:
-    """Whether a value has a place on an axis."""
-    return abs(value) < _LARGEST  # False for NaN
 
 
 def short(value: float, digits: int = 3) -> str:
@@ -100,10 +87,6 @@ def thinned(series: Series) -> tuple[list[int], list[float]]:
             kept |= {min(finite, key=lambda point: point[1]), max(finite, key=lambda point: point[1])}
     chosen = sorted(kept)
     return [number for number, _ in chosen], [value for _, value in chosen]
-
-
-def _place(name: str) -> int:
-    return next((place for place, word in enumerate(_FIRST) if word in name.lower()), len(_FIRST))
 
 
 def _panel(axes: Axes, series: Series, diagnosis: Diagnosis, *, labelled: bool) -> None:

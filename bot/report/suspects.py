@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bot.report.chosen import MAX_BARS, split
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
 from bot.text.harmless import harmless
 from bot.text.wording import counted
-from core.model import Diagnosis, NodeBar
-from core.naming import natural
+from core.model import Diagnosis
 
-MAX_BARS = 12
 _ROW = 0.27  # inches
 _NAME = 22  # characters
 
@@ -35,16 +34,6 @@ def suspects_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_BARS)
         if others:
             _strip(axes, len(alone), [bar.score for bar in others])
     return figure
-
-
-def split(bars: Sequence[NodeBar], accused: Sequence[str], most: int = MAX_BARS) -> tuple[list[NodeBar], list[NodeBar]]:
-    """The nodes that get a bar of their own (suspects in their order, then by score), and the others."""
-    order = {node: place for place, node in enumerate(accused)}
-    ranked = sorted(bars, key=lambda bar: (order.get(bar.node, len(order)), -bar.score, natural(bar.node)))
-    if len(ranked) <= most:
-        return ranked, []
-    alone = max(min(len(order), most - 1), min(len(order) + 4, most * 2 // 3))
-    return ranked[:alone], ranked[alone:]
 
 
 def describe(diagnosis: Diagnosis) -> str:

@@ -91,9 +91,7 @@ class AlertReceiver(HttpServer):
         return HTTPStatus.OK
 
 
-def receiver_of(
-    settings: Settings, failed_jobs: FailedJobs | None, *, known_in: Callable[[str], str]
-) -> AlertReceiver | None:
+def receiver_of(settings: Settings, failed_jobs: FailedJobs, *, known_in: Callable[[str], str]) -> AlertReceiver | None:
     """What listens for alerts; None where no address is set.
 
     Raises:
@@ -103,7 +101,7 @@ def receiver_of(
         return None
     token = needed(settings.alerts_token.get_secret_value(), "FIRSTFAULT_ALERTS_TOKEN")
     host, port = split_address(settings.alerts, "FIRSTFAULT_ALERTS")
-    if failed_jobs is None:
+    if not settings.follow_channel:
         raise BadSettings("FIRSTFAULT_FOLLOW_CHANNEL is not set.", "Set it: what alerts name is told of there.")
     return AlertReceiver(host, port, token, known_in=known_in, alert=failed_jobs.alert)
 

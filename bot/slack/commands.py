@@ -25,6 +25,9 @@ class Verb(StrEnum):
     CANCEL = "cancel"
     WATCH = "watch"
     UNWATCH = "unwatch"
+    FOLLOW = "follow"
+    FOLLOWED = "follow list"
+    UNFOLLOW = "unfollow"
     HISTORY = "history"
     NOTHING = ""  # no word that is understood
 
@@ -37,6 +40,10 @@ class ParsedCommand:
     job: str = ""
 
 
+FOLLOWING = (Verb.FOLLOW, Verb.FOLLOWED, Verb.UNFOLLOW)  # nothing stands behind: "follow up on f07" is a sentence
+_FOLLOWING = {verb.value: verb for verb in FOLLOWING} | {"follow stop": Verb.UNFOLLOW}
+
+
 def read_command(text: str) -> ParsedCommand:
     """The words behind a command or a mention; a bare id wants its diagnosis."""
     words = _LINK.sub(r"\1", _MENTION.sub(" ", text[:_MAX_READ])).split()
@@ -47,6 +54,8 @@ def read_command(text: str) -> ParsedCommand:
         return ParsedCommand(Verb(verb))
     if verb in (Verb.CANCEL, Verb.DIAGNOSE, Verb.WATCH, Verb.UNWATCH):
         return ParsedCommand(Verb(verb), rest[0] if rest else "")
+    if (following := " ".join(words).lower()) in _FOLLOWING:
+        return ParsedCommand(_FOLLOWING[following])
     if verb == Verb.HISTORY and (len(rest) < 2 or _QUOTED.fullmatch(" ".join(rest))):
         return ParsedCommand(Verb.HISTORY, " ".join(rest).strip(_AROUND))
     return ParsedCommand(Verb.DIAGNOSE, words[0]) if len(words) == 1 else ParsedCommand(Verb.NOTHING, words[0])

@@ -1,15 +1,17 @@
 """Jobs that end badly are diagnosed and posted without anybody asking, and nobody is flooded.
 
-Attempts of one run stand in one thread; at most so many posts an hour, and none in quiet hours: of what waited then
-one digest tells. What had ended before somebody began to follow is no news.
+The settings name a channel, or one for each team; others begin by ``/diagnose follow``. Attempts of one run stand in
+one thread; at most so many posts an hour, and none in quiet hours: of what waited then one digest tells. What had
+ended before somebody began to follow is no news.
 """
 
 import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
+from functools import cache
 
 from slack_sdk.errors import SlackClientError
 
@@ -19,7 +21,7 @@ from bot.slack.posting import Posting
 from bot.slack.run_messages import RunMessages
 from bot.slack.text import code, fallback, prose
 from bot.slack.thread import MAX_TELLING
-from bot.state.followed import FollowedJob, FollowStatus
+from bot.state.followed import BY_SETTING, FollowedJob, FollowStatus
 from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.state import State
 from bot.state.values import new_id
@@ -35,6 +37,7 @@ MAX_LISTED = 20  # jobs of a digest that are named
 TEAM = "team"  # the field of job.json that names whose job it is
 SAME = 2  # attempts with the same fault after which somebody is asked whether to go on
 _ENDED = (Status.COMPLETED, Status.CANCELLED, Status.FAILED)
+_ManifestOf = Callable[[str], Manifest | None]
 _LOG = logging.getLogger(__name__)
 
 
@@ -42,7 +45,8 @@ _LOG = logging.getLogger(__name__)
 class FollowRules:
     """Where and how often. posts: in an hour and channel. quiet: from and to, as minutes of the day; equal: never.
 
-    channel: where no other is named for the team of a job. teams: channels by team, which job.json tells.
+    channel: where no other is named for the team of a job; empty: none by the settings. teams: channels by team, which
+    job.json tells.
     """
 
     team: str
@@ -51,6 +55,10 @@ class FollowRules:
     quiet: tuple[int, int] = (0, 0)
     zone: tzinfo | None = None  # None: that of the machine
     teams: Mapping[str, str] = field(default_factory=dict)
+
+    def channels(self) -> frozenset[str]:
+        """All channels that are named."""
+        return frozenset((self.channel, *self.teams.values())) - {""}
 
     def is_quiet(self, at: datetime) -> bool:
         """Whether nothing is posted at this time."""
@@ -81,9 +89,8 @@ class FailedJobs:
         self._open_jobs = open_jobs
         self._wake = wake
         self._seconds = seconds
-        self._known: set[str] = set()
         self._looked = time.monotonic()
-        self._stopping = threading.Event()
+        self._stopping, self._soon = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._serve, name="following", daemon=True)
 
     def start(self) -> None:
@@ -97,6 +104,7 @@ class FailedJobs:
     def stop(self) -> None:
         """End; another bot with the same state may go on."""
         self._stopping.set()
+        self._soon.set()
         if self._thread.is_alive():
             self._thread.join(LEAVING_SECONDS)
 
@@ -105,11 +113,29 @@ class FailedJobs:
         manifest = _manifest(self._open_jobs(), job)
         self._state.followed.alert(job, (manifest.run if manifest else "") or "")
 
+    def look_soon(self) -> None:
+        """Somebody begins to follow: what ends from now on is news."""
+        self._soon.set()
+
     def look(self) -> None:
         """Note what has ended, queue the diagnoses that may be told now, list the rest, compare attempts."""
-        self._note_ended()
-        self._tell()
+        followers = self._followers()
+        if not followers:
+            return
+        jobs = self._open_jobs()
+        manifest = cache(lambda job: _manifest(jobs, job))  # read once for all who follow
+        for follower, manners in followers.items():
+            self._note_ended(follower, jobs.job_ids(), manifest)
+            self._tell(follower, manners, manifest)
         self._compare()
+
+    def _followers(self) -> dict[str, FollowRules]:
+        """Who follows now: the channels of the settings, and each that asked for it."""
+        manners = self._manners
+        asked = {
+            one.id: replace(manners, team=one.team, channel=one.channel, teams={}) for one in self._state.follows.all()
+        }
+        return ({BY_SETTING: manners} if manners.channel else {}) | asked
 
     def _serve(self) -> None:
         """The life of the thread. The broad except is the worker's: it outlives every error."""
@@ -121,67 +147,60 @@ class FailedJobs:
             except Exception:  # noqa: BLE001 the worker's boundary
                 _LOG.exception("following met an unknown error (%s)", new_id("e"))
             self._looked = time.monotonic()
-            self._stopping.wait(self._seconds)
+            self._soon.wait(self._seconds)
+            self._soon.clear()
 
-    def _note_ended(self) -> None:
-        jobs, followed = self._open_jobs(), self._state.followed
-        first = not followed.begun()
-        self._known |= followed.known()
-        for job in jobs.job_ids():
-            manifest = None if job in self._known else _manifest(jobs, job)
+    def _note_ended(self, follower: str, jobs: Sequence[str], manifest_of: _ManifestOf) -> None:
+        followed = self._state.followed
+        first, known = not followed.begun(follower), followed.known(follower)
+        for job in jobs:
+            manifest = None if job in known else manifest_of(job)
             if manifest is None or manifest.status not in _ENDED:
                 continue
             news = manifest.status is Status.FAILED and not first
-            followed.add(job, manifest.run or "", FollowStatus.WAITS if news else FollowStatus.NO_NEWS)
-            self._known.add(job)
+            followed.add(job, manifest.run or "", FollowStatus.WAITS if news else FollowStatus.NO_NEWS, follower)
         if first:
-            followed.begin()
+            followed.begin(follower)
 
-    def _tell(self) -> None:
+    def _tell(self, follower: str, manners: FollowRules, manifest_of: _ManifestOf) -> None:
         """Each by itself as long as there is room in this hour, else one and a digest of the rest."""
-        now, waiting = self._state.clock(), self._state.followed.waiting()
-        if not waiting or self._manners.is_quiet(now):
+        now, waiting = self._state.clock(), self._state.followed.waiting(follower)
+        if not waiting or manners.is_quiet(now):
             return
         by_channel: dict[str, list[FollowedJob]] = {}
         for one in waiting:
-            by_channel.setdefault(self._channel(one.job), []).append(one)
+            by_channel.setdefault(_channel(one.job, manners, manifest_of), []).append(one)
         for channel, some in by_channel.items():
-            self._tell_in(channel, some, now)
+            self._tell_in(replace(manners, channel=channel), some, now)
 
-    def _tell_in(self, channel: str, waiting: Sequence[FollowedJob], now: datetime) -> None:
-        followed = self._state.followed
+    def _tell_in(self, manners: FollowRules, waiting: Sequence[FollowedJob], now: datetime) -> None:
+        followed, channel = self._state.followed, manners.channel
         told = [job for job in followed.since(now - HOUR) if self._is_in(channel, job)]
-        room = self._manners.posts - len({(job.run, job.fate) for job in told})
+        room = manners.posts - len({(job.run, job.fate) for job in told})
         if room <= 0:
             return
         if len(waiting) <= room:
             for one in waiting:
-                self._diagnose(one, channel)
+                self._diagnose(one, manners)
             return
         last = next((job for job in reversed(followed.diagnosed()) if self._is_in(channel, job)), None)
         *rest, newest = waiting
-        run = self._diagnose(newest, channel) if room > 1 or last is None else self._state.runs.get(last.run)
+        run = self._diagnose(newest, manners) if room > 1 or last is None else self._state.runs.get(last.run)
         if run is not None:
             self._list(run, rest if room > 1 or last is None else waiting)
-
-    def _channel(self, job: str) -> str:
-        """Where it is told: that of the team which job.json names, if it has one."""
-        manifest = _manifest(self._open_jobs(), job) if self._manners.teams else None
-        team = str(manifest.extra.get(TEAM, "")) if manifest else ""
-        return self._manners.teams.get(team.casefold(), self._manners.channel)
 
     def _is_in(self, channel: str, followed: FollowedJob) -> bool:
         run = self._state.runs.get(followed.run)
         return run is not None and run.channel == channel
 
-    def _diagnose(self, followed: FollowedJob, channel: str) -> Run | None:
+    def _diagnose(self, followed: FollowedJob, manners: FollowRules) -> Run | None:
         """Queue it, in the thread of its run's first failure where there is one."""
-        earlier = self._first(followed.lineage, channel)
+        earlier = self._first(followed, manners.channel)
         thread = (earlier.thread_ts or earlier.message_ts) if earlier else ""
-        request = RunRequest(followed.job, self._manners.team, channel, "", Trigger.FOLLOW, thread)
+        request = RunRequest(followed.job, manners.team, manners.channel, "", Trigger.FOLLOW, thread)
         with self._state.together():
             asked = self._state.runs.ask(request)
-            if not self._state.followed.asked(followed.job, asked.run.id):
+            if not self._state.followed.asked(followed.job, asked.run.id, followed.follower):
                 return None
         try:
             self._run_messages.show(asked.run.id)
@@ -193,7 +212,7 @@ class FailedJobs:
         """One message for all that is left."""
         self._posting.once(run, f"digest {left[0].job}", digest_message(left))
         for one in left:
-            self._state.followed.listed(one.job, run.id)
+            self._state.followed.listed(one.job, run.id, one.follower)
 
     def _compare(self) -> None:
         """Say once that attempts fail in the same way again and again."""
@@ -201,17 +220,18 @@ class FailedJobs:
             run = self._state.runs.get(job.run)
             if run is not None and not run.told:
                 continue
-            attempts = self._state.followed.of_lineage(job.lineage)
+            attempts = self._state.followed.of_lineage(job.lineage, job.follower)
             upto = [attempt for attempt in attempts if attempt.at <= job.at]
             causes = [self._cause(attempt.run) for attempt in upto]
             same = _streak(causes)
             if run is not None and same >= SAME and causes[-1]:
                 message = again_message(job.lineage, len(upto), same, causes[-1])
                 self._posting.once(run, "again", message, thread=run.thread_ts or run.message_ts)
-            self._state.followed.compared(job.job)
+            self._state.followed.compared(job.job, job.follower)
 
-    def _first(self, lineage: str, channel: str) -> Run | None:
-        runs = (self._state.runs.get(job.run) for job in self._state.followed.of_lineage(lineage))
+    def _first(self, followed: FollowedJob, channel: str) -> Run | None:
+        attempts = self._state.followed.of_lineage(followed.lineage, followed.follower)
+        runs = (self._state.runs.get(job.run) for job in attempts)
         return next((run for run in runs if run is not None and run.message_ts and run.channel == channel), None)
 
     def _cause(self, run_id: str) -> str:
@@ -225,6 +245,13 @@ def _manifest(jobs: JobSource, job: str) -> Manifest | None:
         return jobs.manifest(job)
     except (JobNotFound, BadJobId, UnreadableLog):
         return None  # removed, or being written
+
+
+def _channel(job: str, manners: FollowRules, manifest_of: _ManifestOf) -> str:
+    """Where it is told: that of the team which job.json names, if it has one."""
+    manifest = manifest_of(job) if manners.teams else None
+    team = str(manifest.extra.get(TEAM, "")) if manifest else ""
+    return manners.teams.get(team.casefold(), manners.channel)
 
 
 def _streak(causes: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from slack_sdk import WebClient
 
 from bot.slack.approvals import Approvals
+from bot.slack.follow_requests import FollowRequests
 from bot.slack.requests import Requests
 from bot.state.state import State
 from bot.state.threads import ThreadQuestion
@@ -21,6 +22,7 @@ class ListenerContext:
 
     state: State
     requests: Requests
+    following: FollowRequests
     approvals: Approvals
     client: WebClient
     open_jobs: Callable[[], JobSource]

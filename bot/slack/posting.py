@@ -41,6 +41,10 @@ class MayNotPost(FirstfaultError):
     audience = Audience.ASKER
 
 
+class BlocksRefused(FirstfaultError):
+    """This workspace does not have blocks of this kind."""
+
+
 class PostPending(FirstfaultError):
     """Not now: somebody else is posting it, Slack wants a pause, or it does not say whether it is there."""
 
@@ -70,8 +74,8 @@ class Posting:
         """Runs of which Slack does not show what it should, because it did not take something in time."""
         return frozenset(self._behind.copy())
 
-    def once(self, run: Run, kind: str, message: Message, *, thread: str = "") -> tuple[str, bool]:
-        """The ts of this post, and whether it was made now.
+    def once(self, run: Run, kind: str, message: Message, *, thread: str = "", plain: bool = True) -> tuple[str, bool]:
+        """The ts of this post, and whether it was made now; plain: as text, where Slack refuses its blocks.
 
         Raises:
             MayNotPost: Slack refuses the channel.
@@ -82,9 +86,25 @@ class Posting:
             payload = {"run": run.id, "token": post.token}
             place = {"channel": run.channel, **({"thread_ts": thread} if thread else {})}
             metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
-            return str(self._with_fallback(_POST, message, {**place, **NO_LINKS, "metadata": metadata})["ts"])
+            where: dict[str, Any] = {**place, **NO_LINKS, "metadata": metadata}
+            if not plain:
+                return str(self._client.chat_postMessage(**where, **message.arguments())["ts"])
+            return str(self._with_fallback(_POST, message, where)["ts"])
 
         return self._patiently(run, _POST, run.channel, lambda: self._do_once(run, kind, thread, send))
+
+    def once_or_never(self, run: Run, kind: str, message: Message, *, thread: str) -> str:
+        """As ``once``, for blocks that not every workspace has; its ts.
+
+        Raises:
+            BlocksRefused: it has not, and nothing was posted.
+        """
+        try:
+            return self.once(run, kind, message, thread=thread, plain=False)[0]
+        except SlackApiError as error:
+            if error_of(error) not in _BAD_BLOCKS:
+                raise
+            raise BlocksRefused(f"Slack refuses blocks of this kind ({error_of(error)}).", "") from error
 
     def edit(self, run: Run, ts: str, message: Message) -> None:
         """Make a post say something else; one that somebody has deleted stays deleted.

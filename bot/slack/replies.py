@@ -28,6 +28,7 @@ _HELP = (
     f"`{act.COMMAND} list` shows the latest diagnoses of this channel",
     f"`{act.COMMAND} watch JOB` follows a running job and posts here when it goes silent or fails",
     f"`{act.COMMAND} unwatch JOB` ends that",
+    f"`{act.COMMAND} follow` tells this channel of each job that fails; `follow list` shows who is, `unfollow` ends it",
     f"`{act.COMMAND} status` shows what waits, what runs and what is watched",
     f"`{act.COMMAND} cancel JOB` ends a diagnosis that waits or runs",
     f"`{act.COMMAND} help` shows this",

@@ -77,7 +77,7 @@ class Requests:
                 return self._cancel_job(request, once)
             case Verb.WATCH | Verb.UNWATCH:
                 return self._watch(command, request, once)
-            case Verb.NOTHING:
+            case _:  # nothing that is understood; following is ``FollowRequests``
                 return replies.usage_reply(self.failed_jobs(), said=command.job)
 
     def meant(self, text: str) -> ParsedCommand:

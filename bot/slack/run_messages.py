@@ -16,9 +16,10 @@ from bot.outgoing.errors import Failure
 from bot.slack.answer import AnswerContent, ProgressStep, answer_message
 from bot.slack.archive import drafted_form, form_of
 from bot.slack.blocks import Message
+from bot.slack.charts import chart_message
 from bot.slack.forms import Form
 from bot.slack.health import Metrics
-from bot.slack.posting import MayNotPost, Posting
+from bot.slack.posting import BlocksRefused, MayNotPost, Posting
 from bot.slack.thread import (
     details_message,
     faults_message,
@@ -35,9 +36,10 @@ from bot.state.state import State
 from bot.state.threads import ThreadQuestion
 from bot.state.values import Status
 from core.errors import FirstfaultError
+from core.model import Diagnosis
 
 EDIT_EVERY = 3.0  # seconds; chat.update may come 50 times a minute
-PARENT, DETAILS, REPORT, FAULTS = "parent", "details", "report", "faults"
+PARENT, DETAILS, REPORT, FAULTS, CHARTS = "parent", "details", "report", "faults", "charts"
 DRAFTED_BY = "firstfault"
 MAX_MOVED = 5  # messages that say their new place when a run is over: each costs an edit, and Slack allows 50 a minute
 _UNSAFE = re.compile(r"[^\w.-]")
@@ -65,6 +67,7 @@ class RunMessages:
         self._clock = clock
         self._steps: dict[str, dict[str, ProgressStep]] = {}
         self._edited: dict[str, float] = {}
+        self._has_charts = True  # until Slack has refused one: this workspace then has none while we live
 
     # --- what the worker tells ---
 
@@ -204,11 +207,12 @@ class RunMessages:
             return
         name = _UNSAFE.sub("_", run.job)  # that of a run of training may hold anything
         plot, report = f"{run.job}: plot", f"{run.job}: {'report' if diagnosis else 'history'}"
+        charted = bool(answer.plot) and diagnosis is not None and self._chart(run, diagnosis, answer.plot_text, thread)
         sheets = f"{run.job}: report, phone"  # where Slack shows a page as its code; a short title is not cut there
         files = [
             {"file": path, "filename": f"{name}{Path(path).suffix}", "title": title, "alt_txt": words}
             for path, title, words in (
-                (answer.plot, plot, answer.plot_text or plot),
+                ("" if charted else answer.plot, plot, answer.plot_text or plot),
                 (answer.sheets, sheets, sheets),
                 (answer.report, report, report),
             )
@@ -217,6 +221,18 @@ class RunMessages:
         if files:
             comment = report_comment(diagnosis) if diagnosis else history_comment(run.job)
             self._posting.upload(run, REPORT, thread, files, comment)
+
+    def _chart(self, run: Run, diagnosis: Diagnosis, words: str, thread: str) -> bool:
+        """Whether Slack's own charts stand in the thread, in place of the picture."""
+        message = chart_message(diagnosis, words) if self._has_charts else None
+        if message is None:
+            return False
+        try:
+            self._posting.once_or_never(run, CHARTS, message, thread=thread)
+        except BlocksRefused as trouble:
+            _LOG.info("%s: the picture stands for charts: %s", run.id, trouble.message, extra={"run": run.id})
+            self._has_charts = False
+        return self._has_charts
 
     def _over(self, run: Run) -> None:
         """Whoever waits has come one place further; that this cannot be shown costs nothing but that."""

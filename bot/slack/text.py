@@ -16,6 +16,7 @@ ELLIPSIS = "…"
 NO_LINKS = {"unfurl_links": False, "unfurl_media": False, "link_names": False, "parse": "none"}  # of chat.postMessage
 MAX_NAME = 60  # characters of a person's or model's name
 _QUOTE = re.compile("“([^”]*)”")
+_CHANNEL = re.compile(r"[CG][A-Z0-9]{2,20}", re.ASCII)
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}", re.ASCII)
 # What mrkdwn would format, link or turn into a picture in a word: marks, addresses, `_` at an edge, `:name:`. A clock
 # (03:59:44) and a name with `_` inside stay as they are.
@@ -102,6 +103,11 @@ def fallback(text: str, limit: int) -> str:
 def person(who: str) -> str:
     """Somebody by Slack's id, as a mention that shows the name; anybody else by name."""
     return f"<@{who}>" if _USER.fullmatch(who) else prose(who, MAX_NAME) or "somebody"
+
+
+def conversation(channel: str) -> str:
+    """A channel by Slack's id, which shows its name to whoever may read it; direct messages in words."""
+    return f"<#{channel}>" if _CHANNEL.fullmatch(channel) else "direct messages"
 
 
 def link(address: str, label: str) -> str:

@@ -8,7 +8,7 @@ from bot.ask.chatter import is_chatter
 from bot.slack.alerts import is_over
 from bot.slack.blocks import Message
 from bot.slack.boundary import Tell, answering, attempt, to_person, whispering
-from bot.slack.commands import asks_for_diagnosis, job_in
+from bot.slack.commands import FOLLOWING, asks_for_diagnosis, job_in
 from bot.slack.envelopes import EnvelopeKind
 from bot.slack.inbox_readers import RetryLater
 from bot.slack.listener_context import ListenerContext
@@ -121,6 +121,8 @@ class TextListener:
         def serve() -> Message | None:
             command = self._context.requests.meant(text)
             request = RunRequest(command.job, place.team, place.channel, place.user, trigger, place.thread)
+            if command.verb in FOLLOWING:
+                return self._context.following.serve(command.verb, request, once)
             return self._context.requests.serve(command, request, once)
 
         attempt(serve, tell, patient=once.patient)

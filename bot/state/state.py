@@ -5,7 +5,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.state import audit, drafts, drawings, feedback, followed, inbox, leases, posts, runs, seen, threads, watches
+from bot.state import (
+    audit,
+    drafts,
+    drawings,
+    feedback,
+    followed,
+    follows,
+    inbox,
+    leases,
+    posts,
+    runs,
+    seen,
+    threads,
+    watches,
+)
 from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
 from bot.state.values import Clock, utc_now
@@ -25,6 +39,7 @@ MIGRATIONS = (
     followed.SCHEMA,
     drawings.SCHEMA + runs.TURNS,
     runs.TASKS,
+    follows.SCHEMA + followed.FOLLOWERS,
 )  # fmt: skip
 SEEN_FOR = timedelta(days=3)  # Slack tries an event three times within about an hour; a weekend on top
 
@@ -39,6 +54,7 @@ class State:
     seen: seen.SeenKeys
     inbox: inbox.Inbox
     watch_posts: posts.Posts
+    follow_posts: posts.Posts
     posts: posts.Posts
     threads: threads.Threads
     drafts: drafts.Drafts
@@ -47,6 +63,7 @@ class State:
     feedback: feedback.Feedback
     watches: watches.Watches
     followed: followed.FollowedJobs
+    follows: follows.Follows
 
     def together(self) -> AbstractContextManager[None]:
         """All that happens inside is stored as one, or not at all."""
@@ -95,5 +112,7 @@ def open_state(
         feedback=feedback.Feedback(database, clock),
         watches=watches.Watches(database, clock),
         followed=followed.FollowedJobs(database, clock),
+        follows=follows.Follows(database, clock),
+        follow_posts=posts.Posts(database, clock, table=follows.POSTS),
         watch_posts=posts.Posts(database, clock, table=watches.POSTS),
     )

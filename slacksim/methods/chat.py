@@ -31,7 +31,7 @@ def update(team: Team, args: Json) -> Json:
     after = replace(
         before,
         text=text if "text" in args or text else before.text,
-        blocks=accepted(blocks, team.state.new_id) if blocks else (),
+        blocks=accepted(blocks, team.state.new_id, lacking=team.state.workspace.lacking) if blocks else (),
         metadata=args.get("metadata") or before.metadata,
         edited_ts=team.state.new_ts(),
         edited_by=team.app.bot_user,

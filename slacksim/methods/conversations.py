@@ -40,7 +40,7 @@ def replies(team: Team, args: Json) -> Json:
 def join(team: Team, args: Json) -> Json:
     """The app enters a public channel."""
     channel = team.channel(args)
-    if channel.is_im or channel.is_private:
+    if channel.is_direct or channel.is_private:
         raise Refused("method_not_supported_for_channel_type")
     if team.app.bot_user in channel.members:
         return {"channel": channel_json(team.state, channel), "warning": "already_in_channel"}
@@ -104,11 +104,13 @@ def _of(team: Team, channel: Channel, args: Json) -> list[Message]:
 
 
 def _type(channel: Channel) -> str:
-    return "im" if channel.is_im else "private_channel" if channel.is_private else "public_channel"
+    if channel.is_direct:
+        return "im" if channel.is_im else "mpim"
+    return "private_channel" if channel.is_private else "public_channel"
 
 
 _READ = ("channels:read", "groups:read", "im:read", "mpim:read")
-_HISTORY = ("channels:history", "groups:history", "im:history")
+_HISTORY = ("channels:history", "groups:history", "im:history", "mpim:history")
 METHODS = {
     "conversations.list": Method(list_, _READ, TIER_2),
     "conversations.info": Method(info, _READ, TIER_3),

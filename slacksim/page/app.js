@@ -5,7 +5,7 @@ import { el, icon } from "./dom.js";
 import { drawHome, tabs } from "./home.js";
 import { avatar, follows, messageRow } from "./message.js";
 import { drawModal } from "./modal.js";
-import { act, actAs, begin, channel, fileUrl, message, store } from "./store.js";
+import { act, actAs, begin, called, channel, fileUrl, isDirect, message, store } from "./store.js";
 
 const $ = (id) => document.getElementById(id);
 const view = { channel: "", thread: "", atHome: false, seen: {} };
@@ -21,7 +21,7 @@ const told = (words) => {
 
 const hint = () => {
   const one = store.now && channel(view.channel);
-  return one ? `Message ${one.is_im ? "" : "#"}${one.name}` : "Message";
+  return one ? `Message ${called(one).replace("# ", "#")}` : "Message";
 };
 
 const writer = composer($("composer-form"), { id: "composer", told, place: () => ({ channel: view.channel }), hint });
@@ -60,15 +60,19 @@ function drawSide() {
         data: { place: one.id },
         onclick: () => go(one.id),
       },
-      one.is_im ? avatar(store.now.app.user, "mini") : el("span", { class: "hash", "aria-hidden": "true" }, "#"),
+      one.is_im
+        ? avatar(store.now.app.user, "mini")
+        : el("span", { class: "hash", "aria-hidden": "true" }, one.is_mpim ? `${one.name.split(", ").length}` : "#"),
       el("span", { class: "place-name" }, one.name),
       !here && news > 0 && el("span", { class: "news", "aria-label": `${news} new` }, String(news)),
     );
   };
   const group = (title, all) => all.length > 0 && [el("h2", {}, title), all.map(row)];
-  const direct = store.now.channels.filter((one) => one.is_im);
-  const rooms = store.now.channels.filter((one) => !one.is_im);
-  $("channels").replaceChildren(...[group("Channels", rooms), group("Apps", direct)].flat(9).filter(Boolean));
+  const apps = store.now.channels.filter((one) => one.is_im);
+  const groups = store.now.channels.filter((one) => one.is_mpim);
+  const rooms = store.now.channels.filter((one) => !isDirect(one));
+  const all = [group("Channels", rooms), group("Direct messages", groups), group("Apps", apps)];
+  $("channels").replaceChildren(...all.flat(9).filter(Boolean));
   const { name, connected } = store.now.app;
   $("app-state").className = `app-state ${connected ? "on" : "off"}`;
   $("app-state").textContent = connected ? `${name} is connected` : `${name} is not connected`;
@@ -76,8 +80,8 @@ function drawSide() {
 
 function drawBar() {
   const one = channel(view.channel);
-  $("title").textContent = one.is_im ? one.name : `# ${one.name}`;
-  $("topic").textContent = one.is_im ? "Direct messages with the app" : one.topic;
+  $("title").textContent = called(one);
+  $("topic").textContent = one.is_im ? "Direct messages with the app" : one.is_mpim ? "Direct messages of a few" : one.topic;
   $("topic").title = $("topic").textContent;
   const people = store.now.members.filter((each) => !each.is_bot);
   const short = matchMedia("(max-width: 720px)").matches;
@@ -134,9 +138,7 @@ function drawThread() {
     (one) => one.channel === view.channel && one.thread_ts === view.thread && one.is_reply,
   );
   const count = replies.length ? `${replies.length} ${replies.length === 1 ? "reply" : "replies"}` : "No replies yet";
-  $("thread-place").textContent = channel(view.channel).is_im
-    ? channel(view.channel).name
-    : `# ${channel(view.channel).name}`;
+  $("thread-place").textContent = called(channel(view.channel));
   const nodes = [row("thread-log", parent, { inThread: true }), el("div", { class: "day" }, el("span", {}, count))];
   replies.forEach((one, number) =>
     nodes.push(row("thread-log", one, { inThread: true, joined: follows(replies[number - 1], one) })),
@@ -215,7 +217,7 @@ function welcome(count) {
   return el(
     "div",
     { class: `welcome${count ? " small" : ""}` },
-    el("h2", {}, one.is_im ? one.name : `# ${one.name}`),
+    el("h2", {}, called(one)),
     el("p", {}, words),
     !count && el("div", { class: "b-actions" }, suggested.length ? suggested.map(ask) : offered.map(start)),
   );

@@ -1,5 +1,6 @@
 // Block Kit as elements; an image that is not on this server is shown by its description.
 
+import { chart } from "./charts.js";
 import { el, icon } from "./dom.js";
 import { element } from "./elements.js";
 import { emoji } from "./emoji.js";
@@ -25,6 +26,8 @@ const RENDER = {
     ),
   image: (block) => picture(block),
   table,
+  data_table: dataTable,
+  data_visualization: chart,
   rich_text: (block) => el("div", { class: "b-rich" }, block.elements.flatMap(rich)),
   markdown: (block) => el("div", { class: "b-markdown" }, markdown(block.text)),
   input: (block, where) =>
@@ -92,6 +95,20 @@ function table(block) {
       ),
     ),
   );
+}
+
+// The first page of the rows; the others when asked for.
+function dataTable(block) {
+  const shown = table(block);
+  const rest = [...shown.querySelectorAll("tbody tr")].slice(block.page_size ?? 5);
+  shown.querySelector("table").prepend(el("caption", {}, block.caption));
+  for (const row of rest) row.hidden = true;
+  const more = () => {
+    for (const row of rest) row.hidden = false;
+    all.remove();
+  };
+  const all = el("button", { class: "button", type: "button", onclick: more }, `${rest.length} more`);
+  return el("div", {}, shown, rest.length > 0 && all);
 }
 
 const content = (one) => (one.type === "rich_text" ? one.elements.flatMap(rich) : (one.text ?? String(one.value)));

@@ -2,7 +2,7 @@
 
 import { ask, el, icon, popup } from "./dom.js";
 import { link, textObject } from "./mrkdwn.js";
-import { store } from "./store.js";
+import { isDirect, store } from "./store.js";
 
 const KINDS = {
   button,
@@ -111,7 +111,7 @@ export function choice(one, onpick, current) {
 
 export function optionsOf(one) {
   const people = () => store.now.members.filter((each) => !each.is_bot).map((each) => [each.id, each.real_name]);
-  const places = () => store.now.channels.filter((each) => !each.is_im).map((each) => [each.id, `#${each.name}`]);
+  const places = () => store.now.channels.filter((each) => !isDirect(each)).map((each) => [each.id, `#${each.name}`]);
   if (one.type === "users_select") return people();
   if (one.type === "channels_select" || one.type === "conversations_select") return places();
   const all = [...(one.options ?? []), ...(one.option_groups ?? []).flatMap((group) => group.options)];

@@ -39,6 +39,9 @@ export async function act(what, fields = {}) {
 
 export const member = (id) =>
   store.now.members.find((one) => one.id === id) ?? { id, name: id, real_name: id, is_bot: false };
+// Direct messages, of two people or a few, are called by who is in them, and by no name of their own.
+export const isDirect = (one) => one.is_im || one.is_mpim;
+export const called = (one) => (isDirect(one) ? one.name : `# ${one.name}`);
 export const channel = (id) => store.now.channels.find((one) => one.id === id);
 export const message = (place, ts) => store.now.messages.find((one) => one.channel === place && one.ts === ts);
 export const fileUrl = (file) => new URL(file.address).pathname;

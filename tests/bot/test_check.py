@@ -76,7 +76,7 @@ def test_with_nothing_configured_all_but_slack_and_model_works(check: Check, tmp
     """A newcomer sees what is off, that the rest works, and what needs no account; nothing is made for the bot."""
     code, found = check()
     assert code == 0
-    assert found["job source"].startswith("OK: 13 jobs in ")
+    assert found["job source"].startswith("OK: 14 jobs in ")
     assert found["fault library"].startswith("OK: ")
     assert found["language model"].startswith("off: FIRSTFAULT_MODEL is not set")
     assert found["Slack"].startswith("off: No token is set: docs/how-to/slack.md")

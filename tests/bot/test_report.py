@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bot.report import iterations, suspects, timeline
+from bot.report import chosen, iterations, suspects, timeline
 from bot.report.citations import MAX_LINES, cited_places
 from bot.report.clock import ticks
 from bot.report.matrix import MAX_ROWS, node_matrix
@@ -254,9 +254,9 @@ def test_plots_are_drawn_only_from_data() -> None:
 def test_a_thousand_nodes_stay_readable() -> None:
     """Suspects have bars and lanes of their own, the others share one."""
     huge = diagnoses.huge()
-    alone, others = suspects.split(huge.pictures.nodes, ["gpu-17-09", "gpu-17-10"])
+    alone, others = chosen.split(huge.pictures.nodes, ["gpu-17-09", "gpu-17-10"])
     assert [bar.node for bar in alone[:2]] == ["gpu-17-09", "gpu-17-10"]
-    assert len(alone) <= suspects.MAX_BARS
+    assert len(alone) <= chosen.MAX_BARS
     assert len(alone) + len(others) == 1_024
     roles = {event.id: event.role for event in huge.events}
     lanes = timeline.lanes(huge, huge.pictures.marks, roles)

@@ -2,13 +2,15 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from benchmarks.support.patience import PATIENCE
 from slacksim import File, Message
-from tests.support.scene import Scene
+from tests.support.scene import Folders, Scene, local_slack, serving
 from tests.support.scene_jobs import HOSTILE, KEY, ORDER, QUIET, RUNNING
+from tests.support.slack_payloads import violations
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +137,29 @@ def test_the_full_report_is_in_the_thread(scene: Scene, answer: Message) -> None
     assert b"aria-label=" in file.data or b"<title>" in file.data
 
 
-def test_the_plot_is_in_the_thread_and_in_words(scene: Scene, answer: Message) -> None:
-    """22: a picture beside the report, whose alternative text says what it shows."""
-    plot = shared_files(scene, answer)["f07.png"]
+def test_charts_are_in_the_thread_and_in_words(scene: Scene, answer: Message) -> None:
+    """22, 54: suspects and numbers as Slack draws them; the text says what they show, and no picture repeats it."""
+    charts = scene.in_thread(answer, "in numbers")
+    files = shared_files(scene, answer)
+
+    assert [block["type"] for block in charts.blocks] == ["section", *["data_visualization"] * 2, "data_table"]
+    assert charts.text.startswith("f07. Anomaly score of 4 nodes, 0 to 1. Suspects: gpu018 ")
+    assert violations({"blocks": list(charts.blocks), "text": charts.text}) == []
+    assert "f07.pdf" in files
+    assert "f07.png" not in files
+
+
+def test_a_workspace_without_charts_is_shown_the_picture(folders: Folders, tmp_path: Path) -> None:
+    """22, 54: a picture beside the report, whose alternative text says what it shows; nothing stands there twice."""
+    with (
+        local_slack(lacking=("data_visualization", "data_table")) as slack,
+        serving(slack, replace(folders, home=tmp_path)) as scene,
+    ):
+        answer = scene.diagnosed("f07")
+        scene.in_thread(answer, "The full report")
+        plot = shared_files(scene, answer)["f07.png"]
+
+        assert not [one for one in slack.snapshot().thread(answer) if "in numbers" in one.all_text]
 
     assert plot.mimetype == "image/png"
     assert plot.title == "f07: plot"

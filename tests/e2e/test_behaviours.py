@@ -15,10 +15,6 @@ pytestmark = [
     pytest.mark.skipif("FIRSTFAULT_BEHAVIOURS" not in os.environ, reason="FIRSTFAULT_BEHAVIOURS=1 runs the sixty"),
 ]
 SUBJECTS = (asking, answering, approving, operating)  # each enters its rows
-NOT_SHOWN = {
-    39: "kill -9 needs a process of its own: tests/e2e_faults/test_kills.py, test_restarts.py",
-    45: "the local Slack has no conversations of a group: tests/bot/slack/test_questions_in_thread.py reads its events",
-}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +24,5 @@ def stage(scene: Scene, rooms: Iterator[str], tmp_path_factory: pytest.TempPathF
 
 @pytest.mark.parametrize("number", range(1, 61))
 def test_the_bot_behaves(stage: Stage, number: int) -> None:
-    """Each behaviour is exercised as a person would, or its row says where it is and why not here."""
-    if number in NOT_SHOWN:
-        pytest.skip(NOT_SHOWN[number])
+    """Each behaviour is exercised as a person would."""
     ROWS[number](stage)

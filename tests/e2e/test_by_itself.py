@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import eventually
 from slacksim import Slack
 from tests.support.followed import Followed, write
@@ -93,3 +94,49 @@ def test_a_team_is_told_in_its_own_channel(slack: Slack, rooms: Iterator[str], t
         scene.parent("new-1", theirs)
         scene.parent("new-2", room)
         assert not any("new-1" in message.text for message in followed.said())
+
+
+def test_a_channel_follows_by_a_command(slack: Slack, rooms: Iterator[str], tmp_path: Path) -> None:
+    """48: an approver begins and ends it, others are told who may; what ended before, or after, is no news."""
+    room, quiet = next(rooms), next(rooms)
+    write(tmp_path / "jobs" / OLD, status="FAILED", run=LINEAGE)
+    with serving(slack, Folders(tmp_path, tmp_path / "jobs", tmp_path / "cache")) as scene:
+        followed, state = Followed(scene, room), scene.bot.state
+        scene.ask("follow", room, by="bob")
+        scene.told("bob", "Only people who may approve here")
+        scene.ask("follow", room)
+        begun = scene.slack.wait_for(
+            lambda now: next((one for one in now.messages(room) if "lets me follow" in one.all_text), None),
+            PATIENCE,
+            "that it begins",
+        )
+        eventually(lambda: [one for one in state.follows.all() if state.followed.begun(one.id)], "the first look")
+        followed.fails("new-1")
+        followed.look()
+        answer = scene.answer("new-1", room)
+        scene.ask("follow list", quiet, by="bob")
+        listed = scene.told("bob", "1 channel told of")
+        scene.ask("unfollow", quiet)
+        scene.told("alice", "not told of jobs that fail")
+        scene.ask("unfollow", room, by="carol")
+        scene.told("carol", "Only people who may approve here")
+        scene.ask("unfollow", room)
+        scene.told("alice", "not told of jobs that fail any more")
+        followed.fails("new-2")
+        followed.look()
+
+        assert f"<#{room}>" in str(listed.blocks)
+        assert [one.ts for one in followed.said()] == [begun.ts, answer.ts]
+        assert [entry.what for entry in state.audit.entries(team=slack.workspace.id)] == ["followed", "unfollowed"]
+
+
+def test_where_no_jobs_can_be_followed_a_sentence_says_so(slack: Slack, room: str, tmp_path: Path) -> None:
+    """48: nothing is begun, and no path of the server is told."""
+    missing = tmp_path / "nowhere"
+    with serving(slack, Folders(tmp_path, missing, tmp_path / "cache")) as scene:
+        scene.ask("follow", room)
+        told = scene.told("alice", "I cannot follow the jobs now.")
+
+        assert str(missing) not in str(told.blocks)
+        assert scene.bot.state.follows.all() == ()
+        assert scene.posts(room) == ()

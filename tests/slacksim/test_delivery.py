@@ -8,11 +8,12 @@ import pytest
 from slack_sdk import WebClient
 
 from slacksim import App, Channel, Slack, Workspace, start
+from slacksim.page_state import page_state
 from slacksim.state import Snapshot
 from tests.slacksim.conftest import QUICK, Connect
 from tests.support.socket_client import Ears, deliveries, wait_until
 
-ALERTS = "#training-alerts"
+ALERTS, GROUP = "#training-alerts", "G0ALICEBOB"  # the second: direct messages of alice, bob and the app
 
 
 @pytest.fixture
@@ -84,6 +85,21 @@ def test_what_happens_elsewhere_is_not_heard(slack: Slack, ears: Callable[[], Ea
 
     assert hint.channel == "C0GENERAL"
     assert [r.payload["event"]["type"] for r in listener.heard].count("app_mention") == 1
+
+
+def test_a_group_of_people_is_heard_without_mentions() -> None:
+    """Direct messages of a few: one event for each message, also for one that mentions the app; others see nothing."""
+    with start(Workspace(), timing=QUICK) as slack, Ears(slack) as listener:
+        slack.user("alice").say("@firstfault diagnose f02", GROUP)
+        slack.user("bob").say("hello", GROUP)
+        deliveries(slack, "message", 2)
+        heard = [r.payload["event"] for r in listener.heard]
+        state = slack._server.state
+        seen = [[one["name"] for one in page_state(state, state.workspace.members[who])["channels"]] for who in (0, 2)]
+
+    assert [(one["type"], one["channel"], one["channel_type"]) for one in heard] == [("message", GROUP, "mpim")] * 2
+    assert "Bob Brandt, Firstfault" in seen[0]
+    assert not any("Bob" in name for name in seen[1])
 
 
 def test_an_event_is_tried_again_until_it_is_acknowledged(slack: Slack, ears: Callable[[], Ears]) -> None:

@@ -50,9 +50,14 @@ def workspace() -> Workspace:
 
 
 @contextmanager
-def local_slack() -> Iterator[Slack]:
-    """A local Slack that counts no calls: how the bot lives within the limits is tested elsewhere."""
-    with slacksim.start(workspace(), timing=_TIMING, limits=Limits(enforced=False)) as running:
+def local_slack(lacking: tuple[str, ...] = ()) -> Iterator[Slack]:
+    """A local Slack that counts no calls: how the bot lives within the limits is tested elsewhere.
+
+    lacking: types of blocks that it does not have.
+    """
+    with slacksim.start(
+        replace(workspace(), lacking=lacking), timing=_TIMING, limits=Limits(enforced=False)
+    ) as running:
         yield running
 
 

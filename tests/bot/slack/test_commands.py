@@ -19,3 +19,19 @@ from bot.slack.commands import ParsedCommand, Verb, read_command
 def test_a_history_is_asked_for_by_one_name(text: str, verb: Verb, job: str) -> None:
     """One word, or several in quotes; a sentence that begins with the word is none."""
     assert read_command(text) == ParsedCommand(verb, job)
+
+
+@pytest.mark.parametrize(
+    ("text", "verb"),
+    [
+        ("follow", Verb.FOLLOW),
+        ("Follow list", Verb.FOLLOWED),
+        ("follow stop", Verb.UNFOLLOW),
+        ("unfollow", Verb.UNFOLLOW),
+        ("follow up on f07", Verb.NOTHING),
+        ("follow f07", Verb.NOTHING),
+    ],
+)
+def test_following_takes_no_job(text: str, verb: Verb) -> None:
+    """A channel follows the whole jobs folder; whatever stands behind the word makes it a sentence."""
+    assert read_command(text).verb is verb

@@ -68,7 +68,9 @@ def test_a_newer_state_is_refused(state: State) -> None:
     state.database.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     state.close()
 
-    with pytest.raises(StateUnavailable, match="version 8, and this Firstfault knows 7") as refused:
+    with pytest.raises(
+        StateUnavailable, match=f"version {len(MIGRATIONS) + 1}, and this Firstfault knows {len(MIGRATIONS)}"
+    ) as refused:
         open_state(state.database.path)
 
     assert "upgrade" in refused.value.hint

@@ -73,7 +73,8 @@ def _names(stage: Stage, message: Message) -> list[str]:
 
 @row(22)
 def plot_and_report(stage: Stage) -> None:
-    assert uploaded(stage, stage.answer) == ["html", "pdf", "png"]
+    assert uploaded(stage, stage.answer) == ["html", "pdf"]
+    assert "Anomaly score" in stage.scene.in_thread(stage.answer, "in numbers").text
     assert all(file.alt_text for file in stage.scene.slack.snapshot().files)
 
 

@@ -4,17 +4,21 @@ import hashlib
 import hmac
 import json
 import urllib.request
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from benchmarks.support import quick
 from benchmarks.support.patience import PATIENCE
-from benchmarks.support.stage import eventually
+from benchmarks.support.stage import PATIENT, eventually, local_slack, make_stage
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from bot.slack.answer import lines_of
 from bot.slack.manifest import scopes
+from bot.state.answers import answer_text
 from faultlib.pattern import Origin, Status
+from tests.e2e_faults.test_restarts import test_bot_is_killed_in_a_run as killed_in_a_run
 from tests.support.behaviours.answering import asked, uploaded
 from tests.support.behaviours.approving import approved, undone
 from tests.support.behaviours.asking import thinking
@@ -26,6 +30,7 @@ from tests.support.scene_jobs import HOSTILE, KEY, QUIET, RUNNING
 from tests.support.slack_payloads import violations
 
 TEAM = "T0FIRSTFAULT"
+GROUP = "G0ALICEBOB"  # direct messages of alice, bob and the bot
 BARRED = "You are not on the list"
 
 
@@ -35,6 +40,27 @@ def model_down(stage: Stage) -> None:
         answer = scene.diagnosed("f02", stage.room())
         assert "Look at" in answer.text
         assert "model" in scene.details(answer).all_text.lower()
+
+
+@row(39)
+def nothing_lost_and_nothing_twice(stage: Stage) -> None:
+    """Slack stumbles; and kill -9 of a bot in the middle of a run, with its sockets cut: the next one finishes."""
+    room = stage.room()
+    for trouble in ("ratelimited", "error", "lost"):
+        stage.scene.slack.faults.call("chat.postMessage", trouble)
+    answer = stage.scene.diagnosed("f42", room)
+    assert [one.ts for one in stage.scene.slack.snapshot().messages(room) if not one.is_reply] == [answer.ts]
+    run = stage.scene.bot.state.threads.run_of(TEAM, room, answer.ts)
+    saved = stage.scene.bot.state.runs.answer(run or "")
+    assert saved is not None
+    shared, home = stage.place / "shared", stage.place / "killed"
+    (shared / "library").mkdir(parents=True)
+    home.mkdir()
+    (shared / quick.ANSWER).write_text(answer_text(saved), encoding="ascii")
+    with local_slack(timing=PATIENT) as slack:
+        killed = make_stage(slack, shared, home)
+        by_socket = {**killed.environment, "FIRSTFAULT_SLACK_TRANSPORT": "socket"}
+        killed_in_a_run(replace(killed, environment=by_socket))
 
 
 @row(40)
@@ -85,6 +111,18 @@ def any_sentence(stage: Stage) -> None:
     assert "f02" in stage.scene.answer("f02", room).text
     stage.scene.ask("f41", room, by="bob")
     assert "ff_diagnose" in str(stage.scene.told("bob", "Did you mean").blocks)
+
+
+@row(45)
+def group_messages(stage: Stage) -> None:
+    """A mention asks, what people say to each other does not; below the answer no mention is needed."""
+    bob, scene = stage.scene.user("bob"), stage.scene
+    bob.say("f07 has failed again", GROUP)
+    bob.say("<@U0FIRSTFAULT> why did f07 fail?", GROUP)
+    answer = scene.in_full("f07", GROUP)
+    scene.user("alice").reply(answer, 'did anybody see "hyperons"?')
+    assert "hyperons" in scene.in_thread(answer, "hyperons").all_text
+    assert [one.ts for one in scene.slack.snapshot().messages(GROUP) if one.by_app and not one.is_reply] == [answer.ts]
 
 
 @row(46)
@@ -205,8 +243,10 @@ def scopes_are_used(stage: Stage) -> None:
 
 @row(54)
 def readable_on_a_phone(stage: Stage) -> None:
-    """A PDF and a picture; native charts are left open (docs/LOG.md), the picture stands on every workspace."""
-    assert {"pdf", "png"} <= set(uploaded(stage, stage.answer))
+    """A PDF; Slack's own charts and table, in place of which a workspace that has none is shown the picture."""
+    assert "pdf" in uploaded(stage, stage.answer)
+    charts = stage.scene.in_thread(stage.answer, "in numbers")
+    assert {"data_visualization", "data_table"} <= {block["type"] for block in charts.blocks}
     now = stage.scene.slack.snapshot()
     (sheets,) = [file for file in now.files if file.name == "f01.pdf" and stage.answer.channel in str(file.shares)]
     assert (sheets.data or b"").startswith(b"%PDF-")

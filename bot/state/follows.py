@@ -1,0 +1,84 @@
+"""Channels that asked in Slack to be told of jobs that fail: who asked for it, and since when."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.state.database import Database, Row
+from bot.state.runs import Run, Trigger
+from bot.state.values import Clock, Status, moment_of, new_id
+
+POSTS = "follow_posts"
+SCHEMA = f"""
+CREATE TABLE follows (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, team TEXT NOT NULL, channel TEXT NOT NULL,
+    asked_by TEXT NOT NULL, asked_at TEXT NOT NULL, UNIQUE (team, channel)
+);
+CREATE TABLE {POSTS} (
+    run TEXT NOT NULL REFERENCES follows (id) ON DELETE CASCADE, kind TEXT NOT NULL, token TEXT NOT NULL,
+    ts TEXT, intended_at TEXT NOT NULL, mine_until TEXT NOT NULL, PRIMARY KEY (run, kind)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """One channel that is told of every job that fails in the jobs folder."""
+
+    id: str
+    team: str
+    channel: str
+    asked_by: str
+    asked_at: datetime
+
+    def as_run(self) -> Run:
+        """The follow as what a post belongs to."""
+        return Run(
+            self.id, "the jobs folder", self.team, self.channel, self.asked_by, self.asked_at, Trigger.FOLLOW,
+            Status.RUNNING, "",
+        )  # fmt: skip
+
+
+class Follows:
+    """All of them."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def add(self, team: str, channel: str, user: str) -> tuple[Follow, bool]:
+        """The follow of this channel, and whether it is a new one."""
+        with self._database.transaction():
+            found = self.of_channel(team, channel)
+            if found is not None:
+                return found, False
+            while self.get(follow_id := new_id("fo")) is not None:
+                pass
+            follow = Follow(follow_id, team, channel, user, self._clock())
+            self._database.execute(
+                "INSERT INTO follows (id, team, channel, asked_by, asked_at) VALUES (?, ?, ?, ?, ?)",
+                follow.id, team, channel, user, follow.asked_at,
+            )  # fmt: skip
+            return follow, True
+
+    def get(self, follow_id: str) -> Follow | None:
+        """The follow as it is now."""
+        return next(self._database.read(_follow, "SELECT * FROM follows WHERE id = ?", follow_id), None)
+
+    def of_channel(self, team: str, channel: str) -> Follow | None:
+        """That of this channel."""
+        sql = "SELECT * FROM follows WHERE team = ? AND channel = ?"
+        return next(self._database.read(_follow, sql, team, channel), None)
+
+    def all(self) -> tuple[Follow, ...]:
+        """Every channel that is told, the oldest first."""
+        return tuple(self._database.read(_follow, "SELECT * FROM follows ORDER BY seq"))
+
+    def end(self, follow_id: str) -> bool:
+        """The channel is told no more, and what was noted for it is dropped; False when it was not told before."""
+        with self._database.transaction():
+            self._database.execute("DELETE FROM followed WHERE follower = ?", follow_id)
+            return self._database.execute("DELETE FROM follows WHERE id = ?", follow_id) == 1
+
+
+def _follow(row: Row) -> Follow:
+    return Follow(row["id"], row["team"], row["channel"], row["asked_by"], moment_of(row["asked_at"]))
