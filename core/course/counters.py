@@ -136,7 +136,8 @@ def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
     before, behind = last.string[: last.start()], last.string[last.end() :]
     word = _BEFORE.search(before)
     counted = _COUNTED.match(behind) is not None
-    if _UNIT.match(behind) or (word and _MEASURES.fullmatch(word[1]) and not counted):
+    measures = word is not None and any(map(_MEASURES.fullmatch, (word[1], word[1].rpartition("_")[2])))
+    if _UNIT.match(behind) or (measures and not counted):
         return 0
     total = _TOTAL.match(behind)
     if word and word[1].lower().startswith("epoch"):  # counts only where nothing counts within it

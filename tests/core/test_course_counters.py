@@ -26,6 +26,7 @@ ROUNDS = 12
         ("I,3,24.707,step,{ten},2.51,0.2497", 110, None),
         ("hit rate 0.910 after {ten} minibatches", 110, None),
         ("batch_idx={n} train_loss=0.0837 wait=0.01s", 11, None),
+        ("batch n={n} loss=51.705 cached_samples={ten}", 11, None),
     ],
 )
 def test_what_rises_steadily_counts_iterations(says: str, last: int, total: int | None) -> None:
