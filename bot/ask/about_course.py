@@ -21,7 +21,7 @@ from core.model import EventEvidence, Role, Scope, Stage
 
 SECOND = 1_000_000
 _NO_CLOCK = "No line of these logs has a clock, so they do not tell when."
-FEW_MORE = 2  # times the distance of printed iterations: an error beyond is about another count
+UNPRINTED = 100  # iterations between two lines of progress, as Megatron's default --log-interval has it
 _ORDER = ("order", "sequence", "timeline", "happen")
 _BETWEEN = ("between", "notic", "detect", "react", "elaps")
 _NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a message names the iteration it is about
@@ -227,9 +227,7 @@ def _of_errors(subject: Subject) -> list[str]:
     last = subject.parsed.iterations.last
     found = seek(subject.parsed, [_NAMED], "a failure in an iteration", latest=True)
     named = [int(match[1]) for line in found.lines if (match := _NAMED.search(line.text.encode()))]
-    course = subject.parsed.iterations.course
-    every = int(np.diff(course.numbers).max()) if len(course) > 1 else 1
-    named = [number for number in named if last is not None and last < number <= last + FEW_MORE * every]
+    named = [number for number in named if last is not None and last < number <= last + UNPRINTED]
     if not named:
         return []
     who = wording.names(dict.fromkeys(filter(None, found.who)), 4, 80)
