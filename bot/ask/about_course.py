@@ -1,5 +1,7 @@
 """Answers about time: when it began, how long it hung and ran, how far it came, who fell silent first."""
 
+import re
+
 import numpy as np
 
 from bot.ask.about_fate import ending
@@ -11,6 +13,7 @@ from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
+from core.answer.search import seek
 from core.course.wall import moment
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
@@ -18,8 +21,14 @@ from core.model import EventEvidence, Role, Scope, Stage
 
 SECOND = 1_000_000
 _NO_CLOCK = "No line of these logs has a clock, so they do not tell when."
+UNPRINTED = 100  # iterations between two lines of progress, as Megatron's default --log-interval has it
 _ORDER = ("order", "sequence", "timeline", "happen")
 _BETWEEN = ("between", "notic", "detect", "react", "elaps")
+_NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a message names the iteration it is about
+    rb"\b(?:fail(?:ed|ure)|error|crash(?:ed)?|abort(?:ed|ing)?)\b[^\n]{0,40}"
+    rb"\b(?:step|iteration|iter|update)[ =:#]{1,2}([0-9]{1,9})\b(?!\.[0-9])",  # "STEP 48298.0" is one of Slurm's
+    re.IGNORECASE,
+)
 _SILENT = ("silent", "quiet", "line", "log", "alive", "still", "longest", "wrote", "speak", "spoke")
 
 
@@ -158,7 +167,7 @@ def reached(subject: Subject, question: Question) -> Lines:
         )
         if iterations.total and question.says("remain", "left", "missing", "still"):
             share += f", {iterations.total - iterations.last:,} remain"
-        sentences.append(cited(f"It came to iteration {iterations.last:,}{share}.{stage}"))
+        sentences.append(cited(f"It came to iteration {iterations.last:,}{share}{_at_last(subject)}.{stage}"))
     if len(iterations.of_rank) > 1:
         few, most = min(iterations.of_rank.values()), max(iterations.of_rank.values())
         same = f"All {len(iterations.of_rank):,} ranks that count iterations came to {most:,}."
@@ -168,7 +177,7 @@ def reached(subject: Subject, question: Question) -> Lines:
                 same if few == most else f"Least far came {wording.ranks(behind)}: iteration {few:,}; others {most:,}."
             )
         )
-    return sentences
+    return [*sentences, *_of_errors(subject)]
 
 
 def order(subject: Subject, question: Question) -> Lines:
@@ -203,6 +212,27 @@ def _far(subject: Subject, name: str, ranks: tuple[int, ...]) -> str:
     unit = ranks[0] if name.startswith("Rank ") and ranks else None
     found = look.of_rank(subject.parsed, unit) if unit is not None else look.of_node(subject.parsed, name)
     return cited(f"{name} prints no iteration of its own. {found.says}")
+
+
+def _at_last(subject: Subject) -> str:
+    """The clock of the last complete iteration, behind a comma."""
+    iterations = subject.parsed.iterations
+    course = iterations.course
+    known = len(course) and int(course.numbers[-1]) == iterations.last
+    return f", complete at {clock(int(course.times[-1]))}" if known else ""
+
+
+def _of_errors(subject: Subject) -> list[str]:
+    """The iterations that errors name themselves and nobody printed as complete: most print only every few."""
+    last = subject.parsed.iterations.last
+    found = seek(subject.parsed, [_NAMED], "a failure in an iteration", latest=True)
+    named = [int(match[1]) for line in found.lines if (match := _NAMED.search(line.text.encode()))]
+    named = [number for number in named if last is not None and last < number <= last + UNPRINTED]
+    if not named:
+        return []
+    who = wording.names(dict.fromkeys(filter(None, found.who)), 4, 80)
+    of = f" ({who})" if who else ""
+    return [cited(f"By their own words errors came in iteration {max(named):,}{of}."), *quoted(found, 1)]
 
 
 def _ends(subject: Subject) -> tuple[int, int] | None:

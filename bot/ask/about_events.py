@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes
+from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, time_up
 from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
@@ -74,6 +74,8 @@ def ended(subject: Subject, question: Question) -> Lines:
         if lead := subject.leading:
             at = 0 if not by_exit_code(subject) else len(sentences)
             sentences.insert(at, cited(f"What ended it: {subject.told(lead)}", lead.id))
+    if question.says(*_ORDERED_BY):
+        sentences = [*_orders(subject), *sentences]
     if code is not None:
         return [*exit_code(subject, code), *sentences]
     if question.says("exit", "code"):
@@ -83,6 +85,15 @@ def ended(subject: Subject, question: Question) -> Lines:
     return [*sentences[:3], *([codes] if codes else []), whole]
 
 
+def _orders(subject: Subject) -> list[str]:
+    """Who gave the order to stop: a limit of time, a scheduler that says so."""
+    found = seek(subject.parsed, [_ORDERED], "an order to stop")
+    told = [cited(f"Of who ended it: {found.says}"), *quoted(found, 1)] if found.lines else []
+    return [*([up] if (up := time_up(subject)) else []), *told]
+
+
+_ORDERED_BY = ("who", "stop", "cancel", "limit")
+_ORDERED = re.compile(rb"\bcancel(?:l?ed|l?ing)\b|\btime limit\b|\bpreempt(?:ed|ing)\b", re.IGNORECASE)
 _KILLS = re.compile(
     r"kill|signal|sig(?:term|kill|segv|abrt|int)|exit|cancel|time limit|preempt|out of memory|oom|terminat|died|abort",
     re.IGNORECASE,

@@ -6,16 +6,19 @@ from signal import Signals
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
+from bot.text import wording
 from core.naming import natural
 
 _ASKED = re.compile(
     r"(?:\bexit(?:ed|s|ing)?|\bexit.?code|\bcode|\bstatus|\bended|\brc|退出码)[\s:=(]{0,3}(?:code|status|with|mit)?[\s:=(]{0,3}(-?[0-9]{1,3})\b",
     re.IGNORECASE,
 )
+TIMED_OUT = 124  # of timeout(1), GNU coreutils: "if the command times out [...] exit with status 124"
 _MEANS = {
     0: "the program ended without an error",
     1: "the program ended by its own error, in Python mostly an exception that nobody caught",
     2: "the program was called wrongly, or ended itself with this number",
+    TIMED_OUT: "the command `timeout` ended the program because its time was up",
     126: "the command was found and could not be run",
     127: "the command was not found",
 }
@@ -76,6 +79,15 @@ def exit_codes(subject: Subject, question: Question) -> str:
     chosen = {name: code for name, code in codes.items() if name in asked} or codes
     listed = [f"{name} {described(code)}" for name, code in chosen.items()]
     return cited(f"Exit codes by job.json: {', '.join(listed[:8])}.") if listed else ""
+
+
+def time_up(subject: Subject) -> str:
+    """That a limit of time ended it, where exit codes say so; empty where they do not."""
+    who = [name for name, code in codes_of(subject).items() if code == TIMED_OUT]
+    if not who:
+        return ""
+    of = f"{wording.names(who, 4, 60)} ended with exit code {TIMED_OUT}, that of the command `timeout`"
+    return cited(f"A limit of time ended it, which needs no person: {of}, which stops a program when its time is up.")
 
 
 def by_exit_code(subject: Subject) -> list[str]:

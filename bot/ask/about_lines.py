@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
 from bot.ask.about_nodes import no_such
+from bot.ask.fact import Fact
+from bot.ask.facts_errors import facts_of_places
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
@@ -106,6 +108,9 @@ def stacks(subject: Subject, question: Question) -> Lines:
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found
         whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
+        places = [line for fact in facts_of_places(subject) if _is_about(fact, ranks) for line in fact.told]
+        if places:
+            return [*places[:MAX_PLACES], cited(f"{none}; this is by tracebacks of the logs.")]
         return [cited(f"{none}. {whose} are in the logs:"), *quoted(own or found, 3)]
     return [cited(f"{none}, and no line holds one. py-spy dump on a hanging process would make one.")]
 
@@ -204,6 +209,11 @@ def _of_ranks(found: Found, ranks: list[int]) -> Found | None:
     kept = [at for at, who in enumerate(found.who) if any(f" {who}".endswith(f" rank {rank}") for rank in ranks)]
     lines, clock = tuple(found.lines[at] for at in kept), tuple(found.clock[at] for at in kept)
     return Found("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
+
+
+def _is_about(fact: Fact, ranks: list[int]) -> bool:
+    """Whether a fact is about one of some ranks, or all are asked for."""
+    return not ranks or bool(set(fact.ranks) & set(ranks))
 
 
 def _tellingly(evidence: Evidence) -> list[str]:

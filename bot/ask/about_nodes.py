@@ -6,6 +6,7 @@ from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
+from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
 from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope
@@ -165,4 +166,5 @@ def _logged_by(subject: Subject, event: EventEvidence) -> str:
     named = f" ({wording.names(sorted(event.nodes, key=natural), 6, 60)})" if len(event.nodes) > 3 else ""
     quote = subject.about.quote(event)
     said = f"“{quote}”" if quote else lower(event.says or event.because)
-    return f"{who}{named} logged {said} {wording.times(event.count)}: {wording.ROLE[event.role]}."
+    at = f", first at {clock(event.first_time)}" if event.first_time is not None else ""
+    return f"{who}{named} logged {said} {wording.times(event.count)}{at}: {wording.ROLE[event.role]}."

@@ -1,5 +1,6 @@
 """Answers about numbers that the logs carry: loss, gradient norm, pace, memory; at an iteration, or in their course."""
 
+import re
 from collections.abc import Sequence
 from math import isfinite
 
@@ -23,6 +24,16 @@ SLOWER, MOSTLY = (
 )  # times the usual that is slow, and share of slow ones from an onset on, as an eye sees it in a curve
 FEW = 5  # values whose mean stands for the end of a series
 _PACE = ("took", "take", "slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
+# A value that was one: "before it went nan", "last loss that was not nan"
+_FINITE = re.compile(
+    r"\b(?:was ?n['o]?t|were ?n['o]?t|is ?n['o]?t|non|before|until|instead of)\b.{0,40}\b(?:nan|inf)"
+    r"|\bbevor\b.{0,40}\bnan|\bvor (?:dem|der) nan"
+)
+_A_STEP = re.compile(  # the unit of a pace asks for it
+    r"\b(?:s|ms|secs?|seconds|time|sekunden|it|steps|iters)\s?(?:/|per|pro|each)\s?"
+    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b",
+    re.IGNORECASE,
+)
 _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
 
 
@@ -32,10 +43,11 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     if measure is not None:
         return _measure(subject, question, measure)
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
+    wanted = wanted or ("time" if asks_pace(question) else "")
     if wanted == "time":
         at = told(subject, question, of_series()[wanted]) if question.iterations else []
         return [*at[:2], *(_pace(subject, question) or [])]
-    if wanted and (question.ranks or question.nodes):
+    if wanted and (question.ranks or question.nodes or _asks_finite(question)):
         own = told(subject, question, of_series()[wanted])
         if own:
             return own
@@ -54,6 +66,16 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
     sentences += [cited(subject.told(sign), sign.id) for sign in signs[:2]]
     return [*sentences, *bad]
+
+
+def asks_pace(question: Question) -> bool:
+    """Whether it is asked for a pace by its unit: "s/step", "steps per second"."""
+    return _A_STEP.search(question.text) is not None
+
+
+def _asks_finite(question: Question) -> bool:
+    """Whether it is asked for values beside those that are none."""
+    return _FINITE.search(f"{question.text.casefold()}\n{question.plain}") is not None
 
 
 def _told(series: Series, question: Question) -> str:
@@ -113,7 +135,8 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
         end = float(np.mean(steps[-FEW:]))
         sentences.append(
             cited(
-                f"An iteration took {duration(pace.step)} by the clock (median), the last {FEW} {duration(end)} each; "
+                f"An iteration took {duration(pace.step)} by the clock (median), the first {FEW} "
+                f"{duration(float(np.mean(steps[:FEW])))} each, the last {FEW} {duration(end)} each; "
                 f"the longest pause between two was {duration(pace.longest)}."
             )
         )

@@ -2,7 +2,7 @@
 
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
-from bot.ask.savings import INTERVAL, LOADED, Savings, savings
+from bot.ask.savings import BEGUN, INTERVAL, LOADED, Savings, savings
 from bot.ask.subject import Subject
 from bot.note.claim import ClaimUse
 from bot.text import wording
@@ -89,6 +89,10 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(says), *lines]
     if lines:
         return [cited(f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"), *lines]
+    begun = seek(parsed, [BEGUN], "a saving that began", latest=True)
+    if begun.lines:
+        says = f"No line calls a checkpoint complete; lines tell only that a saving began.{reached}{planned}"
+        return [cited(says), *quoted(begun, 3)]
     again = ""
     if last is not None and parsed.job.manifest.total_iterations != last:
         again = f" Unless one was loaded, all {wording.counted(last, 'iteration')} are lost."

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files as package_files
 
 from bot.ask.about_events import behind, piece_lines, said_in_evidence
+from bot.ask.about_exits import time_up
 from bot.ask.about_lines import find
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
@@ -39,6 +40,9 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     if topic is None or topic is topics()["error"]:
         sentences = _words(subject, question) or (_errors(subject, question) if topic else None)
         return sentences or _term_denied(subject, question)
+    if topic is topics()["interrupted"] and (up := time_up(subject)):
+        found = _sought(subject, question, topic)
+        return [up, cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}"), *quoted(found, 2)]
     sentences = _together(subject, question)
     if sentences:
         return sentences

@@ -14,7 +14,7 @@ _HEDGE = {Confidence.ESTABLISHED: "", Confidence.SUPPORTED: "Likely: ", Confiden
 _SIDE = {
     "machine": "the machine, not your code",
     "link": "the network, not your code",
-    "code": "the program, its data or its settings, not the hardware",
+    "code": "the program, its data or its settings (its config), not the hardware",
     "means": "neither code nor hardware, but what the job was given (storage, memory, permissions, files or settings)",
 }
 _OF_CATEGORY = {

@@ -3,13 +3,14 @@
 A model may choose what is answered; every word of the answer is code's, or stands in a log line that is quoted.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.ask.about_lines import find, in_evidence
 from bot.ask.about_measures import measure_of
-from bot.ask.about_numbers import NOT_LOGGED
+from bot.ask.about_numbers import NOT_LOGGED, asks_pace
 from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
@@ -49,6 +50,8 @@ _BESIDE_NUMBERS = (
     "numbers", "harmless", "restart", "changed", "blame", "presence", "compare", "explain", "sure", "next", "find",
     "verdict", "before", "missing", "setup", "read", "began", "reached", "lost", "restart", "changed",
 )  # fmt: skip
+# "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
+_EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
     "last",
@@ -57,6 +60,7 @@ _OF_ANYBODY = (
     "presence",
     "find",
 )  # intents that any question with a node's name looks like
+_OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 _UNITS = ("rank", "node", "machine", "host", "worker", "gpu", "process", "pod")
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
@@ -169,11 +173,17 @@ def _wanted(
         yield asked, whole
     if several:
         yield from sure
+    if guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain):
+        yield asked, "blame"
+    if asks_pace(asked) and whole != "numbers":
+        yield asked, "numbers"
     if not several and whole not in _BESIDE_NUMBERS and measure_of(asked) is not None:
         yield asked, "numbers"
         return
     for guess in _meant(asked, guesses):
         yield asked, guess.intent
+    if whole in _OF_UNITS and asked.says("doing", "busy"):
+        yield asked, "stacks"
 
 
 def _of_named(asked: Question, intent: str) -> str:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from bot.ask.about_measures import number_of, value_at
+from bot.ask.arguments import apart_line
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
@@ -11,14 +13,16 @@ from bot.ask.pick import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
-from bot.ask.wanted import Wanted, holds, wanted, yes_or_no
+from bot.ask.wanted import Wanted, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
+_NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
 BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
+_OF_NUMBERS = ("numbers", "count")
 _HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
 _WHOLE = ("before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair")  # need nothing beside
 _GENERIC = (
@@ -48,8 +52,12 @@ def completed(subject: Subject, question: Question, told: Lines, intents: Sequen
     lead = [stands] if stands else []
     if not lead and any(intent in _GENERIC for intent in intents):
         instead = instead or picker.better(told)[:1]
+    if not any(intent in _OF_NUMBERS for intent in intents):
+        lead += [*value_at(subject, question), *number_of(subject, question)]
     first = [*lead, *_lines(instead), *told[:1], *_names(subject, told, intents), *told[1:2], *_lines(beside)]
     lines = list(dict.fromkeys([*first, *told[1:]]))[:MAX_ANSWER_LINES]
+    if wants_data(question) and not holds(subject, Wanted.FILE, lines):
+        lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
 
 
@@ -79,6 +87,8 @@ def _names(subject: Subject, told: Lines, intents: Sequence[str]) -> list[str]:
     lead = subject.leading
     if lead is None or not any(intent in _NEED_CAUSES for intent in intents):
         return []
+    if (suspects := subject.diagnosis.nodes[:1]) and (apart := apart_line(subject, suspects[0].node)):
+        return [apart]
     if _NAN.search(f"{lead.says} {lead.template}"):
         return [line for fact in facts_of_optimizer(subject) for line in fact.told if line not in told][:1]
     names = named_in(lead) if any(intent in _NEED_NAMES for intent in intents) else ()

@@ -54,7 +54,7 @@ def facts_of_errors(subject: Subject) -> Iterator[Fact]:
             yield Fact(says, (event.id,), topic="typo what flag name should be called then correct fix")
         yield from _said(event)
         yield from _process(event)
-    yield from _stood(subject)
+    yield from facts_of_places(subject)
     yield from _opened(subject)
 
 
@@ -82,9 +82,17 @@ def _process(event: EventEvidence) -> Iterator[Fact]:
             return
 
 
-def _stood(subject: Subject) -> Iterator[Fact]:
-    """Where in the program the leading error came: the innermost place that is no library's."""
-    lead = subject.leading
+def facts_of_places(subject: Subject) -> Iterator[Fact]:
+    """Where in the program the leading error came: the innermost place of no library; then where the suspect was."""
+    yield from _stood_at(subject, subject.leading)
+    first = [suspect.node for suspect in subject.diagnosis.nodes[:1]]
+    own = [event for event in subject.diagnosis.events if event.role is Role.ROOT and list(event.nodes) == first]
+    if own and own[0] is not subject.leading:  # what the suspect itself said beside what leads
+        yield from _stood_at(subject, own[0])
+
+
+def _stood_at(subject: Subject, lead: EventEvidence | None) -> Iterator[Fact]:
+    """Where the ranks of an event were."""
     if lead is None or not lead.lines:
         return
     first = lead.lines[0]
@@ -98,7 +106,8 @@ def _stood(subject: Subject) -> Iterator[Fact]:
     after = [one for one in own if one[0].line > current] or own  # of several threads the one that crashed
     line, match = after[0] if fatal else own[-1]
     who = subject.about.capital(subject.about.who(lead))
-    says = f"{who} was in {harmless(match[3], 60)} ({harmless(match[1], 120)}, line {match[2]}) at {lead.id}."
+    verb = "were" if len(lead.ranks or lead.nodes) > 1 else "was"
+    says = f"{who} {verb} in {harmless(match[3], 60)} ({harmless(match[1], 120)}, line {match[2]}) at {lead.id}."
     topic = "what was executing doing running when crashed segfaulted where in the code function line stack traceback"
     yield Fact(says, (lead.id,), topic, lead.nodes, lead.ranks, tuple(raw([line])))
 

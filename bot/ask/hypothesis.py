@@ -14,6 +14,7 @@ SAME = 0.5  # share of the weight of what is proposed that the fault must hold t
 _PROPOSES = re.compile(
     r"\b(?:problem|cause|reason|culprit|to blame|at fault|guilty|the issue|what (?:killed|broke|crashed|stopped)|"
     r"believe that|trust that|is (?:that|this) (?:it|right|true|correct)|related|looks like|because of)\b"
+    r"|(?:^|[,;:.] )(?:\w{1,30} ){1,2}(?:broken|dead|faulty|bad|flaky)\??$|\bso\b.{1,40}\b(?:died|crashed|failed)\??$"
 )
 _REMEDY = re.compile(
     r"\b(?:would|will|does|do|could|can|should|if)\b.{0,80}\b(?:longer|higher|bigger|larger|more|raise|raising|increase|"

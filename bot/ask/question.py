@@ -16,7 +16,9 @@ _RANKS = re.compile(
     r"(?:\s{0,3}(?:,|and|or|und|oder|vs\.?|to|-|和|与)\s{0,3}(?:rank\s{0,3})?#?([0-9]{1,6}))?",
     re.IGNORECASE,
 )
-_ITERATION = re.compile(r"(?:\b(?:iterations?|iters?|steps?|schritt)|迭代|步)\s{0,3}#?([0-9]{1,9})", re.IGNORECASE)
+_ITERATION = re.compile(
+    r"(?:\b(?:iterations?|iters?|steps?|updates?|schritt)|迭代|步)\s{0,3}#?([0-9]{1,9})", re.IGNORECASE
+)
 _JOB = re.compile(r"\b(?:job|run)\s{1,3}#?([A-Za-z0-9][\w.-]{0,80})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9][\w.-]{1,80}")
 _MENTION = re.compile(r"<[@!#][^>\s]{1,80}>")

@@ -18,10 +18,16 @@ INTERVAL = re.compile(rb"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|fr
 LOADED = re.compile(rb"(?:load|resum|restor)[^\n]{0,40}(?:checkpoint|ckpt)", re.IGNORECASE)
 _SAVED = re.compile(
     rb"\b(?:saved|wrote|written|stored|dumped)\b[^\n]{0,80}(?:checkpoint|ckpt|model|state|step|\.pt)"
-    rb"|(?:checkpoint|ckpt)[^\n]{0,80}\b(?:saved|wrote|written|completed?|stored|done)\b",
+    rb"|(?:checkpoint|ckpt)[^\n]{0,80}\b(?:saved|wrote|written|completed?|stored|done)\b"
+    rb"|\('[^'\n]{1,200}\.pth\.tar', "  # the list of timm/utils/checkpoint_saver.py, "Current checkpoints:"
+    rb"|\b(?:finished|completed|done) (?:saving|writing|storing|dumping|uploading)\b[^\n]{0,80}(?:checkpoint|ckpt)",
     re.IGNORECASE,
 )
-_WORDS = (b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done")  # one of them in each
+# One of them stands in each such line
+_WORDS = (b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar")
+BEGUN = re.compile(
+    rb"\b(?:saving|writing|storing|dumping)\b[^\n]{0,80}(?:checkpoint|ckpt|model|state)", re.IGNORECASE
+)  # of transformers that is all that is printed; whether it was finished, such a line does not tell
 _STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt)[-_ =/]{0,6}0{0,12}([0-9]{1,9})", re.IGNORECASE)
 
 

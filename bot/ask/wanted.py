@@ -49,14 +49,21 @@ _HOLDS = {
         r"(?<![A-Z0-9:.])[0-9][0-9.,]{0,15}(?![0-9]?:[0-9])|\b(?:once|none|no|all)\b", re.IGNORECASE
     ),
     Wanted.FILE: re.compile(
-        r"(?<![\w./])/[\w.-]{1,60}/[\w.-]|\b[\w-]{1,60}\.(?:jsonl?|parquet|tar|bin|idx|npy|txt|csv|h5|pt|ya?ml)\b"
+        r"(?<![\w./])/[\w.\[\]-]{1,60}/(?![\w./\[\]-]{0,200}\.(?:py|so|cpp|cc|cu|h)\b)[\w.\[]"
+        r"|\b[\w-]{1,60}\.(?:jsonl?|parquet|tar|bin|idx|npy|txt|csv|h5|pt|ya?ml)\b"
     ),
     Wanted.WHAT_NAME: re.compile(r"--[a-z]|[\"'“][\w.-]{2,60}[\"'”]|\b\w{1,40}_\w{1,40}\b"),
 }
+# Chats leave the verb out: "network broken?", "so gpu7 died?"
 _YES_NO = re.compile(
     r"(?:^|[,;:?.!-] |\b(?:so|and|but|or|then) )"
     r"(?:is|are|was|were|did|do|does|can|could|should|would|will|has|have|had)\b"
     r"|\b(?:right|correct|true|or not|yes or no)\??$"
+    r"|\b(?:broken|dead|down|faulty|guilty|flaky|full|stuck)$|\bso\b.{1,40}\b(?:died|crashed|failed)$"
+)
+_DATA = re.compile(
+    r"\b(?:which|what)\s(?:\w{1,20}\s){0,2}(?:data|image|input|audio|video|text|parquet|training|sample)\s?files?\b"
+    r"|\b(?:which|what)\s(?:shard|dataset|sample)s?\b"
 )
 
 
@@ -64,6 +71,11 @@ def wanted(question: Question) -> tuple[Wanted, ...]:
     """The kinds of value that a question asks for, in the order of their words; often none."""
     found = [(match.start(), kind) for kind, asks in _ASKS.items() if (match := asks.search(question.plain))]
     return tuple(kind for _, kind in sorted(found))
+
+
+def wants_data(question: Question) -> bool:
+    """Whether it asks for a file of data by name."""
+    return _DATA.search(f"{question.text.casefold()}\n{question.plain}") is not None
 
 
 def yes_or_no(question: Question) -> bool:

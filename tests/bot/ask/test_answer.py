@@ -90,7 +90,7 @@ def classifier() -> Classifier:
         ("explain E2", "explain", "slurmctld.log logged"),
         ("who approved this?", "approved", "Nobody"),
         ("which logs did you read", "read", "Read: 2 files, 228 lines"),
-        ("how far did it get", "reached", "It came to iteration 30 of 60 planned (50 %)."),
+        ("how far did it get", "reached", "It came to iteration 30 of 60 planned (50 %), complete at 13:45:27."),
         ("on which node is rank 5", "setup", "Rank 5 runs on gpu019, as local rank 1 of ranks 4-5."),
         ("can I ignore E3", "harmless", "No, do not ignore E3: it is a direct trace of the fault."),
         ("compare gpu018 and gpu019", "pair", "gpu018 wrote 31 messages"),
