@@ -129,10 +129,10 @@ def working(
 
 
 @contextmanager
-def alone(tmp_path: Path, behaviour: str = "", *, lease: timedelta = LEASE) -> Iterator[subprocess.Popen[str]]:
+def alone(tmp_path: Path, *behaviour: str) -> Iterator[subprocess.Popen[str]]:
     """A worker in a process of its own, on the state that ``shared_state`` opens."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.workers", str(tmp_path), behaviour, str(lease.total_seconds())],
+        [sys.executable, "-m", "tests.support.workers", str(tmp_path), *behaviour],
         cwd=ROOT,
         env=environment(tmp_path),
         stdout=subprocess.PIPE,
@@ -147,8 +147,8 @@ def alone(tmp_path: Path, behaviour: str = "", *, lease: timedelta = LEASE) -> I
         process.communicate()
 
 
-def shared_state(tmp_path: Path, lease: timedelta = LEASE) -> State:
-    return open_state(tmp_path / "state.db", lease=lease)
+def shared_state(tmp_path: Path) -> State:
+    return open_state(tmp_path / "state.db", lease=LEASE)
 
 
 def slack(tmp_path: Path) -> list[dict[str, str]]:
@@ -184,8 +184,8 @@ class _Slack(Recorder):
         self._state.posts.posted(run.id, "answer", known[0] if known else str(post.ts))
 
 
-def _main(tmp_path: Path, behaviour: str, lease: timedelta) -> None:
-    state = shared_state(tmp_path, lease)
+def _main(tmp_path: Path, behaviour: str = "") -> None:
+    state = shared_state(tmp_path)
     worker = Worker(
         state,
         _Slack(state, tmp_path, behaviour),
@@ -200,4 +200,4 @@ def _main(tmp_path: Path, behaviour: str, lease: timedelta) -> None:
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]), sys.argv[2], timedelta(seconds=float(sys.argv[3])))
+    _main(Path(sys.argv[1]), *sys.argv[2:])
