@@ -141,8 +141,7 @@ def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, ever
     """
     is_marked = bool(column.open or column.key)
     if reading.tells_rank:
-        is_label = everywhere and column.place == 0 and column.close.startswith((b">", b"|"))  # 3> step 31
-        return is_marked or is_label or not names[0].isdigit()
+        return is_marked or not names[0].isdigit()
     is_host_alone = all(name == said.node for name in names if (said := reading.read(name)) is not None)
     is_read_anyway = column.place == 0 and column.close == b":" and not is_marked and is_host_alone
     begins = column.place == 0 or is_marked
