@@ -5,6 +5,7 @@ from pathlib import Path
 
 from slack_sdk.socket_mode import SocketModeClient
 
+from bot.slack.connect import close_twice
 from slacksim import Slack
 
 
@@ -20,7 +21,7 @@ def hang_up(slack: Slack, client: SocketModeClient) -> None:
     """Close a client at once: by itself slack_sdk waits three seconds for a read and one for its queue to end."""
     client.auto_reconnect_enabled = False
     slack.drop_sockets()
-    closing = threading.Thread(target=client.close)
+    closing = threading.Thread(target=close_twice, args=(client.close,))
     closing.start()
     while closing.is_alive():
         client.message_queue.put("{}")

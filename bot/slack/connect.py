@@ -179,14 +179,14 @@ class Socket:
     def stop(self) -> None:
         """Disconnect."""
         self._stopping.set()
-        self._handler.close()  # type: ignore[no-untyped-call]  # as connect
+        close_twice(self._handler.close)
 
     def _watch(self) -> None:
         """Drop a connection at its first failed ping; slack_sdk then makes another."""
         while not self._stopping.wait(GLANCE):
             session = self._handler.client.current_session
             if session is not None and session.is_active() and session.consecutive_check_state_error_count:
-                session.disconnect()
+                close_twice(session.disconnect)
 
     def _hurry(self, text: str) -> None:
         """Slack is about to renew the connection: let slack_sdk leave the old one at once."""
@@ -197,6 +197,18 @@ class Socket:
 
     def _hear(self, _client: BaseSocketModeClient, _message: dict[str, object], _raw: str | None) -> None:
         self._heard = self._clock()
+
+
+def close_twice(close: Callable[[], None]) -> None:
+    """Close what slack_sdk may be closing in another thread at the same moment.
+
+    ``Connection.disconnect`` looks whether its socket is open before it waits for its locks, and then closes None; the
+    second call finds nothing open.
+    """
+    try:
+        close()
+    except AttributeError:
+        close()
 
 
 class Http:

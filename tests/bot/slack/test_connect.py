@@ -6,10 +6,11 @@ import socket
 import pytest
 from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.socket_mode.builtin.connection import Connection
 from waitress import wasyncore
 
 from benchmarks.support.patience import PATIENCE
-from bot.slack.connect import Http, SlackUnavailable, make_app, make_client, no_socket, who_am_i
+from bot.slack.connect import Http, SlackUnavailable, close_twice, make_app, make_client, no_socket, who_am_i
 from core.errors import BadSettings
 from slacksim import start
 
@@ -86,3 +87,30 @@ def test_a_limit_at_the_start_is_no_wrong_token() -> None:
             who_am_i(make_client(slack.workspace.app.bot_token, slack.api_url))
     assert "60 s" in told.value.message
     assert "Nothing is wrong with the token" in told.value.hint
+
+
+def test_a_socket_that_another_thread_closes_first_is_closed_without_an_error() -> None:
+    """Both saw it open; the one that waited for the lock finds nothing to close."""
+    ours, slacks = socket.socketpair()
+    with ours, slacks:
+        session = Connection(url="ws://127.0.0.1/", logger=logging.getLogger(__name__))
+        session.sock = ours  # type: ignore[assignment]  # it says ssl, and takes any
+        session.sock_send_lock = _ClosedMeanwhile(session)  # type: ignore[assignment]
+        with pytest.raises(AttributeError):
+            session.disconnect()
+        session.sock = ours  # type: ignore[assignment]
+        close_twice(session.disconnect)
+        assert not session.is_active()
+
+
+class _ClosedMeanwhile:
+    """A lock that somebody else held for as long as it took to close the socket."""
+
+    def __init__(self, session: Connection) -> None:
+        self._session = session
+
+    def __enter__(self) -> None:
+        self._session.sock = None
+
+    def __exit__(self, *_error: object) -> None:
+        pass
