@@ -45,10 +45,15 @@ WHOLE_PROGRAMS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole programs are slow. And the longest measurement comes first: last, it would keep one process busy alone."""
+    """Whole programs are slow, and get a second try. The longest measurement comes first: last, it would run alone.
+
+    The second try is for what the processes of a loaded machine do to each other; the summary names each test that
+    needed it, and its cause is to be found. What runs inside one process has one try: same input, same bytes.
+    """
     for item in items:
         if set(item.path.relative_to(item.config.rootpath).parts) & set(WHOLE_PROGRAMS):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.path.name != "test_growth.py")
 
 
