@@ -15,6 +15,7 @@ from core.course.iterations import Iterations, find_iterations
 from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
 from core.course.timings import Values, find_timings
+from core.course.zones import settle_zones
 from core.events.build import with_homes, with_nodes_as_ranks, with_ranks_as_nodes
 from core.events.column import Column
 from core.events.hold import hold
@@ -115,12 +116,14 @@ def parse_job(
         templates = recall_templates(counts, remember)
         table = reading.table(templates)
     telling = _telling(table.templates, remember)
-    table = settle_last_words(hold(table, telling, remember), remember)
     files = {file.name: file for file in job.logs}
-    nameless = len(table.ranks) > 1 and not (table.ranks_have_nodes or job.manifest.nodes)
-    if nameless or names_only_tasks(table):
-        homes = find_homes(table, files) or (told_homes(table, files) if nameless else {})
-        table, nameless = with_homes(table, homes) if homes else table, nameless and not homes
+    table = settle_zones(hold(table, telling, remember), files, remember)
+    table = settle_last_words(table, remember)
+    homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or job.manifest.node_ranks)
+    if homeless or names_only_tasks(table):
+        homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
+        table, homeless = with_homes(table, homes) if homes else table, homeless and not homes
+    nameless = homeless and not job.manifest.nodes
     table = with_ranks_as_nodes(table) if nameless else table
     table = with_homes(table, names) if (names := find_names(table, files)) else table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)

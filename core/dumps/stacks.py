@@ -67,7 +67,7 @@ _LABEL = re.compile(
 _PROCESS = re.compile(r"Process (?P<pid>\d+): ?(?P<command>.*)")
 _THREAD = re.compile(r'Thread (?P<id>\d+)(?: \([^")]*\))?(?:: "(?P<name>.*)")?$')  # py-spy
 _FAULT = re.compile(
-    r"(?P<current>Current thread|Thread) 0x[0-9a-fA-F]+(?: \[(?P<name>.*)\])? \(most recent call first\):"
+    r"(?:(?P<current>Current thread|Thread) 0x[0-9a-fA-F]+(?: \[(?P<name>.*)\])?|Stack) \(most recent call first\):"
 )
 _GDB = re.compile(r"Thread (?P<number>\d+) \(Thread 0x[0-9a-f]+ \(LWP (?P<id>\d+)\)(?: \"(?P<name>[^\"]*)\")?\):")
 _FRAME = re.compile(r"\s{1,6}(?P<function>\S.*?) \((?P<file>[^()]*?)(?::(?P<line>\d+))?\)$")

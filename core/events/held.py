@@ -48,6 +48,15 @@ class Settled:
     rows: NDArray[np.intp]
     time: NDArray[np.int64]
 
+    def over(self, other: "Settled | None") -> "Settled":
+        """Both; of a row that stands in both this one."""
+        if other is None:
+            return self
+        kept = ~np.isin(other.rows, self.rows)
+        rows, time = np.append(self.rows, other.rows[kept]), np.append(self.time, other.time[kept])
+        order = np.argsort(rows)
+        return Settled(rows[order], time[order])
+
     def put(self, rows: NDArray[np.intp], time: NDArray[np.int64]) -> NDArray[np.int64]:
         """The times of some rows with the settled ones among them."""
         places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)

@@ -128,19 +128,21 @@ class EventTable:
         if self.settled is None:
             return spoke
         voice, carried = self.voice[self.settled.rows], self._carried[self.settled.rows]
-        np.maximum.at(spoke.last, voice, self.settled.time)  # times were only ever raised
-        earliest = np.unique(voice[carried <= spoke.first[voice]])
-        spoke.first[earliest] = self._first_times(earliest)
+        np.maximum.at(spoke.last, voice, self.settled.time)
+        lowered = (carried == spoke.last[voice]) & (self.settled.time < carried)
+        changed = np.unique(voice[(carried <= spoke.first[voice]) | lowered | (self.settled.time < spoke.first[voice])])
+        spoke.first[changed], spoke.last[changed] = self._ends_of(changed)
         return spoke
 
-    def _first_times(self, voices: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """The first known time of each of these voices, in one pass over their files; NO_TIME where there is none."""
-        first = np.full(len(self.origins), np.iinfo(np.int64).max)
+    def _ends_of(self, voices: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First and last known time of each of these voices, in one pass over their files; NO_TIME where none is."""
+        first, last = np.full(len(self.origins), np.iinfo(np.int64).max), np.full(len(self.origins), NO_TIME, np.int64)
         for rows in self.each_row_of(voices.tolist()):
             time, voice = self.time[rows], self.voice[rows]
             np.minimum.at(first, voice[time >= 0], time[time >= 0])
+            np.maximum.at(last, voice[time >= 0], time[time >= 0])
         first[first == np.iinfo(np.int64).max] = NO_TIME
-        return first[voices]
+        return first[voices], last[voices]
 
     # --- rows -----------------------------------------------------------------------------------------------------
 

@@ -229,9 +229,9 @@ def _ends_by_manifest(parsed: Parsed) -> bool:
 
 
 def _is_cut_off(parsed: Parsed, order: int | None, failure: int | None) -> bool:
-    """Whether a job was cancelled, and neither a line nor job.json tells when: its logs may have ended long before."""
+    """Whether a job was ended, and neither a line nor job.json tells when: its logs may have ended long before."""
     untold = order is None and failure is None and end_by_logs(parsed.job.manifest, _first_line(parsed)) is None
-    return untold and parsed.job.status is Status.CANCELLED
+    return untold and parsed.job.status in (Status.CANCELLED, Status.FAILED)
 
 
 def _first_line(parsed: Parsed) -> int:

@@ -18,7 +18,6 @@ from core.model import Stage
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
 
-SLOWER_THAN_GOOD = 3.0  # times the step of the slowest good job: machines differ by less than two (docs/LOG.md)
 SHORTEST = 1 / 64  # of the longest value: a part that is shorter, or told as 0, may have any length below it
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
 LEAST_LOST = 1.0  # seconds in all: three steps of 90 ms that took twice as long are what a busy machine does
@@ -92,11 +91,14 @@ def uneven_slowdown(parsed: Parsed, course: Course, ratio: float = MIN_RATIO) ->
 
 
 def clocked_slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
-    """Steps that left their level for good by the clock, or that were longer than those of good jobs from the start."""
+    """Steps that left their level for good by the clock, or that were longer than those of good jobs from the start.
+
+    Machines that are well differ by less than two (docs/LOG.md), as levels of one job do.
+    """
     shift = find_shift(course.steps, ratio, coarse=course.is_coarse)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
         return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
-    if good is not None and good.step > 0 and pace.step >= SLOWER_THAN_GOOD * good.step:
+    if good is not None and good.step > 0 and pace.step >= ratio * good.step:
         return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
     return None
 

@@ -37,6 +37,7 @@ MAX_STAMP = 40  # bytes of a stamp before a label
 FAR = 15 * 60 * 1_000_000
 
 _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
+_ZONED = re.compile(rb"(?:Z|[+-][0-9]{2}:?[0-9]{2})\Z")
 _CLOCK = rb"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _ZONE = rb"(?:Z|[+-][0-9]{2}:?[0-9]{2}(?![0-9]))?"
 _TS = b"|".join(
@@ -288,6 +289,15 @@ def first_time(text: bytes, year: int) -> int:
         if kind == "num" and text.endswith(_MILLIS_KEY, 0, start) and (millis := _MILLIS.match(match[0])):
             return int(millis[0]) * 1000
     return bare
+
+
+def clock_form(text: bytes) -> str:
+    """How the first clock of a text is written: the name of its pattern, and whether it names its zone; "" without any."""
+    for match in _VARIABLE.finditer(text[:TIME_WINDOW]):
+        kind = match.lastgroup or ""
+        if kind in _READERS or (kind == "clock" and _read_bare(match[0]) != NO_TIME):
+            return f"{kind} zoned" if _ZONED.search(match[0]) else kind
+    return ""
 
 
 def _read_bare(clock: bytes) -> int:

@@ -16,7 +16,7 @@ from core.judge.ending import Ending
 from core.judge.slowdown import Slowdown
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS, few_of
+from core.shares import MAJORITY, MIN_RANKS, are_few, few_of
 
 OWN_PART = 0.7  # as sure as a stack dump: it tells where the time goes
 HINT, HINT_ROSE = 0.4, 2.0  # a part that doubled on one rank,
@@ -71,12 +71,6 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if not any(odd.weight == OWN_PART for name, odd in found.items() if name != LAG):
         found |= _add_up(parts, slow)
     return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
-
-
-def are_few(odd: Collection[int], everyone: Collection[int], home: Mapping[int, str]) -> bool:
-    """Whether these ranks are few of all, or all of one node of several."""
-    nodes, odd_nodes = {home.get(rank) for rank in everyone}, {home.get(rank) for rank in odd}
-    return len(odd) <= few_of(len(everyone)) or (len(odd_nodes) == 1 and len(nodes) >= MIN_RANKS)
 
 
 def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
@@ -203,7 +197,8 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
     else:
         scale = _scale(name, changes, slow)
         rose = {rank: (after - before) / scale for rank, (before, after) in changes.items()}
-        need, less_tells, does = SHARE * more, True, f"its {name} rose"
+        less_tells = not slow.than_good_jobs or WAITS.search(name) is not None  # what has no before may be no wait
+        need, does = SHARE * more, f"its {name} is longer" if slow.than_good_jobs else f"its {name} rose"
     middle = float(np.median(list(rose.values())))
     apart = {rank: value - middle for rank, value in rose.items()}
     odd = {rank for rank, value in apart.items() if abs(value) >= need}
@@ -247,7 +242,10 @@ def _signs(
         levels = f"from iteration {slow.iteration} on"
         if changes is not None:
             before, after = changes[own[0]]
+            others = [changes[rank][1] for rank in changes if rank not in odd.ranks]
             levels = f"{before:.3g} before iteration {slow.iteration}, {after:.3g} after"
+            if slow.than_good_jobs and others:
+                levels = f"{after:.3g}, that of the others {float(np.median(others)):.3g}"
         signs.append(
             Sign(
                 node,

@@ -20,7 +20,7 @@ from core.judge.ranks import last_rows, last_words
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS, few_of
+from core.shares import MAJORITY, MIN_RANKS, are_few
 
 LACKS = 0.4  # like a rank that is behind by an iteration
 CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to go on when it was ended
@@ -34,7 +34,7 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
         home: node of each rank.
     """
     unclear = ending.progressed is None and ending.stopped is not None  # never began, or no clock tells when
-    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or unclear):
+    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or ending.undated or unclear):
         return []
     late = _came_late(parsed, ending, home)
     lacking = late or _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
@@ -57,7 +57,7 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         for rank, time in reached.items()
         if rank in home and (time - middle - _lag_before(courses, rank)) / SECOND > usual
     )
-    if not late or len(late) > few_of(len(home)):
+    if not late or not are_few(late, home, home):
         return []
     signs = []
     for node in sorted({home[rank] for rank in late}):
@@ -102,7 +102,8 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         times = [of_rank.get(rank, 0) for rank in home]
         usual = int(np.bincount(times).argmax())
         few = [rank for rank in home if of_rank.get(rank, 0) < usual]
-        if few and usual and len(few) <= few_of(len(home)) and times.count(usual) > len(home) * MAJORITY:
+        few = few if are_few(few, home, home) else [rank for rank in few if rank in of_rank]  # others do other work
+        if few and usual and are_few(few, home, home) and times.count(usual) > len(home) * MAJORITY:
             lacking[event] = few
     told = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
     late = sorted({told[event] for event in _said_late(parsed, sorted(told), ending)})
@@ -133,7 +134,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     said = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
     usual, count = Counter(said.values()).most_common(1)[0]
     odd = sorted(rank for rank, words in said.items() if words != usual)
-    if count <= len(home) * MAJORITY or len(odd) > few_of(len(home)):
+    if count <= len(home) * MAJORITY or not are_few(odd, home, home):
         return []
     counts = _counts(table)
     odd = [rank for rank in odd if _is_elsewhere(table, last, rank, odd, until)]
@@ -219,7 +220,7 @@ def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     ended = {rank for rank, row in last_rows(parsed.table).items() if int(parsed.table.event[row]) in parsed.telling}
     answered = {rank for rank in home if last.get(rank, 0) >= ending.stopped - SECOND}
     silent = sorted(set(home) & set(last) - answered - ended)
-    if not silent or len(answered) <= len(home) * MAJORITY or len(silent) > few_of(len(home)):
+    if not silent or len(answered) <= len(home) * MAJORITY or not are_few(silent, home, home):
         return []
     signs = []
     for node in sorted({home[rank] for rank in silent}):

@@ -14,7 +14,7 @@ from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS, few_of
+from core.shares import MAJORITY, MIN_RANKS, are_few, few_of
 
 UNFINISHED = 0.4  # like what it lacks of its peers' last words (core.nodes.stall.LACKS), which is the same
 
@@ -30,7 +30,7 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
     signs, alone_signs = [], []
     for span in spans:
         few = sorted(span.open.keys() & home.keys())
-        if not few or len(few) > few_of(len(home)):
+        if not few or not are_few(few, home, home):
             continue
         most = Counter(span.begun.values()).most_common(1)[0][0]
         came = [rank for rank in home if span.begun.get(rank, 0) == most]
@@ -38,7 +38,8 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
         alone = len(span.ended) <= few_of(len(home))  # the end is told by few: it is their own work
         if len(came) <= len(home) * MAJORITY or any(span.begun[rank] != most for rank in few):
             continue
-        if len(ended) > len(home) * MAJORITY:
+        everyone_else = len(ended) + len(few) == len(home)  # also where half of them are: all of one node
+        if len(ended) > len(home) * MAJORITY or (everyone_else and ending.hung):
             signs += _signs(parsed, span, few, f"{len(ended)} of {len(home)} {parsed.table.speaker}s did", home)
         elif alone and ending.hung:
             rest = "all came so far, and only it had something left to do"
@@ -56,7 +57,9 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
     speaking = {rank for one in late for rank in one.ranks} & home.keys()
     told = {rank for one in candidates if one.role is Role.ROOT for rank in one.ranks}  # who is dead says no more
     few = sorted(home.keys() - speaking - told)
-    if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not 0 < len(few) <= few_of(len(home)):
+    if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not few:
+        return []
+    if not are_few(few, home, home):
         return []
     text = short(quote(late[0].text), 60)
     most = f"{len(speaking)} of {len(home)} {parsed.table.speaker}s went on to say such as \u201c{text}\u201d"
@@ -73,7 +76,7 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
 def _is_open_end(parsed: Parsed, ending: Ending) -> bool:
     """Whether the job may have stood still in the end: it did by its clock, or nobody tells how it ended."""
     untold = parsed.job.status in (Status.RUNNING, Status.UNKNOWN) and not ending.ordered and ending.failed is None
-    return ending.hung or ending.pausing or ending.vague or untold
+    return ending.hung or ending.pausing or ending.vague or ending.undated or untold
 
 
 def _signs(parsed: Parsed, span: Span, few: Sequence[int], rest: str, home: Mapping[int, str]) -> list[Sign]:

@@ -28,6 +28,7 @@ from core.version import reader_version
 Progress = Callable[[str, int, int], None]
 
 _DATE = re.compile(rb"\b20[0-9]{2}[-/][01][0-9][-/][0-3][0-9](?:[ T_-][0-9:.,]+(?:Z|[+-][0-9:]{4,5})?)?")
+_US_DATE = re.compile(rb"(?<![0-9/])[01][0-9]/[0-3][0-9]/(20[0-9]{2}) [0-9]{2}:")
 _CLOCK = re.compile(rb"(?<![0-9:.])(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?![0-9:])")
 _NUMBER = re.compile(r"[prw]\d{1,6}")
 _NO_YEAR = 1970
@@ -148,8 +149,9 @@ def _size(job: Job) -> int:
 
 def find_year(job: Job) -> int:
     """Year for clocks that have none: of the job's start, else of the first date in its logs."""
-    date = _first_date(job)
-    return int(date[:4]) if date else _NO_YEAR
+    if date := _first_date(job):
+        return int(date[:4])
+    return next((int(match[1]) for sample in _samples(job) if (match := _US_DATE.search(sample))), _NO_YEAR)
 
 
 def _find_start(job: Job) -> int:

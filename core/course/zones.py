@@ -1,0 +1,175 @@
+"""Clocks of several zones in one job: a logger that writes UTC beside c10d's local time, a scheduler's beside a container's.
+
+A file is written in the order of time, so where its clock falls back by a quarter of an hour and more another clock
+speaks; and a job cannot have been stopped before it began. Zones differ by whole hours, some by halves. The clock that
+most lines have is taken as the job's, and the lines of the others are told by it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.wall import HALF_HOUR
+from core.events.held import Settled
+from core.events.table import EventTable
+from core.events.text import read_rows
+from core.job import LogFile
+from core.logs.lines import FAR, NO_TIME, clock_form
+from core.logs.rows import TIMED
+from core.memory import Memory
+
+HOUR = 2 * HALF_HOUR
+FURTHEST = 26 * HOUR  # between the zones of the tz database: UTC-12 to UTC+14
+SLACK = 60_000_000  # microseconds by which lines of several buffers may stand in another order
+NEAR = 120_000_000  # microseconds: two clocks of half an hour's difference are believed when they fit so well
+AHEAD = 2 * HOUR  # from so far on a clock that goes on after a pause is one of another zone, if it is so
+FITS = 600_000_000  # microseconds at most behind whole hours: of pauses of any length one in six is
+MAX_JUMPS = 256  # of all files: a job of more has clocks that wander
+MAX_ROWS = 1 << 16  # rows of a stretch whose times are changed
+SAMPLES = 256  # rows by whose clocks it is told which one most lines have
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Rows of a file, in a row, by one clock; first, last: the times of its first and last timed row."""
+
+    file: int
+    rows: range
+    first: int
+    last: int
+    form: str = ""
+
+
+def settle_zones(table: EventTable, files: Mapping[str, LogFile], memory: Memory | None = None) -> EventTable:
+    """The table in which all clocks are of the zone that most lines have."""
+
+    def find() -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        return _shifted(table, files)
+
+    rows, time = memory.arrays("zones", find) if memory else find()
+    return replace(table, settled=Settled(rows, time)) if len(rows) else table
+
+
+def _shifted(table: EventTable, files: Mapping[str, LogFile]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    rows, times = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
+    for stretch, ahead in _ahead(table, files):
+        own = np.arange(stretch.rows.start, min(stretch.rows.stop, stretch.rows.start + MAX_ROWS))
+        time = table.time[own]
+        mine = (time >= stretch.first - FAR) & (time <= stretch.last + FAR) & (time != NO_TIME)
+        rows.append(own[mine])
+        times.append(time[mine] - ahead)
+    joined = np.concatenate(rows)
+    order = np.argsort(joined)
+    return joined[order], np.concatenate(times)[order]
+
+
+def _ahead(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[_Stretch, int]]:
+    """Stretches by another clock than that of most lines, and the microseconds that it is ahead of that one."""
+    stretches = _stretches(table)
+    if len(stretches) < 2 or not _are_apart(stretches):
+        return
+    usual, forms = _usual(table, files, stretches), _forms(table, files, stretches)
+    known = [replace(stretch, form=form) for stretch, form in zip(stretches, forms, strict=True)]
+    own = [stretch for stretch in known if stretch.form == usual]
+    if not own:
+        return
+    began, ended = min(stretch.first for stretch in own), max(stretch.last for stretch in own)
+    offsets = _offsets(known, usual)
+    for stretch in known:
+        if stretch.form in ("", usual):
+            continue
+        ahead = offsets.get(stretch.form)
+        if ahead is None and not any(other.file == stretch.file for other in own):
+            ahead = _apart(stretch, began, ended)
+        if ahead and _is_nearer(stretch, ahead, began, ended):
+            yield stretch, ahead
+
+
+def _stretches(table: EventTable) -> list[_Stretch]:
+    """What each file says by one clock, as far as rows are held; none where clocks jump too often."""
+    if table.held is None:
+        return []
+    timed = table.held.marks & TIMED != 0
+    rows, times = table.held.rows[timed], table.held.time[timed]
+    rows, times = rows[times != NO_TIME], times[times != NO_TIME]
+    found = []
+    file = table.file[rows]
+    new = (np.diff(file) != 0) | (np.abs(np.diff(times)) >= FAR - SLACK)
+    starts = np.flatnonzero(np.append([True], new)) if len(rows) else np.zeros(0, np.intp)
+    if len(starts) > MAX_JUMPS + len(table.files):
+        return []
+    for at, to in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
+        whole = table.rows_of_file(int(file[at]))
+        stop = int(rows[to]) if to < len(rows) and file[to] == file[at] else whole.stop
+        found.append(_Stretch(int(file[at]), range(int(rows[at]), stop), int(times[at]), int(times[to - 1])))
+    return found
+
+
+def _are_apart(stretches: Sequence[_Stretch]) -> bool:
+    """Whether any two of them are a quarter of an hour apart at all."""
+    return any(abs(one.first - stretches[0].first) >= FAR - SLACK for one in stretches)
+
+
+def _forms(table: EventTable, files: Mapping[str, LogFile], stretches: Sequence[_Stretch]) -> list[str]:
+    """How the first row of each writes its clock."""
+    texts = read_rows(files, table, [stretch.rows.start for stretch in stretches])
+    return [clock_form(texts.get(stretch.rows.start, "").encode()) for stretch in stretches]
+
+
+def _usual(table: EventTable, files: Mapping[str, LogFile], stretches: Sequence[_Stretch]) -> str:
+    """How most lines write their clock: of rows that are evenly spread over all of them."""
+    rows = np.concatenate([np.arange(stretch.rows.start, stretch.rows.stop) for stretch in stretches])
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, SAMPLES).astype(np.intp))]
+    texts = read_rows(files, table, rows[table.timed[rows]])
+    counts = Counter(form for text in texts.values() if (form := clock_form(text.encode())))
+    return max(counts, key=lambda form: (counts[form], form), default="")
+
+
+def _offsets(stretches: Sequence[_Stretch], usual: str) -> dict[str, int]:
+    """How far each clock is ahead of the usual one, by neighbours in a file: where time falls back, else where it leaps."""
+    back: dict[str, Counter[int]] = {}
+    leaps: dict[str, Counter[int]] = {}
+    for above, below in zip(stretches, stretches[1:], strict=False):
+        if above.file != below.file or (above.form == usual) == (below.form == usual):
+            continue
+        other = below if above.form == usual else above
+        passed = below.first - above.last
+        if passed < 0:
+            ahead = _zone(-passed)
+            found = back.setdefault(other.form, Counter())
+        else:
+            ahead = passed // HOUR * HOUR if passed >= AHEAD - SLACK and passed % HOUR <= FITS else 0
+            found = leaps.setdefault(other.form, Counter())
+        if ahead and other.form:
+            found[ahead if (other is above) == (passed < 0) else -ahead] += 1
+    chosen = {form: counts for form, counts in leaps.items() if len(counts) == 1} | back
+    return {form: max(counts, key=lambda ahead: (counts[ahead], -abs(ahead))) for form, counts in chosen.items() if counts}
+
+
+def _zone(fell: int) -> int:
+    """The difference of two zones of which one clock is so many microseconds before the other, though it comes later."""
+    halves = -(-(fell - SLACK) // HALF_HOUR) * HALF_HOUR
+    whole = -(-(fell - SLACK) // HOUR) * HOUR
+    chosen = halves if halves - fell <= NEAR else whole
+    return chosen if 0 < chosen <= FURTHEST else 0
+
+
+def _apart(stretch: _Stretch, began: int, ended: int) -> int:
+    """How far a file of its own is ahead: one that ends before the job began, or begins hours after it ended."""
+    if stretch.last < began - FAR:
+        return -_zone(ended - stretch.last)
+    leap = stretch.first - ended
+    return leap // HOUR * HOUR if leap >= AHEAD - SLACK and leap % HOUR <= FITS and leap <= FURTHEST else 0
+
+
+def _is_nearer(stretch: _Stretch, ahead: int, began: int, ended: int) -> bool:
+    """Whether what it tells comes nearer to the job by that, and not before it."""
+
+    def away(shift: int) -> int:
+        return max(0, began - (stretch.last - shift), (stretch.first - shift) - ended)
+
+    return away(ahead) < away(0)
