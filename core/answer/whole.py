@@ -33,12 +33,12 @@ def without_numbers(found: Findings) -> Verdict | None:
     broken = found.broken
     if broken is None or apart_by_numbers(found) or any(not is_stop(one) and one.fact.known for one in found.roots):
         return None
-    name, iteration = broken.name, broken.iteration
+    name, since = broken.name, f"from iteration {broken.iteration} on" if broken.iteration >= 0 else "in the end"
     text = read_rows(found.parsed.files, found.parsed.table, [broken.row]).get(broken.row, "")
     return Verdict(
         Scope.JOB,
         confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
-        f"No {found.unit} is special: {name} is nan from iteration {iteration} on, and nothing was learned since.",
+        f"No {found.unit} is special: {name} is nan {since}, and nothing was learned since.",
         (f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",),
         (),
         ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),

@@ -1,6 +1,7 @@
 """A number that training prints and that is no number any more, until the end: nothing has been learned since."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,12 +18,13 @@ MOST_LINES = 2_000  # the last ones of each speaker: where it began, if that is 
 MOST_VOICES = 4  # those that tell most; all compute the same loss
 BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
 MIN_WELL = 2  # ranks that are well; of two that differ, either may be the odd one
+_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
 _BROKEN = re.compile(r"([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?nan\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A number by its name, the first iteration from which on it is nan, and the row that says so.
+    """A number by its name, the first iteration from which on it is nan (-1: nobody tells), and the row that says so.
 
     first: the ranks that printed it as nan in an iteration in which all others still printed a number; of all ranks
     that print it none, and of ranks that nobody tells apart none.
@@ -50,7 +52,49 @@ def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Ite
             if last_well >= 0:
                 found.append(Broken(name, numbers[last_well + 1], rows[last_well + 1]))
     broken = min(found, key=lambda one: (one.iteration, one.name), default=None)
-    return broken and _with_the_first(broken, table, files, iterations)
+    if broken is not None:
+        return _with_the_first(broken, table, files, iterations)
+    return _in_other_lines(table, iterations)
+
+
+def _in_other_lines(table: EventTable, iterations: Iterations) -> Broken | None:
+    """The same of lines that count no iterations, such as ``{'loss': 'nan'}`` beside a bar: nan makes a message of them.
+
+    Of a speaker who told a number there before, or whose peers do so while it tells none.
+    """
+    events = {
+        event: names
+        for event, template in enumerate(table.templates)
+        if not template.block and (names := {match[1] for match in _BROKEN.finditer(template.sample)})
+    }
+    forms: dict[str, list[int]] = defaultdict(list)
+    for event, template in enumerate(table.templates):
+        forms[_NAN.sub("<NUM>", template.sample)].append(event)
+    found = []
+    for event, names in events.items():
+        twins = [twin for twin in forms[_NAN.sub("<NUM>", table.templates[event].sample)] if twin not in events]
+        rows = table.rows_of([event, *twins])
+        own = rows.get(event, np.zeros(0, np.intp))[:MOST_LINES]
+        others = np.sort(np.concatenate([np.zeros(0, np.intp), *(rows[twin] for twin in twins if twin in rows)]))
+        if len(own) < MIN_TIMES or not len(others):
+            continue
+        well = others[np.isin(table.voice[others], table.voice[own])]
+        if (well > own[0]).any():
+            continue
+        odd, rest = set(table.rank[own].tolist()), set(table.rank[others].tolist()) - {-1}
+        alone = not len(well) and -1 not in odd and len(rest) >= MIN_WELL and len(odd) <= few_of(len(odd | rest))
+        row = int(own[0])
+        iteration = _iteration_of(row, iterations)
+        if len(well) or (alone and iteration >= 0):
+            found.append(Broken(min(names), iteration, row, tuple(sorted(odd)) if alone else ()))
+    return min(found, key=lambda broken: (broken.iteration, broken.name), default=None)
+
+
+def _iteration_of(row: int, iterations: Iterations) -> int:
+    """The iteration that a row tells itself, else the one after the last that was told before; -1 where none was."""
+    at = np.flatnonzero(iterations.marks == row)
+    before = int(iterations.of_row[row])
+    return int(iterations.numbers[at[0]]) if len(at) else before + 1 if before >= 0 else -1
 
 
 def _with_the_first(broken: Broken, table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> Broken:

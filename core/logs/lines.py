@@ -174,7 +174,7 @@ def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
 
 _TASK = re.compile(rb" {0,6}[0-9]{1,6}: ")
 _TAGS = re.compile(
-    rb"\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>: ?"
+    rb"\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>:(?: (?! ))?"
     rb"|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) "
     rb"|[A-Za-z0-9][A-Za-z0-9_.-]*:[0-9]+:[0-9]+ \[[0-9]+\] "
 )

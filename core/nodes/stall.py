@@ -107,7 +107,10 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
             lacking[event] = few
     told = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
     late = sorted({told[event] for event in _said_late(parsed, sorted(told), ending)})
-    rows = {event: int(said[-1]) for event, said in table.rows_of(late).items()}
+    rows = {
+        event: int(own[-1] if len(own := said[~np.isin(table.rank[said], lacking[event])]) else said[-1])
+        for event, said in table.rows_of(late).items()
+    }
     texts = read_rows(parsed.files, table, sorted(rows.values())) if rows else {}
     signs = []
     for event in late:

@@ -169,11 +169,15 @@ def _nccl_end(colon: int) -> int:
 
 @compiled
 def _bracket_end(at: int) -> int:
-    """``[default3]:``, ``[rank3]: `` and ``[1,3]<stdout>: ``; a blank behind the last two belongs to them."""
+    """``[default3]:``, ``[rank3]: `` and ``[1,3]<stdout>: ``; a blank behind the last two belongs to them.
+
+    mpirun writes none: two behind its label are how the line is indented.
+    """
     if _starts(at + 1, _DEFAULT, 7):
         return _colon_end(_closed(at + 8))
-    end = _colon_end(_closed(at + 5) if _starts(at + 1, _RANK, 4) else _stream_end(at))
-    return end + (end > 0 and byte(end) == _BLANK)
+    of_rank = _starts(at + 1, _RANK, 4)
+    end = _colon_end(_closed(at + 5) if of_rank else _stream_end(at))
+    return end + (end > 0 and byte(end) == _BLANK and (of_rank or byte(end + 1) != _BLANK))
 
 
 @compiled
