@@ -96,10 +96,12 @@ def _stretches(table: EventTable) -> list[_Stretch]:
     timed = table.held.marks & TIMED != 0
     rows, times = table.held.rows[timed], table.held.time[timed]
     rows, times = rows[times != NO_TIME], times[times != NO_TIME]
+    if not len(rows):
+        return []
     found = []
     file = table.file[rows]
     new = (np.diff(file) != 0) | (np.abs(np.diff(times)) >= FAR - SLACK)
-    starts = np.flatnonzero(np.append([True], new)) if len(rows) else np.zeros(0, np.intp)
+    starts = np.flatnonzero(np.append([True], new))
     if len(starts) > MAX_JUMPS + len(table.files):
         return []
     for at, to in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
