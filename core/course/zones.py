@@ -149,7 +149,9 @@ def _offsets(stretches: Sequence[_Stretch], usual: str) -> dict[str, int]:
         if ahead and other.form:
             found[ahead if (other is above) == (passed < 0) else -ahead] += 1
     chosen = {form: counts for form, counts in leaps.items() if len(counts) == 1} | back
-    return {form: max(counts, key=lambda ahead: (counts[ahead], -abs(ahead))) for form, counts in chosen.items() if counts}
+    return {
+        form: max(counts, key=lambda ahead: (counts[ahead], -abs(ahead))) for form, counts in chosen.items() if counts
+    }
 
 
 def _zone(fell: int) -> int:

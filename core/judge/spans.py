@@ -86,7 +86,7 @@ def _said(parsed: Parsed) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[
     events, total = [], 0
     for event in np.argsort(heads, kind="stable").tolist():
         template = table.templates[event]
-        if event in marks or template.block or complains(template.sample):
+        if event in marks or event in parsed.telling or template.block or complains(template.sample):
             continue
         total += int(heads[event])
         if total > MOST_ROWS:

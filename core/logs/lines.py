@@ -20,7 +20,7 @@ spaces when the text was indented by two or more: that is how tracebacks are tol
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 NO_TIME = -1
@@ -161,13 +161,23 @@ def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
     lines = [(_LABEL if labelled else _STAMP).sub(b"", line, count=1) for line in whole]
     tasks = sum(_TASK.match(line) is not None for line in lines)
     names = Counter(match[1] for line in lines if (match := _HOST_LABEL.match(line)))
+    alike: Counter[bytes] = Counter()
+    for name, count in names.items():
+        alike[_DIGITS.sub(b"9", name)] += count
     known = set(known_hosts)
     hosts = sorted(
         name
         for name, count in names.items()
-        if name in known or (count * 20 >= len(lines) and count >= 5 and _HOSTLIKE.fullmatch(name))
+        if name in known or (_HOSTLIKE.fullmatch(name) and _are_hosts(name, count, alike, len(lines)))
     )
     return Format(task_labels=tasks * 3 >= len(lines) > 0, hosts=tuple(hosts), year=year, labelled=labelled)
+
+
+def _are_hosts(name: bytes, count: int, alike: Mapping[bytes, int], lines: int) -> bool:
+    """Whether a name stands before enough lines, or all do that differ from it in numbers only: gn01 to gn06."""
+    many = count * 20 >= lines and count >= MIN_OF_HOST
+    together = alike[_DIGITS.sub(b"9", name)]
+    return many or (together > count and together * 3 >= lines and together >= MIN_OF_HOST)
 
 
 # --- prefix -------------------------------------------------------------------------------------------------------
@@ -189,6 +199,8 @@ _LABEL = re.compile(rb"(?:(?P<stamp>[0-9][0-9T:.Z+ -]{0,%d}) )?(?P<label>\x1e[^\
 _HOST_LABEL = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_.-]*): ")
 _HOSTLIKE = re.compile(rb"localhost|(?=[^.]*[A-Za-z])(?=[^:]*[0-9])[A-Za-z0-9_.-]{2,64}|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 MAX_LABELS = 4
+MIN_OF_HOST = 5  # lines behind a name: of fewer it may be a word of a few messages
+_DIGITS = re.compile(rb"[0-9]+")
 
 
 def label_of(text: bytes) -> re.Match[bytes] | None:

@@ -36,7 +36,7 @@ _UNPACK = (".gz", ".zst", ".xz")
 
 # The kubelet's /var/log/pods/<namespace>_<pod>_<uid>/<container>/<restarts>.log, and the links of /var/log/containers.
 _POD_FOLDER = re.compile(
-    r"[a-z0-9-]+_(?P<pod>[a-z0-9.-]+)_(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})"
+    r"[a-z0-9-]+_(?P<pod>[a-z0-9.-]+)_(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{4,32})"
 )
 _POD_FILE = re.compile(r"(?P<pod>[a-z0-9.-]+)_[a-z0-9-]+_(?P<container>[a-z0-9-]+)-[0-9a-f]{64}")
 # submitit: <job>_<task>_log.out, of an array <job>_<place>_<task>_log.out

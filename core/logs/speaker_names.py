@@ -104,7 +104,9 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
         key: what stands before each of them, as in ``host=gpu-7``; empty when nothing does.
     """
     named = _ranks(names, _NAMED_RANK)
-    in_brackets = any(b"[" in name for name in names)  # trainer[3] counts; trainer[31539] is a process id, as syslog has it
+    in_brackets = any(
+        b"[" in name for name in names
+    )  # trainer[3] counts; trainer[31539] is a process id, as syslog has it
     if named and len(set(named)) == len(named) and (not in_brackets or _count_from_zero(named)):
         return Reading(_NAMED_RANK)
     if (not key or _RANK_KEY.fullmatch(key)) and _count_from_zero(_ranks(names, _RANK)):

@@ -23,7 +23,10 @@ _MASKED = "<IP>"
 _ADDRESS = re.compile(r"(?<![\w.])(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?![\w.])(?::(?P<port>\d{1,5}))?")
 # Where somebody is met: an address, or the name of a machine with a port. File and line look alike, and are the same on
 # all ranks.
-_PLACE = re.compile(_ADDRESS.pattern + r"|(?<![\w./:-])[A-Za-z][\w.-]{0,62}:\d{2,5}(?![\w.:])")
+_PLACE = re.compile(
+    _ADDRESS.pattern
+    + r"|(?<![\w./:-])(?![\w.-]{1,62}\.(?:cc?|cpp|h|py|go|rs|java|js):)[A-Za-z][\w.-]{0,62}:\d{2,5}(?![\w.:])"
+)
 _CHECK = "Compare its settings with those of the others: the address of the master, the list of peers, its host names."
 _NEVER_MET = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE, Kind.PEER_SILENT, Kind.ADDRESS})
 _LOCAL = ("127.", "0.")  # of the machine itself, and where it listens

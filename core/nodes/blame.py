@@ -18,6 +18,7 @@ from core.processes import process_of
 
 _WORD = re.compile(r"[\w.-]+")
 _RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
+_RANKS = re.compile(r"\branks?\b[^\n\[\]]{0,24}\[(\d{1,6}(?:, ?\d{1,6}){0,15})\]", re.IGNORECASE)  # ranks, not by [3]
 _PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=", "pid: 9140" and "Worker PID: 9140"
 _PROCESSES = ("rank", "process", "task")
 _PART = re.compile(r"[A-Za-z0-9-]+")  # of a word: of a file's name
@@ -102,15 +103,20 @@ class Names:
 
     def standing_in(self, text: str) -> set[str]:
         """All nodes that a text names, also within a word (``r9.node11.npy``), or by what they call themselves."""
-        called = {self._aliases.get((word.lower(), int(number))) for word, number in ALIAS.findall(text)}
         parts = {self._nodes[part] for part in _PART.findall(text) if part in self._nodes}
-        return self.others(text, "") | parts | {node for node in called if node is not None}
+        return self.others(text, "") | parts | self.called_in(text)
 
     def others(self, text: str, speaker: str) -> set[str]:
         """All nodes but the speaker's that a text names, by a name or by ``rank 3``."""
         named = {self._nodes[match[0]] for match in _WORD.finditer(text) if match[0] in self._nodes}
-        ranks = {self._ranks.get(int(match[1]), speaker) for match in _RANK.finditer(text)}
-        return (named | ranks) - {speaker}
+        listed = [number for match in _RANKS.finditer(text) for number in match[1].split(",")]
+        numbers = [int(number) for number in (*(match[1] for match in _RANK.finditer(text)), *listed)]
+        return (named | {self._ranks.get(number, speaker) for number in numbers}) - {speaker}
+
+    def called_in(self, text: str) -> set[str]:
+        """All nodes that a text names as they call themselves: ``worker 2``."""
+        called = {self._aliases.get((word.lower(), int(number))) for word, number in ALIAS.findall(text)}
+        return {node for node in called if node is not None}
 
 
 def blame_edges(
@@ -126,7 +132,7 @@ def blame_edges(
                 others = names.others(texts[row], reporter) if reporter else set()
                 blamed = others.pop() if len(others) == 1 else None  # of several it is a list
             else:
-                blamed = _blamed(candidate, texts[row], names)
+                blamed = _blamed(candidate, texts[row], names) or _waited_for(candidate, texts[row], names)
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
     return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))
@@ -152,6 +158,12 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
         or _reported(text, names)
         or (names.mentioned(text) if candidate.fact.blame is Blame.SELF else None)
     )
+
+
+def _waited_for(candidate: Candidate, text: str, names: Names) -> str | None:
+    """For whom somebody waited in vain, by what that node calls itself: the address beside it may be anybody's."""
+    called = names.called_in(text) if candidate.fact.kind == Kind.PEER_SILENT else set()
+    return called.pop() if len(called) == 1 else None
 
 
 def _reported(text: str, names: Names) -> str | None:

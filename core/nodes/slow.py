@@ -199,6 +199,8 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
         rose = {rank: (after - before) / scale for rank, (before, after) in changes.items()}
         less_tells = not slow.than_good_jobs or WAITS.search(name) is not None  # what has no before may be no wait
         need, does = SHARE * more, f"its {name} is longer" if slow.than_good_jobs else f"its {name} rose"
+    if alone := _one_node(name, rose, need, home):
+        return _Odd(alone, does)
     middle = float(np.median(list(rose.values())))
     apart = {rank: value - middle for rank, value in rose.items()}
     odd = {rank for rank, value in apart.items() if abs(value) >= need}
@@ -218,6 +220,18 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
     if less_tells and middle >= need and all(apart[rank] < 0 for rank in odd):
         return _Odd(frozenset(odd), f"its {name} rose by less than that of the others: they wait for it", waits=True)
     return None
+
+
+def _one_node(name: str, rose: Mapping[int, float], need: float, home: Mapping[int, str]) -> frozenset[int]:
+    """All ranks of the one node on which a part of their own work rose, and on no other; of two nodes half of all."""
+    if name == LAG or is_rate(name) or WAITS.search(name):
+        return frozenset()
+    for node in sorted({home[rank] for rank in rose if rank in home}):
+        own = {rank: value for rank, value in rose.items() if home.get(rank) == node}
+        rest = [value for rank, value in rose.items() if rank not in own]
+        if rest and min(own.values()) - max(rest) >= need and max(rest) <= APART * min(own.values()):
+            return frozenset(own)
+    return frozenset()
 
 
 def _hint(

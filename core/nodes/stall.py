@@ -213,11 +213,11 @@ def _said_late(parsed: Parsed, events: Sequence[int], ending: Ending) -> list[in
 
 
 def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    """Ranks that said nothing after the order to stop, while most of the others did.
+    """Ranks that said nothing after the order to stop, while most of the others did, or in the end of a job that hung.
 
     Who had ended with a complaint before was not there any more to answer.
     """
-    if not ending.ordered or ending.stopped is None:
+    if not (ending.ordered or ending.hung) or ending.stopped is None:
         return []
     last = last_words(parsed.table)
     ended = {rank for rank, row in last_rows(parsed.table).items() if int(parsed.table.event[row]) in parsed.telling}
@@ -229,7 +229,9 @@ def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     for node in sorted({home[rank] for rank in silent}):
         own = [rank for rank in silent if home[rank] == node]
         who, most = parsed.table.called(own, node), f"{len(answered)} of {len(home)} {parsed.table.speaker}s"
-        because = f"{who} did not answer the order to stop; {most} did."
+        because = (
+            f"{who} did not answer {'the order to stop' if ending.ordered else 'when the job was ended'}; {most} did."
+        )
         signs.append(_stuck(node, "no answer", NO_ANSWER, because, own))
     return signs
 

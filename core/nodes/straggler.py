@@ -46,7 +46,8 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
         scale = 1000 if is_milliseconds(name) or longest > UNIT * pace.longest else 1
         numbers = sorted(values[first])
         every = (numbers[-1] - numbers[0]) / max(1, len(numbers) - 1)  # iterations from one line to the next
-        cost = sum(lost[first].values()) / scale * every
+        told_cost = sum(lost[first].values()) / scale
+        cost = told_cost * every if told_cost * every <= whole else told_cost  # it may be slow just when it prints
         if first not in home or not MIN_TIMES <= len(lost[first]) <= MOST * len(numbers):
             continue
         if not SHARE * whole <= cost <= whole:

@@ -19,6 +19,7 @@ from core.judge.rank import telling_roots
 from core.judge.ranks import ranks_of_nodes
 from core.judge.spans import Span
 from core.judge.speaker import is_of_any
+from core.kinds import Kind
 from core.model import Role
 from core.nodes.addresses import address_signs
 from core.nodes.agreement import agreement_signs
@@ -130,7 +131,8 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
         says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
         nameless = not candidate.nodes and not candidate.ranks and not is_of_any(candidate)
         told = says and nameless and candidate.fact.blame is not Blame.NOBODY
-        if named or told:
+        waits = candidate.role is Role.PROPAGATED and candidate.fact.kind == Kind.PEER_SILENT
+        if named or told or waits:
             keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
             below = read_rows(files, table, [rows[-1] + 1 for rows in keys.values() if _goes_on(table, raw, rows[-1])])

@@ -37,7 +37,9 @@ _OF_A_RUN = re.compile(
     r"|shard|trial|fold|rank|local|proc(?:ess)?|task|console|debug|info|error|data|metrics?|events?",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"[^.]{1,64}\.(\d{1,6})")
+_NUMBERED = re.compile(
+    r"[^.]{1,64}\.(?P<behind>\d{1,6})|(?:std)?(?:out|err|output|log|console)[-_.]?(?P<of_stream>\d{1,6})", re.IGNORECASE
+)
 # kws.0.err, beat-9f3c.1.out.log; not of a part of a run, whatever its number
 _TASK = re.compile(
     r"(?!(?:attempt|epoch|step|part|shard|try|trial|fold|phase|restart)\b)(?P<name>.{1,200}?)[-_.](?P<task>\d{1,6})"
@@ -186,8 +188,10 @@ def _of_one_stem(nodes: Mapping[str, str], others: Iterable[str]) -> dict[str, s
 
 
 def _are_numbered_as(group: Mapping[str, str], ranks: Mapping[str, int]) -> bool:
-    """Whether files have the number of their rank behind a dot, which no machine's name has: ``train.2.log``."""
-    numbers = {name: match[1] for name, word in group.items() if (match := _NUMBERED.fullmatch(word))}
+    """Whether files have the number of their rank where no machine's name has it: ``train.2.log``, ``out-2.log``."""
+    numbers = {
+        name: match[match.lastgroup or 0] for name, word in group.items() if (match := _NUMBERED.fullmatch(word))
+    }
     return len(numbers) == len(group) and all(ranks.get(name) == int(number) for name, number in numbers.items())
 
 
