@@ -24,7 +24,7 @@ _BROKEN = re.compile(r"([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?nan\b", re.IG
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A number by its name, the first iteration from which on it is nan (-1: nobody tells), and the row that says so.
+    """A number by its name, the first iteration from which on it is nan (-1: untold), and the row that says so.
 
     first: the ranks that printed it as nan in an iteration in which all others still printed a number; of all ranks
     that print it none, and of ranks that nobody tells apart none.
@@ -58,7 +58,7 @@ def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Ite
 
 
 def _in_other_lines(table: EventTable, iterations: Iterations) -> Broken | None:
-    """The same of lines that count no iterations, such as ``{'loss': 'nan'}`` beside a bar: nan makes a message of them.
+    """The same of lines that count no iterations, as ``{'loss': 'nan'}`` beside a bar: nan makes a message of them.
 
     Of a speaker who told a number there before, or whose peers do so while it tells none.
     """

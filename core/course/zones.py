@@ -1,14 +1,14 @@
-"""Clocks of several zones in one job: a logger that writes UTC beside c10d's local time, a scheduler's beside a container's.
+"""Clocks of several zones in one job: a logger's UTC beside c10d's local time, a scheduler's beside a container's.
 
 A file is written in the order of time, so where its clock falls back by a quarter of an hour and more another clock
 speaks; and a job cannot have been stopped before it began. Zones differ by whole hours, some by halves. The clock that
 most lines have is taken as the job's, and the lines of the others are told by it.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,10 +132,10 @@ def _usual(table: EventTable, files: Mapping[str, LogFile], stretches: Sequence[
 
 
 def _offsets(stretches: Sequence[_Stretch], usual: str) -> dict[str, int]:
-    """How far each clock is ahead of the usual one, by neighbours in a file: where time falls back, else where it leaps."""
+    """How far each clock is ahead of the usual one, by neighbours in a file: where time falls back, else leaps."""
     back: dict[str, Counter[int]] = {}
     leaps: dict[str, Counter[int]] = {}
-    for above, below in zip(stretches, stretches[1:], strict=False):
+    for above, below in pairwise(stretches):
         if above.file != below.file or (above.form == usual) == (below.form == usual):
             continue
         other = below if above.form == usual else above
@@ -149,13 +149,15 @@ def _offsets(stretches: Sequence[_Stretch], usual: str) -> dict[str, int]:
         if ahead and other.form:
             found[ahead if (other is above) == (passed < 0) else -ahead] += 1
     chosen = {form: counts for form, counts in leaps.items() if len(counts) == 1} | back
-    return {
-        form: max(counts, key=lambda ahead: (counts[ahead], -abs(ahead))) for form, counts in chosen.items() if counts
-    }
+    return {form: _most(counts) for form, counts in chosen.items() if counts}
+
+
+def _most(counts: Counter[int]) -> int:
+    return max(counts, key=lambda ahead: (counts[ahead], -abs(ahead)))
 
 
 def _zone(fell: int) -> int:
-    """The difference of two zones of which one clock is so many microseconds before the other, though it comes later."""
+    """How far two zones are apart of which one clock is so much before the other, though it comes later."""
     halves = -(-(fell - SLACK) // HALF_HOUR) * HALF_HOUR
     whole = -(-(fell - SLACK) // HOUR) * HOUR
     chosen = halves if halves - fell <= NEAR else whole

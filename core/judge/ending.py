@@ -25,6 +25,7 @@ from core.judge.slowdown import (
     growing_slowdown,
     growing_work,
     part_slowdown,
+    stalling_slowdown,
     told_slowdown,
     uneven_slowdown,
 )
@@ -163,7 +164,8 @@ def find_ending(
         slow=clocked_slowdown(course, pace, good)
         or uneven_slowdown(parsed, course)
         or growing_slowdown(course)
-        or growing_work(durations, course),
+        or growing_work(durations, course)
+        or stalling_slowdown(course, pace, good),
         drift=clocked_slowdown(course, pace, good, DRIFT)
         or uneven_slowdown(parsed, course, DRIFT)
         or (part_slowdown(parsed) if failure is None else None),

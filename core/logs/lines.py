@@ -304,7 +304,7 @@ def first_time(text: bytes, year: int) -> int:
 
 
 def clock_form(text: bytes) -> str:
-    """How the first clock of a text is written: the name of its pattern, and whether it names its zone; "" without any."""
+    """How the first clock of a text is written: its pattern's name, and whether it names its zone; "" without any."""
     for match in _VARIABLE.finditer(text[:TIME_WINDOW]):
         kind = match.lastgroup or ""
         if kind in _READERS or (kind == "clock" and _read_bare(match[0]) != NO_TIME):

@@ -206,20 +206,21 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
     odd = {rank for rank, value in apart.items() if abs(value) >= need}
     if not odd and name != LAG:
         return None if WAITS.search(name) else _hint(name, changes, rose, apart)  # who waits longer is not who is slow
-    if not odd or not are_few(odd, changes, home):
-        return None
-    least = min(abs(apart[rank]) for rank in odd)
-    if any(abs(value) > APART * least for rank, value in apart.items() if rank not in odd):
+    least = min((abs(apart[rank]) for rank in odd), default=0.0)
+    near = all(abs(value) <= APART * least for rank, value in apart.items() if rank not in odd)
+    if not odd or not near or not are_few(odd, changes, home):
         return None
     if all(apart[rank] > 0 for rank in odd):
-        few_only = middle <= APART * min(
-            rose[rank] for rank in odd
-        )  # else it takes longer for all, for some still more
-        weight = HINT if WAITS.search(name) else OWN_PART
-        return _Odd(frozenset(odd), does, weight=weight) if few_only else None
+        return _longer(name, odd, rose, does)
     if less_tells and middle >= need and all(apart[rank] < 0 for rank in odd):
         return _Odd(frozenset(odd), f"its {name} rose by less than that of the others: they wait for it", waits=True)
     return None
+
+
+def _longer(name: str, odd: Collection[int], rose: Mapping[int, float], does: str) -> _Odd | None:
+    """Ranks whose part rose; None where it takes longer for all, and for some still more."""
+    few_only = float(np.median(list(rose.values()))) <= APART * min(rose[rank] for rank in odd)
+    return _Odd(frozenset(odd), does, weight=HINT if WAITS.search(name) else OWN_PART) if few_only else None
 
 
 def _one_node(name: str, rose: Mapping[int, float], need: float, home: Mapping[int, str]) -> frozenset[int]:
