@@ -5,15 +5,14 @@ that nobody can know beforehand. What tells is that it was never said while the 
 of many.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from core.course.pace import SECOND
 from core.events.table import EventTable
 from core.events.text import read_rows
-from core.facts import fact_of
+from core.facts import complains, fact_of
 from core.judge.ending import Ending
 from core.judge.rank import quote
 from core.logs.lines import NO_TIME
@@ -23,6 +22,9 @@ from core.parsed import Parsed
 from core.shares import MIN_RANKS
 
 SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
+CUT_OFF = 0.5  # a hint: what it does not reach may be of no use to the job
+_FAILS = re.compile(r"time(?:d|s)?[ -]?out|unreachable|refused|no route|failed|lost|reset", re.IGNORECASE)
+_WAITS = re.compile(r"wait(?:s|ed|ing)?\b|no progress|stuck|stall", re.IGNORECASE)
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
 MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
 MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
@@ -33,14 +35,15 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     if len(parsed.nodes) < MIN_RANKS or not (ending.hung or ending.vague or ending.progressed is None):
         return []
     told: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    events = _new_events(parsed, ending)
-    rows = {event: said.tolist() for event, said in parsed.table.rows_of(events).items()} if events else {}
+    rows = _new_rows(parsed, ending)
     texts = read_rows(parsed.files, parsed.table, sorted(row for said in rows.values() for row in said)) if rows else {}
     for _, said in sorted(rows.items()):
         of_event = _singled(parsed, {row: texts.get(row, "") for row in said}, names)
         if len(of_event) == 1:  # what is said of each peer in turn tells of none
             for node, lines in of_event.items():
                 told[node] += lines
+    if not told:
+        return _cut_off(parsed, ending, rows, texts, names)
     if len(told) != 1:
         return []
     ((node, lines),) = told.items()
@@ -55,22 +58,50 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     return [Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check)]
 
 
-def _new_events(parsed: Parsed, ending: Ending) -> list[int]:
-    """Messages that are said since the last iteration alone, before any stop, and of which no fact is known."""
+def _cut_off(
+    parsed: Parsed, ending: Ending, rows: Mapping[int, Sequence[int]], texts: Mapping[int, str], names: Names
+) -> list[Sign]:
+    """A sign for the only node that complains of a connection while all stand still, and names no other node.
+
+    Not for the node of the first rank, which speaks for all, and not for one that says that it waits.
+    """
+    spoke: dict[str, list[str]] = defaultdict(list)
+    for event, own in rows.items():
+        if not complains(parsed.table.templates[event].sample):
+            continue
+        for row in own:
+            node, text = parsed.table.origins[parsed.table.voice[row]].node or "", texts.get(row, "")
+            if _FAILS.search(text) and not _WAITS.search(text) and names.standing_in(text) <= {node}:
+                spoke[node].append(quote(text))
+    if not ending.hung or len(spoke) != 1:
+        return []
+    ((node, lines),) = spoke.items()
+    if len(lines) < AGAIN or node in ("", names.of_rank(0)):
+        return []
+    because = f"Since the last progress {node} alone said {len(lines)} times such as \u201c{short(lines[-1])}\u201d."
+    check = f"Look at the network of {node}: its links, its routes, what it can still reach."
+    return [
+        Sign(node, "direct", CUT_OFF, because, says="it alone lost a connection when the job stood still", check=check)
+    ]
+
+
+def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
+    """Rows of messages that are said since the last iteration alone, before any stop, and of which no fact is known."""
     table, last = parsed.table, parsed.iterations.last
     few = [
         event for event, heads in enumerate(table.heads.tolist()) if 0 < heads <= MAX_ROWS and _may_wait(table, event)
     ]
-    if last is None or not few:
-        return []
-    said = table.rows_of(few)
-    rows = np.concatenate(list(said.values()))
-    early = parsed.iterations.of_row[rows] < last
-    if ending.ordered and ending.stopped is not None:  # what is said in the second of the stop is said because of it
-        early |= (table.time[rows] != NO_TIME) & (table.time[rows] > ending.stopped - SECOND)
-    ends = np.cumsum([len(one) for one in said.values()])
-    told = zip(said, np.split(early, ends[:-1]), strict=True)
-    return [event for event, before in told if not before.any()][:MAX_ROWS]
+    found: dict[int, list[int]] = {}
+    for event, rows in table.rows_of(few).items() if last is not None and few else ():
+        if (parsed.iterations.of_row[rows] < last).any():
+            continue
+        if (
+            ending.ordered and ending.stopped is not None
+        ):  # what is said in the second of the stop is said because of it
+            rows = rows[(table.time[rows] == NO_TIME) | (table.time[rows] <= ending.stopped - SECOND)]
+        if len(rows):
+            found[event] = rows.tolist()
+    return dict(list(found.items())[:MAX_ROWS])
 
 
 def _may_wait(table: EventTable, event: int) -> bool:

@@ -30,7 +30,8 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
     signs, alone_signs = [], []
     for span in spans:
         few = sorted(span.open.keys() & home.keys())
-        if not few or not are_few(few, home, home):
+        half = len({home[rank] for rank in few}) == 1  # of two nodes, all of one
+        if not few or not (are_few(few, home, home) or half):
             continue
         most = Counter(span.begun.values()).most_common(1)[0][0]
         came = [rank for rank in home if span.begun.get(rank, 0) == most]
@@ -38,7 +39,7 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
         alone = len(span.ended) <= few_of(len(home))  # the end is told by few: it is their own work
         if len(came) <= len(home) * MAJORITY or any(span.begun[rank] != most for rank in few):
             continue
-        everyone_else = len(ended) + len(few) == len(home)  # also where half of them are: all of one node
+        everyone_else = len(ended) + len(few) == len(home)
         if len(ended) > len(home) * MAJORITY or (everyone_else and ending.hung):
             signs += _signs(parsed, span, few, f"{len(ended)} of {len(home)} {parsed.table.speaker}s did", home)
         elif alone and ending.hung:
