@@ -95,12 +95,11 @@ def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
     for event, rows in table.rows_of(few).items() if last is not None and few else ():
         if (parsed.iterations.of_row[rows] < last).any():
             continue
-        if (
-            ending.ordered and ending.stopped is not None
-        ):  # what is said in the second of the stop is said because of it
-            rows = rows[(table.time[rows] == NO_TIME) | (table.time[rows] <= ending.stopped - SECOND)]
-        if len(rows):
-            found[event] = rows.tolist()
+        times = table.time[rows]
+        # what is said in the second of the stop is said because of it
+        until = ending.stopped - SECOND if ending.ordered and ending.stopped is not None else times.max()
+        if own := rows[(times == NO_TIME) | (times <= until)].tolist():
+            found[event] = own
     return dict(list(found.items())[:MAX_ROWS])
 
 
