@@ -8,6 +8,7 @@ Differs: L4 ranks nodes by Isolation Forest over event count vectors of filtered
 and cannot see absence. Here presence and absence are judged apart, inside cohorts, in closed form.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -84,9 +85,14 @@ def named_signs(
         apart: nodes that do other work: who takes leave of a server names it, whatever happened.
     """
     signs = []
+    named = {
+        (candidates[edge.event].fact.kind, edge.blamed) for edge in edges if candidates[edge.event].role is Role.ROOT
+    }
+    of_kind = Counter(kind for kind, _ in named)
     for edge in edges:
         candidate = candidates[edge.event]
-        if candidate.role is Role.ROOT:
+        alike = of_kind[candidate.fact.kind]  # what is said of most nodes marks none of them
+        if candidate.role is Role.ROOT and (alike == 1 or alike <= len(nodes) * MAJORITY):
             because = f"{edge.reporter or 'the scheduler'} says of {edge.blamed}: \u201c{short(candidate.quote)}\u201d."
             signs.append(Sign(edge.blamed, "named", candidate.score, because, edge.event))
     peers = [edge for edge in edges if candidates[edge.event].role is Role.PROPAGATED]

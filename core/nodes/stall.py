@@ -34,7 +34,8 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
         home: node of each rank.
     """
     unclear = ending.progressed is None and ending.stopped is not None  # never began, or no clock tells when
-    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or ending.undated or unclear):
+    unsaid = ending.undated and ending.slow is None  # nobody tells when it was ended: it may have stood still before
+    if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or unsaid or unclear):
         return []
     late = _came_late(parsed, ending, home)
     lacking = late or _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
