@@ -604,3 +604,43 @@ def test_what_ended_one_node_was_not_survived_because_another_one_works_on() -> 
 
     assert [one.node for one in found.nodes] == ["node-1"]
     assert "BadZipFile" in found.headline
+
+
+def test_of_two_nodes_the_one_that_did_not_end_what_the_other_ended_holds_it_up() -> None:
+    """Half of all ranks; the others ended it, every one."""
+    read = [line for n in range(8) for line in (at(n, f"open shard {n}"), at(n + 0.1, f"read shard {n}, 2000 bytes"))]
+    steps = [at(n + 0.5, f"step {n} loss 2.5") for n in range(8)]
+    own = sorted((*read, *steps))
+    files = {
+        f"{host}/rank_{rank}.log": lines(
+            *own, at(8, "open shard 8"), *([at(8.1, "read shard 8, 2000 bytes")] if host == "a" else [])
+        )
+        for rank, host in enumerate(("a", "a", "b", "b"))
+    }
+    files["slurm.out"] = (
+        at(60, "slurmstepd: error: *** STEP 7.0 ON a CANCELLED AT 2026-11-21T04:01:00 DUE TO TIME LIMIT ***") + "\n"
+    )
+    one = job(dict(files), nodes=("a", "b"), node_ranks={"a": (0, 1), "b": (2, 3)}, world_size=4)
+
+    assert [node.node for node in diagnose(one, []).nodes] == ["b"]
+
+
+def test_stalls_that_good_jobs_never_had_are_a_slowdown() -> None:
+    """Every fifth step waits; that a good job had one such pause, when it saved, says nothing of all others."""
+
+    def paced(stall: float, **known: object) -> Job:
+        clocks = np.cumsum([stall if n > 20 and n % 5 == 0 else 0.4 for n in range(60)]).tolist()
+        return four_nodes({}, usual=[at(clock, f"step {n} loss: 2.5") for n, clock in enumerate(clocks)], **known)
+
+    good = paced(0.5, status=Status.COMPLETED, job_id="good")
+
+    assert "slow" in diagnose(paced(2.5, status=Status.CANCELLED), [good]).headline
+    assert "slow" not in diagnose(paced(0.6, status=Status.CANCELLED), [good]).headline
+
+
+def test_what_a_launcher_says_of_most_nodes_marks_none() -> None:
+    """pdsh reports the same exit code of each."""
+    says = [f"pdsh@login1: node-{n}: train exited with exit code 134" for n in range(4)]
+    found = diagnose(four_nodes({}, usual=[at(1, "start")], others={"pdsh.out": says}), [])
+
+    assert found.nodes == ()

@@ -227,8 +227,25 @@ def test_task_labels_are_learned_from_a_third_of_the_lines() -> None:
 
 
 def test_hosts_are_learned_when_they_recur_or_are_known() -> None:
-    """A word with a digit before many lines is a host; ``Note: `` is not; a node of the manifest is one at once."""
+    """A word with a digit before many lines is a host, and one like it; ``Note: `` is not; a node of the manifest is one at once."""
     sample = b"gpu-01: a\n" * 5 + b"Note: b\n" * 5 + b"login: c\n" + b"gpu-02: d\n"
 
-    assert learn(sample, (), YEAR).hosts == (b"gpu-01",)
+    assert learn(sample, (), YEAR).hosts == (b"gpu-01", b"gpu-02")
     assert learn(sample, (b"login", b"absent"), YEAR).hosts == (b"gpu-01", b"login")
+
+
+def test_names_that_differ_in_numbers_only_are_hosts_of_few_lines_each() -> None:
+    """pdsh of six machines that say three lines each; a word before a colon is none."""
+    hosts = b"".join(b"gn0%d: worker %d up\ngn0%d: read 7 files\n" % (n, n, n) for n in range(1, 7))
+    words = b"step: 1\nloss: 2\nlr: 3\nstep: 2\nloss: 1\nlr: 3\n" * 3
+
+    assert learn(hosts, (), YEAR).hosts == tuple(b"gn0%d" % n for n in range(1, 7))
+    assert learn(words, (), YEAR).hosts == ()
+
+
+def test_blanks_behind_the_label_of_mpirun_are_those_of_the_line() -> None:
+    """It writes none: a traceback keeps how it is indented."""
+    known = Format(year=YEAR)
+
+    assert take_apart(b'[1,0]<stderr>:  File "train.py", line 3', known).body.startswith(b"  File")
+    assert take_apart(b"[1,0]<stderr>: it failed", known).body == b"it failed"

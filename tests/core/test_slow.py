@@ -7,9 +7,9 @@ import pytest
 
 from core.course.shift import find_shift
 from core.diagnose import diagnose
-from core.job import Status
+from core.job import Job, Status
 from core.model import Diagnosis, Scope
-from tests.support.jobs import at, four_nodes
+from tests.support.jobs import at, four_nodes, job, lines
 
 STOP = {"slurm.out": [at(120, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:02:00 ***")]}
 USUAL, LATER = 40, 20  # steps before and after the onset
@@ -158,3 +158,35 @@ def test_who_waits_longer_is_not_who_is_slow() -> None:
     said = {rank: [at(time, says(rank, n)) for n, time in enumerate(clock, start=1)] for rank in range(4)}
 
     assert diagnose(four_nodes(said, status=Status.CANCELLED), []).nodes == ()
+
+
+def test_of_two_nodes_the_one_whose_own_work_takes_longer_is_slow() -> None:
+    """Half of all ranks: those of the other node wait for them."""
+
+    def say(rank: int, clock: float, n: int) -> list[str]:
+        own = 0.9 if rank >= 2 and n > USUAL else 0.2
+        waits = 0.75 if rank < 2 and n > USUAL else 0.02
+        return [at(clock + 0.95, f"it {n} loss=2.5 fwdbwd={1000 * own:.1f}ms comm={1000 * waits:.1f}ms")]
+
+    clocks = [0.3 * n if n <= USUAL else 0.3 * USUAL + 1.0 * (n - USUAL) for n in range(1, USUAL + LATER + 1)]
+    files = {
+        f"{host}/rank_{rank}.log": lines(*(line for n, clock in enumerate(clocks, 1) for line in say(rank, clock, n)))
+        for rank, host in enumerate(("a", "a", "b", "b"))
+    }
+    files["slurm.out"] = at(clocks[-1] + 1.2, STOP["slurm.out"][0].split(" ", 2)[2]) + "\n"
+    one = job(dict(files), nodes=("a", "b"), node_ranks={"a": (0, 1), "b": (2, 3)}, world_size=4)
+
+    assert [node.node for node in diagnose(one, []).nodes] == ["b"]
+
+
+def test_a_job_at_half_the_pace_of_good_ones_was_slow() -> None:
+    """From its first step on; a third more is what another machine may take."""
+
+    def paced(seconds: float, **known: object) -> Job:
+        return four_nodes({}, usual=[at(seconds * n, f"step {n} loss: 2.5") for n in range(1, 61)], **known)
+
+    good = paced(0.4, status=Status.COMPLETED, job_id="good")
+    slow, usual = (diagnose(paced(pace, status=Status.CANCELLED), [good]) for pace in (0.9, 0.5))
+
+    assert "slow" in slow.headline
+    assert "slow" not in usual.headline

@@ -78,3 +78,12 @@ def test_a_machine_may_be_called_like_a_day() -> None:
 
     assert reading is not None
     assert reading.read(b"sun") == Name(b"sun")
+
+
+def test_process_ids_in_brackets_are_no_ranks() -> None:
+    """As syslog has them: trainer[31539]; what counts from zero is a rank."""
+    pids, ranks = find_reading([b"trainer[31539", b"trainer[31540"]), find_reading([b"trainer[0", b"trainer[1"])
+
+    assert pids is None or not pids.tells_rank
+    assert ranks is not None
+    assert ranks.tells_rank

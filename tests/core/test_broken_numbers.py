@@ -1,0 +1,55 @@
+"""Numbers that are none any more, and values of a line with their units."""
+
+import pytest
+
+from core.course.broken import find_broken
+from core.course.values import values_of
+from core.diagnose import diagnose
+from core.job import Status
+from core.model import Scope
+from tests.support.jobs import at, four_nodes, job, lines, parse
+
+
+def test_a_loss_that_is_nan_in_lines_that_count_nothing_is_told() -> None:
+    """transformers prints a dictionary, of strings since version 5; how far it is, a bar or another logger tells."""
+    losses = [*("4.38", "4.216", "4.1", "3.9"), *["nan"] * 4]
+    out = [f"{{'loss': '{loss}', 'grad_norm': '0.9', 'epoch': '0.0{n}'}}" for n, loss in enumerate(losses)]
+    beats = [at(10 * n, f"INFO - beat - global_step {10 * n}, last step 250 ms") for n in range(1, 9)]
+    found = diagnose(job({"stdout.log": lines(*out), "stderr.log": lines(*beats)}, status=Status.CANCELLED), [])
+
+    assert found.scope is Scope.JOB
+    assert "loss is nan" in found.headline
+
+
+def test_the_only_rank_whose_own_number_is_nan_is_named() -> None:
+    """All skip the step, for the reduced gradient is not finite; one says why."""
+    says = {
+        rank: [
+            at(n, f"step {n} skipped local_grad_norm={'NaN' if rank == 3 else 2.5 + n / 10} reason=non-finite gradient")
+            for n in range(31, 41)
+        ]
+        for rank in range(4)
+    }
+    usual = [at(n, f"step {n} loss=2.5 grad_norm=3.1") for n in range(1, 31)]
+    parsed = parse(four_nodes(says, usual=usual, status=Status.CANCELLED))
+    broken = find_broken(parsed.table, parsed.files, parsed.iterations)
+
+    assert broken is not None
+    assert (broken.name, broken.first) == ("local_grad_norm", (3,))
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN"])
+def test_a_number_that_came_back_is_not_broken(word: str) -> None:
+    """A step that overflowed was skipped."""
+    losses = ["4.38", "4.2", word, word, word, "3.9", "3.8"]
+    out = [f"{{'loss': '{loss}', 'epoch': '0.0{n}'}}" for n, loss in enumerate(losses)]
+    parsed = parse(job({"stdout.log": lines(*out)}))
+
+    assert find_broken(parsed.table, parsed.files, parsed.iterations) is None
+
+
+def test_values_are_read_with_the_units_that_stand_at_them() -> None:
+    """Names, numbers and units, in one word as well."""
+    found = [(value.name, value.text, value.behind) for value in values_of("loss=0.98 data=0.029s rss=355MB util=97%")]
+
+    assert found == [("loss", "0.98", ""), ("data", "0.029", "s"), ("rss", "355", "MB"), ("util", "97", "%")]

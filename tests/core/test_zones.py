@@ -1,0 +1,95 @@
+"""Clocks of several zones in one job: the clock that most lines have is the job's, and the others are told by it."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from core.course.pace import SECOND
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.logs.lines import clock_form
+from core.model import Scope
+from tests.support.jobs import START, four_nodes, job, lines, parse
+
+
+def zoned(seconds: float, text: str, hours: int = 9) -> str:
+    """A line whose clock names its zone, so many hours ahead of UTC."""
+    clock = START + timedelta(seconds=seconds, hours=hours)
+    return f"{clock:%Y-%m-%dT%H:%M:%S}.{clock.microsecond // 1000:03d}+{hours:02d}:00 {text}"
+
+
+def glog(seconds: float, text: str, hours: int = 9) -> str:
+    """A line of c10d or torchrun: local time, and neither a year nor a zone."""
+    clock = START + timedelta(seconds=seconds, hours=hours)
+    return f"W{clock:%m%d %H:%M:%S}.000000 4711 {text}"
+
+
+def stopped(last: int, end: float, hours: int, *, early: bool) -> Job:
+    """Two ranks that count to an iteration, one a second, and are ended so many seconds after the start.
+
+    early: their files begin with a line of c10d, which shows that its clock is another one.
+    """
+    head = [glog(0.1, "socket.cpp:207] [c10d] The hostname of the client socket cannot be retrieved. err=-3", hours)]
+    end_line = glog(
+        end, "torch/distributed/elastic/agent/server/api.py:753] Received 15 death signal, shutting down workers", hours
+    )
+    files = {
+        f"node-{n}.log": lines(
+            *(head if early else []),
+            *(zoned(k, f"INFO r{n} iteration {k} loss 2.5", hours) for k in range(1, last + 1)),
+            end_line,
+        )
+        for n in range(2)
+    }
+    return job(dict(files), nodes=("node-0", "node-1"), status=Status.CANCELLED, start="2026-11-21T04:00:00Z")
+
+
+@pytest.mark.parametrize("hours", [9, 5, 3])
+@pytest.mark.parametrize("early", [True, False])
+def test_a_stop_by_another_clock_of_the_same_file_comes_when_it_came(hours: int, early: bool) -> None:
+    """A logger with a zone beside torchrun's local time: the job did not stand still for nine hours."""
+    found = diagnose(stopped(40, 40.5, hours, early=early), [])
+
+    assert found.scope is Scope.NONE
+    assert found.headline.startswith("Not a fault")
+
+
+def test_a_hang_keeps_its_length() -> None:
+    """Forty seconds without progress, not nine hours and forty seconds."""
+    found = diagnose(stopped(40, 80.0, 9, early=True), [])
+
+    assert "hung" in found.headline
+    assert "40 s" in " ".join(found.why)
+
+
+def test_a_scheduler_of_another_zone_did_not_stop_the_job_before_it_began() -> None:
+    """Containers write UTC; slurmstepd, on the host, what its clock shows."""
+    steps = [zoned(k, f"INFO iteration {k} loss 2.5", 0) for k in range(1, 41)]
+    local = START + timedelta(hours=-5, seconds=41)
+    order = f"slurmstepd: error: *** STEP 7.0 ON node-0 CANCELLED AT {local:%Y-%m-%dT%H:%M:%S} DUE TO TIME LIMIT ***"
+    found = diagnose(four_nodes({}, usual=steps, others={"slurm.out": [order]}, status=Status.CANCELLED), [])
+
+    assert found.headline.startswith("Not a fault")
+
+
+def test_clocks_that_agree_are_left_alone() -> None:
+    """A pause of an hour and twenty minutes is one, whoever writes the next line."""
+    one = job({"node-0.log": lines(zoned(1, "iteration 1"), zoned(4800, "iteration 2"), zoned(4801, "iteration 3"))})
+
+    assert np.diff(parse(one).table.time[:]).tolist() == [4799 * SECOND, SECOND]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (b"2026-11-21T04:00:00.123+09:00 up", "iso zoned"),
+        (b"2026-11-21 04:00:00,123 up", "iso"),
+        (b"W1121 04:00:00.000000 77 up", "glog"),
+        (b"04:00:00 up", "clock"),
+        (b"up since long", ""),
+    ],
+)
+def test_clocks_are_told_apart_by_how_they_are_written(text: bytes, form: str) -> None:
+    """And by whether they name their zone."""
+    assert clock_form(text) == form
