@@ -227,7 +227,7 @@ def test_task_labels_are_learned_from_a_third_of_the_lines() -> None:
 
 
 def test_hosts_are_learned_when_they_recur_or_are_known() -> None:
-    """A word with a digit before many lines is a host, and one like it; ``Note: `` is not; a node of the manifest is one at once."""
+    """A word with a digit before many lines is a host, and so is one like it; so is a node of the manifest at once."""
     sample = b"gpu-01: a\n" * 5 + b"Note: b\n" * 5 + b"login: c\n" + b"gpu-02: d\n"
 
     assert learn(sample, (), YEAR).hosts == (b"gpu-01", b"gpu-02")
