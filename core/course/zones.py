@@ -30,7 +30,6 @@ AHEAD = 2 * HOUR  # from so far on a clock that goes on after a pause is one of 
 FITS = 600_000_000  # microseconds at most behind whole hours: of pauses of any length one in six is
 MAX_JUMPS = 256  # of all files: a job of more has clocks that wander
 MAX_ROWS = 1 << 16  # rows of a stretch whose times are changed
-SAMPLES = 256  # rows by whose clocks it is told which one most lines have
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +71,19 @@ def _ahead(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[_S
     stretches = _stretches(table)
     if len(stretches) < 2 or not _are_apart(stretches):
         return
-    usual, forms = _usual(table, files, stretches), _forms(table, files, stretches)
-    known = [replace(stretch, form=form) for stretch, form in zip(stretches, forms, strict=True)]
-    own = [stretch for stretch in known if stretch.form == usual]
-    if not own:
+    forms = _forms(table, files, stretches)
+    known = [replace(stretch, form=form) for stretch, form in zip(stretches, forms, strict=True) if form]
+    lengths: Counter[str] = Counter()
+    for stretch in known:
+        lengths[stretch.form] += len(stretch.rows)
+    if len(lengths) < 2:
         return
+    usual = max(lengths, key=lambda form: (lengths[form], form))
+    own = [stretch for stretch in known if stretch.form == usual]
     began, ended = min(stretch.first for stretch in own), max(stretch.last for stretch in own)
     offsets = _offsets(known, usual)
     for stretch in known:
-        if stretch.form in ("", usual):
+        if stretch.form == usual:
             continue
         ahead = offsets.get(stretch.form)
         if ahead is None and not any(other.file == stretch.file for other in own):
@@ -120,15 +123,6 @@ def _forms(table: EventTable, files: Mapping[str, LogFile], stretches: Sequence[
     """How the first row of each writes its clock."""
     texts = read_rows(files, table, [stretch.rows.start for stretch in stretches])
     return [clock_form(texts.get(stretch.rows.start, "").encode()) for stretch in stretches]
-
-
-def _usual(table: EventTable, files: Mapping[str, LogFile], stretches: Sequence[_Stretch]) -> str:
-    """How most lines write their clock: of rows that are evenly spread over all of them."""
-    rows = np.concatenate([np.arange(stretch.rows.start, stretch.rows.stop) for stretch in stretches])
-    rows = rows[np.unique(np.linspace(0, len(rows) - 1, SAMPLES).astype(np.intp))]
-    texts = read_rows(files, table, rows[table.timed[rows]])
-    counts = Counter(form for text in texts.values() if (form := clock_form(text.encode())))
-    return max(counts, key=lambda form: (counts[form], form), default="")
 
 
 def _offsets(stretches: Sequence[_Stretch], usual: str) -> dict[str, int]:
