@@ -73,6 +73,7 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
                 arguments=manifest.arguments,
                 ranks=manifest.world_size or (sum(map(len, manifest.node_ranks.values()))),
                 every=manifest.checkpoint_every or 0,
+                checked=final and bool(manifest.checked),
                 clock="job.json" if told else "first and last line",
             )
         )
