@@ -17,7 +17,7 @@ from core.kinds import BROKEN_XIDS, Kind
 from core.logs.blocks.frames import read_frames
 from core.logs.lines import NO_TIME
 from core.metrics.found import Says
-from core.model import Scope
+from core.model import Role, Scope
 from core.next.situation import OF_KIND, Broken, Past, Situation
 from core.parsed import Parsed
 
@@ -139,7 +139,10 @@ def _leading(found: Findings, verdict: Verdict) -> Candidate | None:
 
 def _stop(found: Findings) -> str:
     """What ended it from outside, in words; empty where nothing did."""
-    return next((one.fact.says for one in found.roots if one.fact.stop), "")
+    told = next((one.fact.says for one in found.roots if one.fact.stop), "")
+    unharmed = not any(one.role is Role.PROPAGATED for one in found.candidates)
+    cancelled = found.parsed.job.status is Status.CANCELLED and unharmed
+    return told or ("the job was stopped from outside" if cancelled else "")
 
 
 def _flapped(found: Findings) -> Candidate | None:
@@ -155,12 +158,20 @@ def _flapped(found: Findings) -> Candidate | None:
 def _says(found: Findings, verdict: Verdict, leading: Candidate | None) -> str:
     if verdict.scope is Scope.NONE:
         stop = _stop(found)
-        return stop if stop and verdict.checks else "it ended as planned or was stopped from outside"
+        return stop if stop and verdict.checks else _well(found, verdict)
     if leading is not None:
         return leading.fact.says
     if verdict.scope is Scope.NODE:
         return verdict.suspects[0].signs[0].says or "it went silent while the others waited for it"
     return _says_of_all(found)
+
+
+def _well(found: Findings, verdict: Verdict) -> str:
+    """That it completed, and what happened on the way all the same."""
+    if found.parsed.job.status is not Status.COMPLETED:
+        return "it ended as planned or was stopped from outside"
+    on_the_way = [reason.rstrip(".") for reason in verdict.why[1:2]]  # the first tells of the status
+    return f"it completed (on the way: {on_the_way[0]}; see why before the next job)" if on_the_way else "it completed"
 
 
 def _says_of_all(found: Findings) -> str:

@@ -35,6 +35,7 @@ def next_step(now: Situation) -> NextStep:
         _suspects,
         _hopeless,
         _ended_by_somebody,
+        _goes_on,
         _check_first,
         _start_again,
         _back,
@@ -184,10 +185,22 @@ def _ended_by_somebody(now: Situation) -> NextStep | None:
         return None
     return NextStep(
         Action.NONE,
-        f"{_capital(now.stop)}, and nothing else is known to have failed; no clock tells whether it still made "
-        "progress: ask who ended it, and why.",
+        f"{_capital(now.stop)}, and nothing else is known to have failed; no clock tells whether it made progress "
+        "until then.",
         Cost(0.0, "Costs nothing."),
         "it hung: then check the nodes, and collect stacks of all ranks when it hangs again.",
+    )
+
+
+def _goes_on(now: Situation) -> NextStep | None:
+    if not now.running or now.named or now.says or now.broken is not Broken.UNKNOWN:
+        return None
+    return NextStep(
+        Action.WAIT,
+        "It still runs, and nothing that is known points to a failure.",
+        NOTHING,
+        "it makes no progress: then collect stacks and flight recorder dumps of all ranks before it is ended.",
+        "Diagnose it again when it has ended, or when it stands still.",
     )
 
 
@@ -242,13 +255,10 @@ def _replay(now: Situation) -> NextStep | None:
 
 
 def _unclear(now: Situation) -> NextStep:
-    if now.running:
-        missing = "stacks and flight recorder dumps of all ranks while it runs, "
-    else:
-        missing = "stacks and flight recorder dumps taken before the next attempt is ended, "
-    says = f"{_capital(now.says)}; too little" if now.says else "Too little"
     return _check(
-        now, f"{says} is known for more: get the kernel logs of all nodes, the scheduler's log, and {missing[:-2]}."
+        now,
+        "Too little is known for more: get the kernel logs of all nodes and the scheduler's log, and stacks and flight "
+        "recorder dumps before the next attempt is ended.",
     )
 
 

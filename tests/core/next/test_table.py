@@ -44,6 +44,7 @@ TRIED = Past(checked=True, reattempts=1, again=True)
         (replace(FLAP, flaps=1), Action.WAIT),
         (FLAP, Action.EVICT),
         (replace(FLAP, flapped=False), Action.CHECK),
+        (replace(OPEN, says="", running=True), Action.WAIT),
         (replace(OPEN, says="", stop="an operator ended the run"), Action.NONE),
         (replace(OPEN, says="it hung", stop="an operator ended the run"), Action.CHECK),
         (replace(NODE, confidence=WEAK), Action.CHECK),
@@ -131,10 +132,7 @@ def test_what_was_tried_already_is_not_advised_again(past: Past, then: str) -> N
 
 def test_stacks_of_a_job_that_ended_are_not_asked_for() -> None:
     """They went with it; those of the next attempt can be had."""
-    ended, running = (next_step(replace(OPEN, says="", running=runs)).because for runs in (False, True))
-
-    assert "before the next attempt is ended" in ended
-    assert "while it runs" in running
+    assert "before the next attempt is ended" in next_step(replace(OPEN, says="")).because
 
 
 def test_a_crash_loop_is_told_to_stop() -> None:
