@@ -47,7 +47,7 @@ class Manifest:
     run: name of the lineage whose attempts this job is one of; attempt: its number there. code: commit or image digest.
     arguments: what the launcher was given, by name. parallel: sizes of
     the parallel groups by name, and their order. checkpoint_every:
-    iterations. spares: nodes ready to take over.
+    iterations. spares: nodes ready to take over. checked: whether all nodes passed checks after this attempt had ended.
     """
 
     job_id: str
@@ -72,6 +72,7 @@ class Manifest:
     parallel: Mapping[str, str] = field(default_factory=dict)
     checkpoint_every: int | None = None
     spares: int | None = None
+    checked: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,7 @@ class _Fields:
             parallel=self._take("parallel", _flat) or {},
             checkpoint_every=self._take("checkpoint_every", _count) or None,
             spares=self._take("spares", _count),
+            checked=self._take("checked", _yes_or_no),
         )
         return result, tuple(self._problems)
 
@@ -188,6 +189,12 @@ def _count(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError("is no count")
+
+
+def _yes_or_no(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError("is neither true nor false")
 
 
 _MOST_ARGUMENTS = 4_096  # a launcher is given some hundreds

@@ -174,14 +174,14 @@ def _advice(history: History) -> Iterator[tuple[str, str]]:
 def attempts(history: History) -> Iterator[str]:
     """A line an attempt."""
     run = history.account
-    yield f"{'Attempt':<{_ATTEMPT}}{'iterations':>16}{'ran':>8}{'kept':>7}  ended"
+    yield f"{'Attempt':<{_ATTEMPT}}{'iterations':>16}{'ran':>9}{'kept':>7}  ended"
     shown = list(zip(run.attempts, run.spent, strict=True))[-MAX_ATTEMPTS:]
     if len(run.attempts) > len(shown):
         yield f"({len(run.attempts) - len(shown)} earlier ones; --json has all)"
     for one, spent in shown:
         span = f"{one.numbers[0]:,}-{one.numbers[-1]:,}" if len(one.numbers) else "none"
         ran = sum(value for part, value in spent.items() if part is not Part.DOWN)
-        left = f"{harmless(one.name, _ATTEMPT - 1):<{_ATTEMPT}}{span:>16}{duration(ran):>8}"
+        left = f"{harmless(one.name, _ATTEMPT - 1):<{_ATTEMPT}}{span:>16}{duration(ran):>9}"
         left = f"{left}{_share(spent[Part.PRODUCTIVE], ran):>7}  "
         why = harmless(f"{one.ended}: {one.cause}" if one.cause else one.ended, _CAUSE)
         yield left + textwrap.shorten(why, max(_LEAST, _WIDTH - len(left)), placeholder="…")

@@ -86,7 +86,7 @@ def _crashed(found: Findings) -> bool:
 def stopped(found: Findings) -> Verdict | None:
     """A stop from outside that came before any sign of a failure, of a job that made progress until then."""
     root, ending = leading_stop(found), found.ending
-    if root is None or ending.hung or ending.slow or _stood_out(found) or apart_by_numbers(found):
+    if root is None or ending.hung or ending.slow or _stood_out(found) or apart_by_numbers(found) or found.alarm:
         return None
     if (ending.allowed is None or ending.vague or ending.undated or ending.flagging) and not was_well(found):
         return _undated(root, found)
@@ -146,8 +146,8 @@ def stopped_unsaid(found: Findings) -> Verdict | None:
     cancelled = found.parsed.job.status is Status.CANCELLED
     told = {node for one in found.candidates if one.fact.told_to_stop for node in one.nodes}
     all_told = len(told) > len(found.nodes) * MAJORITY
-    if not (cancelled or all_told):
-        return None
+    if not (cancelled or all_told) or found.alarm:
+        return None  # what metrics tell may be why somebody stopped it
     troubled = is_troubled(found)
     after = troubled and cancelled and ending.stopped_first
     if ending.allowed is None and ending.slow is None and not found.dumped and (after or not troubled):

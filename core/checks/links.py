@@ -18,15 +18,18 @@ class Link:
 def bad_links(pairs: Sequence[Pair]) -> tuple[Link, ...]:
     """Links that failed or were slow each time they were tried, between nodes that were not.
 
-    Slow is what is slow of a node: more than twice the middle of all nodes by their best pairs.
+    A node is well when its best pair is not slow (``core.checks.verdict``); a link is slow when it takes more than
+    twice the middle of all pairs of well nodes, for the best ones grow better with every round.
     """
     best = best_times(pairs)
     if not best:
         return ()
-    usual = median(best.values())
+    limit = SLOW * median(best.values())
+    well = [one for one in pairs if all(best.get(node, float("inf")) <= limit for node in one.nodes)]
+    usual = median([one.seconds for one in well if one.seconds is not None] or best.values())
     fastest: dict[tuple[str, str], float | None] = {}
-    for one in pairs:
-        if not one.unknown and all(best.get(node, float("inf")) <= SLOW * usual for node in one.nodes):
+    for one in well:
+        if not one.unknown:
             key = (min(one.nodes), max(one.nodes))
             known = fastest.get(key)
             fastest[key] = one.seconds if known is None else min(known, one.seconds or known)
@@ -51,4 +54,4 @@ def circle(nodes: Sequence[str]) -> list[list[tuple[str, str]]]:
 def _says(seconds: float | None, usual: float) -> str:
     if seconds is None:
         return "no all-gather ended between them, and both are well with others"
-    return f"{seconds:.3g} s between them, and the middle of all nodes is {usual:.3g} s"
+    return f"{seconds:.3g} s between them, and the middle of all well pairs is {usual:.3g} s"

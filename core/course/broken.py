@@ -19,7 +19,11 @@ MOST_VOICES = 4  # those that tell most; all compute the same loss
 BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
 MIN_WELL = 2  # ranks that are well; of two that differ, either may be the odd one
 _NAN = re.compile(r"\bnan\b", re.IGNORECASE)
-_BROKEN = re.compile(r"([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?nan\b", re.IGNORECASE)
+# A name, and nan behind it: "loss: nan", "loss is nan": no count of steps ("number of nan iterations: 0" of Megatron).
+_BROKEN = re.compile(
+    r"(?<!\w)(?!(?:of|is|was|no|any|are|a)\b)([A-Za-z][\w./-]{0,40})[\"']? ?(?:[:=]|(?:is|was)\b)? ?[\"']?nan\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from core.phrases import Worded, worded
 
 STAGES = tuple(Stage)
 _UNKNOWN = STAGES.index(Stage.UNKNOWN)
+_STAMP = re.compile(r"^\[<TS>\]\s{0,4}")  # the clock in brackets before a line, as of Megatron, is no part of a phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def _openers(table: EventTable, marks: NDArray[np.intp]) -> Openers:
 
 def opened_by(template: str) -> int:
     """The stage (place in STAGES) that a message with this template opens; -1 for none."""
-    template = template[:MARKED_WITHIN]
+    template = _STAMP.sub("", template)[:MARKED_WITHIN]
     if complains(template):
         return -1  # what goes wrong opens no stage: "failed to shutdown the rendezvous" is not initialization
     lower = template.lower()

@@ -7,6 +7,7 @@ pauses that the log announces, pauses that it does not, and what clocks contradi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Accoun
         later = _joined([*later, *run.computed])
         problems += run.problems
     _between(ordered, spans, spent, problems)
-    problems += _coarse(ordered)
+    problems += [*_counts_anew(ordered), *_coarse(ordered)]
     return Account(
         ordered, tuple(spent), _lost(ordered, spent), slow, tuple(problems), tuple(run.kept for run in runs[::-1])
     )
@@ -158,6 +159,16 @@ def _lost(ordered: Sequence[Attempt], spent: Sequence[Milliseconds]) -> tuple[Mi
         kept = (Part.RECOMPUTED, Part.STALLED, Part.DOWN, Part.STARTUP)
         lost.append({part: own[part] if part in kept else 0 for part in Part})
     return tuple(lost)
+
+
+def _counts_anew(ordered: Sequence[Attempt]) -> list[str]:
+    """That an attempt went on from a checkpoint and counts from the first iteration all the same."""
+    return [
+        f"{one.name} loaded a checkpoint and counts from {int(one.numbers[0]):,} on: its numbers may be its own, and "
+        f"what {before.name} computed may be kept although it is told as computed again."
+        for before, one in pairwise(ordered)
+        if one.loaded and before.checkpoints and len(one.numbers) and int(one.numbers[0]) <= _stride(one)
+    ]
 
 
 def _coarse(ordered: Sequence[Attempt]) -> list[str]:

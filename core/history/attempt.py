@@ -37,7 +37,8 @@ class Attempt:
     saving, evaluating: times of lines that say so, sorted. checkpoints: iterations whose checkpoint is complete. cause:
     what ended it, in short; empty where nobody knows. raised: the type of the exception that it was, if it was one.
     clock: where start and end are from. nodes: their names. ranks: how many; 0 unknown. every: iterations from one
-    checkpoint to the next, as job.json tells; 0 unknown.
+    checkpoint to the next, as job.json tells; 0 unknown. checked: whether all nodes passed checks after it had ended.
+    loaded: whether it loaded a checkpoint before its first iteration.
     """
 
     name: str
@@ -58,6 +59,8 @@ class Attempt:
     clock: str = "first and last line"
     ranks: int = 0
     every: int = 0
+    checked: bool = False
+    loaded: bool = False
 
     def ended_as(self, other: "Attempt") -> bool:
         """Whether both ended in the same way: of the same cause, and by the same type of exception."""

@@ -6,6 +6,7 @@ jobs a quarter of the time), and the last line with a clock is not the end.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -36,14 +37,14 @@ Begun = tuple[Course, Restart | None]  # how far an attempt came; how it began w
 
 
 def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
-    """The attempts in the logs of a job, in their order; none where no line has a clock."""
+    """The attempts in the logs of a job, in their order; none where neither a line nor job.json has a clock."""
     times, stages = _timed(parsed)
     manifest = parsed.job.manifest
-    if not len(times):
-        return ()
-    first, last = int(times[0]), int(times[-1])
     began, ended = moment(manifest.start), moment(manifest.end)
     told = began is not None and ended is not None
+    if not len(times):
+        return (_silent(parsed, diagnosis, (began, ended)),) if began is not None and ended is not None else ()
+    first, last = int(times[0]), int(times[-1])
     ahead = zone(began, first) if began is not None else 0
     low, high = (began + ahead, ended + ahead) if began is not None and ended is not None else (first, last)
     begun = _begun(parsed, times, stages)
@@ -54,11 +55,11 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
     for number, (course, (start, end)) in enumerate(zip(courses, spans, strict=True)):
         final = number == len(courses) - 1
         cause, raised = _cause(diagnosis) if final else _cause_between(parsed, course, spans, number)
+        name = parsed.job.id if len(courses) == 1 else f"{parsed.job.id} #{number + 1}"
+        loading = _in_stage(times, stages, Stage.CHECKPOINT_LOADING, 0)
         attempts.append(
-            Attempt(
-                name=parsed.job.id if len(courses) == 1 else f"{parsed.job.id} #{number + 1}",
-                start=(start - ahead) // MILLISECOND,
-                end=(end - ahead) // MILLISECOND,
+            replace(
+                _outline(parsed, name, (start - ahead, end - ahead)),
                 numbers=course.numbers,
                 times=(course.times - ahead) // MILLISECOND,
                 ended=_ended(parsed, diagnosis) if final else End.FAILED,
@@ -68,15 +69,42 @@ def attempts_of(parsed: Parsed, diagnosis: Diagnosis) -> tuple[Attempt, ...]:
                 evaluating=_in_stage(times, stages, Stage.EVALUATION, ahead),
                 checkpoints=_checkpoints(course, saved, (start, end)),
                 suspects=_suspects(diagnosis) if final else (),
-                nodes=manifest.nodes or (parsed.table.nodes if parsed.unit == "node" else ()),
-                code=manifest.code,
-                arguments=manifest.arguments,
-                ranks=manifest.world_size or (sum(map(len, manifest.node_ranks.values()))),
-                every=manifest.checkpoint_every or 0,
+                checked=final and bool(manifest.checked),
+                loaded=len(course) > 0
+                and bool(((loading >= start // MILLISECOND) & (loading < course.times[0] // MILLISECOND)).any()),
                 clock="job.json" if told else "first and last line",
             )
         )
     return tuple(attempts)
+
+
+def _silent(parsed: Parsed, diagnosis: Diagnosis, span: Span) -> Attempt:
+    """An attempt of which job.json alone tells when it ran: it died before a line, or no line has a clock."""
+    cause, raised = _cause(diagnosis)
+    return replace(
+        _outline(parsed, parsed.job.id, span),
+        ended=_ended(parsed, diagnosis),
+        cause=cause,
+        raised=raised,
+        suspects=_suspects(diagnosis),
+        checked=bool(parsed.job.manifest.checked),
+        clock="job.json",
+    )
+
+
+def _outline(parsed: Parsed, name: str, span: Span) -> Attempt:
+    """When an attempt ran, and what job.json tells of it."""
+    manifest = parsed.job.manifest
+    return Attempt(
+        name,
+        span[0] // MILLISECOND,
+        span[1] // MILLISECOND,
+        nodes=manifest.nodes or (parsed.table.nodes if parsed.unit == "node" else ()),
+        code=manifest.code,
+        arguments=manifest.arguments,
+        ranks=manifest.world_size or (sum(map(len, manifest.node_ranks.values()))),
+        every=manifest.checkpoint_every or 0,
+    )
 
 
 def _timed(parsed: Parsed) -> tuple[NDArray[np.int64], NDArray[np.int8]]:

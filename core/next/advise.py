@@ -19,7 +19,7 @@ def with_next_step(answer: Diagnosis, found: Findings, verdict: Verdict, earlier
     Args:
         earlier: attempts of the same run in jobs before this one; those that its own logs hold are found here.
     """
-    now = situation(found, verdict, answer.events)
+    now = situation(found, verdict)
     answer = replace(answer, next=next_step(now))
     if not earlier and found.parsed.iterations.began is None and not _restarts(found):
         return answer

@@ -27,7 +27,7 @@ def checks(total: int | None) -> Cost:
     """All nodes are idle while the checks of two minutes run."""
     if total is None:
         return Cost(None, "Two minutes of diagnostics on each node.")
-    return Cost(total * LEVEL_2 / HOUR, f"Two minutes of diagnostics while {_nodes(total)} wait.")
+    return Cost(total * LEVEL_2 / HOUR, f"Two minutes of diagnostics while {_nodes(total)} wait{'s' * (total == 1)}.")
 
 
 def replay(total: int | None, startup: float | None) -> Cost:

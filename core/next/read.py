@@ -1,43 +1,44 @@
 """From a diagnosis to the situation in which somebody has to decide what to do."""
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
 from core.answer.findings import Findings, Verdict
 from core.course.checkpoints import saved_times
 from core.course.pace import SECOND
+from core.events.messages import message_rows
 from core.events.table import EventTable
+from core.events.text import read_rows
 from core.facts import Fact
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.kinds import BROKEN_XIDS, Kind
+from core.logs.blocks.frames import read_frames
 from core.logs.lines import NO_TIME
 from core.metrics.found import Says
-from core.model import EventEvidence, Role, Scope
+from core.model import Role, Scope
 from core.next.situation import OF_KIND, Broken, Past, Situation
 from core.parsed import Parsed
 
 OWN_REPORT = 0.95  # strength of what a device or its driver reports itself; programs tell of a failed kernel with less
+MAX_FRAMES = 200  # rows of a traceback, the last ones; torch's own frames lie between the user's and the error
 WINDOW = 300 * SECOND  # of flaps that count together (ByteRobust, section 4.1: twice within five minutes)
 _XID = re.compile(r"\bXid\b(?: ?\([^)]{0,64}\))?:? (\d{1,3})\b")  # in brackets: an address on the bus
-_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<name>\S+)')
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|<frozen|<string>")
 
 
-def situation(
-    found: Findings, verdict: Verdict, events: Sequence[EventEvidence] = (), past: Past | None = None
-) -> Situation:
+def situation(found: Findings, verdict: Verdict) -> Situation:
     """What the decision needs of a diagnosis.
 
     Args:
         found: all findings.
         verdict: what they came to.
-        events: evidence of the answer, for the frame in which code failed.
-        past: what earlier attempts came to.
     """
-    parsed, leading = found.parsed, _leading(found, verdict)
+    parsed = found.parsed
+    leading = _leading(found, verdict)
+    flapped = _flapped(found) if leading is None and verdict.scope is Scope.UNKNOWN else None
+    leading = leading or flapped
     nodes = parsed.unit == "node"
     total = len(found.nodes) if nodes and found.nodes else None
     return Situation(
@@ -45,18 +46,21 @@ def situation(
         confidence=verdict.confidence,
         broken=broken(leading.fact, leading.quote) if leading else _by_numbers(found, verdict),
         says=_says(found, verdict, leading),
-        accused=tuple(one.node for one in verdict.suspects),
+        accused=flapped.nodes if flapped else tuple(one.node for one in verdict.suspects),
+        flapped=flapped is not None,
         unit=parsed.unit,
         total=total,
         running=parsed.job.status is Status.RUNNING,
         completed=parsed.job.status is Status.COMPLETED,
         stuck=found.ending.hung or found.ending.slow is not None or _says_alarm(found, Says.STANDS),
         flaps=_flaps(parsed.table, leading) if leading else 1,
-        frame=frame(events),
+        stop=_stop(found),
+        frame=frame(parsed, leading) if leading else "",
         spares=parsed.job.manifest.spares,
+        alone=parsed.job.manifest.parallel.get("dp") == "1",
         startup=startup(parsed),
         redo=redo(parsed),
-        past=past or Past(),
+        past=Past(checked=parsed.job.manifest.checked or None),
     )
 
 
@@ -89,13 +93,20 @@ def _all_leak(found: Findings, verdict: Verdict) -> bool:
 
 
 def startup(parsed: Parsed) -> float | None:
-    """Seconds from the first line to the first iteration, less one step; None where no clock tells."""
-    first = parsed.table.spoke.first
-    began = int(first[first != NO_TIME].min(initial=np.iinfo(np.int64).max))
-    course, pace = parsed.iterations.course, parsed.iterations.course.pace()
-    if pace is None or not len(course) or began > int(course.times[0]):
+    """Seconds from the first line to the first iteration, less one step; None where no clock tells.
+
+    Both by the clock of the node that counts iterations first: another one may be hours away.
+    """
+    table, course = parsed.table, parsed.iterations.course
+    pace = course.pace()
+    if pace is None or not len(course):
         return None
-    return max(0.0, (int(course.times[0]) - began) / SECOND - pace.step)
+    voice = int(table.voice[course.rows[:1]][0])
+    home = table.node_of_voice[voice]
+    same = table.node_of_voice == home if home >= 0 else table.file_of_voice == table.file_of_voice[voice]
+    first = table.spoke.first[same]
+    began = int(first[first != NO_TIME].min(initial=np.iinfo(np.int64).max))
+    return max(0.0, (int(course.times[0]) - began) / SECOND - pace.step) if began <= int(course.times[0]) else None
 
 
 def redo(parsed: Parsed) -> float | None:
@@ -106,12 +117,14 @@ def redo(parsed: Parsed) -> float | None:
     return max(0.0, (int(course.times[-1]) - int(saved[-1])) / SECOND)
 
 
-def frame(events: Sequence[EventEvidence]) -> str:
-    """The last frame of the user's own code in the traceback of the leading event: "loss.py:17 in masked"."""
-    leading = next((event for event in events if event.role is Role.ROOT), None)
-    frames = [match for line in (leading.lines if leading else ()) if (match := _FRAME.search(line.text))]
-    own = [match for match in frames if not _LIBRARY.search(match["file"])]
-    return f"{own[-1]['file'].rpartition('/')[2]}:{own[-1]['line']} in {own[-1]['name']}" if own else ""
+def frame(parsed: Parsed, leading: Candidate) -> str:
+    """The last frame of the user's own code in the traceback of an event: "loss.py:17 in masked"; else empty."""
+    if not parsed.table.templates[leading.event].block:
+        return ""
+    rows = message_rows(parsed.table, int(leading.rows[0]))
+    frames = read_frames(list(read_rows(parsed.files, parsed.table, rows[-MAX_FRAMES:]).values()))
+    own = [one for one in frames if not _LIBRARY.search(one.file)]
+    return f"{own[-1].file.rpartition('/')[2]}:{own[-1].line} in {own[-1].function}" if own else ""
 
 
 def _leading(found: Findings, verdict: Verdict) -> Candidate | None:
@@ -124,15 +137,41 @@ def _leading(found: Findings, verdict: Verdict) -> Candidate | None:
     return next((one for one in roots if first.node in one.nodes or one.event in told), None)
 
 
+def _stop(found: Findings) -> str:
+    """What ended it from outside, in words; empty where nothing did."""
+    told = next((one.fact.says for one in found.roots if one.fact.stop), "")
+    unharmed = not any(one.role is Role.PROPAGATED for one in found.candidates)
+    cancelled = found.parsed.job.status is Status.CANCELLED and unharmed
+    return told or ("the job was stopped from outside" if cancelled else "")
+
+
+def _flapped(found: Findings) -> Candidate | None:
+    """The link that went down on one node of a job that runs, and that the job survived."""
+    links = (
+        one
+        for one in found.candidates
+        if one.fact.hardware and OF_KIND.get(Kind(one.fact.kind)) is Broken.LINK and len(one.nodes) == 1
+    )
+    return next(links, None) if found.parsed.job.status is Status.RUNNING else None
+
+
 def _says(found: Findings, verdict: Verdict, leading: Candidate | None) -> str:
     if verdict.scope is Scope.NONE:
-        stop = next((one.fact.says for one in found.roots if one.fact.stop), "")
-        return stop if stop and verdict.checks else "it ended as planned or was stopped from outside"
+        stop = _stop(found)
+        return stop if stop and verdict.checks else _well(found, verdict)
     if leading is not None:
         return leading.fact.says
     if verdict.scope is Scope.NODE:
         return verdict.suspects[0].signs[0].says or "it went silent while the others waited for it"
     return _says_of_all(found)
+
+
+def _well(found: Findings, verdict: Verdict) -> str:
+    """That it completed, and what happened on the way all the same."""
+    if found.parsed.job.status is not Status.COMPLETED:
+        return "it ended as planned or was stopped from outside"
+    on_the_way = [reason.rstrip(".") for reason in verdict.why[1:2]]  # the first tells of the status
+    return f"it completed (on the way: {on_the_way[0]}; see why before the next job)" if on_the_way else "it completed"
 
 
 def _says_of_all(found: Findings) -> str:

@@ -21,10 +21,9 @@ _AGAIN = "when it fails again in the same way"
 
 def next_step(now: Situation) -> NextStep:
     """The first row that applies."""
-    if (
-        now.past.again is False
-    ):  # row 11: failed in another way, so what was tried against the last failure says nothing
-        now = replace(now, past=replace(now.past, checked=None, reattempts=0, rolled_back=False))
+    if now.past.again is False:  # row 11: in another way, so what was tried against the last failure says nothing
+        checked = None if now.past.reattempts else now.past.checked
+        now = replace(now, past=replace(now.past, checked=checked, reattempts=0, rolled_back=False))
     rows = (
         _nothing_failed,
         _broken_machine,
@@ -35,6 +34,8 @@ def next_step(now: Situation) -> NextStep:
         _completed,
         _suspects,
         _hopeless,
+        _ended_by_somebody,
+        _goes_on,
         _check_first,
         _start_again,
         _back,
@@ -61,19 +62,22 @@ def _broken_machine(now: Situation) -> NextStep | None:
 
 
 def _link(now: Situation) -> NextStep | None:
-    if now.broken is not Broken.LINK or not now.named:
+    if now.broken is not Broken.LINK or not (now.named or now.flapped):
         return None
     who = together(now.accused)
-    if now.running and not now.stuck and now.flaps < FLAPS:
+    if (now.completed or (now.running and not now.stuck)) and now.flaps < FLAPS:
+        went_on = "the job completed" if now.completed else "the job goes on"
         return NextStep(
             Action.WAIT,
-            f"{_capital(now.says)} once, and the job goes on; note it in the node's history.",
+            f"{_capital(now.says)} once, and {went_on}; note it in the node's history.",
             NOTHING,
-            "the job stops making progress.",
+            "" if now.completed else "the job stops making progress.",
             f"When it comes again within five minutes: evict {who}.",
             now.accused,
         )
-    often = "the job ended with it" if not now.running else "the job is stuck" if now.stuck else f"{now.flaps} times"
+    often = f"{now.flaps} times within five minutes" if now.flaps >= FLAPS else "the job ended with it"
+    if now.running and now.stuck:
+        often = "the job is stuck"
     return _evict(now, f"{now.says}: {often}", "check the pair and its switch")
 
 
@@ -97,7 +101,7 @@ def _changed_code(now: Situation) -> NextStep | None:
     everywhere = now.scope is not Scope.NODE
     if now.broken is not Broken.CODE or not everywhere or now.past.rolled_back or not _changed(now):
         return None
-    return _rollback(now, f"{_capital(now.says)}, and {_changes(now)} since {now.past.good}", "fix it")
+    return _rollback(now, f"{_capital(now.says)}; {_came_with(now)}", "fix it")
 
 
 def _to_fix(now: Situation) -> NextStep | None:
@@ -123,11 +127,11 @@ def _to_fix(now: Situation) -> NextStep | None:
 
 def _completed(now: Situation) -> NextStep | None:
     # Nobody waits for this job any more: what its own device does not report may be looked at in peace.
-    if not (now.completed and now.named) or now.broken in (Broken.PROCESS, Broken.NUMBERS):
+    if not (now.completed and now.named):
         return None
     return NextStep(
         Action.CHECK,
-        f"{_capital(now.says)}, and yet the job completed: nothing has to be started again.",
+        f"{_capital(now.says)}, and yet the job completed: nothing has to be started again{_bitwise(now)}.",
         checks(len(now.accused)),
         "a job runs there already: then let it end first.",
         f"Take out {together(now.accused)} when the checks fail, or when it comes again.",
@@ -176,11 +180,44 @@ def _hopeless(now: Situation) -> NextStep | None:
     )
 
 
+def _ended_by_somebody(now: Situation) -> NextStep | None:
+    if not now.stop or now.says or now.broken is not Broken.UNKNOWN:
+        return None
+    return NextStep(
+        Action.NONE,
+        f"{_capital(now.stop)}, and nothing else is known to have failed; no clock tells whether it made progress "
+        "until then.",
+        Cost(0.0, "Costs nothing."),
+        "it hung: then check the nodes, and collect stacks of all ranks when it hangs again.",
+    )
+
+
+def _goes_on(now: Situation) -> NextStep | None:
+    if not now.running or now.named or now.says or now.broken is not Broken.UNKNOWN:
+        return None
+    return NextStep(
+        Action.WAIT,
+        "It still runs, and nothing that is known points to a failure.",
+        NOTHING,
+        "it makes no progress: then collect stacks and flight recorder dumps of all ranks before it is ended.",
+        "Diagnose it again when it has ended, or when it stands still.",
+    )
+
+
 def _check_first(now: Situation) -> NextStep | None:
     checked = now.past.checked is not None or now.past.reattempts or now.past.rolled_back
     if checked or (now.broken is Broken.UNKNOWN and not now.says):
         return None
-    return _check(now, f"{_capital(now.says)}; the logs do not tell whether machines or the program cause it.")
+    return _check(now, f"{_capital(now.says)}; {_whose_fault(now)}.")
+
+
+def _whose_fault(now: Situation) -> str:
+    """What nobody knows before the checks ran."""
+    if now.broken is Broken.LINK:
+        return "no single node stands out: a shared cause is likelier, such as a switch or the fabric"
+    if now.broken is Broken.PROCESS:
+        return "programs cause this as well as machines, and the logs do not tell which"
+    return "the logs do not tell whether machines or the program cause it"
 
 
 def _start_again(now: Situation) -> NextStep | None:
@@ -198,7 +235,7 @@ def _start_again(now: Situation) -> NextStep | None:
 def _back(now: Situation) -> NextStep | None:
     if now.past.rolled_back or not _changed(now):
         return None
-    return _rollback(now, f"It failed again in the same way, and {_changes(now)} since {now.past.good}", "replay")
+    return _rollback(now, f"It failed again in the same way; {_came_with(now)}", "replay")
 
 
 def _replay(now: Situation) -> NextStep | None:
@@ -220,8 +257,8 @@ def _replay(now: Situation) -> NextStep | None:
 def _unclear(now: Situation) -> NextStep:
     return _check(
         now,
-        "Too little is known for more: get stacks and flight recorder dumps, the kernel logs of all nodes, and the "
-        "scheduler's log.",
+        "Too little is known for more: get the kernel logs of all nodes and the scheduler's log, and stacks and flight "
+        "recorder dumps before the next attempt is ended.",
     )
 
 
@@ -231,10 +268,11 @@ def _unclear(now: Situation) -> NextStep:
 def _evict(now: Situation, because: str, then: str) -> NextStep:
     if too_many(now):
         return _shared_cause(now)
+    fewer = "wait for repair" if now.alone else "take it out and shrink the data parallel part, or wait for repair"
     spares = {
-        None: "no node is ready to take over (job.json tells of no spares): then go on with fewer nodes.",
+        None: f"no node is ready to take over (job.json tells of no spares): then {fewer}.",
         True: "",
-        False: "no spare: take it out and shrink the data parallel part, or wait for repair.",
+        False: f"no spare: {fewer}.",
     }[None if now.spares is None else now.spares >= len(now.accused)]
     return NextStep(
         Action.EVICT,
@@ -247,15 +285,34 @@ def _evict(now: Situation, because: str, then: str) -> NextStep:
 
 
 def _check(now: Situation, because: str) -> NextStep:
-    numbers = "; also a step whose gradients are compared bit by bit" if now.broken is Broken.NUMBERS else ""
+    afterwards = "nothing has to be started again" if now.completed else _after_checks(now)
     return NextStep(
         Action.CHECK,
-        f"{because}{numbers}" if not numbers else f"{because.rstrip('.')}{numbers}.",
+        f"{because.rstrip('.')}{_bitwise(now)}.{_again(now)}",
         checks(now.total),
-        "the checks were run already and passed: then start it again, once.",
-        f"Take out what fails; if all pass, start it again once, and go on from there {_AGAIN}.",
+        f"the checks were run already and passed: then {afterwards}.",
+        f"Take out what fails; if all pass, {afterwards}.",
         now.accused if now.named else (),
     )
+
+
+def _bitwise(now: Situation) -> str:
+    return "; also a step whose gradients are compared bit by bit" if now.broken is Broken.NUMBERS else ""
+
+
+def _after_checks(now: Situation) -> str:
+    """What follows when the checks pass: a first reattempt may be all that it takes, a second one is not tried."""
+    if not now.past.again:
+        return "start it again, once"
+    return f"go back to what {now.past.good} ran with" if _changed(now) else "replay it in groups of nodes"
+
+
+def _again(now: Situation) -> str:
+    """That the attempt before failed so too, and what was gained since; empty where it did not."""
+    if not now.past.again:
+        return ""
+    gained = f"and {now.past.gained:,} iterations were gained since" if now.past.gained else "and nothing was gained"
+    return f" The attempt before failed in the same way, {gained}."
 
 
 def _rollback(now: Situation, because: str, then: str) -> NextStep:
@@ -272,10 +329,11 @@ def _changed(now: Situation) -> bool:
     return bool(now.past.changes) and now.past.good is not None
 
 
-def _changes(now: Situation) -> str:
+def _came_with(now: Situation) -> str:
     changes = list(now.past.changes or ())
     rest = f" and {len(changes) - FEW} more" if len(changes) > FEW else ""
-    return f"{', '.join(changes[:FEW])}{rest} changed"
+    good = now.past.good
+    return f"it came with what changed since {good} ({', '.join(changes[:FEW])}{rest}): go back to what {good} ran with"
 
 
 def _capital(text: str) -> str:

@@ -61,6 +61,7 @@ def test_replicas_that_agree_are_well() -> None:
         {rank: [f"took {3 + (rank == 1 and n > 9)} s" for n in range(20)] for rank in RANKS},
         {rank: [f"part={120.0 if rank != 1 or n < 10 else 190.0}" for n in range(20)] for rank in RANKS},
         {rank: [f"seen={n * 8 + (rank > 1 and n > 9)}" for n in range(20)] for rank in RANKS},
+        {rank: [f"at 2026-11-21 04:{n:02d}:{30 + (rank == 1 and n > 9)}" for n in range(20)] for rank in RANKS},
         {rank: [f"queue_id={n + (rank == 1 and n in (10, 12, 15))}" for n in range(20)] for rank in RANKS},
     ],
     ids=[
@@ -71,6 +72,7 @@ def test_replicas_that_agree_are_well() -> None:
         "a duration",
         "a short number",
         "half of them",
+        "a clock",
         "now and then",
     ],
 )

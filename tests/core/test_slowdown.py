@@ -126,6 +126,14 @@ def test_single_steps_without_a_loss_are_not(values: list[str]) -> None:
     assert "nan" not in diagnose(losses(values, Status.CANCELLED), []).headline
 
 
+def test_a_count_of_steps_without_a_loss_is_no_loss() -> None:
+    """What Megatron prints in each iteration; its first line may be another."""
+    said = [at(n, f"iteration {n}/400 | loss: 2.5 |") for n in range(1, 4)]
+    said += [at(n, f"iteration {n}/400 | loss: 2.5 | number of nan iterations:   0 |") for n in range(4, 12)]
+
+    assert "nan" not in diagnose(four_nodes({0: said}, status=Status.CANCELLED), []).headline
+
+
 def test_a_request_that_nobody_gets_an_answer_to_is_a_hang_of_all() -> None:
     """Too few iterations for a pace; what always came within the second does not come in twenty."""
     said = {

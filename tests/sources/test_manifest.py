@@ -170,6 +170,7 @@ def test_arguments_are_a_mapping_or_a_command_line(said: object) -> None:
         ("arguments", 'a "b'),
         ("parallel", "tp8"),
         ("spares", -1),
+        ("checked", "perhaps"),
         ("attempt", "x"),
         ("run", []),
     ],

@@ -29,8 +29,9 @@ def plan_of(wanted: NodeChecks, checks: Chosen, results: Results) -> list[str]:
             f"  {check.name:<14} at most {check.timeout_s:>5.0f} s, load {check.load:<5}  {of}{shlex.join(words)}"
         )
     seconds = wanted.how.seconds
+    rounds = f"all pairs in {count - 1 + count % 2} rounds" if wanted.meets_all and count > 1 else "two rounds"
     about = {
-        PAIRS: f"all-gather of {wanted.how.megabytes:g} MB by two ({wanted.how.backend}), two rounds of {seconds:g} s",
+        PAIRS: f"all-gather of {wanted.how.megabytes:g} MB by two ({wanted.how.backend}), {rounds} of {seconds:g} s",
         ALL_PAIRS: f"the same, each node with each other, {count - 1} rounds or one more",
         BITS: "one training step of fixed data, gradients bit by bit; among at least three equal nodes",
     }

@@ -46,7 +46,7 @@ class Checking:
                 results[name] = self._padded(told, self._wanted.nodes)
                 continue
             for fabric in fabrics_of(self._wanted.nodes):
-                found, bad = self._gathers(fabric, every=name == ALL_PAIRS)
+                found, bad = self._gathers(fabric, every=name == ALL_PAIRS or self._wanted.meets_all)
                 results[f"{name} {fabric}".strip()] = dict(found)
                 links |= {Link(one.nodes, f"{fabric}: {one.says}" if fabric else one.says) for one in bad}
         return tuple(sorted(links, key=lambda link: (link.nodes, link.says)))

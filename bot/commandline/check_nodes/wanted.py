@@ -16,6 +16,7 @@ from sources.given import read_given
 PAIRS, ALL_PAIRS, BITS = "pairs", "all-pairs", "bits"
 OWN = (PAIRS, ALL_PAIRS, BITS)
 FEW, SHARE = 2, 0.1  # nodes that are busy with checks at a time, as those that are taken out at a time
+SO_FEW = 8  # nodes of which all pairs are run where all may be busy at once: seven rounds, and no link stays unseen
 CATALOGUE_BYTES = 1 << 20  # a catalogue of a thousand checks
 
 Results = dict[str, dict[str, tuple[Outcome, str]]]  # by check and node
@@ -43,6 +44,11 @@ class NodeChecks:
     def side_by_side(self) -> int:
         """How many nodes are busy with checks at a time; what may run beside a job is not counted."""
         return self.at_once or max(FEW, int(SHARE * len(self.nodes)))
+
+    @property
+    def meets_all(self) -> bool:
+        """Whether ``pairs`` are all pairs."""
+        return len(self.nodes) <= min(SO_FEW, self.side_by_side)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -93,6 +93,36 @@ def test_a_log_that_holds_several_attempts_is_a_run(told: Callable[..., str], tm
     ]
     assert (document["parts"]["recomputed"], document["parts"]["productive"]) == (10.0, 60.0)
     assert document["parts"]["down"] == 2 * 35.0  # until the next first line
+
+
+def test_an_attempt_that_died_before_a_line_counts(told: Callable[..., str], jobs: Path) -> None:
+    """By the clock of job.json: it is the start of the attempt before it, and one more unplanned end."""
+    first = json.loads((jobs / "b-first" / "job.json").read_text(encoding="utf-8"))["end"]
+    begun = datetime.fromisoformat(first) + timedelta(seconds=20)
+    empty = Log(begun)
+    empty.now += timedelta(seconds=10)
+    empty.write(jobs / "died", run="llama", attempt=1, status="FAILED")
+
+    document = json.loads(told("llama", "--jobs", str(jobs), "--json"))
+
+    assert [one["name"] for one in document["attempts"]] == ["b-first", "died", "a-second"]
+    assert (document["parts"]["startup"], document["parts"]["down"]) == (50.0, 50.0)
+    assert document["mtbf"]["failures"] == 2
+
+
+def test_a_program_that_puts_its_clock_in_brackets_evaluates_too(told: Callable[..., str], tmp_path: Path) -> None:
+    """As Megatron prints it; the clock is no part of what is said."""
+    log = Log()
+    log.attempt(range(1, 16))
+    log.say("evaluating iter 1/100", 0)
+    log.now += timedelta(seconds=30)
+    for number in range(16, 31):
+        log.say(f"iteration {number}/60 loss 2.0")
+    log.lines = [re.sub(r"^(\S+ [\d:]+),\d+ INFO", r"[\1]", line) for line in log.lines]
+
+    parts = json.loads(told(str(log.write(tmp_path / "one")), "--json"))["parts"]
+
+    assert (parts["evaluating"], parts["unexplained"]) == (30.0, 0.0)
 
 
 def test_a_run_is_read_once(jobs: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What earlier attempts of a run say of the next step, in the diagnosis of the last one."""
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -30,6 +31,12 @@ def run_of(folder: Path, attempts: Sequence[tuple[range, str, str]]) -> str:
     return str(folder)
 
 
+def after_checks(jobs: str, job: str) -> None:
+    """Somebody writes down that all nodes passed their checks when this attempt had ended."""
+    path = Path(jobs) / job / "job.json"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"checked": True}), encoding="utf-8")
+
+
 def next_of(jobs: str, job: str, settings: Settings) -> NextStep:
     step = investigate(Request(job, jobs), settings).diagnosis.next
     assert step is not None
@@ -43,6 +50,46 @@ def test_a_crash_loop_is_told_to_stop(tmp_path: Path, settings: Settings) -> Non
     assert next_of(jobs, "a1", settings).action is Action.CHECK
     step = next_of(jobs, "a4", settings)
     assert (step.action, "stop retrying" in step.because) == (Action.NONE, True)
+
+
+def test_what_follows_when_the_checks_pass(tmp_path: Path, settings: Settings) -> None:
+    """Once again as it is; then, when it fails in the same way, back to what ran with other arguments, or a replay."""
+    bad = (range(11, 30), ERROR, "--lr 2")
+    same = run_of(tmp_path / "same", [bad] * 3)
+    changed = run_of(tmp_path / "changed", [(range(1, 15), BAD, "--lr 1"), bad, bad])
+    lone = run_of(tmp_path / "lone", [bad])
+
+    assert next_of(lone, "a0", settings).action is Action.CHECK
+    for jobs, job in ((lone, "a0"), (same, "a1"), (changed, "a1")):
+        after_checks(jobs, job)
+        assert next_of(jobs, job, settings).action is Action.REATTEMPT
+    assert next_of(same, "a2", settings).action is Action.REPLAY
+    assert next_of(changed, "a2", settings).action is Action.ROLLBACK
+
+
+def test_the_first_attempt_of_a_crash_loop_counts_too(tmp_path: Path, settings: Settings) -> None:
+    """It went on from an older checkpoint and made no new one."""
+    jobs = run_of(tmp_path / "jobs", [(range(31, 36), ERROR, "--lr 1")] * 4)
+    assert next_of(jobs, "a3", settings).because.startswith("4 attempts in a row")
+
+
+def test_the_frame_of_the_own_code_is_named(tmp_path: Path, settings: Settings) -> None:
+    """Below it are those of libraries; and the lines that are cited hold none of them."""
+    log = Log()
+    log.attempt(range(1, 6))
+    log.lines += [
+        "Traceback (most recent call last):",
+        '  File "/work/gpt/train.py", line 12, in main',
+        "    step()",
+        '  File "/work/gpt/loss.py", line 37, in masked',
+        "    return F.mse(a, b)",
+        '  File "/opt/venv/lib/python3.11/site-packages/torch/nn/functional.py", line 9, in mse',
+        "    raise ValueError(a)",
+        BAD,
+    ]
+    log.write(tmp_path / "jobs" / "one", status="FAILED")
+
+    assert "(loss.py:37 in masked)" in next_of(str(tmp_path / "jobs"), "one", settings).because
 
 
 def test_attempts_that_gain_checkpoints_are_no_crash_loop(tmp_path: Path, settings: Settings) -> None:
@@ -60,7 +107,7 @@ def test_a_fault_of_the_program_that_came_with_a_change_is_rolled_back(tmp_path:
     same = run_of(tmp_path / "same", [good, (range(11, 14), BAD, "--lr 1 --seed 2")])
 
     step = next_of(new, "a1", settings)
-    assert (step.action, "lr 1 to 2 changed since a0" in step.because) == (Action.ROLLBACK, True)
+    assert (step.action, "since a0 (lr 1 to 2): go back to what a0 ran with" in step.because) == (Action.ROLLBACK, True)
     assert next_of(old, "a1", settings).action is Action.FIX
     assert next_of(same, "a1", settings).action is Action.FIX
 

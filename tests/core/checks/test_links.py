@@ -32,6 +32,19 @@ def test_a_pair_that_is_well_when_tried_again_is_no_bad_link() -> None:
     assert bad_links(pairs) == ()
 
 
+def test_a_link_is_slow_beside_all_pairs_and_not_beside_the_best_ones() -> None:
+    """Of seven rounds the best pair of each node is quick by chance: what is usual is no bad link."""
+    pairs = [
+        Pair(number, nodes, 0.5 if number == place % 7 + 1 else 1.1)
+        for number, found in enumerate(circle(NODES), 1)
+        for place, nodes in enumerate(found)
+    ]
+    slow = [Pair(one.round, one.nodes, 3.0 if set(one.nodes) == {"n0", "n5"} else one.seconds) for one in pairs]
+
+    assert bad_links(pairs) == ()
+    assert [link.nodes for link in bad_links(slow)] == [("n0", "n5")]
+
+
 def test_the_pairs_of_a_bad_node_are_no_links() -> None:
     """Who fails with everybody is a node; and where nothing ended nobody knows."""
     pairs = [Pair(one.round, one.nodes, None if "n3" in one.nodes else 1.0) for one in pairs_of(("", ""), 1.0)]

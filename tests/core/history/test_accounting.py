@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -213,3 +214,12 @@ def test_what_was_computed_again_is_what_counting_one_by_one_finds() -> None:
         ]
 
         assert _covered(before, last, ranges).tolist() == counted
+
+
+def test_an_attempt_that_counts_from_the_beginning_after_a_checkpoint_is_told() -> None:
+    """Its numbers may be its own; without a checkpoint of the attempt before it really began anew."""
+    first = replace(crashed(0, 1, 10), checkpoints=(5,))
+    second = crashed(first.end + 60_000, 1, 20)
+
+    assert [told for told in account([first, second]).problems if "counts from 1" in told] == []
+    assert any("counts from 1" in told for told in account([first, replace(second, loaded=True)]).problems)

@@ -199,6 +199,22 @@ def test_a_loss_that_breaks_is_an_alarm_that_names_nobody(loss: Callable[[int], 
     assert answer.next.action is not Action.EVICT
 
 
+def test_who_stopped_a_job_may_have_seen_what_its_metrics_show() -> None:
+    """A loss that is no number is no stop of a well job from outside, though the logs count on at their pace."""
+    broken = numbers(lambda n: math.nan if n >= 150 else 2.2, lambda _: 0.3)
+    end = (START + timedelta(seconds=241)).isoformat()
+    job = four_nodes({}, usual=steps(60, seconds=4.0), status=Status.CANCELLED, start=START.isoformat(), end=end)
+
+    answer, well = diagnose(with_metrics(job, {"wandb.csv": broken}), []), diagnose(job, [])
+
+    assert well.scope is Scope.NONE
+    assert "no finite number" in answer.headline
+    assert answer.next is not None
+    assert answer.next.action is Action.CHECK
+    assert "bit by bit" in answer.next.because
+    assert "stacks" not in answer.next.because + answer.next.then
+
+
 def test_two_values_that_are_no_number_are_none_yet() -> None:
     """A scaler skips such a step."""
     csv = numbers(lambda n: math.nan if n in (90, 91) else 2.2, lambda _: 0.3)

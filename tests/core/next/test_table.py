@@ -17,6 +17,7 @@ CODE = replace(OPEN, scope=Scope.JOB, broken=Broken.CODE, says="the program rais
 NODE = replace(OPEN, scope=Scope.NODE, confidence=LIKELY, says="it went silent", accused=("node-3",))
 GPU = replace(NODE, confidence=SURE, broken=Broken.MACHINE, says="the accelerator reported a hardware error")
 LINK = replace(NODE, broken=Broken.LINK, says="a network link went down")
+FLAP = replace(OPEN, broken=Broken.LINK, accused=("node-3",), running=True, flapped=True, flaps=2)
 CHANGED = Past(good="attempt 2", changes=("--lr 1e-4 to 1e-2",))
 TRIED = Past(checked=True, reattempts=1, again=True)
 
@@ -38,6 +39,14 @@ TRIED = Past(checked=True, reattempts=1, again=True)
         (NODE, Action.EVICT),
         (replace(NODE, completed=True), Action.CHECK),
         (replace(GPU, completed=True), Action.EVICT),
+        (replace(NODE, broken=Broken.PROCESS, completed=True), Action.CHECK),
+        (replace(LINK, completed=True), Action.WAIT),
+        (replace(FLAP, flaps=1), Action.WAIT),
+        (FLAP, Action.EVICT),
+        (replace(FLAP, flapped=False), Action.CHECK),
+        (replace(OPEN, says="", running=True), Action.WAIT),
+        (replace(OPEN, says="", stop="an operator ended the run"), Action.NONE),
+        (replace(OPEN, says="it hung", stop="an operator ended the run"), Action.CHECK),
         (replace(NODE, confidence=WEAK), Action.CHECK),
         (replace(NODE, broken=Broken.PROCESS, confidence=SURE), Action.CHECK),
         (replace(OPEN, past=Past(barren=3)), Action.NONE),
@@ -88,6 +97,42 @@ def test_without_a_spare_the_answer_says_what_else_can_be_done() -> None:
     """The node has to leave all the same."""
     assert "no spare" in next_step(replace(GPU, spares=0)).unless
     assert next_step(replace(GPU, spares=1)).unless == ""
+
+
+def test_where_all_nodes_are_one_data_parallel_part_none_can_be_done_without() -> None:
+    """Then it waits for repair."""
+    assert next_step(replace(GPU, spares=0, alone=True)).unless == "no spare: wait for repair."
+
+
+def test_of_a_job_that_completed_nothing_is_started_again() -> None:
+    """Neither after the checks nor instead of them."""
+    step = next_step(replace(OPEN, broken=Broken.NUMBERS, says="loss is nan", completed=True))
+
+    assert "nothing has to be started again" in step.then
+    assert "start it again, once" not in step.then + step.unless
+
+
+@pytest.mark.parametrize(
+    ("past", "then"),
+    [
+        (Past(), "start it again, once"),
+        (Past(again=True), "replay it in groups of nodes"),
+        (replace(CHANGED, again=True), "go back to what attempt 2 ran with"),
+    ],
+)
+def test_what_was_tried_already_is_not_advised_again(past: Past, then: str) -> None:
+    """A job that failed twice in the same way was started again once: if its nodes are well, that did not help."""
+    step = next_step(replace(OPEN, past=past))
+
+    assert step.action is Action.CHECK
+    assert then in step.then
+    assert then in step.unless
+    assert ("failed in the same way" in step.because) == bool(past.again)
+
+
+def test_stacks_of_a_job_that_ended_are_not_asked_for() -> None:
+    """They went with it; those of the next attempt can be had."""
+    assert "before the next attempt is ended" in next_step(replace(OPEN, says="")).because
 
 
 def test_a_crash_loop_is_told_to_stop() -> None:
