@@ -17,7 +17,13 @@ MOST_LINES = 2_000  # the last ones of each speaker: where it began, if that is 
 MOST_VOICES = 4  # those that tell most; all compute the same loss
 BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
 MIN_WELL = 2  # ranks that are well; of two that differ, either may be the odd one
-_BROKEN = re.compile(r"([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?nan\b", re.IGNORECASE)
+# A name and its value. "number of nan iterations: 0" is no value but a count, which Megatron prints with each iteration
+# (NVIDIA/Megatron-LM, training.py); so is "skipped nan batches: 2".
+_BROKEN = re.compile(
+    r"(?<![A-Za-z])(?!of\b)([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?nan\b"
+    r"(?! (?:iterations|steps|batches|values|samples)\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,15 @@ def test_single_steps_without_a_loss_are_not(values: list[str]) -> None:
     assert "nan" not in diagnose(losses(values, Status.CANCELLED), []).headline
 
 
+@pytest.mark.parametrize("counted", ["number of nan iterations: {}", "skipped nan batches: {}"])
+def test_a_count_of_steps_without_a_loss_is_not(counted: str) -> None:
+    """Megatron-LM prints one with each iteration, and none with the line that says where training begins."""
+    said = [at(1, "setting training data start iteration to 0")]
+    said += [at(10 * n, f" iteration {n:8d}/ 400 | lm loss: 2.5 | {counted.format(0)} |") for n in range(1, 9)]
+
+    assert "nan" not in diagnose(four_nodes({0: said}, status=Status.CANCELLED), []).headline
+
+
 def test_a_request_that_nobody_gets_an_answer_to_is_a_hang_of_all() -> None:
     """Too few iterations for a pace; what always came within the second does not come in twenty."""
     said = {
