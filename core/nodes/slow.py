@@ -221,7 +221,9 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
         weight = HINT if WAITS.search(name) else OWN_PART
         return _Odd(frozenset(odd), does, weight=weight) if few_only else None
     if less_tells and middle >= need and all(apart[rank] < 0 for rank in odd):
-        return _Odd(frozenset(odd), f"its {name} rose by less than that of the others: they wait for it", waits=True)
+        return _Odd(
+            frozenset(odd), f"its {name} did not rise as much as that of the others, who wait for it", waits=True
+        )
     return None
 
 
