@@ -208,11 +208,15 @@ def _next(diagnosis: Diagnosis) -> list[BriefLine]:
 
 
 def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[BriefLine]:
-    """What it is known as, and of the team's own what helped; ``edited``: a person's fix stands above already."""
+    """What it is known as, and of the team's own what helped, where that does not stand above.
+
+    Args:
+        edited: a person's fix does.
+    """
     best = known_best(known)
     if best is None or diagnosis.scope is Scope.NONE:
         return []
-    if best.seed or edited or not best.fix:
+    if best.seed or edited or not best.fix or best.fix.rstrip(".") in next_brief(diagnosis):
         return [BriefLine(known_line(best), 2 if best.seed else 8)]
     lead = "Fix" if best.exact else "What helped there"
     return [BriefLine(f"{known_line(best)}. *{lead}* {prose(best.fix, MAX_FIX)}", 8)]

@@ -262,7 +262,7 @@ def read(coverage: Coverage) -> str:
 def missing(coverage: Coverage) -> list[str]:
     """What was not read of the job's logs, a phrase each."""
     phrases = []
-    if coverage.nodes_missing and (coverage.nodes or not coverage.lines):  # else only no line names its node
+    if coverage.nodes_missing and not _only_unnamed(coverage):
         phrases.append(f"all logs of {names(coverage.nodes_missing, 4)}")
     if coverage.ranks_missing:
         phrases.append(f"all logs of {ranks(coverage.ranks_missing)}")
@@ -270,6 +270,12 @@ def missing(coverage: Coverage) -> list[str]:
         files = counted(len(coverage.unreadable_files), "unreadable file")
         phrases.append(f"{files}: {names(coverage.unreadable_files, 3, 70)}")
     return phrases
+
+
+def _only_unnamed(coverage: Coverage) -> bool:
+    """Whether lines of the missing nodes are there, and only do not name them: all ranks spoke, or no line does."""
+    heard = coverage.ranks_expected is not None and coverage.ranks >= coverage.ranks_expected
+    return heard or bool(coverage.lines and not coverage.nodes)
 
 
 def compared(coverage: Coverage) -> str:

@@ -24,6 +24,7 @@ from core.model import Confidence, Scope
 from core.nodes.sign import short
 from core.shares import MAJORITY
 
+PAIR = 2
 # Kinds that most report and one node causes
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE})
 
@@ -125,4 +126,6 @@ def _logged(told: str, nodes: int, of: int, unit: str) -> str:
         return f"The only {unit} logged {told}."
     if not nodes:
         return f"{told} was logged; the log does not tell by which {unit}."
-    return f"All {of} {unit}s logged {told}." if nodes == of else f"{nodes} of {of} {unit}s logged {told}."
+    if nodes == of:
+        return f"{'Both' if of == PAIR else f'All {of}'} {unit}s logged {told}."
+    return f"{nodes} of {of} {unit}s logged {told}."

@@ -144,6 +144,8 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
         text = short(quote(texts.get(last[own[0]], "")))
+        if not text:
+            continue  # a blank line is no word
         most = f"{count} of {len(home)} {table.speaker}s went on to say something else"
         because = f"The last word of {table.called(own, node)} was \u201c{text}\u201d; {most}."
         signs.append(_stuck(node, "lacks", LACKS, because, own))

@@ -161,6 +161,8 @@ def test_logs_that_name_no_node_are_not_called_missing() -> None:
     assert wording.missing(Coverage(files=1, lines=90, nodes_missing=names)) == []
     assert wording.missing(Coverage(files=1, lines=90, nodes=1, nodes_missing=names)) == ["all logs of cn021, cn022"]
     assert wording.missing(Coverage(nodes_missing=names)) == ["all logs of cn021, cn022"]
+    heard = Coverage(files=1, lines=90, nodes=1, nodes_missing=names, ranks=4, ranks_expected=4)
+    assert wording.missing(heard) == []
 
 
 def test_ranks_are_not_called_nodes() -> None:

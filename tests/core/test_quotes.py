@@ -21,6 +21,12 @@ from core.judge.rank import quote
             "PrintErrorInfo:failed",
         ),
         ("[1,3]<stderr>:OSError: 20000 requested", "OSError: 20000 requested"),
+        ("seg-c [rank2]: KeyError: 'base'", "KeyError: 'base'"),
+        (
+            '{"ts": "2026-11-22T13:19:34.910+00:00", "level": "error", "logger": "main", "msg": "no such key"}',
+            "no such key",
+        ),
+        ('{"a": 1}', '{"a": 1}'),
         ("17:57:43.22 save_done r=3", "save_done r=3"),
         # what only looks like a label is the message
         ("node-02 noded[21421]: INFO kernel: python", "node-02 noded[21421]: INFO kernel: python"),

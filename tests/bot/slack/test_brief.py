@@ -8,6 +8,7 @@ from bot.slack.brief import brief, checks_left, gist, grounds, next_brief
 from core.model import Action, Confidence, Cost, Diagnosis, NextStep, Role, Scope, Stage
 from core.next.table import NOT_TOLD, UNTIL_PUT_RIGHT
 from tests.support.diagnoses import inconclusive, job_wide, node_fault
+from tests.support.slack_samples import KNOWN
 
 SAYS = "A value became NaN or infinite"
 CHECK = "Look at learning rate, data and precision."
@@ -108,3 +109,12 @@ def test_no_second_iteration_stands_beside_that_of_the_headline() -> None:
 
     assert "*Stage* training" in told(two)
     assert "*Stage* training, iteration 2" in told(replace(two, headline="A value became NaN"))
+
+
+def test_what_helped_is_not_said_beside_the_same_check() -> None:
+    """A pattern whose fix was drafted by code has the words of the check."""
+    likely = with_step(Action.EVICT, f"{SAYS}.", confidence=Confidence.SUPPORTED)
+    same, other = (replace(KNOWN[0], fix=fix, exact=True) for fix in (CHECK, "Swap the cable."))
+
+    assert sum(line.count(CHECK) for line in brief(likely, (same,), room=8)) == 1
+    assert "Swap the cable." in brief(likely, (other,), room=8)[-1]
