@@ -55,7 +55,9 @@ class ClaimSource:
     def who(self, event: EventEvidence) -> str:
         """Who logged an event: "rank 2 on tr-03", "4 of 8 nodes", a file."""
         nodes = [self.clean(node, NAME) for node in event.nodes]
-        place = ", ".join(nodes) if len(nodes) <= MAX_NAMED else f"{len(nodes):,} of {counted(self.total, 'node')}"
+        place = ", ".join(nodes)
+        if len(nodes) > MAX_NAMED:  # names of ranks, where no line names a node
+            place = f"{len(nodes):,} of {counted(self.total, 'node')}" if self.total else ""
         if event.ranks and len(event.ranks) <= MAX_NAMED and not place.startswith("rank"):
             return f"{ranks(event.ranks)} on {place}" if place else ranks(event.ranks)
         if event.ranks and not place:

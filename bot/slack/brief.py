@@ -9,10 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bot.slack.forms import Form
-from bot.slack.text import day, person, prose
+from bot.slack.text import ELLIPSIS, day, person, prose
 from bot.text import wording
 from bot.text.known_fault import KnownFault
-from core.model import Diagnosis, NextStep, Role, Scope
+from core.model import Action, Confidence, Diagnosis, NextStep, Role, Scope, Stage
+from core.next.table import NOT_TOLD, UNTIL_PUT_RIGHT
 
 MAX_LINES = 8  # of a parent message with headline and buttons: what a phone shows without scrolling
 GROUNDS = 2  # sentences that say why
@@ -20,7 +21,10 @@ MAX_LINE = 200  # characters: five lines of a phone
 MAX_HOW = 80  # of how a known fault was confirmed
 MAX_FIX = 120  # of a known fault's fix beside its title; the thread has it whole
 QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that "confidence" and "suspect" would be about
-_HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.verdict says it
+_HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.findings says it
+_OUTLIER = re.compile(r"\(Isolation Forest\)\.?$")  # as core.answer.findings says it: it speaks against the answer
+_QUOTE = re.compile("\u201c([^\u201d]{1,200})\u201d")
+_GENERIC = re.compile(rf"(?:{re.escape(UNTIL_PUT_RIGHT)}|{re.escape(NOT_TOLD)}[^.]{{0,100}})\.?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +48,22 @@ def brief(
 def gist(diagnosis: Diagnosis) -> str:
     """What notifications show and screen readers read: where to look, how sure, what to do."""
     sure = "" if diagnosis.scope in QUIET else f" Confidence: {diagnosis.confidence}."
-    step = "" if diagnosis.next is None or diagnosis.scope is Scope.NONE else f" Next: {next_brief(diagnosis.next)}"
+    step = f" Next: {told}" if (told := next_brief(diagnosis)) else ""
     return f"{wording.first_line(diagnosis).rstrip('.')}.{sure}{step}"
 
 
 def grounds(diagnosis: Diagnosis) -> list[str]:
-    """The sentences behind the verdict that the parent message shows; how long it hung stands with the moment."""
+    """The sentences for the verdict that the parent message shows; how long it hung stands with the moment."""
     if diagnosis.scope is Scope.NONE:
         return []
-    return [reason for reason in diagnosis.why if not _HUNG.match(reason)][:GROUNDS]
+    return [reason for reason in diagnosis.why if not (_HUNG.match(reason) or _OUTLIER.search(reason))][:GROUNDS]
+
+
+def checks_left(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """What to look at beyond what the parent message says to do next."""
+    check, told = _check(diagnosis), next_brief(diagnosis)
+    shown = bool(check) and len(told) <= MAX_LINE and check in told
+    return diagnosis.checks[1:] if shown else diagnosis.checks
 
 
 def told_in_brief(diagnosis: Diagnosis) -> frozenset[str]:
@@ -84,27 +95,59 @@ def known_line(fault: KnownFault) -> str:
     return f"*{lead}* {prose(fault.title, MAX_LINE)} ({fault.id}): _{by}_{', ' if since else ''}{since}{how}"
 
 
-def next_brief(step: NextStep) -> str:
-    """The action, what it costs, and of its reason what the headline has not said."""
-    because = step.because.strip()
-    if step.cause and because.casefold().startswith(step.cause.casefold()):
-        because = re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", because[len(step.cause) :])
+def next_brief(diagnosis: Diagnosis) -> str:
+    """The action, what to look at, and what it costs; of its reason what the headline has not said.
+
+    Of a job that did not fail the check alone, and nothing where there is none.
+    """
+    step, check = diagnosis.next, _check(diagnosis)
+    if diagnosis.scope is Scope.NONE:
+        return check
+    if step is None:
+        return ""
+    because = _because(step)
+    if step.action in (Action.FIX, Action.CHECK) and check:
+        because = _GENERIC.sub(lambda _: check, because)
+    elif step.action is Action.EVICT and check and diagnosis.confidence is not Confidence.ESTABLISHED:
+        because = f"check first. {check}"
     line = wording.next_line(replace(step, because=because or "-"))
     return line if because else line.replace(": -", ".", 1)
 
 
-def since(diagnosis: Diagnosis) -> str:
-    """Stage and iteration, where the headline has not said them, clock with its zone, and how long it hung."""
-    told = wording.first_line(diagnosis)
-    said = ", ".join(
-        part for part in wording.when(diagnosis).split(", ") if not re.search(rf"\b{re.escape(part)}\b", told)
-    )
-    sign = wording.first_sign(diagnosis)
-    if sign is None and (sign := _first_told(diagnosis)) is not None:
-        said = ", ".join(part for part in (said, f"first told at {wording.moment(sign):%H:%M:%S}") if part)
-    clock = f" ({wording.day([sign])}, {wording.clock_zone(diagnosis)})" if sign is not None else ""
+def _because(step: NextStep) -> str:
+    """Why, without the cause that the headline says."""
+    because = step.because.strip()
+    if step.cause and because.casefold().startswith(step.cause.casefold()):
+        return re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", because[len(step.cause) :])
+    return because
+
+
+def _check(diagnosis: Diagnosis) -> str:
+    """What to look at first, a sentence; empty where nothing is known."""
+    first = next((check.strip() for check in diagnosis.checks), "")
+    return first if not first or first.endswith((".", "!", "?")) else f"{first}."
+
+
+def since(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    """Since when, how long it hung, stage and iteration where the headline has not said them: labels and words."""
+    sign, zone = wording.first_sign(diagnosis), wording.clock_zone(diagnosis)
+    zone = ", log time" if zone == wording.ZONE_OF_LOGS else f" {zone}"
+    told = _first_told(diagnosis) if sign is None else None
+    first = sign if told is None else told
+    before = "" if told is None else "before "
+    clock = "" if first is None else f"{before}{wording.dated(first)}{zone}"
     hung = next((found[1] for reason in diagnosis.why if (found := _HUNG.match(reason))), "")
-    return "; ".join(part for part in (f"{said}{clock}", f"it hung for {hung}" if hung else "") if part)
+    parts = (("Since", clock), ("Hung", f"for {hung}" if hung else ""), ("Stage", _place(diagnosis)))
+    return [(label, words) for label, words in parts if words]
+
+
+def _place(diagnosis: Diagnosis) -> str:
+    """Stage and iteration, where the headline names neither."""
+    headline, stage = wording.first_line(diagnosis), diagnosis.stage
+    if stage is Stage.UNKNOWN or stage.value in headline:
+        return ""
+    iteration = next((f"iteration {one.iteration:,}" for one in diagnosis.iterations), "")
+    return stage.value if not iteration or "iteration" in headline else f"{stage.value}, {iteration}"
 
 
 def _first_told(diagnosis: Diagnosis) -> int | None:
@@ -127,10 +170,18 @@ def _sure(diagnosis: Diagnosis) -> list[BriefLine]:
 
 def _grounds(diagnosis: Diagnosis) -> list[BriefLine]:
     """The second one goes before all but what is merely public."""
-    shown = [prose(wording.sentence(ground), MAX_LINE) for ground in grounds(diagnosis)]
+    headline = wording.first_line(diagnosis)
+    shown = [prose(wording.sentence(_without_echo(ground, headline)), MAX_LINE) for ground in grounds(diagnosis)]
     return [
         BriefLine(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)
     ]
+
+
+def _without_echo(ground: str, headline: str) -> str:
+    """A sentence that says "this" of what the headline quotes, which may be shorter."""
+    for quoted in _QUOTE.findall(headline):
+        ground = re.sub(f"\u201c{re.escape(quoted.rstrip(ELLIPSIS))}[^\u201d]*\u201d", "this", ground, count=1)
+    return ground
 
 
 def _edited(form: Form, by: str) -> list[BriefLine]:
@@ -139,8 +190,10 @@ def _edited(form: Form, by: str) -> list[BriefLine]:
 
 
 def _since(diagnosis: Diagnosis) -> list[BriefLine]:
-    said = since(diagnosis)
-    return [BriefLine(f"*Since* {prose(said, MAX_LINE)}", 5)] if said and diagnosis.scope is not Scope.NONE else []
+    if diagnosis.scope is Scope.NONE and not diagnosis.events:
+        return []
+    parts = [f"*{label}* {prose(words, MAX_LINE)}" for label, words in since(diagnosis)]
+    return [BriefLine("; ".join(parts), 5)] if parts else []
 
 
 def _gaps(diagnosis: Diagnosis) -> list[BriefLine]:
@@ -150,17 +203,20 @@ def _gaps(diagnosis: Diagnosis) -> list[BriefLine]:
 
 
 def _next(diagnosis: Diagnosis) -> list[BriefLine]:
-    if diagnosis.next is None or diagnosis.scope is Scope.NONE:
-        return []
-    return [BriefLine(f"*Next* {prose(next_brief(diagnosis.next), MAX_LINE)}", 8)]
+    told = next_brief(diagnosis)
+    return [BriefLine(f"*Next* {prose(told, MAX_LINE)}", 8)] if told else []
 
 
 def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[BriefLine]:
-    """What it is known as, and of the team's own what helped; ``edited``: a person's fix stands above already."""
+    """What it is known as, and of the team's own what helped, where that does not stand above.
+
+    Args:
+        edited: a person's fix does.
+    """
     best = known_best(known)
     if best is None or diagnosis.scope is Scope.NONE:
         return []
-    if best.seed or edited or not best.fix:
+    if best.seed or edited or not best.fix or best.fix.rstrip(".") in next_brief(diagnosis):
         return [BriefLine(known_line(best), 2 if best.seed else 8)]
     lead = "Fix" if best.exact else "What helped there"
     return [BriefLine(f"{known_line(best)}. *{lead}* {prose(best.fix, MAX_FIX)}", 8)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bot.slack.actions import LINES, MORE_LINES, lines_value
 from bot.slack.blocks import Block, actions, button, context, menu, section
-from bot.slack.brief import left_to_say, told_in_brief
+from bot.slack.brief import checks_left, left_to_say, told_in_brief
 from bot.slack.budget import Part
 from bot.slack.text import code, day, literal, prose
 from bot.text import wording
@@ -30,7 +30,7 @@ def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
     suspects = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
     more = [reason for reason in left_to_say(diagnosis.why, told) if reason.rstrip(".").casefold() not in suspects]
     yield from _suspects(diagnosis, told)
-    yield from _checks(diagnosis.checks)
+    yield from _checks(checks_left(diagnosis))
     if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
         yield Part(section("*Also*", *(prose(sentence(one), MAX_SENTENCE) for one in more[:MAX_WHY])), 97)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from bot.text.harmless import harmless
 from bot.text.known_fault import KnownFault
@@ -30,12 +30,19 @@ _BY_NAME = 2  # so many nodes of an event are named
 _NEXT_UNIT, _DIGITS = 999.5, (99.95, 9.995)  # where rounding to three digits adds one before the point
 _TELLING, _WHOLE = 0.1, 10  # node-hours below which a price is not worth a word, and from which on digits are none
 NO_CLOCK = "--:--:--"
+ZONE_OF_LOGS = "zone as in the logs"
+_ZONED_CLOCK = re.compile(
+    r"(?<![0-9])[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2}(?![0-9]))?"
+)
 _LEADING_CLOCK = re.compile(
     r"^((?:\S+\s+){0,3})"  # labels of launchers and wrappers
-    r"\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T_-][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?\s+"
+    r"(?:\[?[IWEF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\S{0,16} [^\]]{0,120}\]\s*"  # glog's, with file and line
+    r"|\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T_-][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?\s+)"
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NO_YEAR = 1970  # of clocks without one, as core.parsing.parse reads them
+NO_DAY = date(NO_YEAR, 1, 7)  # until then: clocks without a day begin on 01-02, and a job may run over midnight
 
 
 def first_line(diagnosis: Diagnosis) -> str:
@@ -107,7 +114,9 @@ def where(event: EventEvidence, nodes: int) -> str:
     if len(event.nodes) > 1 and len(event.nodes) == nodes:
         return f"all {nodes:,} nodes"
     if len(event.nodes) > _BY_NAME:
-        return f"{len(event.nodes):,} of {nodes:,} nodes" if nodes > len(event.nodes) else f"{len(event.nodes):,} nodes"
+        unit = "ranks" if all(name.startswith("rank ") for name in event.nodes) else "nodes"
+        of = f" of {nodes:,}" if nodes > len(event.nodes) else ""
+        return f"{len(event.nodes):,}{of} {unit}"
     return names(sorted(event.nodes, key=natural), _BY_NAME) or (
         event.lines[0].file.rpartition("/")[2] if event.lines else "no node"
     )
@@ -160,6 +169,11 @@ def moment(micros: int) -> datetime:
         return datetime.max.replace(tzinfo=UTC)
 
 
+def dated(micros: int) -> str:
+    """A time of the job's clock with its day: "2026-11-21 03:59:44", without a year or day that no log tells."""
+    return " ".join(part for part in (day([micros]), f"{moment(micros):%H:%M:%S}") if part)
+
+
 def iso(micros: int | None) -> str | None:
     """ISO 8601 with microseconds and Z; years before 1970 and beyond 9999 do not happen."""
     return None if micros is None else moment(micros).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -179,18 +193,21 @@ def clocks(moments: Sequence[int | None], *, milliseconds: bool = False) -> list
 
 
 def day(moments: Iterable[int | None]) -> str:
-    """The date or dates of the times: "2026-11-21"; empty without any time."""
-    dates = sorted({moment(micros).date().isoformat() for micros in moments if micros is not None})
-    return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}" if dates else ""
+    """The date or dates of the times: "2026-11-21"; empty without any time, or where no log tells the day."""
+    dates = sorted({moment(micros).date() for micros in moments if micros is not None})
+    told = [f"{one:%m-%d}" if one.year == NO_YEAR else one.isoformat() for one in dates if one > NO_DAY]
+    return told[0] if len(told) == 1 else f"{told[0]} to {told[-1]}" if told else ""
 
 
 _ODDS = ((1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (4, 5), (9, 10), (19, 20))
 
 
 def clock_zone(diagnosis: Diagnosis) -> str:
-    """What zone the shown times are in, as far as the logs say."""
+    """What zone the shown times are in: UTC where each cited clock has one of its own, for these are converted."""
     zone = harmless(diagnosis.facts.get("clock zone", ""), 60)
-    return zone or "zone as in the logs"
+    cited = (event.lines[0].text for event in diagnosis.events if event.lines and event.first_time is not None)
+    zoned = [bool(clock[1]) for text in cited if (clock := _ZONED_CLOCK.search(text))]
+    return zone or ("UTC" if zoned and all(zoned) else ZONE_OF_LOGS)
 
 
 def vouched(fault: KnownFault) -> str:
@@ -245,7 +262,7 @@ def read(coverage: Coverage) -> str:
 def missing(coverage: Coverage) -> list[str]:
     """What was not read of the job's logs, a phrase each."""
     phrases = []
-    if coverage.nodes_missing:
+    if coverage.nodes_missing and not _only_unnamed(coverage):
         phrases.append(f"all logs of {names(coverage.nodes_missing, 4)}")
     if coverage.ranks_missing:
         phrases.append(f"all logs of {ranks(coverage.ranks_missing)}")
@@ -253,6 +270,12 @@ def missing(coverage: Coverage) -> list[str]:
         files = counted(len(coverage.unreadable_files), "unreadable file")
         phrases.append(f"{files}: {names(coverage.unreadable_files, 3, 70)}")
     return phrases
+
+
+def _only_unnamed(coverage: Coverage) -> bool:
+    """Whether lines of the missing nodes are there, and only do not name them: all ranks spoke, or no line does."""
+    heard = coverage.ranks_expected is not None and coverage.ranks >= coverage.ranks_expected
+    return heard or bool(coverage.lines and not coverage.nodes)
 
 
 def compared(coverage: Coverage) -> str:

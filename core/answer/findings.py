@@ -172,7 +172,7 @@ def second_opinion(support: Support) -> tuple[str, ...]:
     """What speaks against an answer: rivals, and the node that the paper's comparison points to."""
     told = [f"{one} is nearly as suspicious." for one in support.rivals]
     if support.outlier is not None:
-        told.append(f"By what the nodes log how often, {support.outlier} differs most (Isolation Forest).")
+        told.append(f"Counting what each node logs, {support.outlier} differs most (Isolation Forest).")
     return tuple(told)
 
 

@@ -19,9 +19,11 @@ MOST_VOICES = 4  # those that tell most; all compute the same loss
 BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
 MIN_WELL = 2  # ranks that are well; of two that differ, either may be the odd one
 _NAN = re.compile(r"\bnan\b", re.IGNORECASE)
-# A name, and nan behind it: "loss: nan", "loss is nan": no count of steps ("number of nan iterations: 0" of Megatron).
+# A name, and nan behind it: "loss: nan", "loss is nan". "number of nan iterations: 0" is no value but a count, which
+# Megatron prints with each iteration (NVIDIA/Megatron-LM, training.py); so is "skipped nan batches: 2".
 _BROKEN = re.compile(
-    r"(?<!\w)(?!(?:of|is|was|no|any|are|a)\b)([A-Za-z][\w./-]{0,40})[\"']? ?(?:[:=]|(?:is|was)\b)? ?[\"']?nan\b",
+    r"(?<!\w)(?!(?:of|is|was|no|any|are|a)\b)([A-Za-z][\w./-]{0,40})[\"']? ?(?:[:=]|(?:is|was)\b)? ?[\"']?nan\b"
+    r"(?! (?:iterations|steps|batches|values|samples)\b)",
     re.IGNORECASE,
 )
 

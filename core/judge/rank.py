@@ -253,12 +253,26 @@ def _is_writing(fact: Fact, said: str) -> bool:
 
 
 _LABELS = re.compile(
-    r"^\s*(?:\[?[IWEF]\d{4} \d\d:\d\d:\d\d\S{0,16} [^\]]{0,120}\]\s*|\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?"
-    r"|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}-\d\d-\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|\s+)+"
+    r"^\s*(?:\[?[IWEF]\d{4} \d\d:\d\d:\d\d\S{0,16} [^\]]{0,120}\]\s*"  # glog: file and line
+    r"|\[(?:\d{4}[-/]\d\d[-/]\d\d[T ,-]{1,2})?\d\d:\d\d:\d\d[^\]]{0,60}\]\s*"  # a clock, and what shares its brackets
+    r"|\[(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\] ?[A-Z]{2,12}\(\d{1,10},[^)]{1,60}\):[\d.:-]{19,32} \[[^\]]{1,80}\]"
+    r"(?:\[\d{1,10}\]|\d{1,10})?\s{1,8}"  # Ascend's plog
+    r"|\[\s{0,8}(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\s{0,8}\](?: - | )"
+    r"|\(\w{1,60} pid=\d{1,10}(?:, ip=[\d.]{7,15})?\) "  # Ray
+    r"|[\w.-]{1,64}:? (?=\[(?:rank|default)\d)"  # pdsh, a prefix of one's own
+    r"|\[\d{1,6},\d{1,6}\]<std(?:out|err)>:"  # mpirun --tag-output
+    r"|(?:host|hostname|node|rank|global_rank|local_rank|worker|pid)=[\w.:-]{1,64} "
+    r"|\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?"
+    r"|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|\s+)+"
 )
 
 
+# Of a line that is a JSON object.
+_MESSAGE = re.compile(r'^\s{0,8}\{.{0,2000}?"(?:msg|message|error|err|event)"\s?:\s?"((?:[^"\\]|\\.){1,400})')
+
+
 def quote(line: str) -> str:
-    """A raw line without its labels and time, for a sentence; printable, on one line."""
+    """A raw line without its labels and time, or its message where it is JSON, for a sentence; printable, one line."""
+    line = found[1] if (found := _MESSAGE.match(line)) else line
     said = _LABELS.sub("", line, count=1).strip() or line.strip()
     return "".join(character if character.isprintable() else " " for character in said)

@@ -16,6 +16,8 @@ HOPELESS = 3  # attempts in a row without a new checkpoint
 FLAPS = 2  # of a link within five minutes are not tolerated (ByteRobust, section 4.1)
 FINDING = 5.0  # minutes: two of diagnostics, the rest for pairs
 
+UNTIL_PUT_RIGHT = "it fails again until that is put right"
+NOT_TOLD = "the logs do not tell whether machines or the program cause it"
 _AGAIN = "when it fails again in the same way"
 
 
@@ -114,7 +116,7 @@ def _to_fix(now: Situation) -> NextStep | None:
         change = "code or arguments differ from the last good attempt, of which job.json tells nothing: then roll back."
     return NextStep(
         Action.FIX,
-        f"{_capital(now.says)}{where}: it fails again until that is put right.{loop}",
+        f"{_capital(now.says)}{where}: {UNTIL_PUT_RIGHT}.{loop}",
         restart(now.total, now.startup, now.redo),
         change,
         "When it is put right and something else fails, diagnose that.",
@@ -217,7 +219,7 @@ def _whose_fault(now: Situation) -> str:
         return "no single node stands out: a shared cause is likelier, such as a switch or the fabric"
     if now.broken is Broken.PROCESS:
         return "programs cause this as well as machines, and the logs do not tell which"
-    return "the logs do not tell whether machines or the program cause it"
+    return NOT_TOLD
 
 
 def _start_again(now: Situation) -> NextStep | None:

@@ -213,7 +213,9 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
     if all(apart[rank] > 0 for rank in odd):
         return _longer(name, odd, rose, does)
     if less_tells and middle >= need and all(apart[rank] < 0 for rank in odd):
-        return _Odd(frozenset(odd), f"its {name} rose by less than that of the others: they wait for it", waits=True)
+        return _Odd(
+            frozenset(odd), f"its {name} did not rise as much as that of the others, who wait for it", waits=True
+        )
     return None
 
 

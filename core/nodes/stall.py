@@ -16,6 +16,7 @@ from core.events.text import read_rows
 from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
+from core.judge.rank import quote
 from core.judge.ranks import last_rows, last_words
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
@@ -115,7 +116,7 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
     texts = read_rows(parsed.files, table, sorted(rows.values())) if rows else {}
     signs = []
     for event in late:
-        text = short(texts.get(rows[event], "").strip() or table.templates[event].sample)
+        text = short(quote(texts.get(rows[event], "")) or table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
             because = f"{table.called(own, node)} never came to \u201c{text}\u201d, or the like, as the others did."
@@ -147,7 +148,9 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     signs = []
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
-        text = short(texts.get(last[own[0]], "").strip())
+        text = short(quote(texts.get(last[own[0]], "")))
+        if not text:
+            continue  # a blank line is no word
         most = f"{count} of {len(home)} {table.speaker}s went on to say something else"
         because = f"The last word of {table.called(own, node)} was \u201c{text}\u201d; {most}."
         signs.append(_stuck(node, "lacks", LACKS, because, own))

@@ -118,3 +118,60 @@ def test_a_headline_that_is_missing_is_replaced() -> None:
 def test_ranks_and_nodes_are_ordered_as_numbers() -> None:
     """rank 9 comes before rank 14, whatever letters say."""
     assert wording.where(EventEvidence("E1", 1.0, "", nodes=("rank 14", "rank 9")), 16) == "rank 9, rank 14"
+
+
+@pytest.mark.parametrize(
+    ("micros", "shown"),
+    [
+        (1_795_233_584_000_000, "2026-11-21 03:59:44"),
+        (86_400_000_000 + 3_661_000_000, "01:01:01"),  # 1970-01-02: a clock of which nobody tells the day
+        (325 * 86_400_000_000 + 3_661_000_000, "11-22 01:01:01"),  # one without a year
+    ],
+)
+def test_no_day_is_told_that_no_log_tells(micros: int, shown: str) -> None:
+    """1970 is what a clock without a date is counted from, and no time of a job."""
+    assert wording.dated(micros) == shown
+
+
+def _with_line(text: str) -> Diagnosis:
+    fault = diagnoses.node_fault()
+    line = dataclasses.replace(fault.events[0].lines[0], text=text)
+    return dataclasses.replace(fault, events=(dataclasses.replace(fault.events[0], lines=(line,)),), facts={})
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("2026-11-21T05:59:44+02:00 eth0 went down", "UTC"),
+        ("2026-11-21T03:59:44.5Z eth0 went down", "UTC"),
+        ("2026-11-21 03:59:44,512 eth0 went down", wording.ZONE_OF_LOGS),
+        ("E1121 03:59:44.132000 7516 api.py:10] failed", wording.ZONE_OF_LOGS),
+        ("no clock at all", wording.ZONE_OF_LOGS),
+    ],
+)
+def test_clocks_with_a_zone_are_shown_in_utc(text: str, zone: str) -> None:
+    """They are converted when they are read; what has none stands as it is."""
+    assert wording.clock_zone(_with_line(text)) == zone
+
+
+def test_logs_that_name_no_node_are_not_called_missing() -> None:
+    """One file of all processes: whose it is, nobody knows, but it was read."""
+    names = ("cn021", "cn022")
+
+    assert wording.missing(Coverage(files=1, lines=90, nodes_missing=names)) == []
+    assert wording.missing(Coverage(files=1, lines=90, nodes=1, nodes_missing=names)) == ["all logs of cn021, cn022"]
+    assert wording.missing(Coverage(nodes_missing=names)) == ["all logs of cn021, cn022"]
+    heard = Coverage(files=1, lines=90, nodes=1, nodes_missing=names, ranks=4, ranks_expected=4)
+    assert wording.missing(heard) == []
+
+
+def test_ranks_are_not_called_nodes() -> None:
+    """Where no line names a node, ranks are compared."""
+    event = dataclasses.replace(diagnoses.node_fault().events[0], nodes=tuple(f"rank {n}" for n in range(4)))
+    assert wording.where(event, 0) == "4 ranks"
+
+
+def test_glogs_head_is_not_said_beside_the_time() -> None:
+    """Date, thread and source file fill a line of a phone."""
+    head = "[rank3]: E1121 03:55:37.132000 7516 torch/distributed/elastic/multiprocessing/api.py:1002] "
+    assert wording.without_clock(head + "failed (exitcode: -9)") == "[rank3]: failed (exitcode: -9)"

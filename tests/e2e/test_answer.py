@@ -40,7 +40,7 @@ def test_the_first_line_says_where_to_look_and_when(answer: Message) -> None:
     assert re.match(r"f07: Look at gpu018: .* during training, (?:after|at) iteration 30", answer.text)
     assert "\n" not in answer.text
     assert len(answer.text) <= 380
-    when = r"\*Since\* first sign at \d\d:\d\d:\d\d \(2026-11-22, zone as in the logs\)"
+    when = r"\*Since\* 2026-11-22 \d\d:\d\d:\d\d(?: UTC|, log time)"
     assert re.search(when, answer.all_text)
 
 

@@ -18,7 +18,7 @@ def where_to_look(stage: Stage) -> None:
 def stage_iteration_zone(stage: Stage) -> None:
     answer = stage.fresh("f07")
     assert "iteration" in answer.all_text
-    assert re.search(r"\*Since\* .* \(20\d\d-\d\d-\d\d, (?:UTC|zone as in the logs)\)", answer.all_text)
+    assert re.search(r"\*Since\* (?:before )?20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?: UTC|, log time)", answer.all_text)
 
 
 @row(16)
