@@ -5,18 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.flows.connections import Bools, Connections
+from core.flows.connections import FIN_RST, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import JobFlows
 from core.flows.phases import ways_of, with_data
 from core.flows.timeline import Timeline
 
 PERIODS = 6  # of silence, after which a job hangs (docs/how-to/flows.md)
-FIN_RST = 0b101  # TCP flags that end a connection
-PUSH = 0b1000
-BARE = (
-    80  # bytes a packet at most without anything of the program in it: headers of Ethernet, IPv6 and TCP with options
-)
 APART = 0.1  # of a step, that the first one fell silent before all others
 UNTOLD = "no record carries TCP flags, so a job that hangs looks like one that has ended"
 
@@ -70,9 +65,7 @@ def _first_silent(connections: Connections, job: JobFlows, since: int) -> tuple[
     latest: dict[int, int] = dict.fromkeys(job.nics, since)
     for member in (*job.heavy, *job.light):
         rows = connections.rows(member)
-        says = connections.counted[rows] & (
-            (connections.bytes[rows] > BARE * connections.packets[rows]) | _pushed(connections, rows)
-        )
+        says = connections.counted[rows] & connections.messages(rows)
         says &= (connections.flags[rows] & FIN_RST) == 0
         for back, nic in ((False, int(connections.a[member])), (True, int(connections.b[member]))):
             own = says & (connections.back[rows] == back)
@@ -113,8 +106,3 @@ def _data_since(connections: Connections, lane: tuple[int, bool], since: int) ->
     rows = connections.rows(lane[0])
     own = connections.counted[rows] & connections.data[rows] & (connections.back[rows] == lane[1])
     return bool((connections.start[rows][own] > since).any())
-
-
-def _pushed(connections: Connections, rows: slice) -> Bools:
-    """Records with a packet that its program pushed."""
-    return (connections.flags[rows] & PUSH) > 0
