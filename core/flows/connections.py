@@ -75,6 +75,17 @@ class Connections:
         filled: Bools = (self.bytes[rows] > BARE * self.packets[rows]) | ((self.flags[rows] & PUSH) > 0)
         return filled
 
+    def only(self, chosen: Ints) -> "Connections":
+        """Some connections with their records; ``addresses`` and ``switches`` stay as they are."""
+        count = np.diff(self.offset)[chosen]
+        offset = np.append(0, np.cumsum(count))
+        rows = np.repeat(self.offset[chosen] - offset[:-1], count) + np.arange(offset[-1])
+        return Connections(
+            self.addresses, self.switches, self.a[chosen], self.b[chosen], self.aport[chosen], self.bport[chosen],
+            offset, self.start[rows], self.end[rows], self.back[rows], self.bytes[rows], self.packets[rows],
+            self.flags[rows], self.switch[rows], self.counted[rows], self.data[rows], self.sent[chosen], self.copies,
+        )  # fmt: skip
+
     def of_rows(self) -> Ints:
         """(records) the connection of each."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offset))

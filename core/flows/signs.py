@@ -172,20 +172,25 @@ def late_starts(connections: Connections, groups: Groups, timeline: Timeline) ->
 
 
 def _first_sent(connections: Connections, members: Sequence[int], nic: int, timeline: Timeline) -> tuple[Floats, int]:
-    """When a NIC first sent data in each step, NaN where it did not, and to whom it sends most."""
-    parts, volume = [np.zeros(0, np.int64)], {-1: 0}
+    """When a NIC first sent data in each step, NaN where it did not, and to whom in most steps (-1: it never sent)."""
+    starts, receivers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for member in members:
         a, b = int(connections.a[member]), int(connections.b[member])
         if nic not in (a, b):
             continue
         rows = connections.rows(member)
         back = nic == b
-        volume[a if back else b] = int(connections.sent[member, int(back)])
         own = connections.data[rows] & connections.counted[rows] & (connections.back[rows] == back)
-        parts.append(connections.start[rows][own])
-    start = np.append(np.sort(np.concatenate(parts)), np.iinfo(np.int64).max)
-    first = start[np.searchsorted(start, timeline.start)]
-    return np.where(first <= timeline.end, first.astype(float), np.nan), max(volume, key=lambda to: (volume[to], -to))
+        starts.append(connections.start[rows][own])
+        receivers.append(np.full(len(starts[-1]), a if back else b))
+    start, receiver = np.concatenate(starts), np.concatenate(receivers)
+    order = np.argsort(start, kind="stable")
+    start, receiver = np.append(start[order], np.iinfo(np.int64).max), receiver[order]
+    place = np.searchsorted(start, timeline.start)
+    first = start[place]
+    seen = first <= timeline.end
+    most = int(np.bincount(receiver[place[seen]]).argmax()) if seen.any() else -1
+    return np.where(seen, first.astype(float), np.nan), most
 
 
 def _later(begun: Mapping[int, Floats], timeline: Timeline) -> dict[int, Floats]:
