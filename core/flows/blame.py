@@ -26,6 +26,9 @@ ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a la
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
 CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
+# Between them: among experts all acknowledge late, so a slow link had .097 of the step's and 2.4 times its level,
+# but no other rose (docs/LOG.md)
+HALF_SHARE, HALF_APART = 0.05, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
@@ -109,6 +112,8 @@ class Localizer:
         """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
         late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), CLEAR_SHARE * more)
         if late is None or late.rise >= ANSWER_SHARE * more:
+            return late
+        if late.rise >= max(HALF_SHARE * more, HALF_APART * late.other):
             return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
