@@ -14,7 +14,7 @@ from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.replies import answer_times
-from core.flows.signs import Sign, late_answers, late_entries, late_starts, link_delays, rises
+from core.flows.signs import Sign, late_answers, late_calls, late_entries, late_starts, link_delays, rises
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.turns import find_turns, followers
@@ -80,9 +80,14 @@ class Localizer:
         self._links = link_delays(connections, topology, job, timeline)
         self._answers = late_answers(connections, topology, job, timeline)
         self._work = (answer_times(connections, groups, timeline), stage_work(connections, groups, timeline))
+        self._calls = late_calls(connections, groups, timeline)
         self._turns = find_turns(connections, groups, timeline)
         self._own = (
             ("began to send later than its group", late_entries(connections, groups, timeline)),
+            (
+                "began the last data of a step later than its group",
+                late_entries(connections, groups, timeline, last=True),
+            ),
             ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
         )
 
@@ -100,6 +105,7 @@ class Localizer:
         best = [
             blame
             for blame in (
+                self._nic("slow_compute", "spoke to none of its neighbours", self._calls, (inside, outside), own_part),
                 self._worker(inside, outside, more, own_part),
                 *(self._nic("slow_compute", says, sign, (inside, outside), own_part) for says, sign in self._own),
             )
