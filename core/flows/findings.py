@@ -43,13 +43,13 @@ def find_findings(
     durations = timeline.durations
     grain = find_grain(connections, job.heavy)
     whole = not is_open(connections, groups)
-    fine = FINE * grain.long <= timeline.period
+    fine = FINE * grain.blur <= timeline.period
     localizer = Localizer(connections, topology, job, groups, timeline, named) if whole and fine else None
     if not whole:
         skipped.append(("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named"))
     elif not fine:
         reason = (
-            f"records last up to {_ms(grain.long)}, too long beside steps of {_ms(timeline.period)} to see who was late"
+            f"records last up to {_ms(grain.blur)}, too long beside steps of {_ms(timeline.period)} to see who was late"
         )
         skipped.append(("subjects", reason))
     stretch = find_stretch(durations)

@@ -100,7 +100,8 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
     for member in job.heavy:
         rows = connections.rows(member)
         used = connections.data[rows] & (connections.switch[rows] != UNKNOWN)
-        step = step_of(timeline, connections.start[rows])
+        # by their middle: what begins at the end of a step would be in one step here and in the next one there
+        step = step_of(timeline, (connections.start[rows] + connections.end[rows]) // 2)
         for direction in (False, True):
             mine = used & (connections.back[rows] == direction) & (step >= 0)
             exporters = np.unique(connections.switch[rows][mine])

@@ -10,9 +10,12 @@ import pytest
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.boundaries import find_boundaries
+from core.flows.connections import find_connections
+from core.flows.groups import Group, Groups
+from core.flows.signs import late_calls
 from core.flows.table import table_from
-from core.flows.timeline import latest
-from core.flows.topology import topology_from
+from core.flows.timeline import Timeline, latest
+from core.flows.topology import Topology, topology_from
 from core.flows.turns import Turns, followers
 
 SECOND = 1_000_000
@@ -46,13 +49,20 @@ def around(
 
 
 def fsdp(
-    steps: int, *, nics: int = 5, gathers: int = 2, scatter: int = 1, stalls: Collection[int] = ()
+    steps: int,
+    *,
+    nics: int = 5,
+    gathers: int = 2,
+    scatter: int = 1,
+    stalls: Collection[int] = (),
+    slow: int | None = None,
 ) -> tuple[list[Row], list[float]]:
     """Gathers go around one way and scatters the other way; and the end of each step.
 
     Args:
         scatter: the port that tells its connections; 1 is that of the gathers.
         stalls: steps in which NIC 3 gathers half a second late, and NIC 2, who sends to it, waits with it.
+        slow: from this step on NIC 3 works .15 s longer, and NIC 4, who scatters to it, waits with it.
     """
     random = np.random.default_rng(0)
     clock, rows, ends = 1.8e9, [], []
@@ -63,8 +73,9 @@ def fsdp(
             rows += around(clock, nics=nics, late=late * (not turn), without=(2, 3) if late else ())
             clock += 0.0098 + late * (not turn)
         clock += 0.2 * random.normal(1, 0.05)
-        rows += around(clock, back=True, nics=nics, port=scatter)
-        clock += 0.0098
+        late = 0.15 if slow is not None and step >= slow else 0.0
+        rows += around(clock, back=True, nics=nics, port=scatter, late=late, without=(3, 4) if late else ())
+        clock += 0.0098 + late
         ends.append(clock)
     return rows, ends
 
@@ -97,6 +108,36 @@ def test_stalled_rank_is_named_and_not_who_sends_to_it(scatter: int) -> None:
 
     named = [(finding.kind, finding.subject and finding.subject.nic) for finding in found.findings]
     assert named == [("slow_step", "10.0.0.3")] * 2
+
+
+def test_slow_rank_of_fsdp_begins_its_scatter_late() -> None:
+    """All gather together behind the scatter of the step before; what is slow in between is late at the next one."""
+    rows, _ = fsdp(40, scatter=2, slow=20)
+
+    (found,) = answer(rows).jobs
+
+    (finding,) = found.findings
+    assert finding.kind == "slow_compute"
+    assert finding.subject is not None
+    assert finding.subject.nic == "10.0.0.3"
+
+
+def test_stalled_stage_calls_nobody() -> None:
+    """Data to a stalled stage waits until that is ready; its neighbour called it in time, and is not late."""
+    start = np.arange(12, dtype=np.int64) * 400_000 + 1_800_000_000_000_000
+    rows = []
+    for step, begun in enumerate((start / SECOND).tolist()):
+        stall = 0.3 if step == 7 else 0.0
+        rows += [sent(begun + 0.025, 0, 1, 114), sent(begun + 0.002 + stall, 1, 0, 114)]
+        rows += [sent(begun + 0.05 + stall, 0, 1), sent(begun + 0.09 + stall, 1, 0)]
+    connections = find_connections(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology())
+    groups = Groups((Group("pp", (0, 1), (0,)),), {0: "pp"}, ())
+
+    late = late_calls(connections, groups, Timeline(start, start + 399_999, 400_000.0))
+
+    assert late.column((1,))[7] == pytest.approx(300_000, abs=2)
+    assert np.delete(late.values, 7, axis=0) == pytest.approx(0, abs=2)
+    assert late.column((0,))[7] == pytest.approx(0, abs=2)
 
 
 def test_who_answers_no_call_hangs() -> None:
