@@ -260,7 +260,7 @@ def history(  # noqa: PLR0913 a command has as many arguments as it has options
 
 
 @app.command()
-def flows(
+def flows(  # noqa: PLR0913 a command has as many arguments as it has options
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Flow records: parquet, CSV, pcap, NetFlow, IPFIX, nfcapd.")
     ],
@@ -283,6 +283,13 @@ def flows(
     every: Annotated[
         float, typer.Option("--every", min=0.1, max=3600, metavar="SECONDS", help="Of --follow: between two looks.")
     ] = 5,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler", metavar="URL", help="Dask scheduler, tls://host:8786, whose workers judge a job each."
+        ),
+    ] = None,
+    insecure: options.Insecure = False,
 ) -> None:
     """Find jobs, their steps and what slows them down in network flows alone.
 
@@ -301,7 +308,8 @@ def flows(
 
     if follow:
         raise typer.Exit(command.followed(file, topology, command.Forms(json, html, perfetto), window, every))
-    raise typer.Exit(command.flows(file, topology, command.Forms(json, html, perfetto), version=version()))
+    forms = command.Forms(json, html, perfetto)
+    raise typer.Exit(command.flows(file, topology, forms, version=version(), scheduler=scheduler, insecure=insecure))
 
 
 @app.command()

@@ -62,6 +62,26 @@ def readers(
         cluster.shutdown()
 
 
+@contextmanager
+def judges(scheduler: str | None, *, insecure: bool = False) -> Iterator[Executor | None]:
+    """Whoever is to judge the jobs of a capture of flows: the workers of a Dask scheduler, or None for this process.
+
+    Raises:
+        BadSettings: the address makes no sense or is not secure, or Dask is not installed.
+        ClusterFailed: there or while the jobs are judged.
+    """
+    if not scheduler:
+        yield None
+        return
+    _check_address(scheduler, insecure=insecure)
+    cluster = _Cluster(scheduler, None)
+    try:
+        with _translated(scheduler):
+            yield cluster
+    finally:
+        cluster.shutdown()
+
+
 def look_at_cluster(scheduler: str, sample: LogFile | None, *, insecure: bool = False) -> tuple[int, int]:
     """How many workers and threads would read, now.
 
@@ -82,7 +102,7 @@ def look_at_cluster(scheduler: str, sample: LogFile | None, *, insecure: bool = 
 class _Cluster(Executor):
     """The workers of a scheduler; it is asked for when there is something to read that no cache has."""
 
-    def __init__(self, address: str, sample: LogFile) -> None:
+    def __init__(self, address: str, sample: LogFile | None) -> None:
         self._address, self._sample = address, sample
         self._client: Client | None = None
 
@@ -235,8 +255,8 @@ def _translated(address: str) -> Iterator[None]:
         yield
     except _loaded_foreign_errors() as error:
         raise ClusterFailed(
-            f"The Dask cluster {address} went away while it read the logs ({type(error).__name__}).",
-            "Ask again, or leave out --scheduler (FIRSTFAULT_SCHEDULER): then this machine reads them.",
+            f"The Dask cluster {address} went away while it worked ({type(error).__name__}).",
+            "Ask again, or leave out --scheduler (FIRSTFAULT_SCHEDULER): then this machine does all.",
         ) from error
 
 

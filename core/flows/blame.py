@@ -14,7 +14,7 @@ from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.replies import answer_times
-from core.flows.signs import Sign, late_answers, late_entries, late_starts, link_delays, rises
+from core.flows.signs import Sign, late_answers, late_calls, late_entries, late_starts, link_delays, rises
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.turns import find_turns, followers
@@ -26,6 +26,9 @@ ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a la
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
 CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
+# Between them: among experts all acknowledge late, so a slow link had .097 of the step's and 2.4 times its level,
+# but no other rose (docs/LOG.md)
+HALF_SHARE, HALF_APART = 0.05, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
@@ -77,9 +80,14 @@ class Localizer:
         self._links = link_delays(connections, topology, job, timeline)
         self._answers = late_answers(connections, topology, job, timeline)
         self._work = (answer_times(connections, groups, timeline), stage_work(connections, groups, timeline))
+        self._calls = late_calls(connections, groups, timeline)
         self._turns = find_turns(connections, groups, timeline)
         self._own = (
             ("began to send later than its group", late_entries(connections, groups, timeline)),
+            (
+                "began the last data of a step later than its group",
+                late_entries(connections, groups, timeline, last=True),
+            ),
             ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
         )
 
@@ -97,6 +105,7 @@ class Localizer:
         best = [
             blame
             for blame in (
+                self._nic("slow_compute", "spoke to none of its neighbours", self._calls, (inside, outside), own_part),
                 self._worker(inside, outside, more, own_part),
                 *(self._nic("slow_compute", says, sign, (inside, outside), own_part) for says, sign in self._own),
             )
@@ -109,6 +118,8 @@ class Localizer:
         """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
         late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), CLEAR_SHARE * more)
         if late is None or late.rise >= ANSWER_SHARE * more:
+            return late
+        if late.rise >= max(HALF_SHARE * more, HALF_APART * late.other):
             return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None

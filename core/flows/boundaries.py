@@ -20,6 +20,10 @@ FEWEST = 5  # steps: of fewer, no size is usual
 EQUAL = 0.02  # of the usual bytes of a step, within which one is equal (docs/how-to/flows.md)
 STRETCH = 1_500  # bursts at most that are asked for the bytes of a step; the search is quadratic
 
+# Times as long as the silences in between, that every second one is, and how often long and short ones take turns: the
+# silences of one kind differ by much less than three times (docs/LOG.md)
+ALTERNATE, TURNS = 3.0, 0.9
+
 # Of the path, from the trials that docs/how-to/flows.md tells of: in units of the logarithm of a silence
 _APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a class of their own
 _UNEQUAL, _WORST = 6.0, 1.2  # cost of bytes that differ by a factor e, and the most that one step can cost
@@ -58,9 +62,26 @@ def find_boundaries(bursts: Transfers) -> Boundaries | None:
     path = _path(np.cumsum(bursts[:, 2]).astype(float), silence, size, steps)
     if len(path) <= FEWEST:
         return None
+    path = _by_pairs(path, silence)
     held = np.diff(np.cumsum(bursts[:, 2])[path])
     size = float(np.median(held))
     return Boundaries(path, size, float((np.abs(held / size - 1) < EQUAL).mean()) if size else share)
+
+
+def _by_pairs(path: NDArray[np.int64], silence: Floats) -> NDArray[np.int64]:
+    """The same ends, or every second one where long and short silences alternate.
+
+    ZeRO scatters gradients, updates its part and gathers as many bytes: half a step each, with little in between.
+    """
+    behind = silence[path[:-1]]
+    middles = [float(np.median(behind[turn::2])) for turn in (0, 1)]
+    if len(path) <= 2 * FEWEST or max(middles) < ALTERNATE * min(middles):
+        return path
+    long: NDArray[np.bool_] = behind > np.sqrt(middles[0] * middles[1])
+    if (long[1:] != long[:-1]).mean() < TURNS:
+        return path
+    second: NDArray[np.int64] = path[np.append(long, long[-2])]
+    return second
 
 
 def _silences(bursts: Transfers) -> Floats:

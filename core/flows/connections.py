@@ -18,6 +18,11 @@ Bools = NDArray[np.bool_]
 ROCE_PORT = 4791  # the destination port of RoCEv2, in both directions; the source port stands for the queue pair
 ACK = 150  # bytes a packet at most, of a record without data (docs/how-to/flows.md: 55 to 66 % of the records)
 MANY = 65_535  # addresses: two of them and two ports are one number of 64 bits
+FIN_RST = 0b101  # TCP flags that end a connection
+PUSH = 0b1000
+BARE = (
+    80  # bytes a packet at most without anything of the program in it: headers of Ethernet, IPv6 and TCP with options
+)
 COPY_US = 1_000  # microseconds: one exporter's records of one direction never overlap; what does is a copy
 
 
@@ -64,6 +69,22 @@ class Connections:
     def rows(self, connection: int) -> slice:
         """The records of a connection."""
         return slice(int(self.offset[connection]), int(self.offset[connection + 1]))
+
+    def messages(self, rows: slice | Ints) -> Bools:
+        """Whether some records hold something of a program: more than headers, or a packet that it pushed."""
+        filled: Bools = (self.bytes[rows] > BARE * self.packets[rows]) | ((self.flags[rows] & PUSH) > 0)
+        return filled
+
+    def only(self, chosen: Ints) -> "Connections":
+        """Some connections with their records; ``addresses`` and ``switches`` stay as they are."""
+        count = np.diff(self.offset)[chosen]
+        offset = np.append(0, np.cumsum(count))
+        rows = np.repeat(self.offset[chosen] - offset[:-1], count) + np.arange(offset[-1])
+        return Connections(
+            self.addresses, self.switches, self.a[chosen], self.b[chosen], self.aport[chosen], self.bport[chosen],
+            offset, self.start[rows], self.end[rows], self.back[rows], self.bytes[rows], self.packets[rows],
+            self.flags[rows], self.switch[rows], self.counted[rows], self.data[rows], self.sent[chosen], self.copies,
+        )  # fmt: skip
 
     def of_rows(self) -> Ints:
         """(records) the connection of each."""

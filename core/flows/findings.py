@@ -30,21 +30,26 @@ def find_findings(
     groups: Groups,
     timeline: Timeline,
     named: Sequence[NamedGroup],
+    last: int,
 ) -> tuple[tuple[Finding, ...], list[tuple[str, str]]]:
-    """The findings of a job by time, and what could not be looked for."""
+    """The findings of a job by time, and what could not be looked for.
+
+    Args:
+        last: when the capture ended, microseconds since 1970.
+    """
     if not len(timeline):
         return (), [("findings", "without steps nothing can be called slow")]
     skipped = []
     durations = timeline.durations
     grain = find_grain(connections, job.heavy)
     whole = not is_open(connections, groups)
-    fine = FINE * grain.long <= timeline.period
+    fine = FINE * grain.blur <= timeline.period
     localizer = Localizer(connections, topology, job, groups, timeline, named) if whole and fine else None
     if not whole:
         skipped.append(("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named"))
     elif not fine:
         reason = (
-            f"records last up to {_ms(grain.long)}, too long beside steps of {_ms(timeline.period)} to see who was late"
+            f"records last up to {_ms(grain.blur)}, too long beside steps of {_ms(timeline.period)} to see who was late"
         )
         skipped.append(("subjects", reason))
     stretch = find_stretch(durations)
@@ -55,7 +60,7 @@ def find_findings(
         for step, usual in slow_steps(durations, stretch, stored > STORED)
         if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
     ]
-    silence = find_silence(connections, job, groups, timeline, int(connections.end.max()))
+    silence = find_silence(connections, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
     elif silence is not None:
@@ -127,11 +132,11 @@ def _hang(
         nic = connections.addresses[silence.nic]
         group = next((of.id for of in named if of.kind in ("dp", "pp") and nic in of.nics), None)
         subject = Subject(nic, topology.server_of(nic), group)
-        first = (
-            f"{nic} fell silent first, {_ms(silence.before)} before the next one"
-            if silence.before
-            else f"{nic} sent no data of the next step, and who sends to it waits"
-        )
+        first = f"{nic} sent no data of the next step, and who sends to it waits"
+        if silence.before:
+            first = f"{nic} fell silent first, {_ms(silence.before)} before the next one"
+        if silence.called:
+            first += f", and none of the {silence.called} that exchange data with it had an answer from it"
     seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1
     return Finding(
         "hang", subject, (last, last), int(timeline.end[last]), silence.end,

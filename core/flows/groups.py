@@ -21,6 +21,8 @@ ALIKE, TOLERANCE = (
     0.1,
 )  # share of the bytes in transfers of one size, within a tenth: rings of several buckets have less
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
+# Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
+AT_ONCE = 0.3
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
@@ -129,18 +131,20 @@ def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
 
 
 def _closed_rings(connections: Connections, kinds: dict[int, str]) -> None:
-    """What looks like a pipeline, but closes to a ring whose members all send at once: it gathers and scatters (FSDP).
+    """What looks like a pipeline, but closes to a ring whose members all send at once: it gathers and scatters.
 
-    An interleaved pipeline closes too; its stages take turns.
+    FSDP and ZeRO scatter one way around a ring and gather the other way. An interleaved pipeline closes too; its stages
+    take turns.
     """
-    chain = _components(connections, [connection for connection, kind in kinds.items() if kind == "pp"])
-    for name in sorted(set(chain.values())):
-        own = [one for one, kind in kinds.items() if kind == "pp" and chain[int(connections.a[one])] == name]
+    both = [connection for connection, kind in kinds.items() if kind in ("pp", "dp")]
+    of = _components(connections, both)
+    for name in sorted(set(of.values())):
+        own = [one for one in both if of[int(connections.a[one])] == name]
         near = Counter(int(nic) for one in own for nic in (connections.a[one], connections.b[one]))
         if len(near) < 3 or set(near.values()) != {2}:
             continue
         busy = [transfers_of(connections, [one]) for one in own]
-        if min(together(busy[0], other) for other in busy[1:]) >= TURNS:
+        if min(together(busy[0], other) for other in busy[1:]) >= AT_ONCE:
             kinds |= dict.fromkeys(own, "dp")
 
 

@@ -5,18 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.flows.connections import Bools, Connections
+from core.flows.connections import FIN_RST, Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import JobFlows
 from core.flows.phases import ways_of, with_data
 from core.flows.timeline import Timeline
 
 PERIODS = 6  # of silence, after which a job hangs (docs/how-to/flows.md)
-FIN_RST = 0b101  # TCP flags that end a connection
-PUSH = 0b1000
-BARE = (
-    80  # bytes a packet at most without anything of the program in it: headers of Ethernet, IPv6 and TCP with options
-)
 APART = 0.1  # of a step, that the first one fell silent before all others
 UNTOLD = "no record carries TCP flags, so a job that hangs looks like one that has ended"
 
@@ -30,12 +25,14 @@ class Silence:
         end: when the connections were closed, or the capture ended.
         nic: place in ``addresses`` of who fell silent first, or alone sent no data of the next step; else None.
         before: microseconds by which it was first; 0 where it only sent nothing.
+        called: its neighbours, if it counts as first because all of them called it later; else 0.
     """
 
     start: int
     end: int
     nic: int | None
     before: int
+    called: int = 0
 
 
 def find_silence(
@@ -59,29 +56,47 @@ def find_silence(
         return UNTOLD
     if not len(closed) and (connections.flags[counted] & FIN_RST).any():
         return None  # closed in the record that holds the last data
-    nic, before = _first_silent(connections, job, int(timeline.end[-1] - timeline.period))
-    if before < APART * timeline.period:
-        nic, before = _absent(connections, job, groups, int(timeline.end[-1])), 0
-    return Silence(start, end, nic, before)
+    latest = _last_messages(connections, job, int(timeline.end[-1] - timeline.period))
+    order: Sequence[int] = sorted(latest, key=lambda nic: (latest[nic], nic))
+    before = latest[order[1]] - latest[order[0]]
+    if before >= APART * timeline.period:
+        return Silence(start, end, order[0], before)
+    if called := _unanswered(connections, job, order[0], latest[order[0]]):
+        return Silence(start, end, order[0], before, called)
+    return Silence(start, end, _absent(connections, job, groups, int(timeline.end[-1])), 0)
 
 
-def _first_silent(connections: Connections, job: JobFlows, since: int) -> tuple[int | None, int]:
-    """Who sent the last message of its program before all others did, and by how much."""
+def _last_messages(connections: Connections, job: JobFlows, since: int) -> dict[int, int]:
+    """When each NIC sent the last message of its program, not before ``since``."""
     latest: dict[int, int] = dict.fromkeys(job.nics, since)
     for member in (*job.heavy, *job.light):
         rows = connections.rows(member)
-        says = connections.counted[rows] & (
-            (connections.bytes[rows] > BARE * connections.packets[rows]) | _pushed(connections, rows)
-        )
-        says &= (connections.flags[rows] & FIN_RST) == 0
         for back, nic in ((False, int(connections.a[member])), (True, int(connections.b[member]))):
-            own = says & (connections.back[rows] == back)
+            own = _messages(connections, rows) & (connections.back[rows] == back)
             if own.any():
                 latest[nic] = max(latest[nic], int(connections.end[rows][own].max()))
-    order: Sequence[int] = sorted(latest, key=lambda nic: (latest[nic], nic))
-    if len(order) < 2:
-        return None, 0
-    return order[0], latest[order[1]] - latest[order[0]]
+    return latest
+
+
+def _unanswered(connections: Connections, job: JobFlows, nic: int, since: int) -> int:
+    """How many exchange data with a NIC, if all of them called it later than it said anything; else 0."""
+    calls: dict[int, bool] = {}
+    for member in (*job.heavy, *job.light):
+        ends = int(connections.a[member]), int(connections.b[member])
+        if nic not in ends:
+            continue
+        rows, other = connections.rows(member), ends[ends[0] == nic]
+        later = _messages(connections, rows) & (connections.start[rows] > since)
+        called = bool((later & (connections.back[rows] == (other == ends[1]))).any())
+        if member in job.heavy or other in calls:
+            calls[other] = calls.get(other, False) or called
+    return len(calls) if calls and all(calls.values()) else 0
+
+
+def _messages(connections: Connections, rows: slice) -> Bools:
+    """Records with something of a program, that close no connection, each once."""
+    own: Bools = connections.counted[rows] & connections.messages(rows) & ((connections.flags[rows] & FIN_RST) == 0)
+    return own
 
 
 def _absent(connections: Connections, job: JobFlows, groups: Groups, since: int) -> int | None:
@@ -92,6 +107,8 @@ def _absent(connections: Connections, job: JobFlows, groups: Groups, since: int)
     receivers: dict[int, set[int]] = {nic: set() for nic in job.nics}
     sent: set[int] = set()
     for group in groups.groups:
+        if group.kind == "emb":
+            continue  # it ends a step, and begins none
         lanes = with_data(connections, group.connections)
         used = {lane: _data_since(connections, lane, since) for lane in lanes}
         for way in ways_of(connections, group, lanes) or (lanes,):
@@ -113,8 +130,3 @@ def _data_since(connections: Connections, lane: tuple[int, bool], since: int) ->
     rows = connections.rows(lane[0])
     own = connections.counted[rows] & connections.data[rows] & (connections.back[rows] == lane[1])
     return bool((connections.start[rows][own] > since).any())
-
-
-def _pushed(connections: Connections, rows: slice) -> Bools:
-    """Records with a packet that its program pushed."""
-    return (connections.flags[rows] & PUSH) > 0

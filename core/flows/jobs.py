@@ -78,6 +78,13 @@ def find_jobs(connections: Connections, topology: Topology) -> Found:
     )
 
 
+def part_of(connections: Connections, job: JobFlows) -> tuple[Connections, JobFlows]:
+    """The connections of the NICs of a job, to whomever they are, and the job in them."""
+    chosen = np.flatnonzero(np.isin(connections.a, job.nics) | np.isin(connections.b, job.nics))
+    heavy, light = (tuple(np.searchsorted(chosen, members).tolist()) for members in (job.heavy, job.light))
+    return connections.only(chosen), JobFlows(job.nics, heavy, light)
+
+
 def _heavy(connections: Connections, inside: Bools) -> Bools:
     """Connections that are no control traffic of their ends."""
     volume = np.where(inside, connections.sent.sum(axis=1), 0)

@@ -21,10 +21,13 @@ def answer_times(connections: Connections, groups: Groups, timeline: Timeline) -
     On pipeline connections, the middle one of a step times how often it sends: the sum would change with the order in
     which things arrive, for only some sendings follow a receipt at once.
     """
-    members = [member for member, kind in groups.kinds.items() if kind == "pp"]
+    members: dict[int, list[int]] = {}
+    for member in (member for member, kind in groups.kinds.items() if kind == "pp"):
+        for nic in sorted({int(connections.a[member]), int(connections.b[member])}):
+            members.setdefault(nic, []).append(member)
     columns: dict[tuple[int, int], Floats] = {}
-    for nic in sorted({int(nic) for member in members for nic in (connections.a[member], connections.b[member])}):
-        lanes = {member: _lanes(connections, member, nic) for member in members}
+    for nic in sorted(members):
+        lanes = {member: _lanes(connections, member, nic) for member in members[nic]}
         into = np.sort(np.concatenate([received for _, received in lanes.values()]))
         for member, (sent, _) in lanes.items():
             a, b = int(connections.a[member]), int(connections.b[member])
@@ -37,9 +40,7 @@ def answer_times(connections: Connections, groups: Groups, timeline: Timeline) -
 
 def _lanes(connections: Connections, member: int, nic: int) -> tuple[Ints, Ints]:
     """When a NIC began to send on a connection, and when it had received."""
-    a, b = int(connections.a[member]), int(connections.b[member])
-    if nic not in (a, b):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    b = int(connections.b[member])
     sent = transfers_of(connections, [member], back=nic == b)
     received = transfers_of(connections, [member], back=nic != b)
     return sent[:, 0], received[:, 1]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
+from core.flows.phases import Lanes, ending_lanes, with_data
 from core.flows.table import UNKNOWN, Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -99,7 +100,8 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
     for member in job.heavy:
         rows = connections.rows(member)
         used = connections.data[rows] & (connections.switch[rows] != UNKNOWN)
-        step = step_of(timeline, connections.start[rows])
+        # by their middle: what begins at the end of a step would be in one step here and in the next one there
+        step = step_of(timeline, (connections.start[rows] + connections.end[rows]) // 2)
         for direction in (False, True):
             mine = used & (connections.back[rows] == direction) & (step >= 0)
             exporters = np.unique(connections.switch[rows][mine])
@@ -144,18 +146,26 @@ def _linked(connections: Connections, topology: Topology, near: int, far: int) -
     return (one, other) in topology.trunks
 
 
-def late_entries(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+def late_entries(connections: Connections, groups: Groups, timeline: Timeline, *, last: bool = False) -> Sign:
     """By NIC of a ring: how much later than the middle of its group it began to send in a step.
 
     Who sends to a NIC that is not ready waits with it: a lateness that the receiver has as well is the receiver's.
+
+    Args:
+        last: asks for the traffic with which steps end, of groups that send other traffic before (FSDP's scatter: what
+            is slow within a step is late there); else for all of it.
     """
     columns: dict[int, Floats] = {}
     for group in groups.of("dp"):
+        lanes = with_data(connections, group.connections)
+        if last:
+            ending = ending_lanes(connections, group)
+            lanes = () if set(ending) == set(lanes) else ending
         begun, receiver = {}, {}
-        for nic in group.nics:
-            begun[nic], receiver[nic] = _first_sent(connections, group.connections, nic, timeline)
+        for nic in group.nics if lanes else ():
+            begun[nic], receiver[nic] = _first_sent(connections, lanes, nic, timeline)
         late = _later(begun, timeline)
-        for nic in group.nics:
+        for nic in begun:
             columns[nic] = late[nic]
             if receiver[nic] in late:
                 waits = (late[receiver[nic]] >= WAITS * late[nic]) & (late[nic] > 0)
@@ -167,25 +177,52 @@ def late_starts(connections: Connections, groups: Groups, timeline: Timeline) ->
     """By NIC of the first stages: how much later than the others it sent its first activation of a step."""
     begun = {}
     for group in groups.of("pp"):
-        begun[group.nics[0]], _ = _first_sent(connections, group.connections, group.nics[0], timeline)
+        lanes = with_data(connections, group.connections)
+        begun[group.nics[0]], _ = _first_sent(connections, lanes, group.nics[0], timeline)
     return sign_of(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
 
 
-def _first_sent(connections: Connections, members: Sequence[int], nic: int, timeline: Timeline) -> tuple[Floats, int]:
-    """When a NIC first sent data in each step, NaN where it did not, and to whom it sends most."""
-    parts, volume = [np.zeros(0, np.int64)], {-1: 0}
-    for member in members:
+def late_calls(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+    """By NIC of a pipeline: how much later than usual it had anything to say to any of its neighbours in a step.
+
+    Data waits until its receiver is ready, so a stalled stage delays what others send; but those call it in time: that
+    they have something, or want something.
+    """
+    columns: dict[int, Floats] = {}
+    for group in groups.of("pp"):
+        for member in group.connections:
+            rows = connections.rows(member)
+            says = connections.counted[rows] & connections.messages(rows)
+            for back, nic in ((False, int(connections.a[member])), (True, int(connections.b[member]))):
+                start = np.append(
+                    connections.start[rows][says & (connections.back[rows] == back)], np.iinfo(np.int64).max
+                )
+                first = start[np.searchsorted(start, timeline.start)]
+                since = np.where(first <= timeline.end, (first - timeline.start).astype(float), np.nan)
+                later = since - np.nanmedian(since) if np.isfinite(since).any() else since
+                columns[nic] = np.fmin(columns.get(nic, later), later)
+    return sign_of(columns, len(timeline))
+
+
+def _first_sent(connections: Connections, lanes: Lanes, nic: int, timeline: Timeline) -> tuple[Floats, int]:
+    """When a NIC first sent data in each step, NaN where it did not, and to whom in most steps (-1: it never sent)."""
+    starts, receivers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for member, back in lanes:
         a, b = int(connections.a[member]), int(connections.b[member])
-        if nic not in (a, b):
+        if nic != (b if back else a):
             continue
         rows = connections.rows(member)
-        back = nic == b
-        volume[a if back else b] = int(connections.sent[member, int(back)])
         own = connections.data[rows] & connections.counted[rows] & (connections.back[rows] == back)
-        parts.append(connections.start[rows][own])
-    start = np.append(np.sort(np.concatenate(parts)), np.iinfo(np.int64).max)
-    first = start[np.searchsorted(start, timeline.start)]
-    return np.where(first <= timeline.end, first.astype(float), np.nan), max(volume, key=lambda to: (volume[to], -to))
+        starts.append(connections.start[rows][own])
+        receivers.append(np.full(len(starts[-1]), a if back else b))
+    start, receiver = np.concatenate(starts), np.concatenate(receivers)
+    order = np.argsort(start, kind="stable")
+    start, receiver = np.append(start[order], np.iinfo(np.int64).max), receiver[order]
+    place = np.searchsorted(start, timeline.start)
+    first = start[place]
+    seen = first <= timeline.end
+    most = int(np.bincount(receiver[place[seen]]).argmax()) if seen.any() else -1
+    return np.where(seen, first.astype(float), np.nan), most
 
 
 def _later(begun: Mapping[int, Floats], timeline: Timeline) -> dict[int, Floats]:

@@ -1,6 +1,7 @@
-"""The steps of a job, from the bursts of its data-parallel groups. A step ends when its last group's burst ends.
+"""The steps of a job, from the bursts of its data-parallel groups.
 
-The optimizer behind the burst is not seen: a step of ours ends with its communication, a constant before the trainer's.
+A step ends when its last group's burst ends and the last NIC has gone on (core/flows/departures.py). The optimizer
+behind it is not seen: a step of ours ends with its communication, a constant before the trainer's.
 """
 
 from collections import Counter
@@ -11,11 +12,13 @@ import numpy as np
 
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import Connections
+from core.flows.departures import last_departure
 from core.flows.grain import find_grain
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.phases import Lanes, ending_lanes
 from core.flows.table import Ints
+from core.flows.topology import Topology
 from core.flows.transfers import of_lanes, transfers_of
 
 CLEAR = 0.5  # of the steps with equal bytes: below it the silences were none between steps
@@ -54,7 +57,7 @@ class Timeline:
         return lengths
 
 
-def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Timeline:
+def find_timeline(connections: Connections, topology: Topology, job: JobFlows, groups: Groups) -> Timeline:
     """The steps that the records of a job's groups show, or why they show none."""
     grain = find_grain(connections, job.heavy)
     if grain.sampled:
@@ -74,11 +77,13 @@ def find_timeline(connections: Connections, job: JobFlows, groups: Groups) -> Ti
     end = latest(found)
     if len(end) < LEAST:
         return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
-    start = np.append(_first(connections, job, end), end[:-1])
     period = float(np.median(np.diff(end)))
     if period < RECORDS * grain.usual:
         return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
-    return Timeline(start, end, period)
+    first = _first(connections, job, end)
+    end = last_departure(connections, topology, job, groups, end)
+    start = np.append(first, end[:-1])
+    return Timeline(start, end, float(np.median(np.diff(end))))
 
 
 def _none(why_not: str) -> Timeline:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 ETH_P_ALL = 3
 SO_TIMESTAMPNS = 35
+SOL_PACKET, PACKET_STATISTICS = 263, 6
 HEAD = 80  # bytes of a packet that are read: Ethernet, IPv4 and TCP
 SILENCE_US = 2_000
 MSS = 1_448
@@ -36,7 +37,9 @@ def main() -> None:
         select.select([line], [], [], 0.2)
         _drain(line, packets, ports)
     held = np.frombuffer(packets, np.int64).reshape(-1, 8)
-    np.savez(out, records=_records(held), ports=np.array([[str(port), name] for name, port in ports.items()]))
+    lost = struct.unpack("II", line.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
+    names = np.array([[str(port), name] for name, port in ports.items()])
+    np.savez(out, records=_records(held), ports=names, lost=lost)
 
 
 def _drain(line: socket.socket, packets: "array.array[int]", ports: dict[str, int]) -> None:

@@ -6,6 +6,8 @@ Python with torch. The trainers' own clocks are the truth.
 
 import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -24,7 +26,8 @@ PROGRAM = Path(__file__).parents[1] / "programs" / "train_on_wire.py"
 DEFAULTS: dict[str, Any] = {
     "tp": 1, "pp": 1, "dp": 4, "mode": "ddp", "micro": 4, "overlap": False, "buckets": 2, "steps": 60, "work": 0.02,
     "jitter": 0.03, "gradients": 6_000_000, "activation": 300_000, "checkpoint_every": 0,
-    "checkpoint_bytes": 20_000_000, "faults": [],
+    "checkpoint_bytes": 20_000_000, "chunks": 1, "experts": False, "embedding": False, "realtime": False,
+    "faults": [],
 }  # fmt: skip
 HUNG_S = 12.0  # of silence, after which a job that hangs is ended
 
@@ -42,20 +45,27 @@ class Job:
         self.places = [(self.plan["first_server"] + rank // tp, rail0 + rank % tp) for rank in range(self.ranks)]
         self.nics = [f"10.88.{rail}.{10 + server}" for server, rail in self.places]
         self.number = number
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.process: subprocess.Popen[bytes] | None = None
         self.switched: set[int] = set()
 
     def start(self, fabric: Fabric, python: str) -> None:
         """Begin all ranks, each in its server's namespace."""
+        places = [(fabric.server(server), f"eth{rail}") for server, rail in self.places]
         document = self.plan | {
             "master": self.nics[0], "port": 6_000 + self.number, "storage": STORAGE, "seed": self.number,
+            "places": places,
         }  # fmt: skip
-        (self.folder / "job.json").write_text(json.dumps(document))
-        for rank, (server, rail) in enumerate(self.places):
-            command = ["ip", "netns", "exec", fabric.server(server), "env", f"GLOO_SOCKET_IFNAME=eth{rail}"]
-            command += ["OMP_NUM_THREADS=1", python, str(PROGRAM), str(self.folder / "job.json"), str(rank)]
-            with (self.folder / f"rank-{rank}.log").open("wb") as log:
-                self.processes.append(subprocess.Popen(command, stdout=log, stderr=log))  # noqa: S603
+        path = self.folder / "job.json"
+        path.write_text(json.dumps(document))
+        command = ["env", "OMP_NUM_THREADS=1", python, str(PROGRAM), str(path)]
+        with (self.folder / "ranks.log").open("wb") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603
+
+    def end(self) -> None:
+        """End all ranks that still run."""
+        if self.process is not None and self.running():
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
     def lines(self, rank: int) -> list[dict[str, Any]]:
         """Steps that a rank has told of."""
@@ -64,7 +74,7 @@ class Job:
 
     def running(self) -> bool:
         """Whether any rank still runs."""
-        return any(process.poll() is None for process in self.processes)
+        return self.process is not None and self.process.poll() is None
 
     def apply(self, fabric: Fabric) -> None:
         """Begin and end the faults of the network when rank 0 reaches their steps."""
@@ -92,6 +102,8 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
         fabric.up()
         storage = _storage(fabric)
         inside = ["ip", "netns", "exec", fabric.switch, sys.executable, "-m", "lab.flows.capture"]
+        if any(job.plan["realtime"] for job in jobs):
+            inside = ["chrt", "-r", "2", *inside]
         sniffer = subprocess.Popen([*inside, str(folder / "records.npz"), str(plan["seconds"])])  # noqa: S603
         try:
             time.sleep(1.0)
@@ -99,12 +111,15 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
                 job.start(fabric, python)
             _watch(fabric, jobs, plan["seconds"])
         finally:
+            for job in jobs:
+                job.end()
             (folder / "STOP").touch()
             sniffer.wait(60)
             storage.kill()
     finally:
         fabric.down()
-    truth = _truth(plan, jobs)
+    with np.load(folder / "records.npz") as held:
+        truth = _truth(plan, jobs) | {"lost": int(held["lost"])}
     (folder / "topology.json").write_text(json.dumps(fabric.topology()))
     (folder / "truth.json").write_text(json.dumps(truth))
     _frame(folder / "records.npz", fabric).write_parquet(folder / "flows.parquet")
@@ -137,10 +152,6 @@ def _watch(fabric: Fabric, jobs: list[Job], seconds: float) -> None:
             last = max(told.get(job.number, (0, until))[1] for job in hang)
             if time.monotonic() - last > HUNG_S:
                 break
-    for job in jobs:
-        for process in job.processes:
-            process.kill()
-            process.wait()
 
 
 def _truth(plan: dict[str, Any], jobs: list[Job]) -> dict[str, Any]:

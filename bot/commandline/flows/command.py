@@ -11,6 +11,7 @@ from bot.commandline.flows.follow import follow
 from bot.commandline.flows.terminal import print_flows
 from bot.commandline.flows.trace import to_trace
 from bot.commandline.output import check_writable, patient_reader, write
+from bot.fetch.cluster import judges
 from bot.report.json_document import to_json
 from core.elsewhere import elsewhere
 from core.errors import UnreadableFlows
@@ -32,14 +33,29 @@ class Forms:
     perfetto: Path | None = None
 
 
-def flows(file: Path, topology: Path | None, forms: Forms, *, version: str) -> int:
-    """Read a capture, answer in the wanted forms; the exit code (docs/how-to/flows.md)."""
+def flows(
+    file: Path,
+    topology: Path | None,
+    forms: Forms,
+    *,
+    version: str,
+    scheduler: str | None = None,
+    insecure: bool = False,
+) -> int:
+    """Read a capture, answer in the wanted forms; the exit code (docs/how-to/flows.md).
+
+    Args:
+        scheduler: of a Dask cluster whose workers judge the jobs, a job each.
+        insecure: whether it may be one by tcp://.
+    """
     for path in filter(None, (forms.html, forms.perfetto)):
         check_writable(path)
     attached = read_topology(topology) if topology is not None else Topology()
     records = read_flows(file)
     drawn = forms.html is not None or forms.perfetto is not None
-    answer = analyse(table_from(records.frame, str(file)), attached, records.told, with_lanes=drawn)
+    table = table_from(records.frame, str(file))
+    with judges(scheduler, insecure=insecure) as workers:
+        answer = analyse(table, attached, records.told, with_lanes=drawn, workers=workers)
     if forms.html is not None:
         with elsewhere():
             from bot.commandline.flows.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it

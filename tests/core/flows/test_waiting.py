@@ -1,5 +1,6 @@
 """Who waits for whom: around a ring that stalls or hangs, beside a slow ring, and between two stages."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,12 @@ import pytest
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.boundaries import find_boundaries
+from core.flows.connections import find_connections
+from core.flows.groups import Group, Groups
+from core.flows.signs import late_calls
 from core.flows.table import table_from
-from core.flows.timeline import latest
-from core.flows.topology import topology_from
+from core.flows.timeline import Timeline, latest
+from core.flows.topology import Topology, topology_from
 from core.flows.turns import Turns, followers
 
 SECOND = 1_000_000
@@ -28,24 +32,50 @@ def answer(rows: list[Row]) -> FlowsAnswer:
 
 def sent(begin: float, near: int, far: int, size: int = 3_000_000, *, port: int = 1) -> Row:
     start = round(begin * SECOND)
-    return start, start + 9_000, f"10.0.0.{near}", f"10.0.0.{far}", size, port, port, 6, 800, 24
+    packets = max(1, size // 4_000)
+    return start, start + 9_000, f"10.0.0.{near}", f"10.0.0.{far}", size, port, port, 6, packets, 24
 
 
-def around(begin: float, *, back: bool = False, nics: int = 5, without: tuple[int, ...] = ()) -> list[Row]:
-    """All send to the next one, or to the one before, nearly at once."""
+def around(
+    begin: float, *, back: bool = False, nics: int = 5, without: tuple[int, ...] = (), late: float = 0.0, port: int = 1
+) -> list[Row]:
+    """All send to the next one, or to the one before, nearly at once; those ``without`` only ``late`` seconds later."""
     step = -1 if back else 1
-    return [sent(begin + 0.0002 * nic, nic, (nic + step) % nics) for nic in range(nics) if nic not in without]
+    return [
+        sent(begin + 0.0002 * nic + late * (nic in without), nic, (nic + step) % nics, port=port)
+        for nic in range(nics)
+        if late or nic not in without
+    ]
 
 
-def fsdp(steps: int) -> tuple[list[Row], list[float]]:
-    """Gathers go around one way, twice, and scatters the other way, on the same connections; and the end of each."""
+def fsdp(
+    steps: int,
+    *,
+    nics: int = 5,
+    gathers: int = 2,
+    scatter: int = 1,
+    stalls: Collection[int] = (),
+    slow: int | None = None,
+) -> tuple[list[Row], list[float]]:
+    """Gathers go around one way and scatters the other way; and the end of each step.
+
+    Args:
+        scatter: the port that tells its connections; 1 is that of the gathers.
+        stalls: steps in which NIC 3 gathers half a second late, and NIC 2, who sends to it, waits with it.
+        slow: from this step on NIC 3 works .15 s longer, and NIC 4, who scatters to it, waits with it.
+    """
     random = np.random.default_rng(0)
     clock, rows, ends = 1.8e9, [], []
-    for _ in range(steps):
-        for after, back in ((0.02, False), (0.1, False), (0.2 * random.normal(1, 0.05), True)):
+    for step in range(steps):
+        late = 0.5 if step in stalls else 0.0
+        for turn, after in enumerate((0.02, 0.1)[:gathers]):
             clock += after
-            rows += around(clock, back=back)
-            clock += 0.0098
+            rows += around(clock, nics=nics, late=late * (not turn), without=(2, 3) if late else ())
+            clock += 0.0098 + late * (not turn)
+        clock += 0.2 * random.normal(1, 0.05)
+        late = 0.15 if slow is not None and step >= slow else 0.0
+        rows += around(clock, back=True, nics=nics, port=scatter, late=late, without=(3, 4) if late else ())
+        clock += 0.0098 + late
         ends.append(clock)
     return rows, ends
 
@@ -57,6 +87,72 @@ def test_fsdp_on_one_connection_ends_with_what_goes_the_other_way() -> None:
     (found,) = answer(rows).jobs
 
     assert found.timeline.end / SECOND == pytest.approx(ends, abs=0.001)
+
+
+def test_ring_of_three_that_scatters_and_gathers_is_no_pipeline() -> None:
+    """ZeRO: every connection carries as much both ways, in turns, as between two stages; but all are busy at once."""
+    rows, ends = fsdp(40, nics=3, gathers=1)
+
+    (found,) = answer(rows).jobs
+
+    assert [(group.kind, len(group.nics)) for group in found.groups] == [("dp", 3)]
+    assert len(found.timeline) == len(ends)
+
+
+@pytest.mark.parametrize("scatter", [1, 2], ids=["one connection", "two connections"])
+def test_stalled_rank_is_named_and_not_who_sends_to_it(scatter: int) -> None:
+    """Whom a NIC waits for is who gets its first data of a step, not who gets most of it."""
+    rows, _ = fsdp(40, scatter=scatter, stalls=(15, 30))
+
+    (found,) = answer(rows).jobs
+
+    named = [(finding.kind, finding.subject and finding.subject.nic) for finding in found.findings]
+    assert named == [("slow_step", "10.0.0.3")] * 2
+
+
+def test_slow_rank_of_fsdp_begins_its_scatter_late() -> None:
+    """All gather together behind the scatter of the step before; what is slow in between is late at the next one."""
+    rows, _ = fsdp(40, scatter=2, slow=20)
+
+    (found,) = answer(rows).jobs
+
+    (finding,) = found.findings
+    assert finding.kind == "slow_compute"
+    assert finding.subject is not None
+    assert finding.subject.nic == "10.0.0.3"
+
+
+def test_stalled_stage_calls_nobody() -> None:
+    """Data to a stalled stage waits until that is ready; its neighbour called it in time, and is not late."""
+    start = np.arange(12, dtype=np.int64) * 400_000 + 1_800_000_000_000_000
+    rows = []
+    for step, begun in enumerate((start / SECOND).tolist()):
+        stall = 0.3 if step == 7 else 0.0
+        rows += [sent(begun + 0.025, 0, 1, 114), sent(begun + 0.002 + stall, 1, 0, 114)]
+        rows += [sent(begun + 0.05 + stall, 0, 1), sent(begun + 0.09 + stall, 1, 0)]
+    connections = find_connections(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology())
+    groups = Groups((Group("pp", (0, 1), (0,)),), {0: "pp"}, ())
+
+    late = late_calls(connections, groups, Timeline(start, start + 399_999, 400_000.0))
+
+    assert late.column((1,))[7] == pytest.approx(300_000, abs=2)
+    assert np.delete(late.values, 7, axis=0) == pytest.approx(0, abs=2)
+    assert late.column((0,))[7] == pytest.approx(0, abs=2)
+
+
+def test_who_answers_no_call_hangs() -> None:
+    """All who exchange data with it called later than it said anything, though it fell silent hardly before others."""
+    rows, ends = fsdp(30)
+    rows += [sent(ends[-1] + 0.001 * nic, nic, (nic + 2) % 5, 400, port=7) for nic in (3, 0, 1, 2, 4)]
+    rows += [sent(ends[-1] + 0.02, near, far, 114) for near, far in ((0, 4), (1, 0), (2, 3), (4, 3))]
+    rows += [(*row[:4], 66, *row[5:8], 1, 17) for row in around(ends[-1] + 20)]
+
+    (found,) = answer(rows).jobs
+
+    (hang,) = (finding for finding in found.findings if finding.kind == "hang")
+    assert hang.subject is not None
+    assert hang.subject.nic == "10.0.0.3"
+    assert "none of the 2 that exchange data with it had an answer" in hang.because
 
 
 def test_who_sent_none_of_the_next_step_hangs() -> None:

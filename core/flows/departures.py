@@ -1,0 +1,132 @@
+"""When the last rank has gone on from the last data of a step, as the next message of each NIC shows it.
+
+Data has arrived before its rank goes on: on a busy machine by many milliseconds, which no packet of the data marks. The
+next message of the NIC does: the norm of the gradients, a tied embedding, a call for the next data. What usually comes
+later than at once follows other work, and is not asked.
+
+Differs: the end of the data alone was off by .3 to 1.2 % of a step on busy machines (docs/LOG.md).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.flows.connections import FIN_RST, Bools, Connections
+from core.flows.groups import Groups
+from core.flows.jobs import JobFlows
+from core.flows.table import Ints
+from core.flows.topology import Topology
+
+# Microseconds between the last data and a message that is usually the next thing its NIC does: two silences that end a
+# record at the message grain. With 1 to 10 ms the sets d01 to d12 come out alike (docs/LOG.md)
+SOON_US = 4_000
+NEVER = np.iinfo(np.int64).max // 4
+
+
+@dataclass(frozen=True)
+class _Records:
+    """What the NICs of a job sent, each record once.
+
+    Attributes:
+        sender, receiver: places in the NICs of the job.
+        lane: connection and direction, as one number.
+        start, end: microseconds since the first of them.
+        ring: data of the groups with which steps end.
+        message: something of a program, and no such data.
+    """
+
+    sender: Ints
+    receiver: Ints
+    lane: Ints
+    start: Ints
+    end: Ints
+    ring: Bools
+    message: Bools
+
+
+def last_departure(connections: Connections, topology: Topology, job: JobFlows, groups: Groups, end: Ints) -> Ints:
+    """When the last NIC had gone on from each step; ``end`` where no message tells.
+
+    Args:
+        end: (steps) when the last data had arrived, microseconds since 1970.
+    """
+    rings = np.array(sorted({member for group in groups.of("dp") for member in group.connections}), np.int64)
+    origin = int(connections.start[[connections.offset[member] for member in job.heavy]].min())
+    records = _records(connections, job, rings, origin)
+    began, arrived = _last_data(records, len(job.nics), end - origin)
+    if not records.message.any():
+        return end
+    sender, first = _first_messages(records, rings, began, arrived)
+    later = first - (end - origin)
+    # of the last data of its server, or of the job, where its rank waits for others
+    own = _of_servers(arrived, [topology.server_of(connections.addresses[nic]) for nic in job.nics])
+    apart = np.minimum(np.median(np.abs(first - own[sender]), axis=1), np.median(np.abs(later), axis=1))
+    soon = apart < SOON_US
+    until = np.append(np.diff(end), np.diff(end)[-1]) // 2  # behind the middle of the next step it is of that one
+    later[later >= until] = NEVER
+    by_nic = np.full((len(job.nics), len(end)), NEVER)
+    np.minimum.at(by_nic, sender[soon], later[soon])
+    last: Ints = end + np.where(by_nic < NEVER, np.maximum(by_nic, 0), 0).max(axis=0)
+    return last
+
+
+def _records(connections: Connections, job: JobFlows, rings: Ints, origin: int) -> _Records:
+    members = np.array((*job.heavy, *job.light), np.int64)
+    count = connections.offset[members + 1] - connections.offset[members]
+    member = np.repeat(members, count)
+    rows = np.concatenate([np.arange(connections.offset[one], connections.offset[one + 1]) for one in members])
+    own = connections.counted[rows]
+    rows, member = rows[own], member[own]
+    back = connections.back[rows]
+    nics = np.array(job.nics, np.int64)
+    a, b = (np.searchsorted(nics, ends[member]) for ends in (connections.a, connections.b))
+    ring = connections.data[rows] & np.isin(member, rings)
+    message = connections.messages(rows) & ~ring & ((connections.flags[rows] & FIN_RST) == 0)
+    start, end = connections.start[rows] - origin, connections.end[rows] - origin
+    return _Records(
+        np.where(back, b, a), np.where(back, a, b), member * 2 + back, start, end, ring, message
+    )  # fmt: skip
+
+
+def _last_data(records: _Records, nics: int, end: Ints) -> tuple[Ints, Ints]:
+    """(nics, steps) of the last data that each NIC sent or received in each step: when its record began, and ended."""
+    nic = np.concatenate([records.sender[records.ring], records.receiver[records.ring]])
+    start, last = (np.tile(column[records.ring], 2) for column in (records.start, records.end))
+    order = np.lexsort((last, start, nic))
+    nic, start, last = nic[order], start[order], last[order]
+    span = int(max(records.end.max(), end.max())) + 1
+    turn = np.arange(nics)[:, None]
+    place = np.searchsorted(nic * span + start, turn * span + end, "right") - 1
+    mine = (place >= 0) & (nic[place] == turn)
+    latest = np.maximum.accumulate(nic * span + last) - nic * span
+    return np.where(mine, start[place], NEVER), np.where(mine, np.minimum(latest[place], end), NEVER)
+
+
+def _of_servers(arrived: Ints, servers: Sequence[str]) -> Ints:
+    """(nics, steps) the last data of all NICs of each one's server: their ranks wait for each other."""
+    place = np.unique(servers, return_inverse=True)[1]
+    latest = np.zeros((place.max() + 1, arrived.shape[1]), np.int64)
+    np.maximum.at(latest, place, np.where(arrived < NEVER, arrived, 0))
+    own: Ints = latest[place]
+    return own
+
+
+def _first_messages(records: _Records, rings: Ints, began: Ints, arrived: Ints) -> tuple[Ints, Ints]:
+    """(lanes) the NIC that sends each, and (lanes, steps) its first message behind the NIC's last data.
+
+    A record of data may end with acknowledgements, so a message counts from the beginning of that record on. On the
+    connections of the data itself calls for more of it go before, so there it counts from the end on.
+    """
+    start = records.start[records.message]
+    lanes, distinct, code = np.unique(records.lane[records.message], return_index=True, return_inverse=True)
+    sender = records.sender[records.message][distinct]
+    order = np.lexsort((start, code))
+    code, start = code[order], start[order]
+    since = np.where(np.isin(lanes // 2, rings)[:, None], arrived[sender], began[sender])
+    span = int(start.max()) + 1
+    turn = np.arange(len(lanes))[:, None]
+    place = np.searchsorted(code * span + start, turn * span + np.minimum(since, span - 1))
+    there = np.minimum(place, len(code) - 1)
+    seen = (place < len(code)) & (code[there] == turn) & (since < span)
+    return sender, np.where(seen, start[there], NEVER)

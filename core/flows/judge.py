@@ -1,0 +1,104 @@
+"""One job of a capture: its groups, steps and findings. It needs no other job, so it may be judged anywhere."""
+
+from collections.abc import Sequence
+
+from core.flows.answer import JobAnswer, NamedGroup
+from core.flows.connections import Connections
+from core.flows.findings import find_findings
+from core.flows.groups import Group, Groups, find_groups
+from core.flows.jobs import JobFlows
+from core.flows.lanes import find_lanes
+from core.flows.order import in_order
+from core.flows.timeline import find_timeline
+from core.flows.topology import Topology
+from core.model import Skipped
+
+Judged = tuple[JobAnswer, tuple[Skipped, ...]]
+
+
+def judge(
+    name: str, connections: Connections, flows: JobFlows, topology: Topology, last: int, *, with_lanes: bool
+) -> Judged:
+    """What is known of a job, and what could not be told of it.
+
+    Args:
+        connections: all that its NICs have.
+        last: when the capture ended, microseconds since 1970.
+        with_lanes: whether the traffic of each group is kept, to be drawn.
+    """
+    groups = find_groups(connections, flows)
+    timeline = find_timeline(connections, topology, flows, groups)
+    groups = in_order(connections, groups, timeline.start)
+    named = _named(connections, groups, name)
+    findings, left_out = find_findings(connections, topology, flows, groups, timeline, named, last)
+    unknown = bool(groups.unknown)
+    nics = tuple(connections.addresses[nic] for nic in flows.nics)
+    job = JobAnswer(
+        name,
+        nics,
+        tuple(sorted({topology.server_of(nic) for nic in nics})),
+        named,
+        _pairs(connections, groups),
+        timeline,
+        dp=_size(groups.of("dp"), unknown=unknown),
+        pp=_size(groups.of("pp"), unknown=unknown),
+        tp=_rails(connections, topology, flows, groups),
+        findings=findings,
+        lanes=find_lanes(connections, groups, named) if with_lanes else (),
+    )
+    skipped = []
+    if groups.unknown:
+        both = f"{name}: {len(groups.unknown)} connections go both ways"
+        skipped.append(Skipped("groups", f"{both}, and no transfers are seen that tell groups of two from pipelines"))
+    if timeline.why_not:
+        skipped.append(Skipped("timeline", f"{name}: {timeline.why_not}"))
+    skipped += [Skipped(step, f"{name}: {reason}") for step, reason in left_out]
+    return job, tuple(skipped)
+
+
+def _named(connections: Connections, groups: Groups, job: str) -> tuple[NamedGroup, ...]:
+    counts: dict[str, int] = {}
+    named = []
+    for group in groups.groups:
+        number = counts.setdefault(group.kind, 0)
+        counts[group.kind] += 1
+        nics = tuple(connections.addresses[nic] for nic in group.nics)
+        named.append(NamedGroup(f"{job}.{group.kind}{number}", group.kind, nics))
+    return tuple(named)
+
+
+def _pairs(connections: Connections, groups: Groups) -> tuple[tuple[str, str, str], ...]:
+    names = connections.addresses
+    return tuple(
+        sorted(
+            {
+                (names[connections.a[member]], names[connections.b[member]], kind)
+                for member, kind in groups.kinds.items()
+                if kind != "?"
+            }
+        )
+    )
+
+
+def _size(groups: Sequence[Group], *, unknown: bool) -> int | None:
+    """How many NICs each group has; one where there is no group, None where they differ or are unknown."""
+    if unknown:
+        return None
+    sizes = {len(group.nics) for group in groups} or {1}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _rails(connections: Connections, topology: Topology, flows: JobFlows, groups: Groups) -> int | None:
+    """How many NICs of a server share its work over links that no switch sees: those that are in no group together."""
+    together = {frozenset(pair) for group in groups.groups for pair in zip(group.nics, group.nics[1:], strict=False)}
+    ring = {nic: number for number, group in enumerate(groups.of("dp")) for nic in group.nics}
+    servers: dict[str, list[int]] = {}
+    for nic in flows.nics:
+        servers.setdefault(topology.server_of(connections.addresses[nic]), []).append(nic)
+    sizes = {len(nics) for nics in servers.values()}
+    apart = all(
+        len({ring.get(nic, -1 - nic) for nic in nics}) == len(nics)
+        and not any(frozenset((a, b)) in together for a in nics for b in nics if a < b)
+        for nics in servers.values()
+    )
+    return sizes.pop() if apart and len(sizes) == 1 and not groups.unknown else None

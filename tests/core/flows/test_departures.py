@@ -1,0 +1,115 @@
+"""When a step ends by what its NICs send next: a rank may go on long after its last data has arrived."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from core.flows.analyse import analyse
+from core.flows.answer import JobAnswer
+from core.flows.table import table_from
+from core.flows.topology import topology_from
+
+SECOND = 1_000_000
+COLUMNS = ["start_us", "end_us", "src", "dst", "bytes", "sport", "dport", "proto", "packets", "tcp_flags"]
+NICS, STEPS = 4, 30
+BURST = 0.02  # seconds of the data of a step
+Row = tuple[Any, ...]
+
+
+def sent(begin: float, near: int, far: int, size: int, *, port: int, lasts: float = 0.0) -> Row:
+    start = round(begin * SECOND)
+    packets = max(1, size // 4_000)
+    return (
+        start, start + round(lasts * SECOND), f"10.0.0.{near}", f"10.0.0.{far}", size, port, port, 6, packets, 24,
+    )  # fmt: skip
+
+
+def ring(ends: list[float]) -> list[Row]:
+    """The data of each step, around all NICs, and one message of a set-up that makes no difference."""
+    rows = [sent(ends[0] - 2, 0, 2, 400, port=9)]
+    for end in ends:
+        rows += [sent(end - BURST, nic, (nic + 1) % NICS, 3_000_000, port=1, lasts=BURST) for nic in range(NICS)]
+    return rows
+
+
+def clock() -> list[float]:
+    """When the data of each step has arrived; steps are never equally long."""
+    random = np.random.default_rng(3)
+    return list(1.8e9 + np.cumsum(0.4 * (1 + 0.03 * random.standard_normal(STEPS))))
+
+
+def lengths(rows: list[Row]) -> Any:
+    table = table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up")
+    (job,) = analyse(table, topology_from({"schema": "firstfault.topology/1"})).jobs
+    return ends_of(job)
+
+
+def ends_of(job: JobAnswer) -> Any:
+    return job.timeline.end / SECOND
+
+
+def norms(ends: list[float], late: dict[tuple[int, int], float], *, usual: float = 0.0005) -> list[Row]:
+    """A small message of each NIC behind each step, on a connection of its own."""
+    return [
+        sent(end + late.get((step, nic), usual), nic, (nic + 2) % NICS, 400, port=7)
+        for step, end in enumerate(ends)
+        for nic in range(NICS)
+    ]
+
+
+def test_step_ends_when_the_last_rank_speaks() -> None:
+    """A rank that was kept from going on for 30 ms belongs to the step, though its data had arrived."""
+    ends = clock()
+
+    found = lengths(ring(ends) + norms(ends, {(10, 2): 0.03, (20, 1): 0.015}))
+
+    later = np.zeros(STEPS)
+    later[[10, 20]] = 0.03 - 0.0005, 0.015 - 0.0005
+    assert np.diff(found) == pytest.approx(np.diff(np.array(ends) + later), abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        lambda ends: ends[:0],
+        lambda ends: norms(ends, {}, usual=0.02),
+        lambda ends: [sent(ends[0] + 0.037 * turn, 1, 3, 400, port=8) for turn in range(300)],
+        lambda ends: norms(ends, {(5, 3): 0.35, (6, 3): 0.36}),
+    ],
+    ids=["nothing follows", "what follows other work", "a heartbeat of its own", "of the next step"],
+)
+def test_what_tells_of_no_departure_changes_nothing(rows: Any) -> None:
+    """Messages that come later as a rule, at any time, or in the middle of the next step."""
+    ends = clock()
+
+    found = lengths(ring(ends) + rows(ends))
+
+    assert np.diff(found) == pytest.approx(np.diff(ends), abs=2e-5)
+
+
+def test_message_within_the_last_record_counts() -> None:
+    """A record of data that ends with acknowledgements is longer than its data: the message began before its end."""
+    ends = clock()
+
+    found = lengths(ring(ends) + norms(ends, {}, usual=-0.0004))
+
+    assert np.diff(found) == pytest.approx(np.diff(ends), abs=2e-5)
+
+
+def test_calls_for_data_on_its_own_connection_are_no_departure() -> None:
+    """On the connections of the data each NIC calls for more of it in the middle; what follows the data counts."""
+    ends = clock()
+    calls = [
+        sent(end + after, (nic + 1) % NICS, nic, 114, port=1)
+        for step, end in enumerate(ends)
+        for nic in range(NICS)
+        for after in (-0.01, 0.02 if (step, nic) == (12, 0) else 0.0007)
+    ]
+
+    found = lengths(ring(ends) + calls)
+
+    later = np.zeros(STEPS)
+    later[12] = 0.02 - 0.0007
+    assert np.diff(found) == pytest.approx(np.diff(np.array(ends) + later), abs=2e-5)
