@@ -97,22 +97,28 @@ _CALM = ("I", "D", "T")
 _SAID_CALMLY = 0.8  # strength of what may be said so
 
 
-@lru_cache(maxsize=1 << 16)  # every step asks
 def fact_of(template: str, *, block: bool) -> Fact | None:
     """The fact that a template stands for, or a guess from level and words; None when nothing points to a failure."""
+    fact, is_echo = _fact_of(template)
+    return _UNKNOWN_EXCEPTION if block and not is_echo and (fact is None or not fact.known) else fact
+
+
+@lru_cache(maxsize=1 << 16)  # every step asks
+def _fact_of(template: str) -> tuple[Fact | None, bool]:
+    """The fact or guess of a message that is no exception, and whether it only echoes a setting or a command line."""
     if _SETTING.search(template) or _COMMAND_LINE.search(template):
-        return None
+        return None, True
     severity = level(_LEVEL_SET.sub("", template))
     for fact in _facts_in(template):
         if severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.ending or fact.role is Role.BENIGN:
-            return fact
-    if block or _EXCEPTION.search(template):
-        return _UNKNOWN_EXCEPTION
+            return fact, False
+    if _EXCEPTION.search(template):
+        return _UNKNOWN_EXCEPTION, False
     if severity in "EFC" and severity:
-        return _UNKNOWN_ERROR
+        return _UNKNOWN_ERROR, False
     if severity == "W" or (not severity and _ERROR_WORDS.search(template)):
-        return _UNKNOWN_WARNING
-    return None
+        return _UNKNOWN_WARNING, False
+    return None, False
 
 
 def complains(template: str) -> bool:

@@ -22,9 +22,9 @@ _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?")
 class Names:
     """What only this job calls so: its nodes and its id, as they are and as masks leave them."""
 
-    nodes: re.Pattern[str]
-    job: re.Pattern[str]
-    masked: re.Pattern[str]
+    nodes: frozenset[str]
+    job: frozenset[str]
+    masked: frozenset[str]
 
     @classmethod
     def of(cls, diagnosis: Diagnosis) -> Self:
@@ -37,19 +37,19 @@ class Names:
         job = {diagnosis.job} if _is_name(diagnosis.job) else set()
         masked = {_masked(name) for name in nodes | job}
         # what a mask has replaced as a whole, an address say, is no name any more
-        return cls(_any_of(nodes), _any_of(job), _any_of({name for name in masked if not name.startswith("<")}))
+        return cls(frozenset(nodes), frozenset(job), frozenset(name for name in masked if not name.startswith("<")))
 
     def out_of(self, sentence: str) -> str:
         """A sentence about the job as it could be said of any job."""
         text = QUOTE.sub(lambda quote: f"“{self.out_of_log(quote[1])}”", sentence)
-        text = self.job.sub("the job", self.nodes.sub("a node", text))
+        text = _replaced(self.job, "the job", _replaced(self.nodes, "a node", text))
         text = _RANKS.sub("a rank", _AFTER.sub("", text))
         text = _MANY.sub(lambda many: f"some {many[1][2:]}s", _ADDRESS.sub("an address", text))
         return _START.sub(lambda start: start[1] + start[2].capitalize(), text)
 
     def out_of_log(self, text: str) -> str:
         """A log text, masked, in which any text may stand for a name."""
-        return self.masked.sub(WILDCARD, _masked(text)).replace("<ID>", WILDCARD)
+        return _replaced(self.masked, WILDCARD, _masked(text)).replace("<ID>", WILDCARD)
 
 
 def _is_name(name: str) -> bool:
@@ -57,11 +57,14 @@ def _is_name(name: str) -> bool:
     return len(name) >= MIN_DIGITS if name.isdigit() else len(name) > 1
 
 
-def _any_of(names: Collection[str]) -> re.Pattern[str]:
-    """Any of these names where it is not a part of another word; the longest first, so that none cuts another."""
-    ordered = sorted(names, key=lambda name: (-len(name), name))
-    either = "|".join(map(re.escape, ordered)) or "(?!)"  # no name: nothing
-    return re.compile(rf"(?<![\w.-])(?:{either})(?![\w-]|[.]\w)")
+def _replaced(names: Collection[str], by: str, text: str) -> str:
+    """A text with something else for each of these names, where it is not a part of another word.
+
+    The longest first, so that none cuts another. Of thousands of names few stand in a text: only those are searched.
+    """
+    ordered = sorted((name for name in names if name in text), key=lambda name: (-len(name), name))
+    either = "|".join(map(re.escape, ordered))
+    return re.sub(rf"(?<![\w.-])(?:{either})(?![\w-]|[.]\w)", by, text) if ordered else text
 
 
 def _masked(text: str) -> str:

@@ -231,7 +231,7 @@ def history(  # noqa: PLR0913 a command has as many arguments as it has options
     iteration_seconds: Annotated[
         float | None,
         typer.Option(
-            "--iteration-seconds", min=1e-6, metavar="N", help="Where points of a CSV are too sparse to tell."
+            "--iteration-seconds", min=1e-6, max=1e6, metavar="N", help="Where points of a CSV are too sparse to tell."
         ),
     ] = None,
     window: Annotated[

@@ -12,7 +12,9 @@ import urllib.request
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
+from urllib.error import HTTPError
 
+from bot.outgoing.deadline import within
 from bot.outgoing.redact import Redactor
 from bot.text.harmless import storable
 
@@ -26,6 +28,7 @@ _SLACKS_OWN = frozenset(
     }
 )  # fmt: skip
 _REPLY = 4096  # bytes of the answer of a webhook; nobody reads them
+_WHOLE = 3  # times what each read may take, that a call may take: 10 s become 30
 _JSON = frozenset({"attachments", "blocks", "files", "view"})  # what slack_sdk writes as text, in a form
 
 
@@ -89,8 +92,7 @@ def post_signed(address: str, body: str, headers: Mapping[str, str], secret: str
     request = urllib.request.Request(  # noqa: S310 settings.py takes http and https alone
         address, data, {"Content-Type": "application/json", **headers, **proof}, method="POST"
     )
-    with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout) as reply:
-        reply.read(_REPLY)
+    within(_WHOLE * timeout, lambda: _answer(request, timeout, _REPLY))
 
 
 def query(address: str, form: str, *, timeout: float, most: int, authorization: str = "") -> bytes:
@@ -108,11 +110,20 @@ def query(address: str, form: str, *, timeout: float, most: int, authorization: 
     request = urllib.request.Request(  # noqa: S310 settings.py takes http and https alone
         address, form.encode("ascii"), headers, method="POST"
     )
-    with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout) as reply:
-        answer: bytes = reply.read(most + 1)
+    answer = within(_WHOLE * timeout, lambda: _answer(request, timeout, most + 1))
     if len(answer) > most:
         raise ValueError(f"its answer is larger than {most:,} bytes")
     return answer
+
+
+def _answer(request: urllib.request.Request, timeout: float, most: int) -> bytes:
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout) as reply:
+            read: bytes = reply.read(most)
+    except HTTPError as refused:
+        refused.close()  # nobody reads why; who asked sees the code
+        raise
+    return read
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable
 from ipaddress import AddressValueError, IPv6Address
 
-from bot.outgoing.entropy import random_words
+from bot.outgoing.command_lines import COMMAND_LINES, NO_PLACEHOLDER
+from bot.outgoing.entropy import named_words, random_words
 from bot.outgoing.vendors import vendor_keys
 
 _PLACEHOLDER = re.compile(r"\[(key|secret|user|email|address)-([0-9]{1,6})\]")
-_NO_PLACEHOLDER = r"(?!\[(?:key|secret|user|email|address)-[0-9])"
 
 # Vendors' keys, known by their first letters. The part behind them is long, or was cut off and ends in an ellipsis.
 _VENDOR_KEYS = re.compile(
@@ -23,13 +23,18 @@ _VENDOR_KEYS = re.compile(
     r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|dckr_pat_[A-Za-z0-9_-]{20,}|dop_v1_[a-f0-9]{40,}|wandb_v1_[A-Za-z0-9_]{20,}"
     r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}|api_org_[A-Za-z0-9]{20,}|hvs\.[A-Za-z0-9_-]{20,}"
     r"|GOCSPX-[A-Za-z0-9_-]{20,}|dapi[a-f0-9]{32}|rpa_[A-Z0-9]{30,}|pcsk_[A-Za-z0-9_]{30,}|lsv2_[a-z]{2}_[a-f0-9_]{30,}"
-    r"|tgp_v1_[A-Za-z0-9_-]{30,}|ATATT3[A-Za-z0-9_=-]{30,}|[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}"
+    r"|(?<![a-z])local-[a-f0-9]{40}(?![a-f0-9])|tgp_v1_[A-Za-z0-9_-]{30,}|ATATT3[A-Za-z0-9_=-]{30,}|[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}"
     # "sk-" ends many English words (disk-, task-): either nothing stands before it, or what follows is no word
     r"|(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}"
     r"|sk-(?=[A-Za-z_-]{0,60}[0-9])(?=[a-z0-9_-]{0,60}[A-Z])(?=[A-Z0-9_-]{0,60}[a-z])[A-Za-z0-9_-]{20,}"
     r"|(?:hf_|gh[pousr]_|glpat-|xox[abeoprs]-|(?<![A-Za-z0-9])sk-)[A-Za-z0-9_-]{2,128}+(?=\u2026)"
 )
-_WEBHOOK = re.compile(r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{8,}")
+# Whoever knows the address of a webhook may post to it.
+_WEBHOOK = re.compile(
+    r"(?:(?<=hooks\.slack\.com/services/)|(?<=hooks\.slack\.com/workflows/)|(?<=hooks\.slack\.com/triggers/)"
+    r"|(?<=/api/webhooks/)|(?<=/open-apis/bot/v2/hook/)|(?<=/open-apis/bot/hook/)|(?<=/cgi-bin/webhook/send\?key=)"
+    r"|(?<=webhook\.office\.com/webhookb2/)|(?<=hooks\.zapier\.com/hooks/catch/))[A-Za-z0-9/_@-]{8,}"
+)
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:.*?-----END [A-Z ]{0,40}PRIVATE KEY-----|.*\Z)", re.DOTALL
 )
@@ -38,38 +43,50 @@ _KEY_BODY = re.compile(
 )
 # A run of token characters that is followed by a dot, and from its first "eyJ" on the whole of it.
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]++\.[A-Za-z0-9_-])([A-Za-z0-9_-]*?)(eyJ[A-Za-z0-9_.-]++)")
-_IN_URL = re.compile(r"(?<=://)([^\s/:@\[\]\"']{0,128}):" + _NO_PLACEHOLDER + r"([^\s/\"']{1,256})(?=@)")
-_USER_IN_URL = re.compile(r"(?<=://)" + _NO_PLACEHOLDER + r"([A-Za-z0-9_.~-]{16,256})(?=@)")
+_IN_URL = re.compile(r"(?<=://)([^\s/:@\[\]\"']{0,128}):" + NO_PLACEHOLDER + r"([^\s/\"']{1,256})(?=@)")
+_USER_IN_URL = re.compile(r"(?<=://)" + NO_PLACEHOLDER + r"([A-Za-z0-9_.~-]{16,256})(?=@)")
 _SIGNATURE = re.compile(r"(?i)(?<=[?&])((?:x-amz-)?(?:signature|credential|security-token)|sig)=([^\s&\"'\[]{8,2048})")
 
 _QUOTED_OR_WORD = (
     r"(\\?\"(?:[^\"\\]|\\[^\"]){1,256}+\\?\"|'(?:[^'\\]|\\.){1,256}+'"
     r"|(?:[^\s\"'`,;&<>()\[\]{}\\]|\\(?!n))[^\s\"'`,;&<>()\]}]*+)"
 )
-_SEPARATOR = r"((?:\\?[\"'\]])?\s{0,3}(?:=>|:=|=|:)\s{0,3})"
+_SEPARATOR = r"((?:\\?[\"'\]]){0,2}\s{0,3}(?:=>|:=|=|:|%3[AaDd])\s{0,3})"
 _SURE_NAME = (
-    r"(?:pass(?:word|wd|phrase)|(?<=[a-z0-9])_pwd"
-    r"|(?<![a-z])(?:admin|app|auth|db|docker|ftp|git|http|https|imap|ldap|login|mail|mongo|my|mysql|pg|postgres|proxy"
+    r"(?:pass(?:word|wort|wd|phrase)|kennwort|mot de passe|contrase\u00f1a"
+    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u53e3\u4ee4|(?<=[a-z0-9])_pwd"
+    r"|(?<![a-z])(?:admin|ansible|app|auth|become|db|docker|ftp|git|http|https|imap|ldap|login|mail|mongo|my|mysql|pg|postgres|proxy"
     r"|rabbitmq|redis|registry|root|smtp|ssh|sudo|user|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
-    r"|client[_-]?secret|secret(?:[_-]?access)?(?:[_-]?key)?|private[_-]?key"
+    r"|client[_-]?secret|secret(?:[_.-]?access)?(?:[_.-]?key)?|private[_-]?key"
     r"|(?:api|access|account|auth|encryption|signing|master)[_-]?key(?:[_-]?id)?|credentials?"
-    r"|(?:access|auth|api|refresh|session|bot|app|csrf|hf|hub|hugging_?face|git|github|gitlab|slack|wandb|vault|bearer|secret)"
+    r"|(?:access|auth|api|refresh|session|bot|app|csrf|hf|hub|hugging_?face|git|github|gitlab|slack|wandb|vault|bearer|secret"
+    r"|private|deploy|runner|registration|personal)"
     r"[_-]?token)"
 )
-_ASSIGNED = re.compile(rf"(?i)({_SURE_NAME}){_SEPARATOR}{_NO_PLACEHOLDER}{_QUOTED_OR_WORD}")
+# The value is no name itself: "chap secret: node.session.auth.password = x"
+_NO_NAME = rf"(?![\w.-]{{0,64}}?{_SURE_NAME}\s{{0,3}}=)"
+_ASSIGNED = re.compile(rf"(?i)({_SURE_NAME}){_SEPARATOR}{_NO_NAME}{NO_PLACEHOLDER}{_QUOTED_OR_WORD}")
+# In XML, as Hadoop keeps its settings; and in a sentence, where a word without a digit says something of the password.
+_ELEMENT = re.compile(
+    rf"(?i)(<(?:[\w.-]{{0,64}}?{_SURE_NAME}|name>[\w.-]{{0,96}}?{_SURE_NAME}</name>\s{{0,80}}<value)>)"
+    rf"{NO_PLACEHOLDER}([^<>\n]{{1,256}})(?=</)"
+)
+_SENTENCE = re.compile(
+    rf"(?i)(\bpass(?:word|phrase|wd)\s{{1,3}}is:?\s{{1,3}})(?=[^\s0-9]{{0,40}}[0-9]){NO_PLACEHOLDER}([^\s,;]{{6,256}})"
+)
 _OPTION = re.compile(
-    rf"(?i)(--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_SURE_NAME}|token))(\s{{1,3}}){_NO_PLACEHOLDER}(?!-){_QUOTED_OR_WORD}"
+    rf"(?i)(--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_SURE_NAME}|token))(\s{{1,3}}){NO_PLACEHOLDER}(?!-){_QUOTED_OR_WORD}"
 )
 # A "token" is a word of text far more often than a secret: only a value that looks like a key counts.
 _TOKEN = re.compile(
     r"(?i)(?<!eos_)(?<!bos_)(?<!pad_)(?<!unk_)(?<!sep_)(?<!cls_)(?<!mask_)(token)"
-    rf"{_SEPARATOR}{_NO_PLACEHOLDER}(?=[\"'\\]{{0,2}}[A-Za-z_:.-]{{0,60}}[0-9])(?=[\"'\\]{{0,2}}[0-9_:.-]{{0,60}}[A-Za-z])"
+    rf"{_SEPARATOR}{NO_PLACEHOLDER}(?=[\"'\\]{{0,2}}[A-Za-z_:.-]{{0,60}}[0-9])(?=[\"'\\]{{0,2}}[0-9_:.-]{{0,60}}[A-Za-z])"
     r"(?=[\"'\\]{0,2}[^\s\"'`,;&]{8})"
     rf"{_QUOTED_OR_WORD}"
 )
 _AUTHORIZATION = re.compile(
     rf"(?i)(authorization){_SEPARATOR}([\"']?+(?:(?:bearer|basic|token|digest|negotiate)\s{{1,3}}+)?+)"
-    rf"{_NO_PLACEHOLDER}([^\s\"'`,;\[\]]{{4,4096}})"
+    rf"{NO_PLACEHOLDER}([^\s\"'`,;\[\]]{{4,4096}})"
 )
 _BEARER = re.compile(
     r"(?i)\b(bearer\s{1,3})(?=[A-Za-z._~+/=-]{0,60}[0-9]|[A-Za-z._~+/=-]{24})([A-Za-z0-9._~+/=-]{8,4096})"
@@ -78,50 +95,28 @@ _HEX_KEY = re.compile(
     r"(?i)((?:wandb[_ -]?(?:api[_ -]?key|login|key)|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
     r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{40})(?![0-9a-f])"
 )
-# What programs are told on their command lines, and what HTTP, Docker, npm and netrc keep where no name says "secret".
-_SHORT_OPTION = re.compile(
-    r"(\b(?:sshpass|mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump)\b(?:\s{1,3}(?!-p)[^\s;|&]{1,80}){0,12}?\s{1,3}-p"
-    r"|\bsshpass\b(?:\s{1,3}(?!-p)[^\s;|&]{1,80}){0,4}?\s{1,3}-p\s{1,3}"
-    r"|\b(?:docker|podman|nerdctl|helm|az|oras|skopeo|crane)\b(?:\s{1,3}[a-z]{1,20}){0,2}\s{1,3}login\b(?:\s{1,3}(?!-p\b)[^\s;|&]{1,80}){0,12}?\s{1,3}-p\s{1,3}"
-    r"|\bredis-cli\b(?:\s{1,3}(?!-a\b)[^\s;|&]{1,80}){0,12}?\s{1,3}-a\s{1,3}"
-    rf"|\bcurl\b(?:\s{{1,3}}[^\s;|&]{{1,200}}){{0,12}}?\s{{1,3}}(?:-u|--user)\s{{1,3}}[\"']?[^\s:\"'\[]{{1,64}}:){_NO_PLACEHOLDER}"
-    r"(\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'|[^\s\"';|&<>]{1,256})"
-)
-# Further commands, as their own documents write them: what stands before the secret, which is the next word.
-_WORDS = r"(?:\s{1,3}[^\s;|&]{1,200}){0,12}?\s{1,3}"
-_OF_COMMANDS = re.compile(
-    rf"(\b(?:(?:ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami)\b{_WORDS}-w\s{{1,3}}|7z[ar]?\b{_WORDS}-p"
-    rf"|(?:zip|unzip|sqlcmd|bcp)\b{_WORDS}-P\s{{1,3}}|(?:useradd|usermod)\b{_WORDS}-p\s{{1,3}}|ssh-keygen\b{_WORDS}-N\s{{1,3}}"
-    rf"|smbclient\b{_WORDS}-U\s{{1,3}}[^\s%]{{1,64}}%|etcdctl\b{_WORDS}--user[ =][^\s:]{{1,64}}:"
-    rf"|redis-cli\b{_WORDS}--pass\s{{1,3}}|influx\b{_WORDS}-password\s{{1,3}}"
-    r"|rabbitmqctl\s{1,3}(?:add_user|change_password)\s{1,3}\S{1,64}\s{1,3}"
-    r"|htpasswd\s{1,3}-[A-Za-z]{0,8}b[A-Za-z]{0,8}\s{1,3}\S{1,128}\s{1,3}\S{1,64}\s{1,3}"
-    r"|(?:aws_)?(?:secret_access_key|session_token)\s{1,3}(?=\S{0,64}[0-9]))|-pass(?:in|out)?\s{1,3}pass:"
-    r"|;\s{0,2}(?:Pwd|PWD|pwd)\s{0,2}=\s{0,2}|\b[\w.*-]{1,64}:5432:[\w*-]{1,64}:[\w-]{1,64}:"
-    rf"|\"username\"\s{{0,3}}:\s{{0,3}}\"[^\"\n]{{1,64}}\",\s{{0,3}}\"key\"\s{{0,3}}:\s{{0,3}}){_NO_PLACEHOLDER}"
-    r"(\"[^\"\n]{1,256}\"|'[^'\n]{1,256}'|[^\s\"';|&<>]{1,256})"
-)
 # A variable in capitals that is called a key. EOS_TOKEN is a word of a tokenizer, FORWARD_PASS=0.12 a time.
 _ENVIRONMENT = re.compile(
     r"((?<![A-Za-z0-9_])(?:SSHPASS|(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{1,60}_(?:KEY(?:_BASE)?|AUTH|TOKEN|PASS|PWD|SECRET|CREDS))"
-    rf"\s?=\s?){_NO_PLACEHOLDER}(?![0-9.]{{1,20}}(?:\s|$))(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}/]{{4,256}}+(?!/))"
+    rf"\s?=\s?){NO_PLACEHOLDER}(?![0-9.]{{1,20}}(?:\s|$))(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}/]{{4,256}}+(?!/))"
 )
+# What HTTP, Docker, npm and netrc keep where no name says "secret".
 _COOKIE = re.compile(
     rf"(?i)\b((?:set-)?cookie2?[\"']?\s{{0,3}}[:,]\s{{0,3}}[\"']?|--cookie[ =][\"']?)(?=[\w.-]{{1,64}}=)"
-    rf"{_NO_PLACEHOLDER}([^\r\n\"']{{3,4096}})"
+    rf"{NO_PLACEHOLDER}([^\r\n\"']{{3,4096}})"
 )
 _DOCKER_AUTH = re.compile(
-    rf"(\\?\"(?:auth|identitytoken|registrytoken)\\?\"\s{{0,3}}:\s{{0,3}}\\?\"){_NO_PLACEHOLDER}([A-Za-z0-9+/=_.-]{{6,4096}})"
+    rf"(\\?\"(?:auth|identitytoken|registrytoken)\\?\"\s{{0,3}}:\s{{0,3}}\\?\"){NO_PLACEHOLDER}([A-Za-z0-9+/=_.-]{{6,4096}})"
 )
-_NPM_AUTH = re.compile(rf"(:?_auth(?:Token)?\s{{0,3}}=\s{{0,3}}){_NO_PLACEHOLDER}([A-Za-z0-9+/=_.-]{{6,512}})")
-_NETRC = re.compile(rf"(\blogin\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}){_NO_PLACEHOLDER}(\S{{1,256}})")
+_NPM_AUTH = re.compile(rf"(:?_auth(?:Token)?\s{{0,3}}=\s{{0,3}}){NO_PLACEHOLDER}([A-Za-z0-9+/=_.-]{{6,512}})")
+_NETRC = re.compile(rf"(\blogin\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}){NO_PLACEHOLDER}(\S{{1,256}})")
 _HASH = re.compile(r"(?i)commit|sha|hash|rev")
 _EMAIL = re.compile(
     r"[A-Za-z0-9._%+-]{1,64}@(?![0-9]{1,8}\.(?:service|slice|socket|scope|timer|mount)\b)"
     r"(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}"
 )
 _HOME = re.compile(
-    r"((?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2}))" + _NO_PLACEHOLDER + r"([^\s/\\:;,\"'`<>()\[\]\u2026]{1,64})"
+    r"((?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2}))" + NO_PLACEHOLDER + r"([^\s/\\:;,\"'`<>()\[\]\u2026]{1,64})"
 )
 _MAC = re.compile(r"(?i)(?<![0-9a-f:.-])[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}(?![0-9a-f:-])")
 _IPV4 = re.compile(
@@ -176,11 +171,11 @@ class Redactor:
         text = _HEX_KEY.sub(lambda m: m[0] if _HASH.search(m[1]) else m[1] + self._name("key", m[2]), text)
         text = _AUTHORIZATION.sub(lambda m: m[1] + m[2] + m[3] + self._name("key", m[4]), text)
         text = _BEARER.sub(lambda m: m[1] + self._name("key", m[2]), text)
-        for pattern in (_COOKIE, _SHORT_OPTION, _OF_COMMANDS, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC):
+        for pattern in (_COOKIE, *COMMAND_LINES, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC, _ELEMENT, _SENTENCE):
             text = pattern.sub(self._second, text)
         for pattern in (_ASSIGNED, _OPTION, _TOKEN):
             text = pattern.sub(self._value, text)
-        for word in dict.fromkeys(random_words(text)):
+        for word in dict.fromkeys([*random_words(text), *named_words(text)]):
             text = text.replace(word, self._name("key", word))
         return text
 

@@ -97,10 +97,12 @@ def _within(
     following = np.zeros(len(heads), np.int64)
     following[is_followed] = table.time[timed[next_timed[is_followed]] + rows.start]
     has_clock = table.time[file.start] != NO_TIME
-    messages = [mine[own[n] : min(below[n], last[n])] for n in np.flatnonzero(~logged).tolist()]
+    chosen = np.flatnonzero(~logged)
+    sizes = np.maximum(np.minimum(below, last) - own, 0)[chosen]
+    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # 0, 1, ... in each message
     return _Around(
-        rows=np.concatenate([np.zeros(0, np.intp), *messages]) + rows.start,
-        which=np.repeat(np.flatnonzero(~logged), [len(message) for message in messages]),
+        rows=mine[np.repeat(own[chosen], sizes) + within] + rows.start,
+        which=np.repeat(chosen, sizes),
         is_followed=is_followed,
         following=following,
         is_whole=(rows.start == file.start or bool(has_above.all()))

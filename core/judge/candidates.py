@@ -5,34 +5,22 @@ that says it most in a good job, in the same place of the job; what goes beyond 
 indicating events, so presence proves nothing, and the first time is as normal as the last.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.baseline import Normal, speaker
-from core.course.iterations import NO_ITERATION, Iterations
 from core.events.table import EventTable, rows_by
 from core.facts import Fact, fact_of
 from core.job import Manifest
-from core.judge.calm import Calm, count_calm
-from core.kinds import Kind
-from core.logs.lines import NO_TIME
-from core.logs.telling import level
+from core.judge.going_on import survived
 from core.model import Role, Stage
 from core.parsed import Parsed
 
 SLACK = 1.5  # a speaker may say an event half as often again as any in good jobs: the spread over the lab's good jobs
 SPARE = 1  # and once more: events that good jobs have once or never by chance
-RECOVERY = 3  # iterations after which an error was survived; logs.md allows for prefetch and asynchronous saving
-MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
-NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
-AT_ONCE = 1_000_000  # microseconds: syslog counts seconds, and what is said on two streams comes in any order
-GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
-KILLED = Kind.KILLED
-WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +55,7 @@ class Candidate:
 
 def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     """Events that a rule or their wording ties to failures, as far as good jobs do not explain them."""
-    table, iterations, crowd = parsed.table, parsed.iterations, _crowd(parsed.job.manifest)
+    table, iterations = parsed.table, parsed.iterations
     facts = [
         fact_of(template.sample, block=template.block) if event in parsed.telling else None
         for event, template in enumerate(table.templates)
@@ -81,19 +69,12 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
     }
     # A guess that was survived once is none, also where good jobs explain the times that this job survived.
     judged = {event: one.rows if telling[event].known else said[event] for event, one in unexplained.items()}
-    calm, rows = None, np.sort(np.concatenate([np.zeros(0, np.intp), *judged.values()]))
-    ends = cache(partial(_end_of_file, table, frozenset(np.unique(table.file[iterations.marks]).tolist())))
-    if len(rows) and (iterations.last is None or _undated(table, rows, iterations).any()):
-        calm = count_calm(table, rows, np.array([fact is None for fact in facts], np.bool_), parsed.memory)
+    later = survived(table, judged, iterations, facts, crowd=_crowd(parsed.job.manifest), memory=parsed.memory)
+    ordered = sorted(unexplained.items())
+    voices = _voices(table, [one.rows for _, one in ordered])
     return tuple(
-        _candidate(
-            table,
-            event,
-            telling[event],
-            one,
-            survived(table, judged[event], iterations, facts, calm, ends, crowd=crowd),
-        )
-        for event, one in sorted(unexplained.items())
+        _candidate(table, event, telling[event], one, own, later[event])
+        for (event, one), own in zip(ordered, voices, strict=True)
     )
 
 
@@ -162,10 +143,16 @@ def _by_speaker(table: EventTable, event: int, rows: NDArray[np.intp]) -> Sequen
     ]
 
 
+def _voices(table: EventTable, rows: Sequence[NDArray[np.intp]]) -> list[NDArray[np.uint32]]:
+    """The different voices of each of several events; asked for at once, as there may be thousands."""
+    said: NDArray[np.uint32] = table.voice[np.concatenate([np.zeros(0, np.intp), *rows])]
+    return [np.unique(own) for own in np.split(said, np.cumsum([len(own) for own in rows])[:-1])] if rows else []
+
+
 def _candidate(
-    table: EventTable, event: int, fact: Fact, unexplained: Unexplained, later: NDArray[np.bool_]
+    table: EventTable, event: int, fact: Fact, unexplained: Unexplained, voices: NDArray[np.uint32], later: float
 ) -> Candidate:
-    origins = [table.origins[voice] for voice in np.unique(table.voice[unexplained.rows]).tolist()]
+    origins = [table.origins[voice] for voice in voices.tolist()]
     return Candidate(
         event=event,
         text=table.templates[event].sample,
@@ -173,114 +160,8 @@ def _candidate(
         rows=unexplained.rows,
         count=unexplained.count,
         excess=unexplained.excess,
-        survived=float(np.mean(later)),
+        survived=later,
         nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
         ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
         role=fact.role,
     )
-
-
-def survived(
-    table: EventTable,
-    rows: NDArray[np.intp],
-    iterations: Iterations,
-    facts: Sequence[Fact | None],
-    calm: Calm | None,
-    ends: Callable[[int], int],
-    *,
-    crowd: int = 1,
-) -> NDArray[np.bool_]:
-    """Whether the job went on after each row: later iterations, or much more from the same speaker.
-
-    An exception ends a process; one that comes again at the end was not survived the times before either (several
-    attempts in one file). Errors of the job's script do not stop what its ranks say later. Fast iterations go on until
-    a stop takes hold, or the others notice that one has died.
-
-    Args:
-        calm: what was said around the rows that points to no failure, where no iteration is counted or they have no
-            clock.
-        ends: of a file, the row from which on its end is near (``_end_of_file``).
-        crowd: ranks that share a voice without rank; after the failure of one the others go on for a while.
-    """
-    if iterations.last is not None:
-        later = (iterations.of_row[rows] + RECOVERY <= iterations.last) & ~_soon(table, rows, iterations, facts)
-        if iterations.began is not None:
-            later = later | (table.time[rows] < iterations.began)
-        if calm is not None:
-            later = np.where(_undated(table, rows, iterations), _went_on(table, rows, calm, crowd), later)
-    elif calm is not None:
-        later = _went_on(table, rows, calm, crowd)
-    else:
-        later = np.zeros(len(rows), np.bool_)
-    latest = np.lexsort((rows, table.time[rows]))[-1]
-    template, fact = table.templates[table.event[rows[0]]], facts[table.event[rows[0]]]
-    if template.block:
-        later = later & ~_ended_at_once(table, rows) & ~_below_all_clocks(table, rows, ends)
-    # an error that was retried until the end, before any iteration; of a warning that proves nothing
-    given_up = iterations.last is None and fact is not None and fact.known and level(template.sample) != "W"
-    if (template.block or given_up) and not later[latest]:
-        return np.zeros(len(rows), np.bool_)
-    return np.asarray(later, np.bool_)
-
-
-def _ended_at_once(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which rows were followed by nothing of their speaker but what it said in that second: more of an exception."""
-    last = table.spoke.last[table.voice[rows]]
-    return np.asarray(table.timed[rows] & (last - table.time[rows] < AT_ONCE))
-
-
-def _below_all_clocks(table: EventTable, rows: NDArray[np.intp], ends: Callable[[int], int]) -> NDArray[np.bool_]:
-    """Which rows have no clock, and none below them in their file, which counts no iteration: they came at any time.
-
-    Where much is said below them, it went on.
-    """
-    late = [rows[:0]]
-    for file, said in rows_by(table.file, rows[~table.timed[rows]]):
-        late.append(said[said >= ends(file)])
-    return np.isin(rows, np.concatenate(late))
-
-
-def _end_of_file(table: EventTable, counting: frozenset[int], file: int) -> int:
-    """The row of a file from which on no row has a clock, and few messages are said; behind it where it counts."""
-    rows = table.rows_of_file(file)
-    if file in counting:
-        return rows.stop
-    clocks = rows.start + np.flatnonzero(table.timed[rows.start : rows.stop])
-    heads = rows.start + np.flatnonzero(table.head[rows.start : rows.stop])
-    few = heads[-WENT_ON - 1] if len(heads) > WENT_ON else rows.start
-    return int(max(few, clocks[-1] + 1 if len(clocks) else rows.start))
-
-
-def _undated(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
-    """Which rows no iteration was counted beside, and no clock: nobody knows how far the job was."""
-    untimed = np.flatnonzero(table.time[rows] == NO_TIME)
-    found = np.zeros(len(rows), np.bool_)
-    found[untimed] = iterations.of_row[rows[untimed]] == NO_ITERATION
-    return found
-
-
-def _soon(
-    table: EventTable, rows: NDArray[np.intp], iterations: Iterations, facts: Sequence[Fact | None]
-) -> NDArray[np.bool_]:
-    """Which rows came so shortly before the last iteration that nobody needs to have noticed them yet.
-
-    The ranks of a launcher that was killed train on without it. Where iterations are told without a clock, that is
-    believed of stops and kills alone.
-    """
-    fact, block = facts[table.event[rows[0]]], table.templates[table.event[rows[0]]].block
-    ends = fact is not None and (fact.stop or fact.kind == KILLED)
-    if not table.timed[iterations.marks].any():
-        return np.full(len(rows), ends)
-    patience = GRACE if ends else NOTICE if block else AT_ONCE
-    ended = iterations.ended
-    return np.asarray((table.time[rows] >= 0) & (ended >= 0) & (ended - table.time[rows] < patience), np.bool_)
-
-
-def _went_on(table: EventTable, rows: NDArray[np.intp], calm: Calm, crowd: int) -> NDArray[np.bool_]:
-    """Whether much that points to no failure was said after each row."""
-    around = calm.of(rows)
-    alone = table.rank_of_voice[table.voice[rows]] >= 0
-    much = around.of_voice - around.of_voice_before > WENT_ON * np.where(alone, 1, crowd)
-    others, before = around.of_file - around.of_voice, around.of_file_before - around.of_voice_before
-    went_on = ~alone & (others > WENT_ON) & (before < others * (1 - MOST))
-    return np.asarray(much | went_on, np.bool_)

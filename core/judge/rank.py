@@ -14,7 +14,7 @@ import numpy as np
 from core.course.iterations import Iterations
 from core.course.named import named_iteration
 from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
-from core.events.messages import keys_of, message_rows
+from core.events.messages import keys_of, rows_of_messages
 from core.events.table import EventTable
 from core.events.text import each_row, read_rows
 from core.facts import Fact, complains, in_frames
@@ -48,21 +48,48 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
     """Candidates with score, stage and quote, most telling first."""
     table = parsed.table
     heads = _first_rows(table, candidates)
-    onset = _onset(table, candidates, heads)
+    places = _places(parsed, heads)
+    onset = _onset(candidates, places)
     keys = keys_of(table, heads)
     lines = read_rows(parsed.files, table, sorted({row for head in heads for row in keys[head]}))
     framed = _in_frames(parsed, candidates, heads)
     interval = _interval(parsed.iterations)
-    ranked: list[tuple[Candidate, int]] = []
-    for place, (one, head) in enumerate(zip(candidates, heads, strict=True)):
-        frames, said = framed.get(place, _NO_FRAMES), lines.get(keys[head][0], one.text)
+    ranked: list[tuple[Candidate, _Place]] = []
+    for number, (one, place) in enumerate(zip(candidates, places, strict=True)):
+        own = keys[place.row]
+        frames, said = framed.get(number, _NO_FRAMES), lines.get(own[0], one.text)
         raised = replace(one, fact=frames.fact) if frames.fact is not None and one.role is Role.ROOT else one
-        own = [lines[row] for row in keys[head] if row in lines]
-        told = replace(raised, iteration=_named(parsed, raised, head, own, interval))
-        stage = _stage(parsed, told, head, said, frames)
-        ranked.append((replace(told, score=_score(table, told, head, onset), stage=stage, quote=quote(said)), head))
-    ranked.sort(key=lambda one: (_ORDER[one[0].role], -one[0].score, int(table.time[one[1]]), one[1]))
+        named = _named(raised, place, [lines[row] for row in own if row in lines], interval)
+        told = replace(raised, iteration=named)
+        stage = _stage(told, place, said, frames)
+        ranked.append((replace(told, score=_score(told, place, onset), stage=stage, quote=quote(said)), place))
+    ranked.sort(key=lambda one: (_ORDER[one[0].role], -one[0].score, one[1].time, one[1].row))
     return tuple(one for one, _ in ranked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a candidate is first said. time: microseconds. timed: whether that is the row's own clock.
+
+    iteration: that was counted last; negative where none was.
+    """
+
+    row: int
+    time: int
+    timed: bool
+    stage: Stage
+    iteration: int
+
+
+def _places(parsed: Parsed, heads: Sequence[int]) -> list[_Place]:
+    """What stands beside each of these rows; asked for at once, as there may be thousands."""
+    rows, table = np.asarray(heads, np.intp), parsed.table
+    stages, iterations = parsed.stages[rows].tolist(), parsed.iterations.of_row[rows].tolist()
+    columns = (rows.tolist(), table.time[rows].tolist(), table.timed[rows].tolist(), stages, iterations)
+    return [
+        _Place(row, time, timed, STAGES[stage], iteration)
+        for row, time, timed, stage, iteration in zip(*columns, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +113,8 @@ def _in_frames(parsed: Parsed, candidates: Sequence[Candidate], heads: Sequence[
     blocks = [place for place, one in enumerate(candidates) if table.templates[one.event].block]
     left, lines, found = Counter[int](), defaultdict[int, list[str]](list), dict[int, _Frames]()
     of_row: dict[int, list[int]] = defaultdict(list)
-    for place in blocks:
-        for row in message_rows(table, heads[place])[:MAX_FRAMES].tolist():
+    for place, rows in zip(blocks, rows_of_messages(table, [heads[place] for place in blocks]), strict=True):
+        for row in rows[:MAX_FRAMES].tolist():
             of_row[row].append(place)
             left[place] += 1
 
@@ -108,11 +135,11 @@ def _in_frames(parsed: Parsed, candidates: Sequence[Candidate], heads: Sequence[
     return found
 
 
-def _named(parsed: Parsed, one: Candidate, head: int, lines: Sequence[str], interval: int) -> int | None:
+def _named(one: Candidate, place: _Place, lines: Sequence[str], interval: int) -> int | None:
     """The iteration that a root names in its own words."""
     if one.role is not Role.ROOT:
         return None
-    return named_iteration(lines, int(parsed.iterations.of_row[head]), interval)
+    return named_iteration(lines, place.iteration, interval)
 
 
 def _interval(iterations: Iterations) -> int:
@@ -208,27 +235,27 @@ def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:
     return first.stage
 
 
-def _onset(table: EventTable, candidates: Sequence[Candidate], heads: Sequence[int]) -> int:
+def _onset(candidates: Sequence[Candidate], places: Sequence[_Place]) -> int:
     """When the first strong sign of the failure came; tracebacks have no time, and that above them may be old."""
     told = (Role.ROOT, Role.PROPAGATED)
-    every = zip(candidates, heads, strict=True)
-    strong = [head for one, head in every if one.role in told and one.fact.strength >= STRONG]
-    return min((int(table.time[head]) for head in strong if table.timed[head]), default=-1)
+    every = zip(candidates, places, strict=True)
+    strong = [place for one, place in every if one.role in told and one.fact.strength >= STRONG]
+    return min((place.time for place in strong if place.timed), default=-1)
 
 
-def _score(table: EventTable, candidate: Candidate, row: int, onset: int) -> float:
+def _score(candidate: Candidate, place: _Place, onset: int) -> float:
     strength = candidate.fact.strength
     if candidate.role is Role.ROOT and candidate.fact.role is Role.TEARDOWN:
         strength = FIRST_STOP
     score = strength * (1 - EXCESS_SHARE + EXCESS_SHARE * candidate.excess)
-    late = onset >= 0 and table.timed[row] and int(table.time[row]) > onset + LATE_AFTER
+    late = onset >= 0 and place.timed and place.time > onset + LATE_AFTER
     return score * (1 - LATE_SHARE) if late else score
 
 
-def _stage(parsed: Parsed, candidate: Candidate, row: int, said: str, frames: _Frames) -> Stage:
+def _stage(candidate: Candidate, place: _Place, said: str, frames: _Frames) -> Stage:
     """Stage by the functions of a traceback, else by the clock; before any iteration by what the message is about."""
-    stage, fact = STAGES[int(parsed.stages[row])], candidate.fact
-    trains = bool(parsed.iterations.of_row[row] >= 0)
+    stage, fact = place.stage, candidate.fact
+    trains = place.iteration >= 0
     if (named := _stage_of_block(frames, stage, trains=trains)) not in (None, Stage.TRAINING):
         return named
     if trains and _is_writing(fact, said) and (named or stage) is Stage.TRAINING:

@@ -14,7 +14,6 @@ from core.metrics.course import numbers, pace
 from core.metrics.found import ALARMS, Finding, Says
 from core.metrics.kinds import Measure, measure_of
 from core.metrics.peers import MIN_PEERS, ended, leaving
-from core.metrics.read import read_metrics
 from core.metrics.series import JOB, SECOND, Metric, span_of
 from core.metrics.traffic import devices, standing
 from core.model import MetricEvidence, Role
@@ -50,6 +49,8 @@ def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> Met
     """Evidence of the files in metrics/; nothing for a job without."""
     if not parsed.job.metrics:
         return MetricFindings()
+    from core.metrics.read import read_metrics  # noqa: PLC0415 with polars .15 s of CPU, for few jobs
+
     read = read_metrics(parsed.job.metrics)
     metrics, problems = _at_home(parsed, read.metrics)
     metrics, until_end, clipped = _while_it_ran(parsed, metrics)

@@ -1,5 +1,6 @@
 """The file in which a person names nodes: a node a line, perhaps with its address, or one a fabric."""
 
+from collections import Counter
 from pathlib import Path
 
 from bot.commandline.check_nodes.run import Node
@@ -7,6 +8,7 @@ from bot.text.harmless import harmless
 from core.errors import BadSettings
 from sources.given import read_given
 
+_MOST = 253  # characters of a name in the domain name system (RFC 1035)
 _HINT = "A node a line, perhaps with its address, or with one a fabric: node-1 ethernet=10.0.0.1 ib=10.1.0.1."
 
 
@@ -19,9 +21,11 @@ def nodes_in(path: Path) -> tuple[Node, ...]:
     nodes = tuple(dict.fromkeys(_node(words) for line in lines if (words := line.partition("#")[0].split())))
     if not nodes or any(word.startswith("-") for node in nodes for word in _words(node)):
         raise BadSettings(f"{path} names no nodes, or one that begins with a minus.", _HINT)
-    twice = next((node for node in nodes if sum(other.name == node.name for other in nodes) > 1), None)
-    if twice is not None:
-        raise BadSettings(f"{path} has two addresses for {harmless(twice.name, 60)}.", _HINT)
+    if long := next((word for node in nodes for word in _words(node) if len(word) > _MOST), ""):
+        raise BadSettings(f"{path} has a name that is too long: {harmless(long, 60)}.", _HINT)
+    name, times = Counter(node.name for node in nodes).most_common(1)[0]
+    if times > 1:
+        raise BadSettings(f"{path} has two addresses for {harmless(name, 60)}.", _HINT)
     return nodes
 
 

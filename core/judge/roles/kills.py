@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from core.events.messages import keys_of, unlabelled
 from core.events.table import EventTable
 from core.events.text import read_rows
-from core.judge.candidates import GRACE, KILLED, Candidate
+from core.judge.candidates import Candidate
 from core.judge.exits import ranks_by_place, ranks_of
+from core.judge.going_on import GRACE
 from core.judge.roles.rows import (
     LATE,
     NEVER,
@@ -26,6 +27,7 @@ from core.judge.roles.rows import (
     rows_of,
     without,
 )
+from core.kinds import Kind
 from core.model import Role
 from core.parsed import Parsed
 from core.processes import Process, process_of
@@ -39,7 +41,7 @@ def clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Can
     After a request to end on its node; by the scheduler after any request; when its rank had complained of others
     before; when others had failed some seconds before, which is when launchers and schedulers begin to kill.
     """
-    kills = [one for one in candidates if one.fact.kind == KILLED and one.role is Role.ROOT]
+    kills = [one for one in candidates if one.fact.kind == Kind.KILLED and one.role is Role.ROOT]
     if not kills:
         return candidates
     clearing = _ClearingUp(parsed, candidates, _processes(parsed, [one.rows for one in kills]))
@@ -86,7 +88,7 @@ class _ClearingUp:
     @cached_property
     def _complained(self) -> dict[int, int]:
         """When each rank first complained of anything but kills."""
-        return first_of_ranks(self._table, [one for one in self._trouble if one.fact.kind != KILLED])
+        return first_of_ranks(self._table, [one for one in self._trouble if one.fact.kind != Kind.KILLED])
 
     @cached_property
     def _ranks_by_place(self) -> Mapping[tuple[str | None, int], int]:

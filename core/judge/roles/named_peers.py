@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from core.events.messages import keys_of
 from core.events.text import read_rows
 from core.facts import Blame, Fact
@@ -38,21 +40,19 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
     if len(nodes) < MIN_RANKS:
         return candidates
     ours = nodes | {address for own in parsed.job.manifest.node_addresses.values() for address in own}
-    guessed = {one.event: one for one in candidates if _is_guess(one)}
-    keys = {event: keys_of(parsed.table, one.rows[:MAX_READ].tolist()) for event, one in guessed.items()}
-    rows = [row for own in keys.values() for lines in own.values() for row in lines]
-    texts = read_rows(parsed.files, parsed.table, rows) if rows else {}
+    guessed = {one.event: one.rows[:MAX_READ].tolist() for one in candidates if _is_guess(one)}
+    heads = [row for rows in guessed.values() for row in rows]
+    keys = keys_of(parsed.table, heads)
+    voices = dict(zip(heads, parsed.table.voice[np.asarray(heads, np.intp)].tolist(), strict=True))
+    texts = read_rows(parsed.files, parsed.table, [row for own in keys.values() for row in own]) if heads else {}
 
     def clear(one: Candidate) -> Candidate:
-        own = keys.get(one.event)
+        own = guessed.get(one.event)
         if not own:
             return one
-        said = [(row, " ".join(texts.get(line, "") for line in lines)) for row, lines in own.items()]
-        origins = [parsed.table.origins[parsed.table.voice[row]] for row, _ in said]
+        said = ((row, " ".join(texts.get(line, "") for line in keys[row])) for row in own)
         guess = not one.fact.known
-        if not all(
-            any(_names(text, origin, ours, guess=guess)) for (_, text), origin in zip(said, origins, strict=True)
-        ):
+        if not all(any(_names(text, parsed.table.origins[voices[row]], ours, guess=guess)) for row, text in said):
             return one
         return replace(one, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")
 

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from core.course.pace import SECOND
 from core.course.patience import END_STEPS, patience
 from core.events.table import EventTable
-from core.judge.candidates import GRACE, Candidate
+from core.judge.candidates import Candidate
 from core.judge.exits import Exits
+from core.judge.going_on import GRACE
 from core.judge.roles.rows import TROUBLE, Rows, has_waited, onset, requests, without
 from core.kinds import Kind
 from core.model import Role

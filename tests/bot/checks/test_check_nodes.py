@@ -13,12 +13,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from benchmarks.support.patience import PATIENCE
+from bot.commandline.check_nodes.node_file import nodes_in
 from bot.commandline.check_nodes.run import Node, NodeAccess, NodeRunner
 from bot.commandline.cli import app
 from core.errors import FirstfaultError
 from lab.cluster import Cluster, ip, may_use_namespaces
 
 TORCH = os.environ.get("LAB_PYTHON", sys.executable)  # an interpreter that has torch
+SECONDS = 20.0  # of CPU; measured: .3 on a busy machine
 NAMES = tuple(f"n-{number}" for number in range(8))
 # The flipped bit: the low one of one gradient, between the step and its hash.
 ENTER = """
@@ -181,3 +183,21 @@ def test_a_slow_node_a_dead_link_and_a_flipped_bit_are_found(cluster: Cluster, t
     assert json.loads(healthy.stdout)["links"] == []
     assert [link["nodes"] for link in json.loads(broken.stdout)["links"]] == [[one.namespace, other.namespace]]
     assert failed == {("pairs", slow.namespace), ("pairs", cut.namespace), ("bits", flipped.namespace)}, broken.stdout
+
+
+def test_a_file_of_fifty_thousand_nodes_is_read_at_once(tmp_path: Path) -> None:
+    """Each name was compared with each other one: minutes of CPU, for a file that a program wrote."""
+    path = names_file(tmp_path, "".join(f"node-{number}\n" for number in range(50_000)))
+    began = time.process_time()
+
+    assert len(nodes_in(path)) == 50_000
+    assert time.process_time() - began < SECONDS
+
+
+def test_a_name_that_no_machine_can_have_is_refused(tmp_path: Path) -> None:
+    """Three million characters without a blank were a node, and all of them were printed."""
+    result = ran(names_file(tmp_path, "a" * 3_000_000))
+
+    assert result.exit_code != 0
+    assert isinstance(result.exception, FirstfaultError)
+    assert len(result.exception.message) < 1_000

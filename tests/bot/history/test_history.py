@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from bot.commandline.cli import main
+from bot.commandline.cli import app, main
 from bot.history.document import SCHEMA, HistoryDocument
 from bot.history.gather import HistoryRequest, gather
 from bot.report.json_document import schema_text
@@ -239,3 +240,12 @@ def test_the_document_survives_a_round_trip(told: Callable[..., str], jobs: Path
     """What is printed can be read back without loss."""
     text = told("llama", "--jobs", str(jobs), "--json")
     assert HistoryDocument.model_validate_json(text).model_dump(mode="json") == json.loads(text)
+
+
+@pytest.mark.parametrize("seconds", ["inf", "1e308", "nan", "0"])
+def test_a_time_that_no_iteration_takes_is_wrong_use(tmp_path: Path, seconds: str) -> None:
+    """Infinity ended in an OverflowError."""
+    path = tmp_path / "run.csv"
+    path.write_text("time,iteration\n2026-11-21T00:00:00,1\n2026-11-21T00:10:00,10\n")
+
+    assert CliRunner().invoke(app, ["history", str(path), "--iteration-seconds", seconds]).exit_code == 2

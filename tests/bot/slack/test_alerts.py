@@ -198,3 +198,12 @@ def test_nobody_there_is_no_end() -> None:
     """56: a receiver that is down is asked again."""
     with pytest.raises(NotDelivered):
         Webhook("http://127.0.0.1:9/", KEY).deliver(samples.run(), answer())
+
+
+def test_words_are_read_at_a_depth_that_messages_have_and_no_further() -> None:
+    """Lists inside of lists counted for nothing: a deep one ended in a RecursionError."""
+    deep: object = "f02"
+    for _ in range(100_000):
+        deep = [deep]
+
+    assert words_of({"text": "f07", "attachments": deep}) == "f07"
