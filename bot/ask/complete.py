@@ -13,7 +13,7 @@ from bot.ask.pick import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
-from bot.ask.wanted import Wanted, holds, wanted, wants_data, yes_or_no
+from bot.ask.wanted import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
@@ -42,6 +42,7 @@ def completed(subject: Subject, question: Question, told: Lines, intents: Sequen
     """The lines of an answer with what they leave open."""
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, told[:2])]
+    kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
     instead = picker.holding(kinds[0])[:1] if kinds else []
     whole = any(intent in _WHOLE for intent in intents)
     beside = (

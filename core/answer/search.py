@@ -21,17 +21,33 @@ _WINDOW = 400_000  # matching lines that are counted
 def search(
     parsed: Parsed, words: Sequence[str], *, node: str | None = None, rank: int | None = None, most: int = MAX_SEARCHED
 ) -> Found:
-    """Lines that hold all of the words (case ignored), of a node or a rank if one is named; the rarest events first.
+    """Lines that hold all of the words, of a node or a rank if one is named; the rarest events first.
+
+    Case, the number of spaces and quotation marks are ignored, and "..." stands for anything: people quote by hand.
 
     Args:
         most: bytes that are read at most.
     """
-    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in words if word]
+    pieces = {word: _PIECE.findall(word) for word in words}
+    patterns = [_as_typed(word) for word in words if pieces[word]]
     if not patterns:
         return Found("There is nothing to search for.")
     what = " and ".join(f"“{word}”" for word in words)
-    longest = max(words, key=len).encode().lower()
+    longest = max((piece for several in pieces.values() for piece in several), key=len).encode().lower()
     return seek(parsed, patterns, what, node=node, rank=rank, most=most, words=(longest,))
+
+
+_GAP = r"\.{3,}|…"
+_MARKS = "\"'`“”„«»\u2018\u2019"
+_PIECE = re.compile(rf"(?:(?!{_GAP})[^\s{_MARKS}])+")  # of a quote: what must stand in the line as it is
+_BETWEEN = rb"(?:[\s\"'`\\]|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]){1,12}"  # spaces and quotation marks, escaped ones too
+
+
+def _as_typed(word: str) -> re.Pattern[bytes]:
+    """An expression for a text that somebody typed from a log: between its pieces any spaces and quotation marks."""
+    parts = [_PIECE.findall(part) for part in re.split(_GAP, word)]
+    texts = [_BETWEEN.join(re.escape(piece.encode()) for piece in part) for part in parts if part]
+    return re.compile(rb"[^\n]{0,400}?".join(texts), re.IGNORECASE)
 
 
 def seek(
