@@ -132,8 +132,8 @@ _KILLS = re.compile(
     re.IGNORECASE,
 )
 _KILLED = re.compile(
-    rb"sig(?:kill|term|segv|abrt|int)\b|exit ?code\W{0,8}-[0-9]{1,2}\b|signal [0-9]{1,2}\b|\bkill(?:ed|ing)\b"
-    rb"|cancelled|preempt|keyboardinterrupt",
+    rb"sig(?:kill|term|segv|abrt|int)\b|(?:exit|error|return) ?code\W{0,8}-[0-9]{1,2}\b|signal [0-9]{1,2}\b"
+    rb"|\bkill(?:ed|ing)\b|cancelled|preempt|keyboardinterrupt",
     re.IGNORECASE,
 )
 _PROCESS = re.compile(r"\bpid\b|process [0-9]{1,9}|killed process", re.IGNORECASE)

@@ -76,12 +76,10 @@ def lost(subject: Subject, _question: Question) -> Lines:
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
     reached = f" The last complete iteration is {last:,}." if last is not None else " No iteration was completed."
-    if told.step is not None and last is not None and told.step <= last:
-        says = f"The last line that tells of saving names step {told.step:,}; the job came to iteration {last:,}, so "
-        says += f"{wording.counted(last - told.step, 'iteration')} must be computed again if that checkpoint is whole."
+    if told.step is not None and last is not None:
         saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
         failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
-        return [cited(joined(_shards(told, told.step), says, failed)), *lines[:3]]
+        return [cited(joined(_shards(told, told.step), _named(told.step, last), failed)), *lines[:3]]
     if lines and told.after is not None and last is not None and told.after <= last:
         lacks = wording.counted(last - told.after, "iteration")
         says = f"The last lines that tell of a saving name no iteration; they came after iteration {told.after:,}. "
@@ -98,6 +96,15 @@ def lost(subject: Subject, _question: Question) -> Lines:
     interval = seek(parsed, [INTERVAL], "an interval of saving")
     sentences = [cited(f"No line tells of a checkpoint that was saved.{reached}{again}{planned}")]
     return [*sentences, *quoted(interval, 1), *quoted(seek(parsed, [LOADED], "a checkpoint that was loaded"), 1)]
+
+
+def _named(step: int, last: int) -> str:
+    """The step that the last line about saving names, and what was computed since."""
+    says = f"The last line that tells of saving names step {step:,}"
+    if step > last:
+        return f"{says}, more than the last complete iteration, {last:,}: nothing is lost if that checkpoint is whole."
+    lacks = wording.counted(last - step, "iteration")
+    return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if that checkpoint is whole."
 
 
 _ONLY_BEGUN = "No line calls a checkpoint complete; lines tell only that a saving began"

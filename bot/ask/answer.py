@@ -56,7 +56,7 @@ _BESIDE_NUMBERS = (
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
-_BY_WAY = {"by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost"}
+_BY_WAY = {"by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last"}
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
     "last",

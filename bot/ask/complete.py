@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from bot.ask.about_exits import asked_code
 from bot.ask.about_measures import number_of, value_at
 from bot.ask.arguments import apart_line
 from bot.ask.fact import Fact
@@ -51,7 +52,7 @@ def completed(subject: Subject, question: Question, told: Lines, intents: Sequen
     stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
     stands = stands or remedy(subject, question)
     lead = [stands] if stands else []
-    if not lead and any(intent in _GENERIC for intent in intents):
+    if not lead and asked_code(question) is None and any(intent in _GENERIC for intent in intents):
         instead = instead or picker.better(told)[:1]
     if not any(intent in _OF_NUMBERS for intent in intents):
         lead += [*value_at(subject, question), *number_of(subject, question)]

@@ -20,6 +20,7 @@ from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role
 
 MAX_NAMES = 3
+MAX_RANKS = 8  # of the leading trace whose data files are told
 MAX_SHOWN = 6  # lines of a message
 STACK = (
     60  # lines around an error in which its traceback stands; those of the deepest ranks of public logs have about 50
@@ -140,7 +141,7 @@ def _opened(subject: Subject) -> Iterator[Fact]:
         return
     rows, _ = matching(parsed, [_OPENED])
     table = parsed.table
-    for rank in lead.ranks[:2]:
+    for rank in lead.ranks[:MAX_RANKS]:
         mine = [
             row for row in rows if table.origins[table.voice[row]].rank == rank and table.time[row] <= lead.first_time
         ]
@@ -153,4 +154,6 @@ def _opened(subject: Subject) -> Iterator[Fact]:
             at = f", at {clock(time)}" if time != NO_TIME else ""
             says = f"The data file that rank {rank} opened last before {lead.id} was {harmless(path, 160)}{at}."
             topic = f"whose which file shard dataset data broken corrupt bad sample name {wording.names(lead.nodes, 2)}"
-            yield Fact(says, (lead.id,), topic=topic, lines=tuple(quoted(found, 1)))
+            home = subject.home.get(rank)
+            nodes = (home,) if home else ()
+            yield Fact(says, (lead.id,), topic=topic, nodes=nodes, ranks=(rank,), lines=tuple(quoted(found, 1)))

@@ -28,25 +28,28 @@ def search(
     Args:
         most: bytes that are read at most.
     """
-    pieces = {word: _PIECE.findall(word) for word in words}
-    patterns = [_as_typed(word) for word in words if pieces[word]]
-    if not patterns:
+    typed = [parts for word in words if (parts := _parts(word))]
+    if not typed:
         return Found("There is nothing to search for.")
     what = " and ".join(f"“{word}”" for word in words)
-    longest = max((piece for several in pieces.values() for piece in several), key=len).encode().lower()
-    return seek(parsed, patterns, what, node=node, rank=rank, most=most, words=(longest,))
+    longest = max((piece for parts in typed for part in parts for piece in part), key=len).encode().lower()
+    return seek(parsed, [_as_typed(parts) for parts in typed], what, node=node, rank=rank, most=most, words=(longest,))
 
 
-_GAP = r"\.{3,}|…"
-_MARKS = "\"'`“”„«»\u2018\u2019"
-_PIECE = re.compile(rf"(?:(?!{_GAP})[^\s{_MARKS}])+")  # of a quote: what must stand in the line as it is
-_BETWEEN = rb"(?:[\s\"'`\\]|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]){1,12}"  # spaces and quotation marks, escaped ones too
+_GAP = re.compile(r"\.{3,}|…")
+_PIECE = re.compile("[^\\s\"'`“”„«»\u2018\u2019]+")  # of a quote: what must stand in the line as it is
+# Spaces and quotation marks, escaped ones too
+_BETWEEN = rb"(?:[\s\"'`\\]|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]){1,12}"
 
 
-def _as_typed(word: str) -> re.Pattern[bytes]:
-    """An expression for a text that somebody typed from a log: between its pieces any spaces and quotation marks."""
-    parts = [_PIECE.findall(part) for part in re.split(_GAP, word)]
-    texts = [_BETWEEN.join(re.escape(piece.encode()) for piece in part) for part in parts if part]
+def _parts(word: str) -> list[list[str]]:
+    """What must stand in a line by a text that somebody typed from it: parts between gaps, each in pieces."""
+    return [pieces for part in _GAP.split(word) if (pieces := _PIECE.findall(part))]
+
+
+def _as_typed(parts: Sequence[Sequence[str]]) -> re.Pattern[bytes]:
+    """An expression for such parts: between their pieces any spaces and quotation marks."""
+    texts = [_BETWEEN.join(re.escape(piece.encode()) for piece in part) for part in parts]
     return re.compile(rb"[^\n]{0,400}?".join(texts), re.IGNORECASE)
 
 
