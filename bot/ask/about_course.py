@@ -8,8 +8,9 @@ from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.facts_progress import facts_of_progress
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.wanted import asks
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
@@ -18,6 +19,7 @@ from core.course.wall import moment
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role, Scope, Stage
+from core.naming import natural
 
 SECOND = 1_000_000
 _NO_CLOCK = "No line of these logs has a clock, so they do not tell when."
@@ -29,6 +31,7 @@ _NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a messa
     rb"\b(?:step|iteration|iter|update)[ =:#]{1,2}([0-9]{1,9})\b(?!\.[0-9])",  # "STEP 48298.0" is one of Slurm's
     re.IGNORECASE,
 )
+_WHERE = ("which", "where", "who", "node", "rank", "machine", "host")
 _SILENT = ("silent", "quiet", "line", "log", "alive", "still", "longest", "wrote", "speak", "spoke")
 
 
@@ -83,23 +86,28 @@ def hung(subject: Subject, question: Question) -> Lines:
     """How long nothing moved, and whether that is a hang; the whole course where it is asked from when to when."""
     if question.says(*_BETWEEN) and (course := timeline(subject)):
         return course
-    return _hung(subject)
+    return _hung(subject, question)
 
 
-def _hung(subject: Subject) -> Lines:
+def _hung(subject: Subject, question: Question) -> Lines:
     diagnosis = subject.diagnosis
     why = [reason for reason in diagnosis.why if "no progress" in reason]
     moved = [reason for reason in diagnosis.why if "made progress" in reason]
-    hangs = "hung" in diagnosis.headline or bool(why)
+    hangs = bool(why) or any(word in diagnosis.headline for word in ("hung", "others wait"))
     ends = _ends(subject)
     course = subject.parsed.iterations.course
     sentences = []
+    waited = waits(subject, question)
     if hangs:
-        sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why))}"))
+        sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
+    elif waited:
+        sentences += [*waited, cited(joined("The diagnosis does not call it a hang.", *moved[:1]))]
     else:
         sentences.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
-        if diagnosis.scope in (Scope.NODE, Scope.JOB):
-            sentences.append(cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
+    if not hangs and diagnosis.scope in (Scope.NODE, Scope.JOB):
+        sentences.insert(2 if waited else 1, cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
+    if hangs:
+        sentences += waited
     if ends and len(course):
         pause = (ends[1] - int(course.times[-1])) / SECOND
         last = f"The last iteration, {int(course.numbers[-1]):,}, was complete at {clock(int(course.times[-1]))}"
@@ -118,6 +126,49 @@ def _hung(subject: Subject) -> Lines:
         cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "J1.ended")
     ]
     return sentences
+
+
+def waits(subject: Subject, question: Question) -> list[str]:
+    """Lines that tell of a wait or a time-out, of who is named where those say so; the longest wait that they tell."""
+    rank = question.ranks[0] if question.ranks else None
+    node = question.nodes[0] if question.nodes and rank is None else None
+    found = seek(subject.parsed, [_WAITS], "a wait or a time-out", node=node, rank=rank)
+    if not found.lines and (node or rank is not None):
+        found = seek(subject.parsed, [_WAITS], "a wait or a time-out")
+    if not found.lines:
+        return []
+    told = [(seconds, at) for at, line in enumerate(found.lines) if (seconds := _waited(line.text)) is not None]
+    longest, at = max(told, key=lambda one: (one[0], -one[1]), default=(None, 0))
+    who = wording.names(dict.fromkeys(filter(None, found.who)), 4, 80)
+    of = f" by {who}" if who else ""
+    length = f", the longest of {duration(longest)}" if longest is not None else ""
+    shown = look.Found("", found.lines[at:], found.who[at:], found.clock[at:])
+    return [
+        cited(f"Some waited: {wording.counted(found.total, 'line')}{of} tell of a wait or a time-out{length}."),
+        *quoted(shown, 1, _WAITS),
+    ]
+
+
+def _waited(text: str) -> float | None:
+    """The seconds that a line says somebody waited; None where it says none."""
+    match = _WAIT_LENGTH.search(text)
+    if match is None:
+        return None
+    unit = (match[2] or "s").casefold()
+    return float(match[1]) * (0.001 if unit.startswith(("ms", "milli")) else 60.0 if unit.startswith("m") else 1.0)
+
+
+# As gloo ("Timed out waiting 12000ms") and c10d ("ran for 600031 milliseconds before timing out") say it
+_WAITS = re.compile(
+    rb"timed out|timing out|\bwaited\b|still waiting|\bwaiting (?:for )?[0-9]|watchdog caught|no heartbeat for"
+    rb"|deadline exceeded",
+    re.IGNORECASE,
+)
+_WAIT_LENGTH = re.compile(
+    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for)(?: for| after)? "
+    r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
+    re.IGNORECASE,
+)
 
 
 def ran(subject: Subject, _question: Question) -> Lines:
@@ -182,12 +233,14 @@ def reached(subject: Subject, question: Question) -> Lines:
 
 def order(subject: Subject, question: Question) -> Lines:
     """Who failed or complained first, or whose last line was the first."""
-    if question.says(*_ORDER):
+    if question.says(*_ORDER) and not asks(question, "order"):
         return began(subject, question)
     if not question.says(*_SILENT):
         first = [suspect.node for suspect in subject.diagnosis.nodes[:1]]
         told = [cited(ending(subject, _unit(subject, node)), "N1") for node in first]
         lead = subject.leading
+        if lead and len(lead.nodes) > 1 and question.says(*_WHERE) and (firsts := _first_where(subject, lead)):
+            return [firsts, *told, *raw(lead.lines, 2)]
         own = [_when(subject, lead)] if lead and not told else []
         said = _said(subject, lead) if own and lead else "\n"
         return [*told, *own, *(line for line in began(subject, question) if said not in line)]
@@ -195,6 +248,31 @@ def order(subject: Subject, question: Question) -> Lines:
     names = ("N1.ended", "N1.why")
     silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
     return [*silent, cited(found.says), *quoted(found, 2)]
+
+
+def _first_where(subject: Subject, event: EventEvidence) -> str:
+    """Which node logged an event first, or that no log tells."""
+    table = subject.parsed.table
+    place = next((at for at, template in enumerate(table.templates) if template.id == event.event), None)
+    rows = table.rows_of([place]).get(place) if place is not None else None
+    if rows is None:
+        return ""
+    firsts: dict[str, int] = {}
+    for row in rows.tolist():
+        node, time = table.origins[table.voice[row]].node, int(table.time[row])
+        if node and time != NO_TIME:
+            firsts[node] = min(time, firsts.get(node, time))
+    who = f"{wording.counted(len(event.nodes), 'node')} logged {event.id}"
+    at = f" after iteration {event.iterations[0]:,}" if event.iterations else ""
+    if event.first_time is None or len(firsts) < len(event.nodes):
+        return cited(f"No log tells which was first: {who}{at}, and its lines have no clock.", event.id)
+    ordered = sorted(firsts.items(), key=lambda one: (one[1], natural(one[0])))
+    apart = (ordered[1][1] - ordered[0][1]) / SECOND
+    listed = ", ".join(f"{node} {clock(time)}" for node, time in ordered[:6])
+    if apart < 1:
+        near = f"{who}{at} within a second, by which clocks of nodes may differ"
+        return cited(f"No log tells for certain which was first: {near}: {listed}.", event.id)
+    return cited(f"{ordered[0][0]} was first, by {duration(apart)}: {listed}.", event.id)
 
 
 def _unit(subject: Subject, node: str) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, time_up
+from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, oom_report, process_of, time_up
 from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.wanted import asks
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import seek
@@ -74,8 +75,11 @@ def ended(subject: Subject, question: Question) -> Lines:
         if lead := subject.leading:
             at = 0 if not by_exit_code(subject) else len(sentences)
             sentences.insert(at, cited(f"What ended it: {subject.told(lead)}", lead.id))
-    if question.says(*_ORDERED_BY):
-        sentences = [*_orders(subject), *sentences]
+    if question.says("pid", "process") and (
+        told := [cited(says) for one in killed if (says := process_of(subject, one))]
+    ):
+        sentences = [*told[:1], *sentences]
+    sentences = [*_by(subject, question), *sentences]
     if code is not None:
         return [*exit_code(subject, code), *sentences]
     if question.says("exit", "code"):
@@ -92,6 +96,35 @@ def _orders(subject: Subject) -> list[str]:
     return [*([up] if (up := time_up(subject)) else []), *told]
 
 
+def _by(subject: Subject, question: Question) -> Lines:
+    """Who ended it, where that is asked."""
+    if asks(question, "by_whom"):
+        return by_whom(subject, question)
+    return _orders(subject) if question.says(*_ORDERED_BY) else []
+
+
+def by_whom(subject: Subject, question: Question) -> Lines:
+    """Who ended it, as far as lines name anybody: kernel, limit, order, launcher; else that no log tells."""
+    sent = seek(subject.parsed, [_BY_LAUNCHER], "a launcher that ends the others")
+    of_launcher = [cited(f"The launcher ended the others: {sent.says}"), *quoted(sent, 1)] if sent.lines else []
+    if question.says(*_OTHERS) and of_launcher:
+        return of_launcher
+    named = [*oom_report(subject), *_orders(subject)]
+    if named:
+        return named
+    killed = seek(subject.parsed, [_KILLED], "a kill")
+    read = wording.counted(subject.diagnosis.coverage.lines, "line")
+    if not killed.lines and not by_exit_code(subject):
+        none = "nor that anybody did: no line speaks of a kill or an order to stop"
+        return [cited(f"{BY_NOBODY}, {none} ({read} were searched).")]
+    says = f"{BY_NOBODY}: none of {read} names the kernel's memory killer, a limit of time or a cancellation."
+    return [cited(says), *of_launcher[:1]]
+
+
+# "Sending process 7 closing signal SIGTERM" (torch elastic), "Killing subprocess 31882" (DeepSpeed)
+_BY_LAUNCHER = re.compile(rb"closing signal SIG(?:TERM|KILL)|\bkilling subprocess\b|will be terminated", re.IGNORECASE)
+_OTHERS = ("other", "rest", "sigterm", "everyone", "remain")
+BY_NOBODY = "No log tells by whom"
 _ORDERED_BY = ("who", "stop", "cancel", "limit")
 _ORDERED = re.compile(rb"\bcancel(?:l?ed|l?ing)\b|\btime limit\b|\bpreempt(?:ed|ing)\b", re.IGNORECASE)
 _KILLS = re.compile(
@@ -99,7 +132,8 @@ _KILLS = re.compile(
     re.IGNORECASE,
 )
 _KILLED = re.compile(
-    rb"sig(?:kill|term|segv|abrt|int)\b|signal [0-9]{1,2}\b|\bkill(?:ed|ing)\b|cancelled|preempt|keyboardinterrupt",
+    rb"sig(?:kill|term|segv|abrt|int)\b|(?:exit|error|return) ?code\W{0,8}-[0-9]{1,2}\b|signal [0-9]{1,2}\b"
+    rb"|\bkill(?:ed|ing)\b|cancelled|preempt|keyboardinterrupt",
     re.IGNORECASE,
 )
 _PROCESS = re.compile(r"\bpid\b|process [0-9]{1,9}|killed process", re.IGNORECASE)

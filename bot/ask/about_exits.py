@@ -4,9 +4,12 @@ import re
 from signal import Signals
 
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
+from core.answer.look import MAX_LINES, found_rows
+from core.answer.search import matching, seek
+from core.model import EventEvidence
 from core.naming import natural
 
 _ASKED = re.compile(
@@ -88,6 +91,63 @@ def time_up(subject: Subject) -> str:
         return ""
     of = f"{wording.names(who, 4, 60)} ended with exit code {TIMED_OUT}, that of the command `timeout`"
     return cited(f"A limit of time ended it, which needs no person: {of}, which stops a program when its time is up.")
+
+
+def process_of(subject: Subject, event: EventEvidence) -> str:
+    """Which process an event is about, its rank and its node; empty where no line of it names one."""
+    match = next((found for line in event.lines if (found := _PID.search(line.text))), None)
+    if match is None:
+        return ""
+    pid = next(filter(None, match.groups()))
+    rank = rank_of_process(subject, pid)
+    who = "" if rank is None else f", which is rank {rank},"
+    return f"{event.id} is about process {pid}{who} on {wording.names(event.nodes, 2) or 'an unknown node'}."
+
+
+def rank_of_process(subject: Subject, pid: str) -> int | None:
+    """The rank whose process has this number, by lines that tell both; None where none does."""
+    number = re.compile(rb"\b(?:pid|process)\W{0,3}" + pid.encode() + rb"(?![0-9])", re.IGNORECASE)
+    rows, _ = matching(subject.parsed, [number], words=(pid.encode(),))
+    found = found_rows(subject.parsed, "", rows[:MAX_LINES])
+    local: int | None = None
+    for line, who in zip(found.lines, found.who, strict=True):
+        if match := _RANK.search(line.text):
+            return int(match[1])
+        place = _LOCAL_RANK.search(line.text)
+        ranks = subject.ranks_on(who.split(" ")[0]) if place else ()
+        if place and local is None and int(place[1]) < len(ranks):
+            local = ranks[int(place[1])]
+    return local
+
+
+def oom_report(subject: Subject) -> Lines:
+    """What the kernel reports of memory when it killed: of the process, and the limit; empty where it reports none."""
+    killed = seek(subject.parsed, [_KILLED_FOR_MEMORY], "a kill for memory")
+    if not killed.lines:
+        return []
+    match = next((one for line in killed.lines if (one := _KILLED_FOR_MEMORY.search(line.text.encode()))), None)
+    limits = seek(subject.parsed, [_MEMORY_LIMIT], "a limit of memory")
+    limit = next((one for line in limits.lines if (one := _MEMORY_LIMIT.search(line.text.encode()))), None)
+    whole = seek(subject.parsed, [_WHOLE_LIMIT], "a limit of memory in bytes")
+    told = next((one for line in whole.lines if (one := _WHOLE_LIMIT.search(line.text.encode()))), None)
+    pid, rss = (match[1].decode(), match[2].decode()) if match else ("", "")
+    rank = rank_of_process(subject, pid)
+    who = f"process {pid}{f', rank {rank},' if rank is not None else ''}"
+    on = f" on {killed.who[0]}" if killed.who[0] else ""
+    says = f"The kernel's report of the kill{on}: {who} had anon-rss {rss} kB"
+    if limit is not None:
+        says += f"; its cgroup used {limit[1].decode()} kB of a limit of {limit[2].decode()} kB"
+    bytes_ = f" ({told[1].decode()} bytes)" if told is not None else ""
+    return [cited(f"{says}{bytes_}."), *quoted(killed, 1, _KILLED_FOR_MEMORY)]
+
+
+# As mm/oom_kill.c and mm/memcontrol.c of Linux print them
+_KILLED_FOR_MEMORY = re.compile(rb"Killed process ([0-9]{1,10}) [^\n]{0,160}?anon-rss:([0-9]{1,15})kB")
+_MEMORY_LIMIT = re.compile(rb"\bmemory: usage ([0-9]{1,15})kB, limit ([0-9]{1,15})kB")
+_WHOLE_LIMIT = re.compile(rb"\bhierarchical_memory_limit ([0-9]{1,20})")
+_PID = re.compile(r"\(pid:? {0,2}([0-9]{1,10})\)|Killed process ([0-9]{1,10})|\bpid[ =:]{1,2}([0-9]{1,10})\b")
+_RANK = re.compile(r"(?<!local[_ ])\brank\W{0,4}([0-9]{1,6})\b", re.IGNORECASE)
+_LOCAL_RANK = re.compile(r"local_rank\W{1,4}([0-9]{1,4})", re.IGNORECASE)
 
 
 def by_exit_code(subject: Subject) -> list[str]:

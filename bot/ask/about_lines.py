@@ -7,16 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
-from bot.ask.about_nodes import no_such
+from bot.ask.about_nodes import named_units, no_such
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import facts_of_places
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.reply_lines import Lines, cited, lower, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer import look
 from core.answer.look import Found
-from core.answer.search import search, seek
+from core.answer.search import matching, search, seek
+from core.events.text import read_rows
 from core.logs.context import lines_around
 from core.logs.origins import Program
 from core.model import Evidence
@@ -29,14 +30,19 @@ _PROGRAMS = {
     Program.LAUNCHER: ("launcher", "torchrun", "deepspeed", "mpirun", "elastic", "agent", "accelerate"),
     Program.DAEMON: ("daemon", "slurmd", "kubelet"),
 }
+_KERNEL = ("kernel", "dmesg")
+_OF_KERNEL = re.compile(rb"\bkernel ?[:\[]|\[ {0,5}[0-9]{1,7}\.[0-9]{6}\] ")
+MAX_ROWS = 20_000  # lines of a program that are read for names
 _WHO = re.compile(r"\[rank[^\]]{0,200}\]")
 
 
-def last(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of speaker each
+def last(subject: Subject, question: Question) -> Lines | None:
     """The last words of nodes and ranks, of the scheduler or the launcher; of all where nobody is named."""
     parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
         return [no_such(subject, question.unknown[0])]
+    if told := _of_program(subject, question):
+        return told
     for rank in question.ranks[:2]:
         sentences += _tail(subject, look.of_rank(parsed, rank), look.rows_of_rank(parsed.table, rank), f"rank {rank}")
     for node in question.nodes[:2] if not question.ranks else ():
@@ -45,24 +51,45 @@ def last(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911
         sentences += _tail(subject, found, rows, node)
     if sentences:
         return sentences[:3] + sentences[-2:] if len(sentences) > 5 else sentences
-    if question.says("kernel", "dmesg"):
-        found = search(parsed, ("kernel",))
-        return [cited(found.says if found.lines else _not_found(subject, found)), *quoted(found, 4)]
-    programs = [one for one, words in _PROGRAMS.items() if question.says(*words)]
-    if programs:
-        rows = look.rows_of_program(parsed.table, programs)
-        named = [word for words in _PROGRAMS.values() for word in words if question.says(word)]
-        if not len(rows):
-            found = search(parsed, (named[0],))
-            return [cited(f"No file is the {named[0]}'s own. {found.says}"), *quoted(found, 3)]
-        return [
-            cited(f"The last {wording.counted(min(4, len(rows)), 'line')} of the {programs[0]}:"),
-            *quoted(look.last_words(parsed, rows, named[0])),
-        ]
     if not question.text.strip("?! ").isalpha():
         ends = look.ends(parsed)
         return [cited(ends.says), *quoted(Found("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1]), 3)]
     return None
+
+
+def _of_program(subject: Subject, question: Question) -> Lines:
+    """The last words of the kernel, the scheduler, a launcher or a daemon, of those about or on who is named."""
+    parsed, named = subject.parsed, named_units(subject, question)
+    if question.says(*_KERNEL):
+        name, mine = "kernel", np.array(matching(parsed, [_OF_KERNEL])[0], np.intp)
+        if not len(mine):
+            return [cited(_not_found(subject, look.Found("No line is a kernel's.")))]
+    else:
+        programs = [one for one, words in _PROGRAMS.items() if question.says(*words)]
+        if not programs:
+            return []
+        name = str(programs[0])
+        mine = look.rows_of_program(parsed.table, programs)
+        if not len(mine):
+            word = next(word for words in _PROGRAMS.values() for word in words if question.says(word))
+            found = search(parsed, (word,))
+            return [] if named else [cited(f"No file is the {word}'s own. {found.says}"), *quoted(found, 3)]
+    about = _about(subject, mine, named)
+    if named and not len(about):
+        says = f"No line of the {name} names {wording.names(named, 2, 60)}; its last ones:"
+        return [cited(says), *quoted(look.last_words(parsed, mine, name), 3)]
+    chosen = about if named else mine
+    of = f" about {wording.names(named, 2, 60)}" if named else ""
+    shown = look.last_words(parsed, chosen, name)
+    return [cited(f"The last {wording.counted(min(4, len(shown.lines)), 'line')} of the {name}{of}:"), *quoted(shown)]
+
+
+def _about(subject: Subject, rows: NDArray[np.intp], named: list[str]) -> NDArray[np.intp]:
+    """Those of a program's rows that stand in a named node's own log or name it."""
+    table = subject.parsed.table
+    texts = read_rows(subject.parsed.files, table, rows[-MAX_ROWS:]) if named else {}
+    own = {row for row in rows.tolist() if table.origins[table.voice[row]].node in named}
+    return np.array(sorted(own | {row for row, text in texts.items() if any(name in text for name in named)}), np.intp)
 
 
 def around(subject: Subject, question: Question) -> Lines | None:
@@ -149,6 +176,8 @@ def find(subject: Subject, question: Question) -> Lines | None:
     rank = question.ranks[0] if question.ranks else None
     if question.quoted:
         found = search(subject.parsed, question.quoted[:2], node=node, rank=rank)
+        if not found.lines and (like := by_rarity(subject, telling_words(question), node=node, rank=rank)).lines:
+            return [cited(f"Not word for word, but {lower(like.says)}"), *quoted(like, 3)]
         return [cited(found.says if found.lines else _not_found(subject, found)), *quoted(found)]
     words = _names_left_out(question, telling_words(question))
     found = by_rarity(subject, words, node=node, rank=rank)

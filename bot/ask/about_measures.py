@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.wanted import asks
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.look import found_rows
@@ -21,6 +22,7 @@ from core.logs.lines import NO_TIME
 from core.naming import natural
 
 END = 0.2  # share of the values whose mean stands for the end, as the last fifth of a curve shows a trend to the eye
+NOBODYS = "No line of"  # how an answer begins when who is asked for tells no such number
 FEW = 5  # values of which that share is taken; of fewer all are told
 _BESIDE = ("compare", "other", "than", "vs", "versus", "peer", "rest", "differ", "high", "everyone", "each", "node")
 
@@ -39,12 +41,16 @@ _COUNTED = re.compile(r"\bhow many (?:of (?:the |our )?)?([a-z]{3,30})\b")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number that people ask for: how they call it, what stands in a line, what else that line holds, its name."""
+    """A number that people ask for: how they call it, what stands in a line, what else that line holds, its name.
+
+    of_machine: each node has its own, so that those of all nodes are no series.
+    """
 
     asked: re.Pattern[str]
     value: re.Pattern[bytes]
     line: re.Pattern[bytes] | None
     called: str
+    of_machine: bool = False
 
 
 def measure_of(question: Question) -> Measure | None:
@@ -53,35 +59,103 @@ def measure_of(question: Question) -> Measure | None:
     return next((measure for measure in measures() if measure.asked.search(text)), None)
 
 
-def told(subject: Subject, question: Question, measure: Measure) -> Lines:  # noqa: PLR0911 a kind of question each
-    """Its values: at an iteration, of a node beside the others, of a rank, or in their course; empty where none is."""
-    found = measured(subject.parsed, measure.value, measure.line)
+def told(subject: Subject, question: Question, measure: Measure) -> Lines:
+    """Its values: at an iteration, of a node beside the others, of a rank, or in their course; empty where none is.
+
+    What the job was given (a target, an argument) is told as such, and alone where nothing was measured.
+    """
+    found = _of_named(subject, question, measure)
+    named = named_nodes_of(subject, question)
+    others = measured(subject.parsed, measure.value, measure.line) if named and not len(found) else found
+    given = _given(subject, measure, alone=not len(others)) if not len(others) or asks(question, "given") else []
+    if not len(others):
+        return given
+    if not len(found):
+        return [cited(f"{NOBODYS} {named[0]} tells {measure.called}; of others:"), *_lines(subject, others, 2, measure)]
+    if question.iterations and (there := _at_iteration(subject, question, found, measure)):
+        return [*there, *given]
+    if question.ranks and _is_of_ranks(subject, question, found):
+        says = _course(_until_failure(subject, question, found), subject, of=f" of {wording.ranks(question.ranks)}")
+        return [cited(says), *given, *_lines(subject, found, 3, measure)]
+    every = measured(subject.parsed, measure.value, measure.line)
+    own = {node: every.only(_of_node(subject, every, node)) for node in _speakers(subject, every)}
+    own |= {node: found.only(_of_node(subject, found, node)) for node in named}
+    own = {node: _until_failure(subject, question, one) for node, one in own.items() if len(one)}
+    if len(own) > 1 and (named or measure.of_machine or question.says(*_BESIDE)):
+        rose = _rise(subject, own, named) if asks(question, "rises") else []
+        return [*rose, *_beside(subject, own, named, measure), *given]
+    return [
+        cited(_course(_until_failure(subject, question, found), subject)),
+        *given,
+        *_lines(subject, found, 2, measure),
+    ]
+
+
+def _at_iteration(subject: Subject, question: Question, found: Measured, measure: Measure) -> Lines:
+    """The value at the iteration that is named, beside the one before where a change is asked for; or nothing."""
+    at = question.iterations[0]
+    reached = subject.parsed.iterations.of_row[found.rows]
+    there, earlier = found.only(reached == at), found.only(reached == at - 1)
+    if not len(there):
+        return []
+    if len(earlier) and question.says("from", "jump", "drop", "change", "before", "rise", "fall"):
+        says = f"{_name(found)} at iteration {at - 1:,}: {_range(earlier)}; at iteration {at:,}: {_range(there)}."
+        return [cited(says), *_lines(subject, earlier, 1, measure), *_lines(subject, there, 1, measure)]
+    return [cited(f"{_name(found)} at iteration {at:,}: {_range(there)}."), *_lines(subject, there, 2, measure)]
+
+
+def named_nodes_of(subject: Subject, question: Question) -> list[str]:
+    """The nodes that a question names, and those of its ranks."""
+    homes = [subject.home[rank] for rank in question.ranks if rank in subject.home]
+    return list(dict.fromkeys((*question.nodes, *homes)))[:2]
+
+
+def _of_named(subject: Subject, question: Question, measure: Measure) -> Measured:
+    """The values of the ranks that a question names, else of their nodes and its nodes; all where it names none."""
+    table, named = subject.parsed.table, named_nodes_of(subject, question)
+    places = [table.nodes.index(node) for node in named if node in table.nodes]
+    of_ranks = set(np.flatnonzero(np.isin(table.rank_of_voice, question.ranks)).tolist())
+    of_nodes = set(np.flatnonzero(np.isin(table.node_of_voice, places)).tolist())
+    groups = [of_ranks, of_nodes] if question.ranks else [of_nodes] if named else [None]
+    found = (measured(subject.parsed, measure.value, measure.line, voices=voices) for voices in groups)
+    none = Measured("", np.zeros(0, np.intp), np.zeros(0))
+    return next((one for one in found if len(one)), none)
+
+
+def _is_of_ranks(subject: Subject, question: Question, found: Measured) -> bool:
+    table = subject.parsed.table
+    return bool(np.isin(table.rank_of_voice[table.voice[found.rows]], question.ranks).all())
+
+
+def _given(subject: Subject, measure: Measure, *, alone: bool) -> Lines:
+    """What the job was given for a number, as a target or an argument; empty where lines tell no such thing."""
+    found = measured(subject.parsed, measure.value, measure.line, given=True)
     if not len(found):
         return []
-    shown = found
-    if question.iterations:
-        there = found.only(subject.parsed.iterations.of_row[found.rows] == question.iterations[0])
-        shown = there if len(there) else found
-        earlier = found.only(subject.parsed.iterations.of_row[found.rows] == question.iterations[0] - 1)
-        if len(there) and len(earlier) and question.says("from", "jump", "drop", "change", "before", "rise", "fall"):
-            at = question.iterations[0]
-            says = f"{_name(found)} at iteration {at - 1:,}: {_range(earlier)}; at iteration {at:,}: {_range(there)}."
-            return [cited(says), *_lines(subject, earlier, 1), *_lines(subject, there, 1)]
-        if len(there):
-            return [cited(f"{_name(found)} at iteration {question.iterations[0]:,}:"), *_lines(subject, shown, 3)]
-    if question.ranks:
-        table = subject.parsed.table
-        mine = found.only(np.isin(table.rank_of_voice[table.voice[found.rows]], question.ranks))
-        if len(mine):
-            return [cited(_course(mine, subject, of=f" of {wording.ranks(question.ranks)}")), *_lines(subject, mine, 3)]
-    homes = [subject.home[rank] for rank in question.ranks if rank in subject.home]
-    named = list(dict.fromkeys((*question.nodes, *homes)))[:2]
-    own = {node: found.only(_of_node(subject, found, node)) for node in _speakers(subject, found)}
-    if named and not any(node in own for node in named):
-        return [cited(f"No line of {named[0]} tells {measure.called}; of others:"), *_lines(subject, found, 2)]
-    if len(own) > 1 and (named or question.says(*_BESIDE)):
-        return _beside(subject, own, named)
-    return [cited(_course(found, subject)), *_lines(subject, found, 2)]
+    says = f"{_name(found).removeprefix('requested_')} {_range(found)}, as the job was given it"
+    none = f"No line measures {measure.called}; " if alone else "Not measured but set: "
+    return [cited(f"{none}{says}."), *(_lines(subject, found, 1, measure) if alone else [])]
+
+
+def _until_failure(subject: Subject, question: Question, found: Measured) -> Measured:
+    """The values until the first sign: what a node tells after its processes are gone is no measure of them."""
+    sign = wording.first_sign(subject.diagnosis)
+    if sign is None or asks(question, "after"):
+        return found
+    kept = found.only(_times(subject, found) <= sign)
+    return kept if len(kept) else found
+
+
+def _rise(subject: Subject, own: Mapping[str, Measured], named: list[str]) -> Lines:
+    """Between which two clocks a number rose most, and on which node."""
+    chosen = {node: one for node, one in own.items() if len(one) > 1 and (not named or node in named)}
+    if not chosen:
+        return []
+    node = max(sorted(chosen, key=natural), key=lambda name: float(np.diff(chosen[name].values).max()))
+    found = chosen[node]
+    at, times = int(np.diff(found.values).argmax()), _times(subject, found)
+    before, after = (f"{found.values[place]:g}{_at(times[place])}" for place in (at, at + 1))
+    return [cited(f"{_name(found)} rose most on {node}: {before}, {after}.")]
 
 
 def value_at(subject: Subject, question: Question) -> Lines:
@@ -120,8 +194,8 @@ def number_of(subject: Subject, question: Question) -> Lines:
     return [cited(f"{_name(found)}, by node: {listed}."), *_lines(subject, ends[by_few[0][1][0]], 1)]
 
 
-def _beside(subject: Subject, own: dict[str, Measured], named: list[str]) -> list[str]:
-    """The last value of each node beside what the others told at about that time."""
+def _beside(subject: Subject, own: dict[str, Measured], named: list[str], measure: Measure) -> list[str]:
+    """The last value of each node, before the failure, beside what the others told at about that time."""
     ends = {node: float(one.values[-1]) for node, one in own.items()}
     first = next((node for node in named if node in own), max(sorted(ends), key=lambda node: ends[node]))
     time = _times(subject, own[first])[-1]
@@ -129,9 +203,11 @@ def _beside(subject: Subject, own: dict[str, Measured], named: list[str]) -> lis
     others = ", ".join(f"{node} {value:g}" for node, value in sorted(near.items(), key=lambda one: natural(one[0]))[:6])
     at = f" at {clock(int(time))}" if time != NO_TIME else ""
     name = _name(own[first])
-    sentences = [cited(f"{name} of {first}: {ends[first]:g}{at}; about then {others}.")]
+    sign = wording.first_sign(subject.diagnosis)
+    since = f", the last before the first sign at {clock(sign)}" if sign is not None and at and time <= sign else ""
+    sentences = [cited(f"{name} of {first}: {ends[first]:g}{at}{since}; about then {others}.")]
     sentences += [cited(_course(own[first], subject, of=f" of {first}"))]
-    return [*sentences, *_lines(subject, own[first], 2)]
+    return [*sentences, *_lines(subject, own[first], 2, measure)]
 
 
 def _course(found: Measured, subject: Subject, of: str = "") -> str:
@@ -157,8 +233,9 @@ def _range(found: Measured) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-def _lines(subject: Subject, found: Measured, most: int) -> list[str]:
-    return quoted(found_rows(subject.parsed, "", found.rows[::-1][:most].tolist()), most)
+def _lines(subject: Subject, found: Measured, most: int, measure: Measure | None = None) -> list[str]:
+    value = measure.value if measure else beside_name(re.escape(found.name))
+    return quoted(found_rows(subject.parsed, "", found.rows[::-1][:most].tolist()), most, value)
 
 
 def _speakers(subject: Subject, found: Measured) -> list[str]:
@@ -199,6 +276,7 @@ def measures() -> tuple[Measure, ...]:
             beside_name(one["name"]),
             re.compile(one["line"].encode(), re.IGNORECASE) if "line" in one else None,
             one["called"],
+            bool(one.get("of_machine", False)),
         )
         for one in said.values()
     )
@@ -211,5 +289,6 @@ def of_series() -> Mapping[str, Measure]:
         "loss": "(?<!reduce-)loss(?: value)?",
         "grad": "grad(?:ient)?[_ ]?norm",
         "time": "time per iteration|iter(?:ation)? time|step[_ ]time|time/iter|sec/it|s/it|time",
+        "work": "comput(?:e|ation)(?:[_ -]time)?|forward(?:-compute)?|fwd",  # what one rank does without waiting
     }
     return {name: Measure(re.compile(name), beside_name(said), None, name) for name, said in names.items()}

@@ -6,8 +6,9 @@ from math import isfinite
 
 import numpy as np
 
+from bot.ask.about_exits import oom_report
 from bot.ask.about_lines import by_rarity
-from bot.ask.about_measures import Measure, measure_of, of_series, told
+from bot.ask.about_measures import NOBODYS, Measure, measure_of, of_series, told
 from bot.ask.about_topics import presence
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
@@ -34,6 +35,7 @@ _A_STEP = re.compile(  # the unit of a pace asks for it
     r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b",
     re.IGNORECASE,
 )
+_LIMITS = ("kill", "oom", "limit", "cgroup", "allow", "process")  # what a report of the kernel about memory tells
 _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
 
 
@@ -45,9 +47,11 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
     wanted = wanted or ("time" if asks_pace(question) else "")
     if wanted == "time":
-        at = told(subject, question, of_series()[wanted]) if question.iterations else []
+        at = _own_pace(subject, question) or (
+            told(subject, question, of_series()[wanted]) if question.iterations else []
+        )
         return [*at[:2], *(_pace(subject, question) or [])]
-    if wanted and (question.ranks or question.nodes or _asks_finite(question)):
+    if wanted and (question.ranks or question.nodes or question.iterations or _asks_finite(question)):
         own = told(subject, question, of_series()[wanted])
         if own:
             return own
@@ -57,7 +61,7 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     nan = [event for event in subject.diagnosis.events if "nan" in f"{event.says} {event.template}".casefold()]
     bad = [cited(subject.told(event), event.id) for event in nan[:1]]
     if not found and wanted and bad:
-        return [*bad, *(_in_lines(subject, question, wanted) or [])]
+        return [*(_in_lines(subject, question, wanted) or []), *bad]
     if not found:
         return _in_lines(subject, question, wanted) if wanted else None
     if question.says("nan", "inf"):
@@ -66,6 +70,14 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
     sentences += [cited(subject.told(sign), sign.id) for sign in signs[:2]]
     return [*sentences, *bad]
+
+
+def _own_pace(subject: Subject, question: Question) -> Lines:
+    """The time of a node's or a rank's own work; an iteration takes all of them as long as the slowest."""
+    if not (question.ranks or question.nodes):
+        return []
+    named = (told(subject, question, of_series()[name]) for name in ("work", "time"))
+    return next((lines for lines in named if lines and not lines[0].startswith(NOBODYS)), [])
 
 
 def asks_pace(question: Question) -> bool:
@@ -168,6 +180,8 @@ def _onset(every: Sequence[Series]) -> list[str]:
 def _measure(subject: Subject, question: Question, measure: Measure) -> Lines:
     """What lines tell of a number that no series holds, beside the loss where both are asked for; or that none does."""
     found = told(subject, question, measure)
+    if measure.of_machine and question.says(*_LIMITS):
+        found = [*oom_report(subject), *found]
     loss = [one for one in subject.parsed.iterations.series if "loss" in one.name and question.says("loss")]
     own = [_told(one, question) for one in loss[:1]]
     if found:

@@ -10,6 +10,7 @@ from bot.ask.about_lines import by_rarity
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.wanted import asks_if_cause
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
@@ -19,7 +20,7 @@ from core.events.template import Template
 from core.facts import fact_of
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
-from core.model import EventEvidence, Role
+from core.model import EventEvidence, Role, Scope
 
 SECOND = 1_000_000
 HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
@@ -30,7 +31,7 @@ _IGNORED = {
     Role.BENIGN: "Yes, {id} looks bad and is harmless.",
 }
 _CAUSE = {
-    Role.ROOT: "{id} is the cause as far as the logs tell: a direct trace of the fault itself.",
+    Role.ROOT: "Yes, {id} is the cause as far as the logs tell: a direct trace of the fault itself.",
     Role.PROPAGATED: "No, {id} is a consequence, no second fault: a healthy peer says that somebody died or timed out.",
     Role.TEARDOWN: "No, {id} comes after the fault: the launcher or the scheduler ends the job with it.",
     Role.BENIGN: "No, {id} looks bad and is harmless.",
@@ -46,6 +47,8 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
     if question.ids and not events:
         return None
+    if not events and question.quoted and (quote := search(subject.parsed, question.quoted[:1])).lines:
+        return _of_lines(subject, question, quote)
     if not events and (found := said_in_evidence(subject, question)):
         events = [one for one in found if isinstance(one, EventEvidence)][:1]
     if events:
@@ -53,7 +56,7 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
     told = _lines_meant(subject, question)
     if told.lines:
         return _of_lines(subject, question, told)
-    return _of_all(subject)
+    return None if asks_if_cause(question) else _of_all(subject)
 
 
 def has_clock(question: Question) -> bool:
@@ -115,6 +118,9 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
         against.append(f"it follows from another end ({lower(fact.says)})")
     if usual is not None and usual.anywhere.get(template.id, 0):
         against.append("successful jobs log it too")
+    nodes = {parsed.table.origins[voice].node for voice in np.unique(parsed.table.voice[rows]).tolist()} - {None}
+    if subject.diagnosis.scope is Scope.NODE and len(nodes) == len(parsed.nodes) > 1:
+        against.append(f"all {len(nodes):,} nodes log it, and what failed is one of them")
     times = parsed.table.time[rows]
     known = times[times != NO_TIME]
     if not len(known):
@@ -133,8 +139,6 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
 def _lines_meant(subject: Subject, question: Question) -> Found:
     """The lines that the question speaks of: what it quotes, of a time of day, else by its rare words."""
     node = question.nodes[0] if question.nodes else None
-    if question.quoted:
-        return search(subject.parsed, question.quoted[:1])
     names = {name.casefold() for name in question.nodes}
     words = [word for word in telling_words(question) if word not in names]
     when = _CLOCK.search(question.text)

@@ -2,7 +2,7 @@
 
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
-from bot.ask.savings import BEGUN, INTERVAL, LOADED, Savings, savings
+from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.ask.subject import Subject
 from bot.note.claim import ClaimUse
 from bot.text import wording
@@ -76,12 +76,10 @@ def lost(subject: Subject, _question: Question) -> Lines:
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
     reached = f" The last complete iteration is {last:,}." if last is not None else " No iteration was completed."
-    if told.step is not None and last is not None and told.step <= last:
-        says = f"The last line that tells of saving names step {told.step:,}; the job came to iteration {last:,}, so "
-        says += f"{wording.counted(last - told.step, 'iteration')} must be computed again if that checkpoint is whole."
+    if told.step is not None and last is not None:
         saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
         failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
-        return [cited(joined(_shards(told, told.step), says, failed)), *lines[:3]]
+        return [cited(joined(_shards(told, told.step), _named(told.step, last), failed)), *lines[:3]]
     if lines and told.after is not None and last is not None and told.after <= last:
         lacks = wording.counted(last - told.after, "iteration")
         says = f"The last lines that tell of a saving name no iteration; they came after iteration {told.after:,}. "
@@ -89,16 +87,39 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(says), *lines]
     if lines:
         return [cited(f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"), *lines]
-    begun = seek(parsed, [BEGUN], "a saving that began", latest=True)
-    if begun.lines:
-        says = f"No line calls a checkpoint complete; lines tell only that a saving began.{reached}{planned}"
-        return [cited(says), *quoted(begun, 3)]
+    found, steps = begun(subject)
+    if found.lines:
+        return [cited(_begun(steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(found, 3)]
     again = ""
     if last is not None and parsed.job.manifest.total_iterations != last:
         again = f" Unless one was loaded, all {wording.counted(last, 'iteration')} are lost."
     interval = seek(parsed, [INTERVAL], "an interval of saving")
     sentences = [cited(f"No line tells of a checkpoint that was saved.{reached}{again}{planned}")]
     return [*sentences, *quoted(interval, 1), *quoted(seek(parsed, [LOADED], "a checkpoint that was loaded"), 1)]
+
+
+def _named(step: int, last: int) -> str:
+    """The step that the last line about saving names, and what was computed since."""
+    says = f"The last line that tells of saving names step {step:,}"
+    if step > last:
+        return f"{says}, more than the last complete iteration, {last:,}: nothing is lost if that checkpoint is whole."
+    lacks = wording.counted(last - step, "iteration")
+    return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if that checkpoint is whole."
+
+
+_ONLY_BEGUN = "No line calls a checkpoint complete; lines tell only that a saving began"
+
+
+def _begun(steps: tuple[int, ...], last: int | None) -> str:
+    """The last saving after whose beginning the job went on, where lines name the steps; empty where none is known."""
+    older = [step for step in steps if last is not None and step < last]
+    if not older or last is None:
+        return ""
+    says = f"{_ONLY_BEGUN}. The last one after which the job went on is that of step {older[-1]:,}"
+    open_ = [step for step in steps if step >= last]
+    more = f"; whether that of {open_[-1]:,} was finished no line tells" if open_ else ""
+    says += f"{more}. The job came to iteration {last:,}, so {wording.counted(last - older[-1], 'iteration')} must be "
+    return f"{says}computed again if that one is whole."
 
 
 def _since(attempt: Attempt, last: int) -> str:
@@ -116,4 +137,5 @@ def _shards(told: Savings, step: int) -> str:
     if told.step != step or not told.missing:
         return ""
     have, lack = wording.ranks(told.ranks), wording.ranks(told.missing)
-    return f"Do not trust the checkpoint of {step:,} unchecked: {have} report that they saved it, {lack} not."
+    whole = f" The last one that all of them report is that of {told.whole:,}." if told.whole is not None else ""
+    return f"Do not trust the checkpoint of {step:,} unchecked: {have} report that they saved it, {lack} not.{whole}"

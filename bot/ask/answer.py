@@ -6,8 +6,10 @@ A model may choose what is answered; every word of the answer is code's, or stan
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
+from bot.ask.about_events import BY_NOBODY
 from bot.ask.about_lines import find, in_evidence
 from bot.ask.about_measures import measure_of
 from bot.ask.about_numbers import NOT_LOGGED, asks_pace
@@ -25,6 +27,7 @@ from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
 from bot.ask.subject import Subject
 from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
+from bot.ask.wanted import asks, asks_if_cause
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -52,6 +55,8 @@ _BESIDE_NUMBERS = (
 )  # fmt: skip
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
+# Intents by the way of asking alone (words.toml, [ways])
+_BY_WAY = {"by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last"}
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
     "last",
@@ -102,7 +107,7 @@ def ask(
     asked = with_meant(asked, subject)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
-    if not (asked.quoted or asked.ids) and (refusal := refused(subject, asked)):
+    if not (asked.quoted or asked.ids or asks(asked, "by_whom")) and (refusal := refused(subject, asked)):
         beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
         return Reply(tuple((*refusal.lines, *beside)[:MAX_ANSWER_LINES]), (UNLOGGED,), answered=refusal.told)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
@@ -136,7 +141,8 @@ def by_code(
     """
     told: list[str] = []
     intents: list[str] = []
-    for question, intent in _wanted(asked, guesses, parts):
+    way = _of_way(asked)
+    for question, intent in chain([(asked, way)] if way else [], _wanted(asked, guesses, parts)):
         if intent in intents:
             continue
         lines = _answer(intent, subject, question)
@@ -145,7 +151,7 @@ def by_code(
         new = [line for line in lines if line not in told]
         told = [*told[: _FIRST if new else MAX_ANSWER_LINES], *new]
         intents.append(intent)
-        if len(intents) == _TWO:
+        if len(intents) == _TWO or (intent == "harmless" and asked.quoted):
             break
     if told:
         return completed(subject, asked, told, intents), tuple(intents)
@@ -184,6 +190,13 @@ def _wanted(
         yield asked, guess.intent
     if whole in _OF_UNITS and asked.says("doing", "busy"):
         yield asked, "stacks"
+
+
+def _of_way(asked: Question) -> str:
+    """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
+    if asks_if_cause(asked):
+        return "harmless"
+    return next((intent for way, intent in _BY_WAY.items() if asks(asked, way)), "")
 
 
 def _of_named(asked: Question, intent: str) -> str:
@@ -242,7 +255,9 @@ def _by_names(asked: Question) -> list[IntentGuess]:
 def _reply(lines: Lines, intents: tuple[str, ...], choice: Choice, model: ChatModel | None) -> Reply:
     name = model.name if model else ""
     told = tuple(line for line in lines if line)[:MAX_ANSWER_LINES]
-    denied = (intents[0] in _OF_LINES and told[0].startswith(("No line", "No log"))) or (
-        intents[0] == "numbers" and told[0].startswith(NOT_LOGGED)
+    denied = (
+        told[0].startswith(BY_NOBODY)
+        or (intents[0] in _OF_LINES and told[0].startswith(("No line", "No log")))
+        or (intents[0] == "numbers" and told[0].startswith(NOT_LOGGED))
     )
     return Reply(told, intents, "logs", name, choice.usage, unavailable=choice.unavailable, answered=not denied)

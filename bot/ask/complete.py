@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from bot.ask.about_exits import asked_code
 from bot.ask.about_measures import number_of, value_at
 from bot.ask.arguments import apart_line
 from bot.ask.fact import Fact
@@ -13,7 +14,7 @@ from bot.ask.pick import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
-from bot.ask.wanted import Wanted, holds, wanted, wants_data, yes_or_no
+from bot.ask.wanted import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
@@ -42,6 +43,7 @@ def completed(subject: Subject, question: Question, told: Lines, intents: Sequen
     """The lines of an answer with what they leave open."""
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, told[:2])]
+    kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
     instead = picker.holding(kinds[0])[:1] if kinds else []
     whole = any(intent in _WHOLE for intent in intents)
     beside = (
@@ -50,7 +52,7 @@ def completed(subject: Subject, question: Question, told: Lines, intents: Sequen
     stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
     stands = stands or remedy(subject, question)
     lead = [stands] if stands else []
-    if not lead and any(intent in _GENERIC for intent in intents):
+    if not lead and asked_code(question) is None and any(intent in _GENERIC for intent in intents):
         instead = instead or picker.better(told)[:1]
     if not any(intent in _OF_NUMBERS for intent in intents):
         lead += [*value_at(subject, question), *number_of(subject, question)]

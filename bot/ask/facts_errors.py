@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from bot.ask.about_exits import process_of
 from bot.ask.fact import Fact
 from bot.ask.reply_lines import quoted, raw
 from bot.ask.subject import Subject
@@ -19,6 +20,7 @@ from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role
 
 MAX_NAMES = 3
+MAX_RANKS = 8  # of the leading trace whose data files are told
 MAX_SHOWN = 6  # lines of a message
 STACK = (
     60  # lines around an error in which its traceback stands; those of the deepest ranks of public logs have about 50
@@ -28,7 +30,6 @@ SHORTEST = 5  # letters of a name that may be a slip of another
 _ERROR = re.compile(r"(?:\b\w{1,60}(?:Error|Exception|Exit|Interrupt)\b|\berror\b)[^\n]{0,300}", re.IGNORECASE)
 _QUOTED = re.compile(r"(?<!\w)'([^'\n]{2,120})'|\"([^\"\n]{2,120})\"")
 _BARE = re.compile(r"(?<![\w./-])(/[\w.-]{1,80}(?:/[\w.-]{1,80}){1,12}|--[a-z][\w-]{1,60})")
-_PID = re.compile(r"\(pid:? {0,2}([0-9]{1,10})\)|Killed process ([0-9]{1,10})|\bpid[ =:]{1,2}([0-9]{1,10})\b")
 _FRAME = re.compile(r"File \"([^\"]{1,200})\", line ([0-9]{1,7}),? in (\S{1,80})")
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|^<")
 _SOURCE = re.compile(r"\.(?:py|so|cpp|cc|h|cu|pyc)$|^/proc|/s?bin/|^<|^(?:utf-?8|ascii|latin-?1)$", re.IGNORECASE)
@@ -53,7 +54,7 @@ def facts_of_errors(subject: Subject) -> Iterator[Fact]:
             says = f"“{name}” is most likely “{like}” misspelt, which jobs with these settings know."
             yield Fact(says, (event.id,), topic="typo what flag name should be called then correct fix")
         yield from _said(event)
-        yield from _process(event)
+        yield from _process(subject, event)
     yield from facts_of_places(subject)
     yield from _opened(subject)
 
@@ -69,17 +70,11 @@ def _said(event: EventEvidence) -> Iterator[Fact]:
         yield Fact("", lines=tuple(raw([line])), nodes=event.nodes if len(event.nodes) == 1 else ())
 
 
-def _process(event: EventEvidence) -> Iterator[Fact]:
+def _process(subject: Subject, event: EventEvidence) -> Iterator[Fact]:
     """The number of the process that ended, where a launcher or the kernel tells it."""
-    for line in event.lines:
-        if match := _PID.search(line.text):
-            pid = next(filter(None, match.groups()))
-            where = wording.names(event.nodes, 2) or "an unknown node"
-            says = f"{event.id} is about process {pid} on {where}."
-            yield Fact(
-                says, (event.id,), "pid process id which host node core dump", keys=("pid", "pids", "process id")
-            )
-            return
+    if says := process_of(subject, event):
+        topic = "pid process id which rank host node core dump"
+        yield Fact(says, (event.id,), topic, keys=("pid", "pids", "process id"))
 
 
 def facts_of_places(subject: Subject) -> Iterator[Fact]:
@@ -146,7 +141,7 @@ def _opened(subject: Subject) -> Iterator[Fact]:
         return
     rows, _ = matching(parsed, [_OPENED])
     table = parsed.table
-    for rank in lead.ranks[:2]:
+    for rank in lead.ranks[:MAX_RANKS]:
         mine = [
             row for row in rows if table.origins[table.voice[row]].rank == rank and table.time[row] <= lead.first_time
         ]
@@ -159,4 +154,6 @@ def _opened(subject: Subject) -> Iterator[Fact]:
             at = f", at {clock(time)}" if time != NO_TIME else ""
             says = f"The data file that rank {rank} opened last before {lead.id} was {harmless(path, 160)}{at}."
             topic = f"whose which file shard dataset data broken corrupt bad sample name {wording.names(lead.nodes, 2)}"
-            yield Fact(says, (lead.id,), topic=topic, lines=tuple(quoted(found, 1)))
+            home = subject.home.get(rank)
+            nodes = (home,) if home else ()
+            yield Fact(says, (lead.id,), topic=topic, nodes=nodes, ranks=(rank,), lines=tuple(quoted(found, 1)))

@@ -1,5 +1,6 @@
 """How the lines of an answer are written: a sentence with what it stands on, a quoted line with its place."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from bot.outgoing.redact import redact
@@ -10,6 +11,7 @@ from core.model import Line
 
 MAX_ANSWER_LINES = 5
 MAX_LINE = 220  # characters of a quoted line: two rows of a phone
+MAX_HEAD = 60  # characters of a long line's beginning, which says who speaks, before the part with the asked value
 MAX_SENTENCE = 600
 
 Lines = Sequence[str]
@@ -21,9 +23,9 @@ def cited(text: str, *ids: str) -> str:
     return f"{told} [{', '.join(dict.fromkeys(ids))}]" if ids else told
 
 
-def quoted(found: Found, most: int = MAX_ANSWER_LINES - 1) -> list[str]:
-    """Lines with their clock, who wrote them, and where they stand."""
-    return [_quoted(*one) for one in zip(found.lines[:most], found.who, found.clock, strict=False)]
+def quoted(found: Found, most: int = MAX_ANSWER_LINES - 1, value: re.Pattern[bytes] | None = None) -> list[str]:
+    """Lines with their clock, who wrote them, and where they stand; of a line that is cut ``value`` is kept."""
+    return [_quoted(*one, value) for one in zip(found.lines[:most], found.who, found.clock, strict=False)]
 
 
 def raw(lines: Iterable[Line], most: int = MAX_ANSWER_LINES - 1) -> list[str]:
@@ -31,10 +33,23 @@ def raw(lines: Iterable[Line], most: int = MAX_ANSWER_LINES - 1) -> list[str]:
     return [_quoted(line, "", "") for line in list(lines)[:most]]
 
 
-def _quoted(line: Line, who: str, clock: str) -> str:
+def _quoted(line: Line, who: str, clock: str, value: re.Pattern[bytes] | None = None) -> str:
     lead = " ".join(part for part in (clock, harmless(who, 60)) if part)
     text = without_clock(line.text.strip()) if clock else line.text.strip()
-    return f"{f'{lead}: ' if lead else ''}{_cut(text, MAX_LINE)} ({harmless(line.file, 160)}:{line.line})"
+    told = _cut(_around(redact(text), value) if value else text, MAX_LINE)
+    return f"{f'{lead}: ' if lead else ''}{told} ({harmless(line.file, 160)}:{line.line})"
+
+
+def _around(text: str, value: re.Pattern[bytes]) -> str:
+    """A long text as its beginning and what stands around a value, which a cut in the middle could take."""
+    data = text.encode("utf-8", "replace")
+    match = value.search(data) if len(text) > MAX_LINE else None
+    if match is None or match.end() <= MAX_HEAD:
+        return text
+    room = MAX_LINE - MAX_HEAD - len(" … ")
+    first = max(MAX_HEAD, min(match.start() - room // 4, len(data) - room))
+    head, part = data[:MAX_HEAD], data[first : first + room]
+    return f"{head.decode(errors='ignore').rstrip()} … {part.decode(errors='ignore').strip()}"
 
 
 def _cut(text: str, most: int) -> str:

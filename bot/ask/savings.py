@@ -20,15 +20,28 @@ _SAVED = re.compile(
     rb"\b(?:saved|wrote|written|stored|dumped)\b[^\n]{0,80}(?:checkpoint|ckpt|model|state|step|\.pt)"
     rb"|(?:checkpoint|ckpt)[^\n]{0,80}\b(?:saved|wrote|written|completed?|stored|done)\b"
     rb"|\('[^'\n]{1,200}\.pth\.tar', "  # the list of timm/utils/checkpoint_saver.py, "Current checkpoints:"
-    rb"|\b(?:finished|completed|done) (?:saving|writing|storing|dumping|uploading)\b[^\n]{0,80}(?:checkpoint|ckpt)",
+    rb"|\b(?:finished|completed|done) (?:saving|writing|storing|dumping|uploading)\b[^\n]{0,80}(?:checkpoint|ckpt)"
+    rb"|\b(?:uploaded|exported|persisted|flushed|synced|pushed)\b[^\n]{0,80}"
+    rb"(?:checkpoint|ckpt|weights|model|shard|snapshot|global_?step)"
+    rb"|\b(?:checkpoint|ckpt|weights|state|shard|snapshot)\b[^\n]{0,80}"
+    rb"\b(?:uploaded|exported|persisted|flushed|synced|written|saved)\b"
+    rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]",
     re.IGNORECASE,
 )
 # One of them stands in each such line
-_WORDS = (b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar")
+_WORDS = (
+    *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
+    *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
+)
 BEGUN = re.compile(
-    rb"\b(?:saving|writing|storing|dumping)\b[^\n]{0,80}(?:checkpoint|ckpt|model|state)", re.IGNORECASE
+    rb"\b(?:saving|writing|storing|dumping|uploading|exporting|persisting|flushing|taking)\b[^\n]{0,80}"
+    rb"(?:checkpoint|ckpt|model|state|shard|snapshot|weights|global_?step)",
+    re.IGNORECASE,
 )  # of transformers that is all that is printed; whether it was finished, such a line does not tell
-_STEP = re.compile(r"(?:step|iter|iteration|checkpoint|ckpt)[-_ =/]{0,6}0{0,12}([0-9]{1,9})", re.IGNORECASE)
+_SOURCE = re.compile(r"\b(?:print|log(?:ger|ging)?(?:\.\w{1,20})?|save)\(")
+_STEP = re.compile(
+    r"(?:step|iter|iteration|checkpoint|ckpt|round)[\"']?[-_ =/:]{0,6}0{0,12}([0-9]{1,9})", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +50,7 @@ class Savings:
 
     after: where none does, the iteration that most who wrote them had completed. ranks: who wrote a line about that
     step. missing: who did so of an earlier step, or is a rank of the job where there was none, and not of this one;
-    empty where one rank alone saves.
+    empty where one rank alone saves. whole: the last step that all of them report, where some are missing.
     """
 
     found: Found
@@ -45,6 +58,7 @@ class Savings:
     after: int | None = None
     ranks: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
+    whole: int | None = None
 
 
 def savings(subject: Subject) -> Savings:
@@ -52,9 +66,8 @@ def savings(subject: Subject) -> Savings:
     rows, whole = matching(subject.parsed, [_SAVED], words=_WORDS)
     searched = None if whole else MAX_SEARCHED
     found = tell(subject.parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
-    kept = [at for at, line in enumerate(found.lines) if _is_said(line.text)]
-    lines = tuple(found.lines[at] for at in kept)
-    told = Found("", lines, tuple(found.who[at] for at in kept), tuple(found.clock[at] for at in kept))
+    told = _reports(found)
+    lines = told.lines
     steps = [int(match[1]) if (match := _STEP.search(line.text)) else None for line in lines]
     step = next((number for number in steps if number is not None), None)
     if step is None:
@@ -63,7 +76,24 @@ def savings(subject: Subject) -> Savings:
     ranks = by_step.pop(step, set())
     every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
     missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
-    return Savings(told, step, None, tuple(sorted(ranks)), missing)
+    everywhere = max((number for number, those in by_step.items() if missing and every <= those), default=None)
+    return Savings(told, step, None, tuple(sorted(ranks)), missing, everywhere)
+
+
+def _reports(found: Found) -> Found:
+    """Those of some lines that report something."""
+    kept = [at for at, line in enumerate(found.lines) if _is_said(line.text)]
+    who, clocks = tuple(found.who[at] for at in kept), tuple(found.clock[at] for at in kept)
+    return Found("", tuple(found.lines[at] for at in kept), who, clocks)
+
+
+def begun(subject: Subject) -> tuple[Found, tuple[int, ...]]:
+    """The lines that tell that a saving began, the last one first, and the steps that all of them name, in order."""
+    rows, _ = matching(subject.parsed, [BEGUN])
+    found = _reports(tell(subject.parsed, rows, "a saving that began", latest=True))
+    texts = read_rows(subject.parsed.files, subject.parsed.table, rows[-MAX_ROWS:])
+    steps = {int(match[1]) for text in texts.values() if _is_said(text) and (match := _STEP.search(text))}
+    return found, tuple(sorted(steps))
 
 
 def _after(subject: Subject, rows: Sequence[int]) -> int | None:
@@ -91,5 +121,7 @@ def _ranks(subject: Subject, rows: Sequence[int], step: int) -> dict[int, set[in
 
 
 def _is_said(text: str) -> bool:
-    """Whether a line reports something; printed arguments and command lines do not."""
-    return len(text) < MAX_REPORT and "..." not in text and "--" not in text and not INTERVAL.search(text.encode())
+    """Whether a line reports something; printed arguments, command lines and lines of source in a traceback do not."""
+    if len(text) >= MAX_REPORT or "..." in text or "--" in text or _SOURCE.search(text):
+        return False
+    return not INTERVAL.search(text.encode())

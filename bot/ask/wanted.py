@@ -1,8 +1,11 @@
 """What kind of value a question wants, and whether an answer holds one: "when" wants a clock, "who" a name."""
 
 import re
+import tomllib
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cache
+from importlib.resources import files as package_files
 
 from bot.ask.fact import PLACE
 from bot.ask.question import Question
@@ -65,6 +68,24 @@ _DATA = re.compile(
     r"\b(?:which|what)\s(?:\w{1,20}\s){0,2}(?:data|image|input|audio|video|text|parquet|training|sample)\s?files?\b"
     r"|\b(?:which|what)\s(?:shard|dataset|sample)s?\b"
 )
+
+
+def asks(question: Question, way: str) -> bool:
+    """Whether a question is put in a way that words.toml knows, ``[ways]``."""
+    return _ways()[way].search(f"{question.text.casefold()}\n{question.plain}".replace("\u2019", "'")) is not None
+
+
+@cache
+def _ways() -> dict[str, re.Pattern[str]]:
+    told = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["ways"]
+    return {name: re.compile(way) for name, way in told.items()}
+
+
+def asks_if_cause(question: Question) -> bool:
+    """Whether it asks if a message, quoted or named by its words, is what failed."""
+    if question.ids or not asks(question, "is_it"):
+        return False
+    return bool(question.quoted) or (asks(question, "blames") and asks(question, "messages"))
 
 
 def wanted(question: Question) -> tuple[Wanted, ...]:

@@ -5,6 +5,7 @@ tells who said it when.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,13 @@ from core.parsed import Parsed
 
 MAX_BYTES = 1 << 30  # of a job that are read for numbers, a second or two
 MAX_VALUES = 200_000  # values that are kept
+MAX_BEFORE = 4_000  # bytes of a line before a number in which it is seen to be an argument
 _BLOCK = 1 << 22
+# What a job was given: by its name, or as an argument of a command line or of argparse's printed namespace
+_GIVEN = re.compile(
+    rb"(?:[a-z]{1,20}_){0,4}?(?:(?:target|goal|threshold|limit|cap|initial|init|default|requested)_|(?:max|min)_(?:lr|learn))"
+)
+_ARGUMENT = re.compile(rb"--[\w-]{0,60}$|\b(?:Namespace|TrainingArguments)\(")
 _NUMBER = rb"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,3})?"
 _BETWEEN = rb"[\"']?(?: ?[(\[][a-zA-Z/%]{1,12}[)\]])?[ \t]{0,4}[:=|]?[ \t]{0,12}\"?"
 
@@ -40,16 +47,25 @@ class Measured:
 
 def beside_name(name: str) -> re.Pattern[bytes]:
     """An expression for a number beside a name, itself an expression; case is ignored. Groups: the name, the number."""
-    named = rb"(?<![a-z0-9])([a-z]{0,20}_?(?:" + name.encode() + rb")[a-z_]{0,12})"
+    named = rb"(?<![a-z0-9_])(?<!--)((?:[a-z]{1,20}_){0,4}[a-z]{0,20}(?:" + name.encode() + rb")[a-z_]{0,12})"
     return re.compile(named + _BETWEEN + rb"(" + _NUMBER + rb")(?![0-9a-z_.:]{0,3}[:_])", re.IGNORECASE)
 
 
-def measured(parsed: Parsed, value: re.Pattern[bytes], beside: re.Pattern[bytes] | None = None) -> Measured:
+def measured(
+    parsed: Parsed,
+    value: re.Pattern[bytes],
+    beside: re.Pattern[bytes] | None = None,
+    *,
+    voices: Collection[int] | None = None,
+    given: bool = False,
+) -> Measured:
     """All numbers beside a name; of several spellings the one that most lines have.
 
     Args:
         value: of ``beside_name``.
         beside: what the line must hold as well.
+        voices: of the speakers whose lines are read; None: of all.
+        given: whether what the job was given (a target, a limit) is wanted, which is no measurement, and not the rest.
     """
     table = parsed.table
     rows: list[int] = []
@@ -61,7 +77,8 @@ def measured(parsed: Parsed, value: re.Pattern[bytes], beside: re.Pattern[bytes]
         left -= read
         told = rows_of_lines(table, place, [hit[0] for hit in hits])
         at = dict(zip(table.line[np.array(told, np.intp)].tolist(), told, strict=True))
-        kept = [hit for hit in hits if hit[0] in at]
+        kept = [hit for hit in hits if hit[0] in at and (_GIVEN.match(hit[1]) is not None) == given]
+        kept = [hit for hit in kept if voices is None or int(table.voice[at[hit[0]]]) in voices]
         rows += [at[number] for number, _, _ in kept]
         names += [said for _, said, _ in kept]
         values += [value_ for _, _, value_ in kept]
@@ -109,5 +126,7 @@ def _read(
     if value.search(text):
         for at, line in enumerate(lines, number):
             if (beside is None or beside.search(line)) and (match := value.search(line)):
-                hits.append((at, match[1].lower(), float(match[2])))
+                argument = _ARGUMENT.search(line[max(0, match.start() - MAX_BEFORE) : match.start()])
+                name = b"requested_" + match[1] if argument else match[1]
+                hits.append((at, name.lower(), float(match[2])))
     return number + len(lines)

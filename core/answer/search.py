@@ -21,17 +21,36 @@ _WINDOW = 400_000  # matching lines that are counted
 def search(
     parsed: Parsed, words: Sequence[str], *, node: str | None = None, rank: int | None = None, most: int = MAX_SEARCHED
 ) -> Found:
-    """Lines that hold all of the words (case ignored), of a node or a rank if one is named; the rarest events first.
+    """Lines that hold all of the words, of a node or a rank if one is named; the rarest events first.
+
+    Case, the number of spaces and quotation marks are ignored, and "..." stands for anything: people quote by hand.
 
     Args:
         most: bytes that are read at most.
     """
-    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in words if word]
-    if not patterns:
+    typed = [parts for word in words if (parts := _parts(word))]
+    if not typed:
         return Found("There is nothing to search for.")
     what = " and ".join(f"“{word}”" for word in words)
-    longest = max(words, key=len).encode().lower()
-    return seek(parsed, patterns, what, node=node, rank=rank, most=most, words=(longest,))
+    longest = max((piece for parts in typed for part in parts for piece in part), key=len).encode().lower()
+    return seek(parsed, [_as_typed(parts) for parts in typed], what, node=node, rank=rank, most=most, words=(longest,))
+
+
+_GAP = re.compile(r"\.{3,}|…")
+_PIECE = re.compile("[^\\s\"'`“”„«»\u2018\u2019]+")  # of a quote: what must stand in the line as it is
+# Spaces and quotation marks, escaped ones too
+_BETWEEN = rb"(?:[\s\"'`\\]|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]){1,12}"
+
+
+def _parts(word: str) -> list[list[str]]:
+    """What must stand in a line by a text that somebody typed from it: parts between gaps, each in pieces."""
+    return [pieces for part in _GAP.split(word) if (pieces := _PIECE.findall(part))]
+
+
+def _as_typed(parts: Sequence[Sequence[str]]) -> re.Pattern[bytes]:
+    """An expression for such parts: between their pieces any spaces and quotation marks."""
+    texts = [_BETWEEN.join(re.escape(piece.encode()) for piece in part) for part in parts]
+    return re.compile(rb"[^\n]{0,400}?".join(texts), re.IGNORECASE)
 
 
 def seek(

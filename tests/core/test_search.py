@@ -142,3 +142,21 @@ def test_words_change_no_answer(text: str) -> None:
     patterns = [re.compile(rb"\b(?:saved|wrote)\b", re.IGNORECASE)]
 
     assert matching(parsed, patterns, words=(b"wrote", b"saved")) == matching(parsed, patterns)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "nthreads cannot be larger than environment variable NUM_MAX (64)",
+        "error. NTHREADS cannot be",
+        "variable 'NUM_MAX'",
+        "Error... cannot … NUM_MAX",
+    ],
+)
+def test_a_quote_is_found_however_it_was_typed(typed: str) -> None:
+    """Spaces, quotation marks and case are those of whoever typed it; "..." stands for anything."""
+    line = 'Error.  nthreads cannot be larger than environment variable "NUM_MAX" (64)'
+    parsed = _parsed({"node-0/rank_0.log": lines(*steps(2), at(2.5, line), at(2.6, "Error. nthreads are few"))})
+    found = search(parsed, (typed,))
+    assert [line in one.text for one in found.lines] == [True]
+    assert search(parsed, ("nthreads cannot be smaller",)).says == "No line holds “nthreads cannot be smaller”."

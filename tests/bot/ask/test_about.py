@@ -98,12 +98,13 @@ def test_a_number_of_a_node_stands_beside_the_others(measured_job: Subject) -> N
 
 
 def test_the_course_of_a_number_tells_its_end(measured_job: Subject) -> None:
-    """First, last, lowest, highest, and the mean of the last fifth beside that of all before."""
+    """Of the node that needs most: numbers of two machines are no series; first, last, lowest, highest, the end."""
     question = asked("did the load go up", measured_job)
     lines = ANSWERS["numbers"][1](measured_job, asked("how did memory go", measured_job))
     assert measure_of(question) is None or lines
     assert lines is not None
-    assert "lowest 100, highest 2009, 20 values" in lines[0]
+    assert "rss_mb of a2: 2000 at 10:00:00" in lines[1]
+    assert "lowest 2000, highest 2009, 10 values. The last 2 are 2008 on average" in lines[1]
 
 
 def test_a_number_that_no_line_has_is_denied(measured_job: Subject) -> None:

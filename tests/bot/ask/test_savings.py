@@ -2,6 +2,8 @@
 
 import pytest
 
+from bot.ask.about_steps import lost
+from bot.ask.question import read_question
 from bot.ask.savings import savings
 from bot.ask.subject import Subject
 from core.diagnose import diagnose_parsed
@@ -15,3 +17,31 @@ def test_savings_are_found_by_a_word_of_theirs(word: str) -> None:
     parsed = parse(job({"logs/rank_0.log": f"step 1\n{said.upper()}\n"}))
 
     assert [line.text for line in savings(Subject(parsed, diagnose_parsed(parsed))).found.lines] == [said.upper()]
+
+
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [
+        ("state of step 40 uploaded (10.9s)", 40),
+        ("wrote local shard /mnt/nvme/ck/step_15", 15),
+        ("exported model weights of global_step_16", 16),
+        ("wk-c: INFO snapshot round=30 path=/srv/snap/w2.npy who=worker-2", 30),
+        ('{"msg": "snapshot", "round": 30, "path": "/srv/snap/w0.npy"}', 30),
+    ],
+)
+def test_a_checkpoint_by_another_name_is_one(line: str, step: int) -> None:
+    """Upload, shard, export, snapshot: what programs call it, and the step that they name."""
+    parsed = parse(job({"rank_0.log": f"step 1\n{line}\n"}))
+    assert savings(Subject(parsed, diagnose_parsed(parsed))).step == step
+
+
+def test_the_last_upload_after_which_it_went_on_is_told() -> None:
+    """Of savings that only begin the job went on after that of 8; whether that of 12 was finished no line tells."""
+    lines = "".join(
+        f"step {step} loss {9 - step / 10}\n" + (f"uploading actor shard global_step_{step}\n" if step % 4 == 0 else "")
+        for step in range(1, 13)
+    )
+    parsed = parse(job({"rank_0.log": lines}))
+    subject = Subject(parsed, diagnose_parsed(parsed))
+    told = lost(subject, read_question("last checkpoint?", ()))
+    assert "The last one after which the job went on is that of step 8; whether that of 12 was finished" in told[0]

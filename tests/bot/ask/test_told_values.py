@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from bot.ask.about_course import reached
+from bot.ask.about_course import hung, reached
 from bot.ask.about_events import ended
+from bot.ask.about_lines import last
 from bot.ask.about_measures import number_of, value_at
 from bot.ask.about_nodes import others
 from bot.ask.about_numbers import asks_pace, numbers
@@ -218,3 +219,183 @@ def test_who_was_affected_is_told_with_times(broken: Subject) -> None:
     """How long others took to notice is read off the clocks."""
     lines = others(broken, asked("who else was affected?", broken))
     assert any("first at 13:4" in line for line in lines)
+
+
+STATS = "2026-11-20T10:00:{second:02}Z {node} noded[7]: INFO stats: rss_mb={rss} load1=1.0\n"
+KILL = (
+    "2026-11-20T10:00:25Z gpu02 noded[7]: INFO kernel: [ 71.77] memory: usage 1843200kB, limit 1843200kB, failcnt 155\n"
+    "2026-11-20T10:00:25Z gpu02 noded[7]: INFO kernel: [ 71.80] Memory cgroup out of memory: Killed process 4711 "
+    "(python) total-vm:2389872kB, anon-rss:1487024kB, file-rss:102120kB\n"
+)
+
+
+@pytest.fixture(scope="module")
+def starved() -> Subject:
+    """Three nodes that tell their memory; gpu02 needs more and more until the kernel kills its process."""
+    rss = {"gpu01": (700, 800, 801, 15), "gpu02": (700, 810, 2187, 15), "gpu03": (700, 790, 802, 15)}
+    files = {
+        f"{node}/noded.log": "".join(
+            STATS.format(second=second, node=node, rss=value) + (KILL if node == "gpu02" and second == 20 else "")
+            for second, value in zip((1, 10, 20, 30), values, strict=True)
+        )
+        for node, values in rss.items()
+    }
+    for rank, node in enumerate(NODES):
+        files[f"{node}/rank_{rank}.log"] = (
+            steps(24) + f"2026-11-20T10:00:24Z rank {rank} of 3 has pid {4709 + rank + 1}\n"
+        )
+    return subject_of(files, node_ranks={node: (rank,) for rank, node in enumerate(NODES)})
+
+
+def test_memory_is_of_the_node_and_of_the_moment(starved: Subject) -> None:
+    """What a node needs after its process is gone is no answer to what it needed."""
+    lines = numbers(starved, asked("rss on gpu03 before the crash?", starved))
+    assert lines is not None
+    assert lines[0].startswith("rss_mb of gpu03: 802 at 10:00:20")
+    assert "gpu02 2187" in lines[0]
+    rising = numbers(starved, asked("内存是从什么时候开始上涨的?", starved))
+    assert rising is not None
+    assert rising[0] == "rss_mb rose most on gpu02: 810 at 10:00:10, 2187 at 10:00:20."
+
+
+def test_the_report_of_the_kernel_is_a_measure(starved: Subject) -> None:
+    """Memory of the killed process, its rank and the limit, before what daemons tell of nodes."""
+    lines = numbers(starved, asked("how much memory did the killed process use and what was the limit?", starved))
+    assert lines is not None
+    assert "process 4711, rank 1, had anon-rss 1487024 kB" in lines[0]
+    assert "of a limit of 1843200 kB" in lines[0]
+
+
+def test_a_target_is_no_measurement() -> None:
+    """What the job was given stands apart from what was reached; alone it is told as such."""
+    given = "target_mlm_accuracy: 0.72\ncommand: train.py --min-lr 3e-05\n"
+    reached_ = "".join(f"2026-11-20T10:00:{at:02}Z step {at} eval_mlm_accuracy: 0.{at}\n" for at in range(11, 41))
+    subject = subject_of({"rank_0.log": given + reached_})
+    lines = numbers(subject, asked("what accuracy did it reach and what was the target?", subject))
+    assert lines is not None
+    assert "0.4 at the last" in lines[0]
+    assert "highest 0.4," in lines[0]
+    assert "Not measured but set: target_mlm_accuracy 0.72" in lines[1]
+    rate = numbers(subject, asked("what was the learning rate?", subject))
+    assert rate is not None
+    assert rate[0].startswith("No line measures a learning rate; lr 3e-05, as the job was given it.")
+
+
+def test_the_value_that_is_asked_for_survives_the_cut() -> None:
+    """It stands in the middle of a long line, which is where lines are cut."""
+    said = "step {step} " + "a" * 120 + " lm loss: {loss} " + "b" * 200
+    subject = subject_of({"rank_0.log": steps(9, said=said)})
+    lines = numbers(subject, asked("loss at step 4 of rank 0?", subject))
+    assert lines is not None
+    assert any("lm loss: 8.6" in line for line in lines[1:])
+
+
+def test_a_node_is_asked_for_its_own_pace() -> None:
+    """An iteration takes all nodes as long as the slowest; only its own work tells one from the other."""
+    files = {
+        f"{node}/rank_{rank}.log": steps(30, said="step {step} loss {loss} fwd=" + ("0.9" if rank == 1 else "0.2"))
+        for rank, node in enumerate(NODES)
+    }
+    subject = subject_of(files)
+    lines = numbers(subject, asked("how slow was gpu02 at the end vs the start?", subject))
+    assert lines is not None
+    assert lines[0].startswith("Fwd of gpu02: 0.9 at 10:00:30")
+    assert "gpu01 0.2" in lines[0]
+
+
+WATCHDOG = (
+    "2026-11-20T10:00:50Z [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, "
+    "Timeout(ms)=600000) ran for 600031 milliseconds before timing out.\n"
+)
+
+
+def test_who_waited_is_told_without_a_hang() -> None:
+    """The diagnosis may blame somebody who died; the others waited for it all the same."""
+    files = {"gpu01/rank_0.log": steps(20) + WATCHDOG, "gpu02/rank_1.log": steps(20) + "ValueError: bad\n"}
+    subject = subject_of(files)
+    lines = hung(subject, asked("why did gpu01 hang for 10 minutes?", subject))
+    assert "hung" not in subject.diagnosis.headline
+    assert lines[0].startswith("Some waited: 1 line by gpu01 rank 0")
+    assert "the longest of 600 s" in lines[0] or "the longest of 10" in lines[0]
+    assert "ran for 600031 milliseconds" in lines[1]
+    assert not any("It is not judged a hang" in line for line in lines)
+
+
+CONTROLLER = "2026-11-20T10:00:2{at}Z jobctl: ERROR node {node} not responding, marking it DOWN\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        ("what did the scheduler say last about gpu02?", "marking it DOWN"),
+        ("was sagte der Scheduler zuletzt über gpu02", "marking it DOWN"),
+        ("what did the kernel of gpu02 say last", "eth0: link is down"),
+        ("what did gpu02 log last", "loss"),
+    ],
+)
+def test_who_is_asked_for_is_who_answers(text: str, by: str) -> None:
+    """The scheduler's or the kernel's words about a node, not those of the node's training."""
+    files = {f"{node}/rank_{rank}.log": steps(20) for rank, node in enumerate(NODES)}
+    files["controller.log"] = CONTROLLER.format(at=1, node="gpu02") + CONTROLLER.format(at=2, node="gpu03")
+    files["gpu02/kern.log"] = "2026-11-20T10:00:05Z gpu02 kernel: [ 71.770046] eth0: link is down\n"
+    subject = subject_of(files)
+    lines = last(subject, asked(text, subject))
+    assert lines is not None
+    assert by in lines[1]
+    assert "gpu03" not in lines[1]
+
+
+@pytest.mark.parametrize("code", ["failed (exitcode: -9) local_rank: 0 (pid: 12207)", "Worker exits. Error code: -9."])
+def test_nobody_is_named_where_no_log_names_anybody(code: str) -> None:
+    """A SIGKILL leaves no sender; the kernel, a time limit or a cancellation would be told."""
+    line = f"2026-11-20T10:00:21Z {code}\n"
+    subject = subject_of({"gpu01/out.log": steps(20) + line})
+    reply = ask("who killed it??", subject)
+    assert reply.lines[0].startswith("No log tells by whom: none of 21 lines names")
+    assert not reply.answered
+    limit = line + "slurmstepd: error: *** JOB 7 ON gpu01 CANCELLED AT 2026-11-20T10:00:41 DUE TO TIME LIMIT ***\n"
+    named = subject_of({"gpu01/out.log": steps(20) + limit})
+    assert "DUE TO TIME LIMIT" in "\n".join(ask("by whom was it killed?", named).lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'theres a ton of "pushgateway ... refused" errors, is that what killed us?',
+        "ist die Meldung “push to pushgateway” schuld?",
+        "are the pushgateway errors to blame?",
+    ],
+)
+def test_noise_is_told_from_the_cause(text: str) -> None:
+    """A no with its reasons, not a list of what is harmless."""
+    noise = "2026-11-20T10:00:02Z ERROR push to  pushgateway http://10.0.0.1:9091 failed: Connection refused\n"
+    end = "2026-11-20T10:00:21Z RuntimeError: CUDA error: device-side assert triggered\n"
+    files = {f"{node}/rank_{rank}.log": noise + steps(20) for rank, node in enumerate(NODES)}
+    files["gpu02/rank_1.log"] += end
+    subject = subject_of(files)
+    lines = ask(text, subject).lines
+    assert lines[0].startswith("No, by what the logs tell that is not what failed")
+    assert "iterations were completed after it first came" in lines[0]
+
+
+def test_the_first_by_more_than_clocks_differ_is_told() -> None:
+    """Each node's first line of it, the earliest in front."""
+    files = {
+        f"{node}/rank_{rank}.log": steps(20) + f"2026-11-20T10:00:{21 + 3 * rank}Z AssertionError: NaN in grad norm\n"
+        for rank, node in enumerate(NODES)
+    }
+    subject = subject_of(files)
+    told = ask("which node failed first?", subject).lines[0]
+    assert told.startswith("gpu01 was first, by 3.0 s: gpu01 10:00:21, gpu02 10:00:24, gpu03 10:00:27.")
+
+
+def test_which_node_was_first_may_not_be_told() -> None:
+    """Tracebacks carry no clock: an honest "no log tells"."""
+    end = (
+        'Traceback (most recent call last):\n  File "/app/t.py", line 3, in f\nAssertionError: found NaN in grad norm\n'
+    )
+    subject = subject_of({f"{node}/rank_{rank}.log": steps(20) + end for rank, node in enumerate(NODES)})
+    for text in ("Auf welchem Knoten kam das NaN zuerst?", "which node failed first?", "哪个节点最先出错?"):
+        reply = ask(text, subject)
+        assert "order" in reply.looks
+        assert reply.lines[0].startswith("No log tells")
