@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
@@ -109,10 +110,7 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
             lacking[event] = few
     told = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
     late = sorted({told[event] for event in _said_late(parsed, sorted(told), ending)})
-    rows = {
-        event: int(own[-1] if len(own := said[~np.isin(table.rank[said], lacking[event])]) else said[-1])
-        for event, said in table.rows_of(late).items()
-    }
+    rows = {event: _last_of_others(table, said, lacking[event]) for event, said in table.rows_of(late).items()}
     texts = read_rows(parsed.files, table, sorted(rows.values())) if rows else {}
     signs = []
     for event in late:
@@ -122,6 +120,12 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
             because = f"{table.called(own, node)} never came to \u201c{text}\u201d, or the like, as the others did."
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
+
+
+def _last_of_others(table: EventTable, rows: NDArray[np.intp], few: Sequence[int]) -> int:
+    """The last of some rows that another rank than these wrote; else the last of all."""
+    others = rows[~np.isin(table.rank[rows], few)]
+    return int(others[-1] if len(others) else rows[-1])
 
 
 def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:

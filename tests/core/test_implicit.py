@@ -1,5 +1,7 @@
 """Who held a job up that raised no error: by durations, stacks that cannot be read, launchers that never report."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -628,7 +630,7 @@ def test_of_two_nodes_the_one_that_did_not_end_what_the_other_ended_holds_it_up(
 def test_stalls_that_good_jobs_never_had_are_a_slowdown() -> None:
     """Every fifth step waits; that a good job had one such pause, when it saved, says nothing of all others."""
 
-    def paced(stall: float, **known: object) -> Job:
+    def paced(stall: float, **known: Any) -> Job:
         clocks = np.cumsum([stall if n > 20 and n % 5 == 0 else 0.4 for n in range(60)]).tolist()
         return four_nodes({}, usual=[at(clock, f"step {n} loss: 2.5") for n, clock in enumerate(clocks)], **known)
 

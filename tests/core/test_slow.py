@@ -1,6 +1,7 @@
 """Who made a job slow: by the seconds behind its messages, and by parts of a step that add up."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -182,7 +183,7 @@ def test_of_two_nodes_the_one_whose_own_work_takes_longer_is_slow() -> None:
 def test_a_job_at_half_the_pace_of_good_ones_was_slow() -> None:
     """From its first step on; a third more is what another machine may take."""
 
-    def paced(seconds: float, **known: object) -> Job:
+    def paced(seconds: float, **known: Any) -> Job:
         return four_nodes({}, usual=[at(seconds * n, f"step {n} loss: 2.5") for n in range(1, 61)], **known)
 
     good = paced(0.4, status=Status.COMPLETED, job_id="good")
