@@ -26,7 +26,7 @@ from drain3.drain import Drain
 from benchmarks.quality.report import marks, table, write
 from core.logs.lines import mask
 from core.logs.refine import refine
-from core.parsing.drain import FastDrain, Stream
+from core.parsing.drain import FastDrain, StreamingDrain
 from core.parsing.templates import find_templates
 
 Groups = Sequence[Hashable]
@@ -116,7 +116,7 @@ def _drain3(similarity: float) -> Callable[[Sequence[str]], Groups]:
 
 def _streaming(texts: Sequence[str]) -> Groups:
     """Ours, which has to say the same as drain3."""
-    stream = Stream(FastDrain())
+    stream = StreamingDrain(FastDrain())
     clusters: list[int] = stream.feed(stream.number(texts), np.ones(len(texts), np.bool_)).tolist()
     if clusters != _drain3(0.4)(texts):
         sys.exit("The exact mode differs from drain3: see tests/core/test_drain.py.")

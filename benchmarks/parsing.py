@@ -41,7 +41,7 @@ RUNS = {"kernel": 5, "kernel, 2 threads": 5, "grep -cE": 5}  # the best of so ma
 PATTERN = "error|fail|Traceback"
 
 
-class Row(TypedDict):
+class EngineRun(TypedDict):
     """One run of one engine."""
 
     bytes: int
@@ -93,7 +93,7 @@ def _logs(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Path
 
 def _table(title: str, path: Path) -> str:
     size = path.stat().st_size
-    rows: dict[str, Row] = {}
+    rows: dict[str, EngineRun] = {}
     for engine in ENGINES:
         sample = min(size, SAMPLE_BYTES.get(engine, size))
         runs = [measured_apart(engine, path, sample) for _ in range(RUNS.get(engine, 1))]
@@ -111,7 +111,7 @@ def _table(title: str, path: Path) -> str:
     return "\n".join(lines)
 
 
-def measured_apart(engine: str, path: Path, sample: int) -> Row:
+def measured_apart(engine: str, path: Path, sample: int) -> EngineRun:
     """What an engine takes for the first bytes of a file, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.parsing", "--measure", engine, "--bytes", str(sample)]
     # waiting threads of OpenBLAS, which numpy starts, would count as CPU seconds
@@ -121,7 +121,7 @@ def measured_apart(engine: str, path: Path, sample: int) -> Row:
         stdout=subprocess.PIPE,
         check=True,
     )
-    return cast(Row, json.loads(done.stdout))
+    return cast(EngineRun, json.loads(done.stdout))
 
 
 def _arguments() -> argparse.Namespace:
@@ -140,7 +140,7 @@ def _arguments() -> argparse.Namespace:
 # --- engines: how much there was to do, how long it took ----------------------------------------------------------
 
 
-def _drain3(path: Path, size: int) -> Row:
+def _drain3(path: Path, size: int) -> EngineRun:
     from drain3 import TemplateMiner  # noqa: PLC0415  # each engine imports its own
     from drain3.masking import MaskingInstruction  # noqa: PLC0415
     from drain3.template_miner_config import TemplateMinerConfig  # noqa: PLC0415
@@ -162,16 +162,16 @@ def _drain3(path: Path, size: int) -> Row:
     return _measure(mine, size)
 
 
-def _reference(path: Path, size: int) -> Row:
+def _reference(path: Path, size: int) -> EngineRun:
     return _measure(lambda: _counts(scan_file(_file(path, size), (), YEAR, scan_blocks)), size)
 
 
-def _kernel(path: Path, size: int) -> Row:
+def _kernel(path: Path, size: int) -> EngineRun:
     engine = _compiled()
     return _measure(lambda: _read([_file(path, size)], 1, engine), size)
 
 
-def _kernel_threads(path: Path, size: int) -> Row:
+def _kernel_threads(path: Path, size: int) -> EngineRun:
     """Two threads, each with the whole file."""
     engine, files = _compiled(), [_file(path, size)] * 2
     return _measure(lambda: _read(files, 2, engine), 2 * size)
@@ -183,7 +183,7 @@ def _read(files: Sequence[LogFile], workers: int, engine: Engine) -> tuple[int, 
     return first.lines, len(first.texts)
 
 
-def _grep(path: Path, size: int) -> Row:
+def _grep(path: Path, size: int) -> EngineRun:
     command = ["grep", "-cE", PATTERN, str(path)]
 
     def search() -> tuple[int, int]:
@@ -201,7 +201,7 @@ def _compiled() -> Engine:
     return scan_blocks_fast
 
 
-def _measure(work: Callable[[], tuple[int, int]], size: int, who: int = resource.RUSAGE_SELF) -> Row:
+def _measure(work: Callable[[], tuple[int, int]], size: int, who: int = resource.RUSAGE_SELF) -> EngineRun:
     before, started = resource.getrusage(who), time.perf_counter()
     lines, distinct = work()
     wall, after = time.perf_counter() - started, resource.getrusage(who)
@@ -231,7 +231,7 @@ def _counts(scan: FileScan) -> tuple[int, int]:
     return sum(chunk.lines for chunk in scan.chunks), sum(len(chunk.bodies) for chunk in scan.chunks)
 
 
-ENGINES: dict[str, Callable[[Path, int], Row]] = {
+ENGINES: dict[str, Callable[[Path, int], EngineRun]] = {
     "drain3": _drain3,
     "reference": _reference,
     "kernel": _kernel,

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from core.dumps.ranges import parallel_groups, smallest_around
-from core.history.accounting import Account, Part, account
+from core.history.accounting import Account, TimeUse, account
 from core.history.advice import best_interval, standbys
 from core.history.attempt import Attempt
 from core.history.repeats import Incident, repeaters
 from core.job import Manifest
 from core.model import Confidence, Scope
 from core.next.price import over_eviction
-from core.next.situation import Broken, Past, Situation
+from core.next.situation import FaultClass, Past, Situation
 from core.next.table import next_step
 from core.replay.read import meet
 
@@ -29,12 +29,15 @@ Given = Mapping[str, Any]
 
 # What a person's words for a failure stand for; of a real job the rules for its log lines tell.
 _WORDS = (
-    (Broken.MACHINE, r"\bXid (?:48|64|74|79|95)\b|\bECC\b|GPU (?:is )?lost|off the bus|disk fault|power|kernel panic"),
-    (Broken.LINK, r"\bflap|link (?:went )?down|\bNIC\b"),
-    (Broken.MEANS, r"no space|quota|permission|argument|no such file|missing file|filenotfound|out of memory"),
-    (Broken.PROCESS, r"\bXid\b|segfault|segmentation|illegal memory|CUDA error"),
-    (Broken.CODE, r"\b[A-Z]\w+Error\b|assert|shape mismatch"),
-    (Broken.NUMBERS, r"\bNaN\b|\binf(?:inity)?\b"),
+    (
+        FaultClass.MACHINE,
+        r"\bXid (?:48|64|74|79|95)\b|\bECC\b|GPU (?:is )?lost|off the bus|disk fault|power|kernel panic",
+    ),
+    (FaultClass.LINK, r"\bflap|link (?:went )?down|\bNIC\b"),
+    (FaultClass.MEANS, r"no space|quota|permission|argument|no such file|missing file|filenotfound|out of memory"),
+    (FaultClass.PROCESS, r"\bXid\b|segfault|segmentation|illegal memory|CUDA error"),
+    (FaultClass.CODE, r"\b[A-Z]\w+Error\b|assert|shape mismatch"),
+    (FaultClass.NUMBERS, r"\bNaN\b|\binf(?:inity)?\b"),
 )
 
 
@@ -46,7 +49,7 @@ def decision(given: Given) -> dict[str, str]:
 def situation_of(given: Given) -> Situation:
     """The situation that the words of a case describe."""
     says = given["says"]
-    broken = next((one for one, words in _WORDS if re.search(words, says, re.IGNORECASE)), Broken.UNKNOWN)
+    broken = next((one for one, words in _WORDS if re.search(words, says, re.IGNORECASE)), FaultClass.UNKNOWN)
     accused = tuple(given.get("suspects") or given.get("nodes_accused") or re.findall(r"\bnode-\d+\b", says))
     scope = Scope(given.get("scope", Scope.NODE if accused else Scope.UNKNOWN))
     running = given.get("training") == "running"
@@ -106,7 +109,7 @@ def _attempt(one: Given) -> Attempt:
 def ettr(given: Given) -> dict[str, float | None]:
     """Seconds by part, and the ETTR."""
     run = _account(given)
-    parts = {str(part): run.parts[part] / 1000 for part in Part}
+    parts = {str(part): run.parts[part] / 1000 for part in TimeUse}
     return {"wall": run.wall / 1000, **parts, "ettr": run.ettr}
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import generate
-from benchmarks.parsing import Row, machine, measured_apart
+from benchmarks.parsing import EngineRun, machine, measured_apart
 from benchmarks.quality.report import marks, table, write
 
 BYTES = 100_000_000
@@ -68,7 +68,7 @@ def _parts(folder: Path, seed: int) -> Iterator[str]:
     yield table(("log", "MB", "lines", "messages", "CPU s", "CPU s a GB", "peak MB"), growth)
 
 
-def _engines(drain3: Row, rows: dict[str, Row]) -> str:
+def _engines(drain3: EngineRun, rows: dict[str, EngineRun]) -> str:
     lines = [
         (
             engine,
@@ -85,7 +85,7 @@ def _engines(drain3: Row, rows: dict[str, Row]) -> str:
     return table(head, lines)
 
 
-def _goals(drain3: Row, rows: dict[str, Row]) -> str:
+def _goals(drain3: EngineRun, rows: dict[str, EngineRun]) -> str:
     measured = (
         _a_core(rows["kernel"]) / _a_core(drain3),
         _by_clock(rows["kernel, 2 threads"]) / _a_core(drain3),
@@ -122,16 +122,16 @@ def _resized(log: Path, times: float) -> Path:
     return resized
 
 
-def _best(engine: str, log: Path) -> Row:
+def _best(engine: str, log: Path) -> EngineRun:
     runs = [measured_apart(engine, log, log.stat().st_size) for _ in range(RUNS)]
     return min(runs, key=lambda run: run["wall"] if "threads" in engine else run["cpu"])
 
 
-def _a_core(row: Row) -> float:
+def _a_core(row: EngineRun) -> float:
     return row["bytes"] / row["cpu"]
 
 
-def _by_clock(row: Row) -> float:
+def _by_clock(row: EngineRun) -> float:
     return row["bytes"] / row["wall"]
 
 

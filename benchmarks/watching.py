@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.quality.report import write
 from benchmarks.unpack import unpack
 from core.job import Job, Status
-from core.live.findings import Finding, Kind
+from core.live.findings import LiveFinding, LiveKind
 from core.live.job import LiveJob
 from core.logs.lines import NO_TIME, Format, learn, take_apart
 from core.logs.scan import SAMPLE_BYTES
@@ -31,7 +31,7 @@ from sources.jobs import open_path
 
 LAB = Path(__file__).with_name("quality") / "lab.tar.xz"
 BEGIN, END = "<!-- watching:begin -->", "<!-- watching:end -->"
-ALARMS = (Kind.SILENT, Kind.HUNG, Kind.NUMBERS, Kind.FAILED, Kind.STOPPED)
+ALARMS = (LiveKind.SILENT, LiveKind.HUNG, LiveKind.NUMBERS, LiveKind.FAILED, LiveKind.STOPPED)
 EVERY = 1.0  # seconds of the virtual clock between two looks
 QUIET = 0.02  # of the silence so far, between two looks within a long one
 STATUS = 5.0  # seconds from a good job's last line to its status in job.json
@@ -41,7 +41,7 @@ _ENDED = re.compile(rb"closing signal|failed \(exitcode|Sending process|task sta
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TimedLine:
     """A physical line, and when it came."""
 
     at: float
@@ -56,18 +56,18 @@ class Replay:
     job_id: str
     first: float
     last: float
-    findings: tuple[Finding, ...]
+    findings: tuple[LiveFinding, ...]
     iteration: float | None  # when it made progress last
 
-    def when(self, *kinds: Kind) -> Finding | None:
+    def when(self, *kinds: LiveKind) -> LiveFinding | None:
         """The first finding of these kinds."""
         return next((one for one in self.findings if one.kind in kinds), None)
 
 
-def replay(job: Job, lines: Sequence[Line], *, every: float = EVERY, after: float = AFTER) -> Replay:
+def replay(job: Job, lines: Sequence[TimedLine], *, every: float = EVERY, after: float = AFTER) -> Replay:
     """Feed the lines to a live job by a virtual clock."""
     live, now, place = LiveJob(job.manifest, year=find_year(job)), lines[0].at, 0
-    findings: list[Finding] = []
+    findings: list[LiveFinding] = []
     progress: float | None = None
     while now < lines[-1].at + after and live.over is None:
         quiet = min(lines[place].at, now + QUIET * (now - lines[place - 1].at)) if 0 < place < len(lines) else 0.0
@@ -85,7 +85,7 @@ def replay(job: Job, lines: Sequence[Line], *, every: float = EVERY, after: floa
     return Replay(job.id, lines[0].at, lines[-1].at, tuple(findings), progress)
 
 
-def in_time(job: Job) -> list[Line]:
+def in_time(job: Job) -> list[TimedLine]:
     """All lines of a job in the order in which they came, as far as their clocks tell."""
     clocked = {log.name: _clocked(log.open().read(), find_year(job)) for log in job.logs}
     ends = sorted(
@@ -107,7 +107,7 @@ def _clock(line: bytes, form: Format) -> float | None:
     return known[-1] / 1e6 if known else None
 
 
-def _placed(name: str, said: list[tuple[float | None, bytes]], ends: list[tuple[float, str]]) -> Iterator[Line]:
+def _placed(name: str, said: list[tuple[float | None, bytes]], ends: list[tuple[float, str]]) -> Iterator[TimedLine]:
     known = [at for at, _ in said if at is not None]
     if not known:
         return
@@ -118,27 +118,27 @@ def _placed(name: str, said: list[tuple[float | None, bytes]], ends: list[tuple[
             continue
         came = max(at, last)  # one clock may run behind another; a file has one order
         yield from _spread(name, run, last, came)
-        yield Line(came, name, data)
+        yield TimedLine(came, name, data)
         last, run = came, []
     folder = "/".join(name.split("/")[:2])
     end = next((at for at, where in ends if at >= last and where.startswith(folder) and where != name), None)
     yield from _tail(name, run, last, end)
 
 
-def _tail(name: str, run: list[bytes], last: float, end: float | None) -> Iterator[Line]:
+def _tail(name: str, run: list[bytes], last: float, end: float | None) -> Iterator[TimedLine]:
     raised = next((place for place, data in enumerate(run) if b"Traceback" in data or b"Error" in data), len(run))
     if end is None:
         end = last
     yield from _spread(name, run[:raised], last, end)
-    yield from (Line(end, name, data) for data in run[raised:])
+    yield from (TimedLine(end, name, data) for data in run[raised:])
 
 
-def _spread(name: str, run: list[bytes], last: float, until: float) -> Iterator[Line]:
+def _spread(name: str, run: list[bytes], last: float, until: float) -> Iterator[TimedLine]:
     counted = sum(bool(_COUNTED.search(data)) for data in run)
     at, step = last, (until - last) / (counted + 1)
     for data in run:
         at += step if _COUNTED.search(data) else 0.0
-        yield Line(at, name, data)
+        yield TimedLine(at, name, data)
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def main() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WatchedJob:
     """A job, the truth of it, and what was said."""
 
     replay: Replay
@@ -171,7 +171,7 @@ class Row:
     kind: str
 
 
-def _row(path: Path, truths: Path | None, *, findings: bool) -> Row | None:
+def _row(path: Path, truths: Path | None, *, findings: bool) -> WatchedJob | None:
     job = open_path(str(path)) if any(path.rglob("logs/*")) else None
     lines = in_time(job) if job else []
     if job is None or not lines:
@@ -179,7 +179,7 @@ def _row(path: Path, truths: Path | None, *, findings: bool) -> Row | None:
     truth = truths / f"{path.name}.json" if truths else None
     told = json.loads(truth.read_text(encoding="utf-8")) if truth and truth.exists() else {}
     done = replay(job, lines)
-    row = Row(done, bool(told.get("failed", job.status != "COMPLETED")), str(told.get("kind") or job.status))
+    row = WatchedJob(done, bool(told.get("failed", job.status != "COMPLETED")), str(told.get("kind") or job.status))
     if findings:
         print(f"{path.name} {row.kind} {done.last - done.first:.0f} s", file=sys.stderr)
         for one in done.findings:
@@ -188,12 +188,15 @@ def _row(path: Path, truths: Path | None, *, findings: bool) -> Row | None:
     return row
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[WatchedJob]) -> Iterator[str]:
     yield "| job | what happened | lasted | last iteration | silence or hang told | end told | what was told first |"
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
         done = row.replay
-        quiet, end = done.when(Kind.SILENT, Kind.HUNG), done.when(Kind.FAILED, Kind.STOPPED, Kind.COMPLETED)
+        quiet, end = (
+            done.when(LiveKind.SILENT, LiveKind.HUNG),
+            done.when(LiveKind.FAILED, LiveKind.STOPPED, LiveKind.COMPLETED),
+        )
         told = quiet or end
         yield (
             "| "
@@ -222,12 +225,12 @@ def _short(says: str) -> str:
     return (says if len(says) <= 110 else says[:107] + "...").replace("|", "/")
 
 
-def _summary(rows: Sequence[Row]) -> Iterator[str]:
+def _summary(rows: Sequence[WatchedJob]) -> Iterator[str]:
     good = [row.replay for row in rows if not row.failed]
     bad = [row.replay for row in rows if row.failed]
     false = [done.job_id for done in good if done.when(*ALARMS)]
     told = [done for done in bad if done.when(*ALARMS)]
-    ended = [done for done in bad if done.when(Kind.FAILED, Kind.STOPPED)]
+    ended = [done for done in bad if done.when(LiveKind.FAILED, LiveKind.STOPPED)]
     early = sorted(done.last - _first(done) for done in told)
     yield f"- {len(good)} jobs that succeeded: {len(false)} false alarms{': ' + ', '.join(false) if false else ''}."
     yield f"- {len(bad)} jobs that failed: {len(told)} told, {len(ended)} of them as failed."

@@ -18,7 +18,7 @@ from core.course.pace import Pace, course_of, slowest
 from core.events.template import Template, template
 from core.job import Job, Manifest, Status
 from core.logs.origins import Origin
-from core.parsing.parse import Progress, Reading, read_job, reading_key
+from core.parsing.parse import JobReading, Progress, read_job, reading_key
 
 MAX_MARKERS = 20_000  # lines of a good job that are read for its pace: half a second
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
@@ -149,7 +149,7 @@ def _same_settings(one: Manifest, other: Manifest) -> bool:
     )
 
 
-def _profile(reading: Reading) -> Profile:
+def _profile(reading: JobReading) -> Profile:
     last_attempt = max((origin.attempt for origin in reading.origins.values()), default=0)
     by_speaker: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for scan in reading.scans:
@@ -173,7 +173,7 @@ def _profile(reading: Reading) -> Profile:
     )
 
 
-def _pace(reading: Reading) -> Pace | None:
+def _pace(reading: JobReading) -> Pace | None:
     """How fast the job trained, as far as its last lines tell; every message is a template of its own for that."""
     table = reading.table({text: template(text, sample=text) for text in reading.texts.all})
     files = {file.name: file for file in reading.job.logs}

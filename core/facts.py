@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from core.kinds import Ending, Kind
+from core.kinds import Kind, StopWord
 from core.logs.telling import level
 from core.model import Role, Stage
 from core.phrases import BadRule, any_of, patterns_of, read_rules, refuse_unknown, rule_files, word_of, words_of
@@ -39,22 +39,22 @@ class Fact:
     known: bool = True  # False: nobody wrote this fact down, it was judged by level and words
     named: re.Pattern[str] | None = None
     stage: Stage = Stage.UNKNOWN  # where it happens, for a line that stands in no known stage
-    ending: Ending | None = None  # what it says of how processes are brought to an end
+    ending: StopWord | None = None  # what it says of how processes are brought to an end
 
     @property
     def told_to_stop(self) -> bool:
         """The speaker got the order to stop, mostly SIGTERM."""
-        return self.ending is Ending.TOLD
+        return self.ending is StopWord.TOLD
 
     @property
     def asks_to_stop(self) -> bool:
         """The speaker asks other processes to stop, or kills them because they did not."""
-        return self.ending in (Ending.ASKS, Ending.FORCES)
+        return self.ending in (StopWord.ASKS, StopWord.FORCES)
 
     @property
     def forced(self) -> bool:
         """A process did not stop when it was asked to, and was killed for that."""
-        return self.ending is Ending.FORCES
+        return self.ending is StopWord.FORCES
 
 
 _UNKNOWN_EXCEPTION = Fact(
@@ -201,7 +201,7 @@ def read_fact(rule: Mapping[str, Any], where: str) -> Fact:
             again=rule.get("again", False),
             named=re.compile(rule["named"], re.IGNORECASE) if "named" in rule else None,
             stage=Stage(rule.get("stage", Stage.UNKNOWN)),
-            ending=Ending(rule["ending"]) if "ending" in rule else None,
+            ending=StopWord(rule["ending"]) if "ending" in rule else None,
         )
     except ValueError as unknown:
         raise BadRule(f"{where}: {unknown}") from unknown

@@ -78,7 +78,7 @@ class Kind(StrEnum):
     WARNING = "warning"
 
 
-class Ending(StrEnum):
+class StopWord(StrEnum):
     """What a line says of how processes are brought to an end."""
 
     TOLD = "told"  # the speaker itself got the order to stop, mostly SIGTERM

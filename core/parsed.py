@@ -29,7 +29,7 @@ from core.memory import Memory
 from core.parsing.homes import find_homes, names_only_tasks, reported_homes, told_homes
 from core.parsing.identities import find_names
 from core.parsing.known_templates import recall_templates
-from core.parsing.parse import Progress, Reading, read_job
+from core.parsing.parse import JobReading, Progress, read_job
 from core.parsing.streaming import stream_templates
 from core.version import core_version
 
@@ -47,7 +47,7 @@ class Parsed:
     """
 
     job: Job
-    reading: Reading
+    reading: JobReading
     table: EventTable
     telling: frozenset[int]
     iterations: Iterations
@@ -162,7 +162,7 @@ def _telling(templates: Sequence[Template], memory: Memory | None) -> list[int]:
     return places
 
 
-def _memory(cache: ByteCache, reading: Reading, counts: Mapping[str, int], drain: str) -> Memory:
+def _memory(cache: ByteCache, reading: JobReading, counts: Mapping[str, int], drain: str) -> Memory:
     """What is found in a job depends on what was read, on the templates of its messages, and on who looks for it."""
     said = blake2b(digest_size=20)
     for text, count in sorted(counts.items()):

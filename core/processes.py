@@ -27,7 +27,7 @@ _COMMAND_RANK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class NamedProcess:
     """The process that a line is about, as far as the line tells.
 
     task: of ``srun``, also a list of several ("0-3,7"). code: its exit code, of one that ended by itself; signal: the
@@ -49,7 +49,7 @@ class Process:
 
 
 @lru_cache(maxsize=1 << 14)  # the lines of launchers are few, but are asked for often
-def process_of(text: str) -> Process | None:
+def process_of(text: str) -> NamedProcess | None:
     """The process that a raw line names or whose end it reports; None when it is about none."""
     lower = text.lower()
     for word, pattern in _patterns():
@@ -58,7 +58,7 @@ def process_of(text: str) -> Process | None:
     return None
 
 
-def _with_rank(process: Process, text: str) -> Process:
+def _with_rank(process: NamedProcess, text: str) -> NamedProcess:
     """The process, whose rank its own command may tell where the report does not."""
     told = (process.rank, process.local_rank, process.task)
     named = _COMMAND_RANK.search(text) if process.ended and told == (None, None, None) else None
@@ -80,11 +80,11 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((word_of(pattern), re.compile(pattern, re.ASCII)) for pattern in patterns)
 
 
-def _process(told: dict[str, str | None]) -> Process:
+def _process(told: dict[str, str | None]) -> NamedProcess:
     code, killed = _number(told.get("code")), _signal(told.get("signal"))
     if killed is None:
         killed = _signal_of_code(code)
-    return Process(
+    return NamedProcess(
         node=told.get("node"),
         rank=_number(told.get("rank")),
         local_rank=_number(told.get("local_rank")),

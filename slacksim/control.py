@@ -70,7 +70,7 @@ class React(_Act):
     name: str
 
 
-class Command(_Act):
+class SlashCommand(_Act):
     """A slash command."""
 
     do: Literal["command"]
@@ -152,7 +152,7 @@ class Disconnect(BaseModel):
 
 
 Order = (
-    Say | Edit | Delete | React | Command | RunShortcut | Click | ClickInModal | ClickInHome | Submit | Cancel
+    Say | Edit | Delete | React | SlashCommand | RunShortcut | Click | ClickInModal | ClickInHome | Submit | Cancel
     | OpenHome | FaultOrder | Disconnect
 )  # fmt: skip
 _ORDER: TypeAdapter[Order] = TypeAdapter(Annotated[Order, Field(discriminator="do")])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.amplify.cast import CannotGrow, Original, choose_cast
 from benchmarks.amplify.grow import grow, read_original
-from benchmarks.amplify.measure import FAULTY, Outcome, Plan, make_plans, measure, seen_by_ranks
+from benchmarks.amplify.measure import FAULTY, GrownJob, Outcome, make_plans, measure, seen_by_ranks
 from benchmarks.amplify.table import BEGIN, END, tables, told
 from benchmarks.quality.report import NoMarkers, write
 from benchmarks.unpack import unpack
@@ -75,7 +75,7 @@ def _originals(lab: Path, chosen: Sequence[str] | None) -> list[Original]:
     return [read_original(lab / "jobs", lab / "truth", job_id) for job_id in ids if not chosen or job_id in chosen]
 
 
-def _plans(options: argparse.Namespace, originals: Sequence[Original]) -> list[Plan]:
+def _plans(options: argparse.Namespace, originals: Sequence[Original]) -> list[GrownJob]:
     faulty = options.faulty or FAULTY
     plans = [
         plan

@@ -22,7 +22,7 @@ _KILOBYTE = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MeasuredAnswer:
     """What the diagnosis says, and what it took. peak: bytes of memory, seconds: by the clock, cpu: of one core."""
 
     scope: str
@@ -35,7 +35,7 @@ class Answer:
     peak: int
 
 
-def diagnose_alone(jobs: Path, job_id: str) -> Answer:
+def diagnose_alone(jobs: Path, job_id: str) -> MeasuredAnswer:
     """The answer to a job of a folder, compared with the successful jobs beside it.
 
     Raises:
@@ -50,8 +50,8 @@ def diagnose_alone(jobs: Path, job_id: str) -> Answer:
     return _answer(diagnosis, perf_counter() - started, process_time() - cpu)
 
 
-def _answer(diagnosis: Diagnosis, seconds: float, cpu: float) -> Answer:
-    return Answer(
+def _answer(diagnosis: Diagnosis, seconds: float, cpu: float) -> MeasuredAnswer:
+    return MeasuredAnswer(
         scope=diagnosis.scope.value,
         nodes=tuple(node.node for node in diagnosis.nodes),
         headline=diagnosis.headline,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 
-from benchmarks.amplify.alone import Answer
+from benchmarks.amplify.alone import MeasuredAnswer
 from benchmarks.amplify.cast import CannotGrow, Original, choose_cast
 from benchmarks.amplify.grow import grow, read_original
 from benchmarks.quality.labels import Truth, parse_truth
@@ -22,7 +22,7 @@ FAULTY = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GrownJob:
     """A job to be grown and diagnosed.
 
     history: nodes of the successful jobs beside it; 0: as they are, None: no jobs. ranks_only: only what ranks logged
@@ -41,10 +41,10 @@ class Plan:
 class Outcome:
     """How the diagnosis of a grown job did; no answer when it failed. size: bytes of its logs."""
 
-    plan: Plan
+    plan: GrownJob
     truth: Truth
     size: int
-    answer: Answer | None
+    answer: MeasuredAnswer | None
     error: str = ""
 
     @property
@@ -79,7 +79,7 @@ def make_plans(
     faulty: Iterable[int],
     seeds: Iterable[int],
     history: int | None = 0,
-) -> Iterator[Plan]:
+) -> Iterator[GrownJob]:
     """All jobs that can grow: those with a node at fault with each number of them, the others once a size and seed."""
     for size in nodes:
         for seed in seeds:
@@ -87,7 +87,7 @@ def make_plans(
                 counts = faulty if original.faulty is not None else (1,)
                 for count in counts:
                     if not _refused(original, size, count, seed):
-                        yield Plan(original.id, size, count, seed, history)
+                        yield GrownJob(original.id, size, count, seed, history)
 
 
 def seen_by_ranks(original: Original) -> bool:
@@ -105,7 +105,7 @@ def _refused(original: Original, nodes: int, faulty: int, seed: int) -> bool:
 
 
 def measure(
-    plans: Sequence[Plan], lab: Path, scratch: Path, *, workers: int, report: Callable[[Outcome], None]
+    plans: Sequence[GrownJob], lab: Path, scratch: Path, *, workers: int, report: Callable[[Outcome], None]
 ) -> tuple[Outcome, ...]:
     """Outcomes in the order of the plans.
 
@@ -118,7 +118,7 @@ def measure(
     for worker in range(workers):
         desks.put(scratch / str(worker))
 
-    def run(plan: Plan) -> Outcome:
+    def run(plan: GrownJob) -> Outcome:
         desk = desks.get()
         try:
             outcome = _measure_one(plan, lab, desk)
@@ -131,7 +131,7 @@ def measure(
         return tuple(pool.map(run, plans))
 
 
-def _measure_one(plan: Plan, lab: Path, desk: Path) -> Outcome:
+def _measure_one(plan: GrownJob, lab: Path, desk: Path) -> Outcome:
     jobs = desk / f"jobs-{plan.history}"
     if not jobs.exists():
         _lay_out_history(lab, jobs, desk / "truth", plan.history)
@@ -170,7 +170,7 @@ def _lay_out_history(lab: Path, jobs: Path, truth: Path, nodes: int | None) -> N
             shutil.copytree(path, jobs / path.name)
 
 
-def _outcome(plan: Plan, truth: Truth, size: int, jobs: Path) -> Outcome:
+def _outcome(plan: GrownJob, truth: Truth, size: int, jobs: Path) -> Outcome:
     command = [sys.executable, "-m", "benchmarks.amplify.alone", str(jobs), plan.job_id]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=TIMEOUT)
@@ -179,4 +179,4 @@ def _outcome(plan: Plan, truth: Truth, size: int, jobs: Path) -> Outcome:
     if done.returncode:
         return Outcome(plan, truth, size, None, done.stderr.strip()[-300:])
     document = json.loads(done.stdout)
-    return Outcome(plan, truth, size, Answer(**document | {"nodes": tuple(document["nodes"])}))
+    return Outcome(plan, truth, size, MeasuredAnswer(**document | {"nodes": tuple(document["nodes"])}))

@@ -24,7 +24,7 @@ TASKS = quick.TASKS | {"diagnose": f"{__name__}:diagnose"}
 
 
 @dataclass(frozen=True)
-class Plan:
+class CampaignPlan:
     """What happens to one job.
 
     dies_after: words of the child after which it is killed, once; 0: never. files: what happens to the file that is
@@ -45,7 +45,7 @@ def diagnose(order: Diagnose, voice: TaskOutput) -> SavedAnswer:
     """As planned, or undisturbed when there is no plan."""
     home = Path(os.environ["QUICK"])
     file = home / f"{order.job}.plan"
-    plan = Plan(**json.loads(file.read_text(encoding="ascii"))) if file.exists() else Plan()
+    plan = CampaignPlan(**json.loads(file.read_text(encoding="ascii"))) if file.exists() else CampaignPlan()
     struck = home / f"{order.job}.struck"
     if plan.model:
         os.environ |= {"FIRSTFAULT_MODEL": "small", "FIRSTFAULT_MODEL_KEY": "none", "FIRSTFAULT_MODEL_URL": plan.model}

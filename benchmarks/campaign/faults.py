@@ -48,7 +48,7 @@ _MOST_STEPS = 90  # a round has some hundred
 
 
 @dataclass
-class Tally:
+class FaultTally:
     """How often each fault was drawn, and how often it struck: one that waits for a call may never see it."""
 
     drawn: Counter[str] = field(default_factory=Counter)
@@ -83,7 +83,7 @@ class Ground:
         """After which a bot shall kill itself; the first ones, around the acknowledgement, count most."""
         return 1 + int(_MOST_STEPS * self.chance.random() ** 2)
 
-    def strike(self, kind: str, tally: Tally) -> None:
+    def strike(self, kind: str, tally: FaultTally) -> None:
         """Let it happen now; faults of Slack wait for its next call or delivery, and are counted by ``count_slack``."""
         slack, seconds = self.stage.slack, self.chance.uniform(0.3, 2.0)
         for prefix, add, targets in (
@@ -104,7 +104,7 @@ class Ground:
             with self._lasting()[kind]():
                 time.sleep(self.chance.uniform(0.2, 4.0))
 
-    def count_slack(self, tally: Tally) -> None:
+    def count_slack(self, tally: FaultTally) -> None:
         """Whatever of Slack's faults did not strike is taken back."""
         faults = self.stage.slack.faults
         left = faults.coming()

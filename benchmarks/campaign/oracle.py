@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.campaign.people import APPROVERS, OFFER, Case
+from benchmarks.campaign.people import APPROVERS, OFFER, CampaignJob
 from benchmarks.support.stage import FINISHED, WHOLE, Stage, kind_of
 from bot.library.session import open_fault_library
 from bot.settings import Settings
@@ -97,7 +97,7 @@ def _open_ends(state: State) -> Iterator[str]:
 # --- what is lost when it does not come ---
 
 
-def missing(facts: Facts, cases: Iterable[Case]) -> list[str]:
+def missing(facts: Facts, cases: Iterable[CampaignJob]) -> list[str]:
     """What was promised, and is not there."""
     found = list(facts.open_ends)
     said = facts.said
@@ -111,7 +111,7 @@ def missing(facts: Facts, cases: Iterable[Case]) -> list[str]:
     return found
 
 
-def _missing_of(facts: Facts, case: Case) -> Iterator[str]:
+def _missing_of(facts: Facts, case: CampaignJob) -> Iterator[str]:
     runs = facts.runs.get(case.job, ())
     by_event = not case.settled and case.way in ("mention", "message") and case.job in facts.heard
     heard = case.runs + case.heard + by_event
@@ -134,7 +134,7 @@ def _missing_of(facts: Facts, case: Case) -> Iterator[str]:
             yield f"no reply to {words!r}"
 
 
-def _missing_in_slack(facts: Facts, case: Case, run: Run) -> Iterator[str]:
+def _missing_in_slack(facts: Facts, case: CampaignJob, run: Run) -> Iterator[str]:
     parent = next((m for m in facts.slack.everything if (m.channel, m.ts) == (run.channel, run.message_ts)), None)
     if parent is None:
         yield f"{run.id} has no message"
@@ -150,7 +150,7 @@ def _missing_in_slack(facts: Facts, case: Case, run: Run) -> Iterator[str]:
             yield f"{run.id}: in its thread is missing {', '.join(needed - thread)}"
 
 
-def _undecided(facts: Facts, case: Case, runs: Sequence[Run]) -> Iterator[str]:
+def _undecided(facts: Facts, case: CampaignJob, runs: Sequence[Run]) -> Iterator[str]:
     """What was wished and acknowledged is done, or the person knows why not."""
     done = "".join(facts.deeds.get(run.id, "") for run in runs)
     for what, acknowledged in case.wishes:
@@ -158,7 +158,7 @@ def _undecided(facts: Facts, case: Case, runs: Sequence[Run]) -> Iterator[str]:
             yield f"{what} was acknowledged, and neither done nor refused (deeds {done or '-'}, {case})"
 
 
-def _told_privately(facts: Facts, case: Case) -> bool:
+def _told_privately(facts: Facts, case: CampaignJob) -> bool:
     whispers = [m for name in APPROVERS for m in facts.slack.ephemerals(name)]
     if any(m.channel == case.room and m.ts > case.since and OFFER not in m.all_text for m in whispers):
         return True
@@ -169,12 +169,12 @@ def _told_privately(facts: Facts, case: Case) -> bool:
 # --- what may never be ---
 
 
-def wrong(facts: Facts, cases: Iterable[Case]) -> list[str]:
+def wrong(facts: Facts, cases: Iterable[CampaignJob]) -> list[str]:
     """What stands twice, or was archived as nobody wanted it."""
     return [*_twice(facts, cases), *_wrong_archive(facts)]
 
 
-def _twice(facts: Facts, cases: Iterable[Case]) -> Iterator[str]:
+def _twice(facts: Facts, cases: Iterable[CampaignJob]) -> Iterator[str]:
     tokens = Counter(token for token, _ in _tokens(facts.slack))
     yield from (f"{token} stands {times} times in Slack" for token, times in tokens.items() if times > 1)
     known = {token for post in facts.posts for token in post["token"].split()}

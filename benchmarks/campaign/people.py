@@ -18,7 +18,7 @@ WAYS = ("command", "mention", "message", "shortcut")
 
 
 @dataclass
-class Case:
+class CampaignJob:
     """One job, and what was wished about it.
 
     asked: how often somebody wanted a diagnosis. heard: how often Slack was told at once that this has arrived; of a
@@ -56,7 +56,7 @@ class People:
         self._stage = stage
         self._chance = chance
         self._window = threading.Lock()
-        self.follow_ups: Mapping[str, Callable[[Case], None]] = {
+        self.follow_ups: Mapping[str, Callable[[CampaignJob], None]] = {
             "approve": self._approve,
             "approve twice": self._approve_twice,
             "edit": self._edit,
@@ -66,7 +66,7 @@ class People:
             "again": self._again,
         }
 
-    def new(self, number: int, *, real: bool = False, gate: bool = False) -> Case:
+    def new(self, number: int, *, real: bool = False, gate: bool = False) -> CampaignJob:
         """A job that was not asked for yet."""
         kind = "real" if real else "gate" if gate else "quick"
         job = f"{kind}-{number:04}"
@@ -76,9 +76,9 @@ class People:
             self._stage.job(job)
         way = "command" if gate else self._chance.choice(WAYS)
         room = self._stage.alice.direct_channel if way == "message" else ROOMS[number % len(ROOMS)]
-        return Case(job, room, way, real=real)
+        return CampaignJob(job, room, way, real=real)
 
-    def ask(self, case: Case) -> None:
+    def ask(self, case: CampaignJob) -> None:
         """In the way of the case; a message is sent again by Slack until it is acknowledged."""
         alice = self._stage.alice
         self._mark(case)
@@ -91,7 +91,7 @@ class People:
             mention = "@firstfault " if case.way == "mention" else ""
             alice.say(f"{mention}diagnose {case.job}", case.room)
 
-    def ask_and_cancel(self, case: Case) -> None:
+    def ask_and_cancel(self, case: CampaignJob) -> None:
         """A job that does not end by itself."""
         self.ask(case)
         with _nothing_to_click():
@@ -99,7 +99,7 @@ class People:
             self._mark(case)
             case.cancelled = _taken(self._stage.alice.click(message, "ff_cancel"))
 
-    def answer_offers(self, case: Case) -> bool:
+    def answer_offers(self, case: CampaignJob) -> bool:
         """Somebody who approved is asked whether it is a fault that the team knows; True when there was a question."""
         asked = False
         for name in APPROVERS:
@@ -116,52 +116,52 @@ class People:
 
     # --- about what was answered ---
 
-    def _approve(self, case: Case) -> None:
+    def _approve(self, case: CampaignJob) -> None:
         self._decide(case, "approve", lambda: self._click("alice", case, "ff_approve"))
 
-    def _approve_twice(self, case: Case) -> None:
+    def _approve_twice(self, case: CampaignJob) -> None:
         """Two people in one moment."""
         other = threading.Thread(target=lambda: self._decide_quietly(case))
         other.start()
         self._approve(case)
         other.join()
 
-    def _decide_quietly(self, case: Case) -> None:
+    def _decide_quietly(self, case: CampaignJob) -> None:
         with _nothing_to_click():
             self._click("bob", case, "ff_approve")
 
-    def _reject(self, case: Case) -> None:
+    def _reject(self, case: CampaignJob) -> None:
         values = {"Why is it wrong?": f"not so in {case.job}"}
         self._decide(case, "reject", lambda: self._in_window("bob", case, "ff_reject", values))
 
-    def _edit(self, case: Case) -> None:
+    def _edit(self, case: CampaignJob) -> None:
         values = {"Title": f"What was wrong in {case.job}"}
         self._decide(case, "edit", lambda: self._in_window("alice", case, "ff_edit", values))
 
-    def _undo(self, case: Case) -> None:
+    def _undo(self, case: CampaignJob) -> None:
         self._decide(case, "undo", lambda: self._click("alice", case, "ff_undo"))
 
-    def _question(self, case: Case) -> None:
+    def _question(self, case: CampaignJob) -> None:
         words = f"which node of {case.job}, number {len(case.questions)}?"
         self._stage.alice.reply(self._parent(case), words)
         case.questions.append(words)
 
-    def _again(self, case: Case) -> None:
+    def _again(self, case: CampaignJob) -> None:
         self._mark(case)
         case.over = True
         with _nothing_to_click():
             case.asked += 1
             case.heard += _taken(self._click("alice", case, "ff_again"))
 
-    def _decide(self, case: Case, what: str, do: Callable[[], Outcome]) -> None:
+    def _decide(self, case: CampaignJob, what: str, do: Callable[[], Outcome]) -> None:
         self._mark(case)
         with _nothing_to_click():
             case.wishes.append((what, _taken(do())))
 
-    def _click(self, name: str, case: Case, action: str) -> Outcome:
+    def _click(self, name: str, case: CampaignJob, action: str) -> Outcome:
         return self._stage.slack.user(name).click(self._parent(case), action)
 
-    def _in_window(self, name: str, case: Case, action: str, values: dict[str, str]) -> Outcome:
+    def _in_window(self, name: str, case: CampaignJob, action: str, values: dict[str, str]) -> Outcome:
         who: User = self._stage.slack.user(name)
         with self._window:
             while who.modal() is not None:  # of somebody who was not heard before
@@ -173,13 +173,13 @@ class People:
                 raise LocalSlackError("It is a window of before, which came late.")
             return who.submit(dict(values))
 
-    def _parent(self, case: Case) -> Message:
+    def _parent(self, case: CampaignJob) -> Message:
         run = self._stage.run(case.job)
         if run is None:
             raise LookupError(f"{case.job} was decided about before it was asked for")
         return self._stage.slack.snapshot().message(run.channel, run.message_ts)
 
-    def _mark(self, case: Case) -> None:
+    def _mark(self, case: CampaignJob) -> None:
         case.since = max((m.ts for m in self._stage.slack.snapshot().everything), default="")
 
 

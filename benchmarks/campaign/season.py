@@ -18,7 +18,7 @@ from random import Random
 import pytest
 
 from benchmarks.campaign.bots import ROOT, Bots
-from benchmarks.campaign.child import Plan
+from benchmarks.campaign.child import CampaignPlan
 from benchmarks.campaign.faults import (
     AT_STEP,
     CHILD,
@@ -27,11 +27,11 @@ from benchmarks.campaign.faults import (
     MODEL,
     MODELS,
     SECOND_BOT,
+    FaultTally,
     Ground,
-    Tally,
 )
 from benchmarks.campaign.oracle import Facts, look, missing, wrong
-from benchmarks.campaign.people import Case, People
+from benchmarks.campaign.people import CampaignJob, People
 from benchmarks.support.damage import blank, cut, flip, garbage, scatter
 from benchmarks.support.outages import MODEL_TIMEOUT, endpoint, small_disk
 from benchmarks.support.stage import Stage, local_slack, make_stage
@@ -52,7 +52,7 @@ _DAMAGES = (flip, scatter, cut, blank, garbage)
 class Result:
     """What a campaign has come to."""
 
-    tally: Tally = field(default_factory=Tally)
+    tally: FaultTally = field(default_factory=FaultTally)
     acts: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ def season(shared: Path, home: Path, seed: str, result: Result, *, rounds: int =
         told |= {"FIRSTFAULT_MODEL_TIMEOUT": str(MODEL_TIMEOUT)}
         stage = Stage(slack, stage.home, {**stage.environment, **told})
         bots = stack.enter_context(Bots(stage).tended())
-        cases: list[Case] = []
+        cases: list[CampaignJob] = []
         for number in range(rounds):
             name = f"{seed}/{number}"
             one = _Round(stage, bots, Random(name), cases, models, can_fill, result)  # noqa: S311 no secret
@@ -101,7 +101,7 @@ class _Round:
         stage: Stage,
         bots: Bots,
         chance: Random,
-        cases: list[Case],
+        cases: list[CampaignJob],
         models: Mapping[str, str],
         can_fill: bool,  # noqa: FBT001
         result: Result,
@@ -158,7 +158,7 @@ class _Round:
             self._damage()
         return lost, found
 
-    def _new_cases(self, first: int, kinds: Counter[str]) -> list[Case]:
+    def _new_cases(self, first: int, kinds: Counter[str]) -> list[CampaignJob]:
         plans = [kind for kind in kinds.elements() if kind == CHILD or kind.startswith((FILE, MODEL))]
         new = []
         for place in range(max(NEW, len(plans) + 2)):
@@ -171,14 +171,14 @@ class _Round:
             new.append(case)
         return new
 
-    def _plan(self, kind: str) -> Plan:
+    def _plan(self, kind: str) -> CampaignPlan:
         if kind == CHILD:
-            return Plan(dies_after=self._chance.randint(1, 2))
+            return CampaignPlan(dies_after=self._chance.randint(1, 2))
         if kind.startswith(FILE):
-            return Plan(files=kind.removeprefix(FILE), at_read=self._chance.randint(1, 60))
-        return Plan(model=self._models[kind.removeprefix(MODEL)]) if kind else Plan()
+            return CampaignPlan(files=kind.removeprefix(FILE), at_read=self._chance.randint(1, 60))
+        return CampaignPlan(model=self._models[kind.removeprefix(MODEL)]) if kind else CampaignPlan()
 
-    def _begin(self, crowd: ThreadPoolExecutor, new: list[Case]) -> Iterator["Future[None]"]:
+    def _begin(self, crowd: ThreadPoolExecutor, new: list[CampaignJob]) -> Iterator["Future[None]"]:
         """Everybody does one thing, one soon after the other."""
         chance, people = self._chance, self._people
         facts = look(self._stage)
@@ -187,7 +187,7 @@ class _Round:
         acts = [(chance.random(), case, self._follow_up(facts, case)) for case in chosen]
         acts += [(chance.random(), case, "cancel" if case.job.startswith("gate") else "ask") for case in new]
 
-        def act(case: Case, what: str, pause: float) -> None:
+        def act(case: CampaignJob, what: str, pause: float) -> None:
             time.sleep(pause)
             if what == "ask":
                 people.ask(case)
@@ -200,13 +200,13 @@ class _Round:
             self._result.acts[what if what != "ask" else case.way] += 1
             yield crowd.submit(act, case, what, chance.uniform(0.0, 1.0))
 
-    def _follow_up(self, facts: Facts, case: Case) -> str:
+    def _follow_up(self, facts: Facts, case: CampaignJob) -> str:
         run = facts.runs[case.job][-1]
         if run.id in facts.standing:
             return self._chance.choice(("undo", "question"))
         return self._chance.choice(("approve", "approve", "approve twice", "edit", "reject", "question", "again"))
 
-    def _settle(self, new: list[Case]) -> tuple[list[str], list[str]]:
+    def _settle(self, new: list[CampaignJob]) -> tuple[list[str], list[str]]:
         """No fault any more: wait until nothing is missing."""
         self._bots.disarm()
         for case in new:
@@ -266,7 +266,7 @@ class _Round:
         return [] if wanted and "Traceback" not in said else [f"on damage: exit code {code}, {said[-400:]!r}"]
 
 
-def _can_be_decided(facts: Facts, case: Case) -> bool:
+def _can_be_decided(facts: Facts, case: CampaignJob) -> bool:
     runs = facts.runs.get(case.job, ())
     return bool(runs) and runs[-1].status == "done" and not case.real
 

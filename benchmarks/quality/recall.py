@@ -14,9 +14,9 @@ from pathlib import Path
 
 from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_asked import ASKED, rows
-from benchmarks.quality.recall_cases import Case, read_cases
-from benchmarks.quality.recall_likeness import CROSS_CHOSEN, Tally, cosines_of, cross_chosen
-from benchmarks.quality.recall_taught import Answer, calibration_error, taught
+from benchmarks.quality.recall_cases import RecallCase, read_cases
+from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_of, cross_chosen
+from benchmarks.quality.recall_taught import LibraryAnswer, calibration_error, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.fetch.cache import FolderCache
 from core.errors import FirstfaultError
@@ -70,7 +70,7 @@ def _write(text: str, documents: Iterable[Path]) -> int:
     return 0
 
 
-def report(cases: Sequence[Case], embedder: Embedder) -> str:
+def report(cases: Sequence[RecallCase], embedder: Embedder) -> str:
     """All tables as markdown."""
     failed = [case for case in cases if case.kind]
     healthy = [case for case in cases if not case.kind]
@@ -102,13 +102,13 @@ _TAUGHT = (
 )  # fmt: skip
 
 
-def _taught(cases: Sequence[Case], seeds: Sequence[Entry]) -> Iterable[Sequence[object]]:
-    def ask(case: Case, library: Sequence[Entry]) -> list[Answer]:
+def _taught(cases: Sequence[RecallCase], seeds: Sequence[Entry]) -> Iterable[Sequence[object]]:
+    def ask(case: RecallCase, library: Sequence[Entry]) -> list[LibraryAnswer]:
         if not case.kind:  # a job that completed matches nothing (bot.library.session), and what it shows is no fault
             return []
         found = find_matches(library, case.seen.occurrences, case.seen.nodes)
         told = likely(case.seen.diagnosis, [*library, *seeds], found, {})
-        return [Answer(one.entry.id, one.fit is Fit.IS, one.likelihood) for one in told]
+        return [LibraryAnswer(one.entry.id, one.fit is Fit.IS, one.likelihood) for one in told]
 
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
@@ -127,7 +127,9 @@ _AS_SHIPPED = (
 _EXACT = ("set", "matches", "failed", "right first", "wrong first", "successful", "told something")
 
 
-def tally(cases: Sequence[Case], others: Sequence[Case], more: Sequence[Entry], embedder: Embedder) -> Tally:
+def tally(
+    cases: Sequence[RecallCase], others: Sequence[RecallCase], more: Sequence[Entry], embedder: Embedder
+) -> SetTally:
     """Each case against the patterns of all others, and against those without its kind."""
     kinds = [case.kind for case in others]
     first = three = known = told = 0
@@ -140,17 +142,17 @@ def tally(cases: Sequence[Case], others: Sequence[Case], more: Sequence[Entry], 
             three += case.kind in found
         stranger = [other for other in others if other.kind != case.kind]
         told += bool(similar(case, _library(stranger, more), embedder))
-    return Tally(known, first, three, len(cases), told)
+    return SetTally(known, first, three, len(cases), told)
 
 
-def similar(case: Case, entries: Sequence[Entry], embedder: Embedder) -> tuple[Similar, ...]:
+def similar(case: RecallCase, entries: Sequence[Entry], embedder: Embedder) -> tuple[Similar, ...]:
     """What the library says, as the bot asks it."""
     if not case.query.text:
         return ()
     return rank(case.query, entries, cosines_of(case.query.text, entries, embedder))
 
 
-def matches(case: Case, others: Sequence[Case], *, agreed: bool) -> tuple[str, ...]:
+def matches(case: RecallCase, others: Sequence[RecallCase], *, agreed: bool) -> tuple[str, ...]:
     """Kinds of the patterns whose signature the job fulfils, in the order of ``find_matches``.
 
     Args:
@@ -171,7 +173,7 @@ def seed_entries() -> tuple[Entry, ...]:
 
 
 def _shipped(
-    failed: Sequence[Case], healthy: Sequence[Case], seeds: Sequence[Entry], embedder: Embedder
+    failed: Sequence[RecallCase], healthy: Sequence[RecallCase], seeds: Sequence[Entry], embedder: Embedder
 ) -> Iterable[Sequence[object]]:
     for name in SETS:
         own = [case for case in failed if case.set_name == name]
@@ -186,7 +188,7 @@ def _shipped(
             yield name, library, *cells, len(good), noisy
 
 
-def _exact(failed: Sequence[Case], healthy: Sequence[Case]) -> Iterable[Sequence[object]]:
+def _exact(failed: Sequence[RecallCase], healthy: Sequence[RecallCase]) -> Iterable[Sequence[object]]:
     for name in SETS:
         own = [case for case in failed if case.set_name == name]
         good = [case for case in healthy if case.set_name == name]
@@ -206,7 +208,7 @@ def _exact(failed: Sequence[Case], healthy: Sequence[Case]) -> Iterable[Sequence
             )
 
 
-def _strangers(failed: Sequence[Case], embedder: Embedder) -> str:
+def _strangers(failed: Sequence[RecallCase], embedder: Embedder) -> str:
     """Who was told something although its kind was taken out: a reader sees which of it is wrong."""
     told = [
         f"{case.job_id} {case.kind} → {_kind(one, failed)} ({one.score:.2f})"
@@ -216,12 +218,12 @@ def _strangers(failed: Sequence[Case], embedder: Embedder) -> str:
     return f"Told something although the kind was taken out: {'; '.join(told) or 'nobody'}."
 
 
-def _kind(one: Similar, cases: Sequence[Case]) -> str:
+def _kind(one: Similar, cases: Sequence[RecallCase]) -> str:
     """The kind of a found pattern; empty for a seed."""
     return next((case.kind for case in cases if case.entry.id == one.entry.id), "")
 
 
-def _library(cases: Sequence[Case], more: Sequence[Entry]) -> list[Entry]:
+def _library(cases: Sequence[RecallCase], more: Sequence[Entry]) -> list[Entry]:
     return [*(case.entry for case in cases), *more]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.quality.recall_likeness import cosines_of
-from benchmarks.quality.recall_public import NONSENSE, PUBLIC, Asked
+from benchmarks.quality.recall_public import NONSENSE, PUBLIC, PublicQuestion
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from faultlib.asked import find
 from faultlib.embedding import Embedder
@@ -34,10 +34,10 @@ class Counted:
     nonsense_told: int
 
 
-def halves() -> Mapping[str, tuple[Sequence[Asked], Sequence[str]]]:
+def halves() -> Mapping[str, tuple[Sequence[PublicQuestion], Sequence[str]]]:
     """Questions and nonsense: the older ones, the half that the cut is chosen on, and the half that it is told of."""
     return {
-        "written by us": ([Asked(words, "", tuple(seeds)) for words, seeds in QUESTIONS], STRANGE),
+        "written by us": ([PublicQuestion(words, "", tuple(seeds)) for words, seeds in QUESTIONS], STRANGE),
         "public, chosen on": (PUBLIC[::2], NONSENSE[::2]),
         "public, told of": (PUBLIC[1::2], NONSENSE[1::2]),
     }
@@ -57,7 +57,7 @@ def answered(words: str, entries: Sequence[Entry], semantic: Cosines) -> Sequenc
 
 
 def counted(
-    questions: Sequence[Asked],
+    questions: Sequence[PublicQuestion],
     nonsense: Sequence[str],
     seeds: Sequence[Entry],
     embedder: Embedder,

@@ -36,7 +36,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RecallCase:
     """A labelled job. pattern: as a person would have confirmed it, with its truth as the cause."""
 
     job_id: str
@@ -52,7 +52,7 @@ _SEEN: TypeAdapter[Seen] = TypeAdapter(Seen)
 
 def read_cases(
     source: JobSource, origin: str, truth: Path, cache: ByteCache, progress: Progress | None = None
-) -> tuple[Case, ...]:
+) -> tuple[RecallCase, ...]:
     """All labelled jobs that can be read, by their ids; what was seen of them is kept between runs.
 
     Args:
@@ -79,11 +79,11 @@ def read_cases(
     return tuple(cases)
 
 
-def case_of(document: dict[str, Any], seen: Seen) -> Case:
+def case_of(document: dict[str, Any], seen: Seen) -> RecallCase:
     """A job with its truth."""
     truth = parse_truth(document)
     failed = document["failed"] or document["kind"] not in HEALTHY
-    return Case(
+    return RecallCase(
         job_id=truth.job_id,
         set_name=set_of(truth),
         kind=document["kind"] if failed else "",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.quality.__main__ import LAB, OTHER, ROOT, labelled_jobs
-from benchmarks.quality.recall_cases import Case, read_cases
+from benchmarks.quality.recall_cases import RecallCase, read_cases
 from benchmarks.quality.recall_taught import cause_of
 from bot.fetch.cache import FolderCache
 from faultlib.lexical import Lexicon
@@ -71,7 +71,7 @@ def as_text(by: Fitted) -> str:
     )
 
 
-def pairs_of(cases: Sequence[Case]) -> Pairs:
+def pairs_of(cases: Sequence[RecallCase]) -> Pairs:
     """The features of all pairs."""
     patterns = [case.entry.pattern for case in cases]
     lexicon = Lexicon(pattern.words() for pattern in (*read_seeds(), *patterns))

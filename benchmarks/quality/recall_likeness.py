@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.quality.recall_cases import Case
+from benchmarks.quality.recall_cases import RecallCase
 from faultlib.embedding import Embedder
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry
@@ -35,7 +35,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class SetTally:
     """What became of the jobs of a set.
 
     first, three: of ``known`` jobs (another job has their kind) a pattern of their kind was the first, among three.
@@ -49,7 +49,7 @@ class Tally:
     told: int
 
 
-def cross_chosen(failed: Sequence[Case], sets: tuple[str, str], embedder: Embedder) -> Iterable[Sequence[object]]:
+def cross_chosen(failed: Sequence[RecallCase], sets: tuple[str, str], embedder: Embedder) -> Iterable[Sequence[object]]:
     """A row for each likeness: on each set, with the threshold that suits the other set best."""
     grid = grid_of(failed, embedder)
     of_set = {name: [row for row, case in enumerate(failed) if case.set_name == name] for name in sets}
@@ -77,7 +77,7 @@ LIKENESS: Mapping[str, Callable[[Grid], Scores]] = {
 }
 
 
-def grid_of(cases: Sequence[Case], embedder: Embedder) -> Grid:
+def grid_of(cases: Sequence[RecallCase], embedder: Embedder) -> Grid:
     """Everything that a likeness may be made of."""
     entries = [case.entry for case in cases]
     semantic, lexical, shared, against = np.zeros((4, len(cases), len(cases)))
@@ -96,7 +96,7 @@ def grid_of(cases: Sequence[Case], embedder: Embedder) -> Grid:
     return Grid(semantic, lexical, shared, against)
 
 
-def tally_at(scores: Scores, cases: Sequence[Case], chosen: Sequence[int], threshold: float) -> Tally:
+def tally_at(scores: Scores, cases: Sequence[RecallCase], chosen: Sequence[int], threshold: float) -> SetTally:
     """What a threshold makes of some of the jobs; nobody is compared with itself."""
     kinds = np.array([case.kind for case in cases])
     first = three = known = told = 0
@@ -110,10 +110,10 @@ def tally_at(scores: Scores, cases: Sequence[Case], chosen: Sequence[int], thres
             first += found[:1] == [kinds[row]]
             three += kinds[row] in found
         told += bool(np.any(kinds[best] != kinds[row]))
-    return Tally(known, first, three, len(chosen), told)
+    return SetTally(known, first, three, len(chosen), told)
 
 
-def best_threshold(scores: Scores, cases: Sequence[Case], chosen: Sequence[int]) -> float:
+def best_threshold(scores: Scores, cases: Sequence[RecallCase], chosen: Sequence[int]) -> float:
     """Where the share of those found first exceeds that of those told something wrong the most; the middle of ties."""
     gains = []
     for threshold in THRESHOLDS:

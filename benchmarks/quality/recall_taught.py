@@ -8,7 +8,7 @@ the words of several labellers for the same cause put together.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.quality.recall_cases import Case
+from benchmarks.quality.recall_cases import RecallCase
 from faultlib.pattern import Entry
 
 PAIRS = 3  # teachers of a cause whose pairs are counted: more would let the two largest causes decide
@@ -42,7 +42,7 @@ _SAME: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LibraryAnswer:
     """What a job is told of a library. is_this: in these words, else it only looks alike. likely: 0..1."""
 
     pattern: str
@@ -50,7 +50,7 @@ class Answer:
     likely: float
 
 
-Ask = Callable[[Case, Sequence[Entry]], Sequence[Answer]]  # the seeds are asked as well
+Ask = Callable[[RecallCase, Sequence[Entry]], Sequence[LibraryAnswer]]  # the seeds are asked as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,12 @@ class Taught:
     likely: tuple[tuple[float, bool], ...]
 
 
-def cause_of(case: Case) -> str:
+def cause_of(case: RecallCase) -> str:
     """The kind of its label, in the words that labellers agree in."""
     return _SAME.get(case.kind, case.kind)
 
 
-def taught(cases: Sequence[Case], chosen: Sequence[Case], ask: Ask) -> Taught:
+def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:
     """Teach the first job of each cause among ``cases`` and ask the ``chosen`` ones."""
     failed = [case for case in cases if case.kind]
     teachers = {cause_of(case): case for case in reversed(failed)}
@@ -119,7 +119,7 @@ def calibration_error(likely: Iterable[tuple[float, bool]], bins: int = 10) -> f
     return total / (len(pairs) or 1)
 
 
-def _pairs(failed: Sequence[Case], chosen: Sequence[Case]) -> Iterable[tuple[Case, Case]]:
+def _pairs(failed: Sequence[RecallCase], chosen: Sequence[RecallCase]) -> Iterable[tuple[RecallCase, RecallCase]]:
     wanted = {case.job_id for case in chosen}
     seen: dict[str, int] = {}
     for teacher in failed:
@@ -133,11 +133,11 @@ def _pairs(failed: Sequence[Case], chosen: Sequence[Case]) -> Iterable[tuple[Cas
             )
 
 
-def _team(told: Iterable[Answer], causes: Mapping[str, str]) -> list[Answer]:
+def _team(told: Iterable[LibraryAnswer], causes: Mapping[str, str]) -> list[LibraryAnswer]:
     return [one for one in told if one.pattern in causes]
 
 
-def _first(told: Sequence[Answer], pattern: str) -> bool:
+def _first(told: Sequence[LibraryAnswer], pattern: str) -> bool:
     return bool(told) and told[0].pattern == pattern
 
 

@@ -36,7 +36,7 @@ class Varied:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChangeResult:
     """What a change does to the jobs that it can be made to; worse: those that lose something, and what."""
 
     name: str
@@ -62,14 +62,14 @@ def vary(case: Case, ours: Diagnosis) -> dict[str, Varied]:
     return found
 
 
-def rows(varied: Mapping[str, Mapping[str, Varied]]) -> list[Row]:
+def rows(varied: Mapping[str, Mapping[str, Varied]]) -> list[ChangeResult]:
     """A row for each change that could be made to any job, by job id."""
     found = []
     for name in (*CHANGES, ORDER, NAMES):
         jobs = {job_id: by_name[name] for job_id, by_name in varied.items() if name in by_name}
         if jobs:
             found.append(
-                Row(
+                ChangeResult(
                     name,
                     measure([one.before for one in jobs.values()]),
                     measure([one.after for one in jobs.values()]),

@@ -73,7 +73,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class JobLabels:
     """What has to be found in a job, and the lines that cost nothing."""
 
     groups: Mapping[Group, frozenset[Place]]
@@ -133,7 +133,7 @@ def score_job(truth: Truth, diagnosis: Diagnosis | None, events: Mapping[Place, 
     )
 
 
-def labels_of(truth: Truth) -> Labelled:
+def labels_of(truth: Truth) -> JobLabels:
     """Group the labels of a job."""
     groups: dict[Group, frozenset[Place]] = defaultdict(frozenset)
     neutral: frozenset[Place] = frozenset()
@@ -142,7 +142,7 @@ def labels_of(truth: Truth) -> Labelled:
             neutral |= label.lines
         else:
             groups[label.role, skeleton(label.text)] |= label.lines
-    return Labelled(dict(groups), neutral)
+    return JobLabels(dict(groups), neutral)
 
 
 def skeleton(text: str) -> str:
@@ -150,7 +150,7 @@ def skeleton(text: str) -> str:
     return _NUMBER.sub("#", _PREFIX.sub("", text))[:_SKELETON]
 
 
-def judge(reported: Sequence[EventEvidence], labelled: Labelled, events: Mapping[Place, str]) -> Judged:
+def judge(reported: Sequence[EventEvidence], labelled: JobLabels, events: Mapping[Place, str]) -> Judged:
     """Go down the reported events."""
     wanted = frozenset().union(*labelled.groups.values())
     places: dict[str, list[Place]] = defaultdict(list)

@@ -10,7 +10,7 @@ from benchmarks.quality.intervals import LEVEL, RESAMPLES, Interval, intervals
 from benchmarks.quality.measures import Measures, measure
 from benchmarks.quality.methods import METHODS
 from benchmarks.quality.report import cell, methods, table
-from benchmarks.quality.robustness import Row, rows
+from benchmarks.quality.robustness import ChangeResult, rows
 from benchmarks.quality.sameness import RUNS
 from benchmarks.quality.score import Score
 from benchmarks.quality.targets import Reached, reached
@@ -137,7 +137,7 @@ def _robustness(findings: Sequence[Finding], unlike: Sequence[str] | None) -> st
     return "\n\n".join(parts)
 
 
-def _row(row: Row) -> list[str]:
+def _row(row: ChangeResult) -> list[str]:
     both = [
         told if (told := cell(row.after, field)) == (was := cell(row.before, field)) else f"{was} → {told}"
         for field in MAIN.values()

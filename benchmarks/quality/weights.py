@@ -34,7 +34,7 @@ _ROUNDS = 2_000  # of the solver
 
 
 @dataclass(frozen=True)
-class Asked:
+class WeighedJob:
     """A job of a faulty node: what each channel says of each node (0 where it says nothing), and who is faulty."""
 
     job_id: str
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def report(asked: Sequence[Asked]) -> str:
+def report(asked: Sequence[WeighedJob]) -> str:
     """A table for the kinds, one for the stacks, and what the regression makes of each channel."""
     parts = []
     for name, groups in (("kind of fault", [one.kind for one in asked]), ("stack", [one.stack for one in asked])):
@@ -88,7 +88,7 @@ def report(asked: Sequence[Asked]) -> str:
     return "\n\n".join(parts)
 
 
-def cross_validate(asked: Sequence[Asked], groups: Sequence[str]) -> list[Fold]:
+def cross_validate(asked: Sequence[WeighedJob], groups: Sequence[str]) -> list[Fold]:
     """Every job is asked once, by a regression that has seen no job of its group."""
     channels = sorted({channel for one in asked for said in one.weights.values() for channel in said})
     folds = []
@@ -101,7 +101,7 @@ def cross_validate(asked: Sequence[Asked], groups: Sequence[str]) -> list[Fold]:
     return folds
 
 
-def _asked(shelf: Shelf, truth: Truth, framework: str | None) -> Asked | None:
+def _asked(shelf: Shelf, truth: Truth, framework: str | None) -> WeighedJob | None:
     """What the channels say of a job; None where no node can be told from another."""
     parsed = shelf.case(truth).parsed
     if len(parsed.nodes) < 2:
@@ -110,7 +110,7 @@ def _asked(shelf: Shelf, truth: Truth, framework: str | None) -> Asked | None:
     weights = {node: _by_channel(signs, node) for node in {*parsed.nodes, *(sign.node for sign in signs)}}
     first = suspects(signs)
     ours = first[0].node if first else None
-    return Asked(truth.job_id, truth.kind or "", framework or "unknown", weights, truth.faulty_nodes, ours)
+    return WeighedJob(truth.job_id, truth.kind or "", framework or "unknown", weights, truth.faulty_nodes, ours)
 
 
 def _by_channel(signs: Sequence[Sign], node: str) -> dict[str, float]:
@@ -122,13 +122,13 @@ def _by_channel(signs: Sequence[Sign], node: str) -> dict[str, float]:
     return found
 
 
-def _fit(asked: Sequence[Asked], channels: Sequence[str]) -> LogisticRegression:
+def _fit(asked: Sequence[WeighedJob], channels: Sequence[str]) -> LogisticRegression:
     rows = [_row(said, channels) for one in asked for said in one.weights.values()]
     faulty = [node in one.faulty for one in asked for node in one.weights]
     return LogisticRegression(max_iter=_ROUNDS, class_weight="balanced").fit(np.array(rows), faulty)
 
 
-def _first(one: Asked, channels: Sequence[str], fitted: LogisticRegression) -> str | None:
+def _first(one: WeighedJob, channels: Sequence[str], fitted: LogisticRegression) -> str | None:
     """The node that most points to; None where two nodes are alike, or nothing points to anybody."""
     nodes = sorted(one.weights)
     scores = fitted.decision_function(np.array([_row(one.weights[node], channels) for node in nodes]))

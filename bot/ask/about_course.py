@@ -142,7 +142,7 @@ def waits(subject: Subject, question: Question) -> list[str]:
     who = wording.names(dict.fromkeys(filter(None, found.who)), 4, 80)
     of = f" by {who}" if who else ""
     length = f", the longest of {duration(longest)}" if longest is not None else ""
-    shown = look.Found("", found.lines[at:], found.who[at:], found.clock[at:])
+    shown = look.LookResult("", found.lines[at:], found.who[at:], found.clock[at:])
     return [
         cited(f"Some waited: {wording.counted(found.total, 'line')}{of} tell of a wait or a time-out{length}."),
         *quoted(shown, 1, _WAITS),

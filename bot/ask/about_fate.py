@@ -174,6 +174,6 @@ def _reached(subject: Subject, unit: str) -> int | None:
     return max((of_rank[rank] for rank in ranks if rank in of_rank), default=None)
 
 
-def _last_of(subject: Subject, unit: str) -> look.Found:
+def _last_of(subject: Subject, unit: str) -> look.LookResult:
     rows = subject.parsed.table.rows_of_voices(_voices(subject, unit))
     return look.last_words(subject.parsed, rows, unit)

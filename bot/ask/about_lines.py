@@ -15,7 +15,7 @@ from bot.ask.reply_lines import Lines, cited, lower, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer import look
-from core.answer.look import Found
+from core.answer.look import LookResult
 from core.answer.search import matching, search, seek
 from core.events.text import read_rows
 from core.logs.context import lines_around
@@ -53,7 +53,7 @@ def last(subject: Subject, question: Question) -> Lines | None:
         return sentences[:3] + sentences[-2:] if len(sentences) > 5 else sentences
     if not question.text.strip("?! ").isalpha():
         ends = look.ends(parsed)
-        return [cited(ends.says), *quoted(Found("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1]), 3)]
+        return [cited(ends.says), *quoted(LookResult("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1]), 3)]
     return None
 
 
@@ -63,7 +63,7 @@ def _of_program(subject: Subject, question: Question) -> Lines:
     if question.says(*_KERNEL):
         name, mine = "kernel", np.array(matching(parsed, [_OF_KERNEL])[0], np.intp)
         if not len(mine):
-            return [cited(_not_found(subject, look.Found("No line is a kernel's.")))]
+            return [cited(_not_found(subject, look.LookResult("No line is a kernel's.")))]
     else:
         programs = [one for one, words in _PROGRAMS.items() if question.says(*words)]
         if not programs:
@@ -108,7 +108,7 @@ def around(subject: Subject, question: Question) -> Lines | None:
     lines = list(excerpt.lines)
     if question.says("before", "after"):
         lines = [line for line in lines if (line.line < first.line) == question.says("before")][-4:]
-    shown = Found("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
+    shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
     return [cited(f"{one.id} is line {first.line:,} of {first.file}; around it:", one.id), *quoted(shown, 4)]
 
 
@@ -152,7 +152,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
         return [
             line
             for one in found
-            for line in (cited(one.says), *quoted(Found("", one.lines[-1:], one.who[-1:], one.clock[-1:]), 1))
+            for line in (cited(one.says), *quoted(LookResult("", one.lines[-1:], one.who[-1:], one.clock[-1:]), 1))
         ]
     named = list(question.nodes) or [subject.home[rank] for rank in question.ranks if rank in subject.home]
     suspects = [node.node for node in subject.diagnosis.nodes]
@@ -184,7 +184,7 @@ def find(subject: Subject, question: Question) -> Lines | None:
     return [cited(found.says), *quoted(found)] if found.lines else None
 
 
-def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, rank: int | None = None) -> Found:
+def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, rank: int | None = None) -> LookResult:
     """Lines with as many of the words as any line holds; a word of every fifth line tells nothing in this job."""
     total = len(subject.parsed.table)
     alone = {word: search(subject.parsed, (word,), node=node, rank=rank) for word in words[: 2 * MAX_WORDS]}
@@ -197,7 +197,7 @@ def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, ra
                 return found
     # one word of several says little: only a word that stands alone in the question, or is as rare as a name, is enough
     enough = rare[:1] if len(words) <= 2 and rare else []
-    return alone[enough[0]] if enough else Found("")
+    return alone[enough[0]] if enough else LookResult("")
 
 
 def in_evidence(subject: Subject, question: Question) -> Lines | None:
@@ -206,14 +206,14 @@ def in_evidence(subject: Subject, question: Question) -> Lines | None:
     return piece_lines(subject, found[0]) if found else None
 
 
-def _tail(subject: Subject, found: Found, rows: NDArray[np.intp], name: str) -> list[str]:
+def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str) -> list[str]:
     sentences = [cited(found.says)]
     if found.lines:
         sentences += quoted(look.last_words(subject.parsed, rows, name), 3)
     return sentences
 
 
-def _not_found(subject: Subject, found: Found) -> str:
+def _not_found(subject: Subject, found: LookResult) -> str:
     coverage = subject.diagnosis.coverage
     read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
     return f"{found.says.rstrip('.')} ({read} were searched)."
@@ -233,11 +233,11 @@ def _stands(end: str, rank: int) -> bool:
     return False
 
 
-def _of_ranks(found: Found, ranks: list[int]) -> Found | None:
+def _of_ranks(found: LookResult, ranks: list[int]) -> LookResult | None:
     """The lines that some ranks wrote; None where they wrote none of them."""
     kept = [at for at, who in enumerate(found.who) if any(f" {who}".endswith(f" rank {rank}") for rank in ranks)]
     lines, clock = tuple(found.lines[at] for at in kept), tuple(found.clock[at] for at in kept)
-    return Found("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
+    return LookResult("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
 
 
 def _is_about(fact: Fact, ranks: list[int]) -> bool:
@@ -248,4 +248,4 @@ def _is_about(fact: Fact, ranks: list[int]) -> bool:
 def _tellingly(evidence: Evidence) -> list[str]:
     """The first line and the last ones of a block: where it came from and what it says in the end."""
     lines = evidence.lines if len(evidence.lines) <= 4 else (*evidence.lines[:1], *evidence.lines[-3:])
-    return quoted(Found("", tuple(lines), ("",) * len(lines), ("",) * len(lines)), 4)
+    return quoted(LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines)), 4)

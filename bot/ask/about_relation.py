@@ -14,7 +14,7 @@ from bot.ask.wanted import asks_if_cause
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
-from core.answer.look import Found
+from core.answer.look import LookResult
 from core.answer.search import rows_of_lines, search
 from core.events.template import Template
 from core.facts import fact_of
@@ -77,7 +77,7 @@ def _of_event(subject: Subject, question: Question, event: EventEvidence) -> lis
     return [*sentences, cited(subject.told(event), event.id), *raw(event.lines, 1)]
 
 
-def _of_lines(subject: Subject, question: Question, told: Found) -> list[str]:
+def _of_lines(subject: Subject, question: Question, told: LookResult) -> list[str]:
     """By role, by successful jobs, by what came after: why lines that are no evidence are, or are not, the cause."""
     parsed, table = subject.parsed, subject.parsed.table
     first = told.lines[0]
@@ -136,7 +136,7 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
     return against, near
 
 
-def _lines_meant(subject: Subject, question: Question) -> Found:
+def _lines_meant(subject: Subject, question: Question) -> LookResult:
     """The lines that the question speaks of: what it quotes, of a time of day, else by its rare words."""
     node = question.nodes[0] if question.nodes else None
     names = {name.casefold() for name in question.nodes}

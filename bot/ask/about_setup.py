@@ -8,7 +8,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
-from core.answer.look import Found
+from core.answer.look import LookResult
 
 MAX_FIELDS = 4
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")
@@ -32,7 +32,9 @@ def setup(subject: Subject, question: Question) -> Lines | None:
     if sentences and not question.says("ip", "address"):
         names = {part for name in question.nodes for part in name.casefold().split("-")} | set(question.nodes)
         wanted = [word for word in telling_words(question) if word not in names and not word.startswith(_OF_JOB)]
-        told = by_rarity(subject, wanted, node=question.nodes[0] if question.nodes else None) if wanted else Found("")
+        told = (
+            by_rarity(subject, wanted, node=question.nodes[0] if question.nodes else None) if wanted else LookResult("")
+        )
         return [*sentences, cited(told.says), *quoted(told, 3)] if told.lines else sentences
     fields = _fields(subject, question)
     if fields:

@@ -162,7 +162,7 @@ def _in_lines(subject: Subject, question: Question, topic: Topic) -> Lines:
     return [cited(f"Lines speak of it that are not among the evidence: {found.says}"), *quoted(found, 3)]
 
 
-def _sought(subject: Subject, question: Question, topic: Topic) -> look.Found:
+def _sought(subject: Subject, question: Question, topic: Topic) -> look.LookResult:
     node = question.nodes[0] if question.nodes else None
     rank = question.ranks[0] if question.ranks else None
     return seek(subject.parsed, [topic.said], topic.name, node=node, rank=rank)

@@ -13,7 +13,7 @@ from bot.ask.reply_lines import quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.text import wording
-from core.answer.look import Found, by_time, found_rows
+from core.answer.look import LookResult, by_time, found_rows
 from core.events.text import read_rows
 
 MAX_ROWS = 400  # of a kind of message that are read
@@ -44,7 +44,7 @@ def fact_of_event(subject: Subject, event: int, question: Question, words: froze
             continue
         at = max(range(len(found.lines)), key=lambda place: (len(words & terms_of(found.lines[place].text)), -place))
         who = _who(subject, mine) if len(mine) > 1 else found.who[at]
-        lines += quoted(Found("", (found.lines[at],), (who,), (found.clock[at],)), 1)
+        lines += quoted(LookResult("", (found.lines[at],), (who,), (found.clock[at],)), 1)
     return Fact("", lines=tuple(lines)) if lines else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from bot.outgoing.redact import redact
 from bot.text.harmless import harmless
 from bot.text.wording import without_clock
-from core.answer.look import Found
+from core.answer.look import LookResult
 from core.model import Line
 
 MAX_ANSWER_LINES = 5
@@ -23,7 +23,7 @@ def cited(text: str, *ids: str) -> str:
     return f"{told} [{', '.join(dict.fromkeys(ids))}]" if ids else told
 
 
-def quoted(found: Found, most: int = MAX_ANSWER_LINES - 1, value: re.Pattern[bytes] | None = None) -> list[str]:
+def quoted(found: LookResult, most: int = MAX_ANSWER_LINES - 1, value: re.Pattern[bytes] | None = None) -> list[str]:
     """Lines with their clock, who wrote them, and where they stand; of a line that is cut ``value`` is kept."""
     return [_quoted(*one, value) for one in zip(found.lines[:most], found.who, found.clock, strict=False)]
 

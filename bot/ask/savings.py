@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.ask.subject import Subject
-from core.answer.look import Found
+from core.answer.look import LookResult
 from core.answer.search import MAX_SEARCHED, matching, tell
 from core.events.text import read_rows
 
@@ -53,7 +53,7 @@ class Savings:
     empty where one rank alone saves. whole: the last step that all of them report, where some are missing.
     """
 
-    found: Found
+    found: LookResult
     step: int | None = None
     after: int | None = None
     ranks: tuple[int, ...] = ()
@@ -80,14 +80,14 @@ def savings(subject: Subject) -> Savings:
     return Savings(told, step, None, tuple(sorted(ranks)), missing, everywhere)
 
 
-def _reports(found: Found) -> Found:
+def _reports(found: LookResult) -> LookResult:
     """Those of some lines that report something."""
     kept = [at for at, line in enumerate(found.lines) if _is_said(line.text)]
     who, clocks = tuple(found.who[at] for at in kept), tuple(found.clock[at] for at in kept)
-    return Found("", tuple(found.lines[at] for at in kept), who, clocks)
+    return LookResult("", tuple(found.lines[at] for at in kept), who, clocks)
 
 
-def begun(subject: Subject) -> tuple[Found, tuple[int, ...]]:
+def begun(subject: Subject) -> tuple[LookResult, tuple[int, ...]]:
     """The lines that tell that a saving began, the last one first, and the steps that all of them name, in order."""
     rows, _ = matching(subject.parsed, [BEGUN])
     found = _reports(tell(subject.parsed, rows, "a saving that began", latest=True))

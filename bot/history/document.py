@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from bot.report.json_document import Document, Number
 from bot.text.harmless import storable
 from bot.text.wording import iso
-from core.history.accounting import Part
+from core.history.accounting import TimeUse
 from core.history.history import History
 
 SCHEMA: Final = "firstfault.history/1"
@@ -224,5 +224,5 @@ def _attempts(history: History) -> tuple[AttemptDocument, ...]:
     )
 
 
-def _parts(parts: dict[Part, int]) -> dict[str, float]:
+def _parts(parts: dict[TimeUse, int]) -> dict[str, float]:
     return {str(part): value / 1000 for part, value in parts.items()}

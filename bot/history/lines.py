@@ -8,7 +8,7 @@ import numpy as np
 
 from bot.text.harmless import harmless
 from bot.text.wording import minute
-from core.history.accounting import Part
+from core.history.accounting import TimeUse
 from core.history.history import History
 from core.history.rates import FEW, HOUR
 from core.next.price import seconds
@@ -50,7 +50,7 @@ def headline(history: History) -> str:
     return f"{ettr}, in {len(run.attempts):,} attempt{'s' * (len(run.attempts) != 1)}."
 
 
-def parts(history: History) -> list[tuple[Part, str, str]]:
+def parts(history: History) -> list[tuple[TimeUse, str, str]]:
     """What there is of the account, the largest first: part, time, share."""
     wall = history.account.wall
     ordered = sorted(history.account.parts.items(), key=lambda entry: -entry[1])
@@ -86,7 +86,7 @@ def _causes(history: History) -> Iterator[str]:
         yield f"{duration(cause.total):>10}  {len(cause.attempts):>3} x  {harmless(cause.name, _CAUSE)}{planned}"
     if len(history.causes) > MAX_CAUSES:
         yield f"and {len(history.causes) - MAX_CAUSES} more; --json has all"
-    if unexplained := history.account.parts[Part.UNEXPLAINED]:
+    if unexplained := history.account.parts[TimeUse.UNEXPLAINED]:
         yield f"{duration(unexplained):>10}         pauses that nothing in the logs explains"
 
 
@@ -180,9 +180,9 @@ def attempts(history: History) -> Iterator[str]:
         yield f"({len(run.attempts) - len(shown)} earlier ones; --json has all)"
     for one, spent in shown:
         span = f"{one.numbers[0]:,}-{one.numbers[-1]:,}" if len(one.numbers) else "none"
-        ran = sum(value for part, value in spent.items() if part is not Part.DOWN)
+        ran = sum(value for part, value in spent.items() if part is not TimeUse.DOWN)
         left = f"{harmless(one.name, _ATTEMPT - 1):<{_ATTEMPT}}{span:>16}{duration(ran):>9}"
-        left = f"{left}{_share(spent[Part.PRODUCTIVE], ran):>7}  "
+        left = f"{left}{_share(spent[TimeUse.PRODUCTIVE], ran):>7}  "
         why = harmless(f"{one.ended}: {one.cause}" if one.cause else one.ended, _CAUSE)
         yield left + textwrap.shorten(why, max(_LEAST, _WIDTH - len(left)), placeholder="…")
 

@@ -7,23 +7,23 @@ from matplotlib.figure import Figure
 from bot.history.lines import duration
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
 from bot.text.harmless import harmless
-from core.history.accounting import Part
+from core.history.accounting import TimeUse
 from core.history.history import History
 from core.history.rates import HOUR
 
 COLOUR = {
-    Part.PRODUCTIVE: "series",
-    Part.STARTUP: "propagated",
-    Part.RECOMPUTED: "root",
-    Part.STALLED: "teardown",
-    Part.DOWN: "other",
-    **dict.fromkeys((Part.SAVING, Part.EVALUATING, Part.AFTER), "benign"),
-    **dict.fromkeys((Part.UNEXPLAINED, Part.UNKNOWN), "muted"),
+    TimeUse.PRODUCTIVE: "series",
+    TimeUse.STARTUP: "propagated",
+    TimeUse.RECOMPUTED: "root",
+    TimeUse.STALLED: "teardown",
+    TimeUse.DOWN: "other",
+    **dict.fromkeys((TimeUse.SAVING, TimeUse.EVALUATING, TimeUse.AFTER), "benign"),
+    **dict.fromkeys((TimeUse.UNEXPLAINED, TimeUse.UNKNOWN), "muted"),
 }  # of the palette; what is alike shares one, and the table beside the band tells them apart
 # Within an attempt: what is computed again was computed last, and the time down comes after it.
 _ORDER = (
-    *(Part.STARTUP, Part.PRODUCTIVE, Part.SAVING, Part.EVALUATING, Part.UNEXPLAINED, Part.RECOMPUTED),
-    *(Part.STALLED, Part.AFTER, Part.UNKNOWN, Part.DOWN),
+    *(TimeUse.STARTUP, TimeUse.PRODUCTIVE, TimeUse.SAVING, TimeUse.EVALUATING, TimeUse.UNEXPLAINED, TimeUse.RECOMPUTED),
+    *(TimeUse.STALLED, TimeUse.AFTER, TimeUse.UNKNOWN, TimeUse.DOWN),
 )
 MAX_POINTS = 800
 MAX_BARS = 8
@@ -46,7 +46,7 @@ def band(history: History, width: float) -> Figure | None:
         first, last = axes.get_xticklabels()
         first.set_horizontalalignment("left")
         last.set_horizontalalignment("right")
-        spans: dict[Part, list[tuple[float, float]]] = {part: [] for part in Part}
+        spans: dict[TimeUse, list[tuple[float, float]]] = {part: [] for part in TimeUse}
         at = 0.0
         for spent in history.account.spent:
             for part in _ORDER:

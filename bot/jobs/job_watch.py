@@ -6,7 +6,7 @@ from collections.abc import Callable
 from bot.jobs.growing_files import GrowingFiles
 from core.errors import FirstfaultError, JobNotFound, NoLogs, SourceUnavailable
 from core.job import Job, Manifest
-from core.live.findings import Finding, Standing
+from core.live.findings import LiveFinding, Standing
 from core.live.job import LiveJob
 from core.parsing.parse import find_year
 
@@ -37,7 +37,7 @@ class JobWatch:
         self._failing: float | None = None
         self._took = 0.0
 
-    def look(self) -> tuple[Finding, ...]:
+    def look(self) -> tuple[LiveFinding, ...]:
         """Read what is new and say what there is to say.
 
         Raises:
@@ -58,7 +58,7 @@ class JobWatch:
         return self._live.standing(self._clock()) if self._live else Standing()
 
     @property
-    def over(self) -> Finding | None:
+    def over(self) -> LiveFinding | None:
         """How it ended, when it has."""
         return self._live.over if self._live else None
 
@@ -66,7 +66,7 @@ class JobWatch:
         """Whether a job that ended has said all that it had to say."""
         return self._live is not None and self._live.settled(self._clock())
 
-    def _look(self) -> tuple[Finding, ...]:
+    def _look(self) -> tuple[LiveFinding, ...]:
         job = self._job()
         if job is None:
             return ()

@@ -14,7 +14,7 @@ from bot.jobs.job_watch import EVERY, JobWatch
 from bot.jobs.watch_messages import LinesMessage, TroubleMessage, WatchMessage, WatchOrder, command_of, found, to_line
 from bot.settings import load_settings
 from core.errors import FirstfaultError
-from core.live.findings import Kind
+from core.live.findings import LiveKind
 from sources.jobs import JobSource, open_source
 
 HEARD_SECONDS = 10.0  # between two words about how much was heard
@@ -78,7 +78,7 @@ class JobFollowers:
                 self._output.tell(TroubleMessage(command.watch, trouble.message))
                 return
             over = job_watch.over
-            settled = over is not None and (over.kind is Kind.COMPLETED or job_watch.settled())
+            settled = over is not None and (over.kind is LiveKind.COMPLETED or job_watch.settled())
             since += job_watch.pause()
             if settled or since >= HEARD_SECONDS:
                 self._output.tell(LinesMessage(command.watch, job_watch.standing().lines, settled))

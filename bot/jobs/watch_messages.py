@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from bot.outgoing.redact import Redactor
 from bot.state.values import to_text
 from bot.text.harmless import storable
-from core.live.findings import Finding, Kind
+from core.live.findings import LiveFinding, LiveKind
 
 MAX_LINE = 1 << 20  # bytes
 MAX_SAYS, MAX_TEXT = 1_000, 1_000  # characters
@@ -32,7 +32,7 @@ class FindingMessage:
     """A finding about a watched job; ``line`` is the raw log line that says so."""
 
     watch: str
-    kind: Kind
+    kind: LiveKind
     subject: str
     says: str
     file: str = ""
@@ -62,7 +62,7 @@ _TOLD: TypeAdapter[WatchMessage] = TypeAdapter(WatchMessage)
 _COMMAND = TypeAdapter(WatchOrder)
 
 
-def found(watch: str, finding: Finding) -> FindingMessage:
+def found(watch: str, finding: LiveFinding) -> FindingMessage:
     """A finding as it is told and stored: cut to what is shown, without secrets."""
     place, clean = finding.line, Redactor().redact
     says = clean(storable(finding.says[:MAX_SAYS]))[:MAX_SAYS]

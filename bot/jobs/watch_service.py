@@ -22,7 +22,7 @@ from bot.state.runs import Run
 from bot.state.state import State
 from bot.state.values import Status, new_id
 from bot.state.watches import Watch, WatchFinding
-from core.live.findings import Kind
+from core.live.findings import LiveKind
 
 LOOK_SECONDS = 0.5
 AGAIN_SECONDS = 10.0  # before a process that died is started again, and after trouble with the state
@@ -194,9 +194,9 @@ class WatchService:
         for watch, finding in self._state.watches.untold():
             if self._stopping.is_set():
                 return
-            if finding.kind == Kind.STANDS and watch.id not in waiting:
+            if finding.kind == LiveKind.STANDS and watch.id not in waiting:
                 self._diagnose_so_far(watch, finding)
-            elif finding.kind != Kind.STANDS and self._announcer.announce(watch, finding):
+            elif finding.kind != LiveKind.STANDS and self._announcer.announce(watch, finding):
                 self._state.watches.told(finding)
             else:
                 waiting.add(watch.id)

@@ -21,7 +21,7 @@ from bot.state.watches import Watch, WatchFinding
 from bot.text.wording import counted
 from core.errors import FirstfaultError
 from core.job import Status
-from core.live.findings import Kind
+from core.live.findings import LiveKind
 from sources.job_ids import check_job_id
 from sources.jobs import JobSource
 
@@ -29,13 +29,13 @@ BEGUN = "begun"  # the post that says that a watch begins
 MAX_SAYS, MAX_LINE = 500, 300
 MAX_LISTED = 10
 _TITLES = {
-    Kind.SILENT: "has gone silent",
-    Kind.HUNG: "makes no progress",
-    Kind.RESUMED: "goes on",
-    Kind.NUMBERS: "has odd numbers",
-    Kind.FAILED: "has failed",
-    Kind.STOPPED: "was stopped",
-    Kind.COMPLETED: "has completed",
+    LiveKind.SILENT: "has gone silent",
+    LiveKind.HUNG: "makes no progress",
+    LiveKind.RESUMED: "goes on",
+    LiveKind.NUMBERS: "has odd numbers",
+    LiveKind.FAILED: "has failed",
+    LiveKind.STOPPED: "was stopped",
+    LiveKind.COMPLETED: "has completed",
 }
 _LOG = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class WatchRequests:
     def announce(self, watch: Watch, finding: WatchFinding) -> bool:
         """Tell a finding in the channel, once; what goes on again is told below the alarm that it takes back."""
         try:
-            thread = self.thread(watch, finding) if finding.kind == Kind.RESUMED else watch.thread_ts
+            thread = self.thread(watch, finding) if finding.kind == LiveKind.RESUMED else watch.thread_ts
             self._posting.once(watch.as_run(), _kind(finding), finding_message(watch, finding), thread=thread)
         except MayNotPost as trouble:
             _LOG.warning("%s: %s", watch.id, trouble.message)
@@ -168,7 +168,7 @@ def begun_message(watch: Watch) -> Message:
 def finding_message(watch: Watch, finding: WatchFinding) -> Message:
     """What a watched job does wrong, with its numbers and the line that says so; no secret of the log leaves."""
     redactor = Redactor()
-    title = _TITLES.get(Kind(finding.kind), "")
+    title = _TITLES.get(LiveKind(finding.kind), "")
     says, line = redactor.redact(finding.says), redactor.redact(finding.line.strip())
     quoted = preformatted([line[:MAX_LINE]]) if line else ()
     where = section(code(finding.place, MAX_LINE)) if line and finding.place else ()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.answer.confidence import SUPPORTED, Support
 from core.answer.evidence import slowdown
-from core.course.broken import Broken
+from core.course.broken import BrokenNumber
 from core.course.leak import Leak
 from core.job import Status
 from core.judge.candidates import Candidate
@@ -13,7 +13,7 @@ from core.judge.ending import Ending
 from core.judge.exits import Exits
 from core.kinds import Kind
 from core.live.findings import duration
-from core.metrics.found import Finding
+from core.metrics.found import MetricFinding
 from core.model import Confidence, Role, Scope, Stage
 from core.nodes.sign import Suspicion, short
 from core.parsed import Parsed
@@ -58,8 +58,8 @@ class Findings:
     outlier: Callable[[], str | None] = lambda: None
     dumped: int = 0
     crossed: bool = False
-    alarm: Finding | None = None
-    broken: Broken | None = None
+    alarm: MetricFinding | None = None
+    broken: BrokenNumber | None = None
     leak: Leak | None = None
 
     @property

@@ -26,7 +26,7 @@ MAX_LINES = 12  # of a look: more than anybody reads in a thread
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookResult:
     """What a look gives: a sentence, and lines with who wrote them when (same order and length).
 
     who: "node-01 rank 3", "node-01" or "". clock: time of day of the job's clock, or "". total: lines that there are.
@@ -39,30 +39,30 @@ class Found:
     total: int = 0
 
 
-def of_node(parsed: Parsed, node: str) -> Found:
+def of_node(parsed: Parsed, node: str) -> LookResult:
     """What a node wrote: how much, from when to when, how far its ranks came, its complaints and its last words."""
     table = parsed.table
     if node not in table.nodes:
-        return Found(f"No log names {node}.")
+        return LookResult(f"No log names {node}.")
     rows = rows_of_node(table, node)
     return _told(parsed, rows, node, _progress(parsed, rows))
 
 
-def of_rank(parsed: Parsed, rank: int) -> Found:
+def of_rank(parsed: Parsed, rank: int) -> LookResult:
     """What a rank wrote, as ``of_node``."""
     rows = rows_of_rank(parsed.table, rank)
     if not len(rows):
-        return Found(f"No log names rank {rank}.")
+        return LookResult(f"No log names rank {rank}.")
     return _told(parsed, rows, f"Rank {rank}", _progress(parsed, rows))
 
 
-def of_iteration(parsed: Parsed, iteration: int) -> Found:
+def of_iteration(parsed: Parsed, iteration: int) -> LookResult:
     """Who completed an iteration and when, and what complained between it and the next one."""
     table, iterations = parsed.table, parsed.iterations
     marks = iterations.marks[iterations.numbers == iteration]
     if not len(marks):
         known = f" The logs count iterations up to {iterations.last}." if iterations.last is not None else ""
-        return Found(f"No line says that iteration {iteration} was completed.{known}")
+        return LookResult(f"No line says that iteration {iteration} was completed.{known}")
     reached = [first + np.flatnonzero(numbers == iteration) for first, numbers in iterations.of_row.parts()]
     after = np.concatenate([np.zeros(0, np.intp), *reached])
     after = after[table.head[after]]
@@ -73,13 +73,13 @@ def of_iteration(parsed: Parsed, iteration: int) -> Found:
     return found_rows(parsed, says, [*marks[:3].tolist(), *bad.tolist()])
 
 
-def of_event(parsed: Parsed, event: str) -> Found:
+def of_event(parsed: Parsed, event: str) -> LookResult:
     """Where and when an event (template id) was said."""
     table = parsed.table
     events = [at for at, template in enumerate(table.templates) if template.id == event]
     rows = next(iter(table.rows_of(events).values()), None)
     if rows is None:
-        return Found("The job has no such event.")
+        return LookResult("The job has no such event.")
     counts = Counter(_node(table, row) for row in rows.tolist())
     by_node = ", ".join(f"{node or 'no node'} {count}" for node, count in sorted(counts.items())[:MAX_LINES])
     return found_rows(
@@ -87,12 +87,12 @@ def of_event(parsed: Parsed, event: str) -> Found:
     )
 
 
-def compare(parsed: Parsed, one: str, other: str) -> Found:
+def compare(parsed: Parsed, one: str, other: str) -> LookResult:
     """Two nodes beside each other: how much, until when, how far, and what only one of them says."""
     table = parsed.table
     missing = [node for node in (one, other) if node not in table.nodes]
     if missing:
-        return Found(f"No log names {' or '.join(missing)}.")
+        return LookResult(f"No log names {' or '.join(missing)}.")
     spoke = [rows_of_node(table, node) for node in (one, other)]
     rows = [of[table.head[of]] for of in spoke]
     said = [set(table.event[of].tolist()) for of in rows]
@@ -112,11 +112,11 @@ def compare(parsed: Parsed, one: str, other: str) -> Found:
     return found_rows(parsed, " ".join(sentences), chosen)
 
 
-def last_words(parsed: Parsed, rows: NDArray[np.intp], name: str) -> Found:
+def last_words(parsed: Parsed, rows: NDArray[np.intp], name: str) -> LookResult:
     """The last messages among some rows, the last one first."""
     rows = rows[parsed.table.head[rows]]
     if not len(rows):
-        return Found(f"No log names {name}.")
+        return LookResult(f"No log names {name}.")
     found = found_rows(parsed, "", by_time(parsed.table, rows)[::-1][:MAX_LINES].tolist())
     said = [at for at, line in enumerate(found.lines) if line.text.strip()]
     columns = (
@@ -124,7 +124,7 @@ def last_words(parsed: Parsed, rows: NDArray[np.intp], name: str) -> Found:
         tuple(found.who[at] for at in said),
         tuple(found.clock[at] for at in said),
     )
-    return Found("", *columns, total=len(rows))
+    return LookResult("", *columns, total=len(rows))
 
 
 def rows_of_rank(table: EventTable, rank: int) -> NDArray[np.intp]:
@@ -137,7 +137,7 @@ def rows_of_program(table: EventTable, programs: Collection[Program]) -> NDArray
     return table.rows_of_voices([at for at, origin in enumerate(table.origins) if origin.program in programs])
 
 
-def ends(parsed: Parsed) -> Found:
+def ends(parsed: Parsed) -> LookResult:
     """The last line of every rank, where logs name ranks, else of every node; the earliest end first."""
     table = parsed.table
     speaker = np.where(table.is_rank, table.rank_of_voice, -1) if table.ranks else table.node_of_voice
@@ -145,7 +145,7 @@ def ends(parsed: Parsed) -> Found:
     rows = [heads for of in spoke if len(heads := of[table.head[of]])]
     ordered = sorted((int(by_time(table, of)[-1]) for of in rows), key=lambda row: (int(table.time[row]), row))
     if not ordered:
-        return Found("The logs name no rank and no node.")
+        return LookResult("The logs name no rank and no node.")
     first, last = ordered[0], ordered[-1]
     says = f"{_who(table, first)} wrote its last line first{_at(int(table.time[first]), ', at ')}"
     if len(ordered) > 1:
@@ -153,23 +153,23 @@ def ends(parsed: Parsed) -> Found:
     return found_rows(parsed, f"{says}.", ordered)
 
 
-def numbers(parsed: Parsed, name: str) -> Found:
+def numbers(parsed: Parsed, name: str) -> LookResult:
     """The last values of a number that the logs carry (loss, grad norm, iteration time), oldest first."""
     named = [series for series in parsed.iterations.series if name.casefold() in series.name.casefold()]
     if not named:
         known = ", ".join(series.name for series in parsed.iterations.series) or "none"
-        return Found(f"The logs carry no number called {name}; they carry: {known}.")
+        return LookResult(f"The logs carry no number called {name}; they carry: {known}.")
     told = []
     for series in named:
         pairs = list(zip(series.iterations, series.values, strict=True))[-MAX_LINES:]
         told.append(f"{series.name}: " + ", ".join(f"{at}: {value:g}" for at, value in pairs))
-    return Found("; ".join(told) + ".")
+    return LookResult("; ".join(told) + ".")
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _told(parsed: Parsed, rows: NDArray[np.intp], name: str, progress: str) -> Found:
+def _told(parsed: Parsed, rows: NDArray[np.intp], name: str, progress: str) -> LookResult:
     table = parsed.table
     bad = complaints(table, rows[table.head[rows]])
     says = f"{name} wrote {_times(len(rows), 'line')}, {span(table, rows)}{progress}; {_times(len(bad), 'complaint')}."
@@ -211,13 +211,13 @@ def spread(table: EventTable, rows: NDArray[np.intp]) -> list[int]:
     return [*timed[np.sort(first)].tolist(), *np.delete(timed, first).tolist()]
 
 
-def found_rows(parsed: Parsed, says: str, rows: Iterable[int]) -> Found:
+def found_rows(parsed: Parsed, says: str, rows: Iterable[int]) -> LookResult:
     """The sentence with the lines of some rows; of a block the lines that say what happened."""
     table = parsed.table
     keys = list(dict.fromkeys(key for row in rows for key in (key_rows(table, row) if table.head[row] else [row])))
     texts = cite_rows(parsed.files, table, keys[:MAX_LINES])
     shown = [row for row in keys[:MAX_LINES] if row in texts]
-    return Found(
+    return LookResult(
         says,
         tuple(Line(table.files[table.file[row]], int(table.line[row]), texts[row]) for row in shown),
         tuple(_who(table, row) for row in shown),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.answer.look import Found, found_rows, span
+from core.answer.look import LookResult, found_rows, span
 from core.errors import UnreadableLog
 from core.events.table import EventTable
 from core.job import LogFile
@@ -20,7 +20,7 @@ _WINDOW = 400_000  # matching lines that are counted
 
 def search(
     parsed: Parsed, words: Sequence[str], *, node: str | None = None, rank: int | None = None, most: int = MAX_SEARCHED
-) -> Found:
+) -> LookResult:
     """Lines that hold all of the words, of a node or a rank if one is named; the rarest events first.
 
     Case, the number of spaces and quotation marks are ignored, and "..." stands for anything: people quote by hand.
@@ -30,7 +30,7 @@ def search(
     """
     typed = [parts for word in words if (parts := _parts(word))]
     if not typed:
-        return Found("There is nothing to search for.")
+        return LookResult("There is nothing to search for.")
     what = " and ".join(f"“{word}”" for word in words)
     longest = max((piece for parts in typed for part in parts for piece in part), key=len).encode().lower()
     return seek(parsed, [_as_typed(parts) for parts in typed], what, node=node, rank=rank, most=most, words=(longest,))
@@ -63,7 +63,7 @@ def seek(
     most: int = MAX_SEARCHED,
     latest: bool = False,
     words: Sequence[bytes] = (),
-) -> Found:
+) -> LookResult:
     """Lines that hold all patterns, the rarest events first, or the latest.
 
     Args:
@@ -83,13 +83,13 @@ def tell(
     rank: int | None = None,
     latest: bool = False,
     searched: int | None = None,
-) -> Found:
+) -> LookResult:
     """The lines of rows that were searched for, as ``seek`` does; ``searched``: bytes, where that was not all."""
     table, kept = parsed.table, list(rows)
     where = f" of {node}" if node else f" of rank {rank}" if rank is not None else ""
     more = "" if searched is None else f" Only the first {searched >> 20:,} MiB were searched."
     if not kept:
-        return Found(f"No line{where} holds {what}.{more}")
+        return LookResult(f"No line{where} holds {what}.{more}")
     often = Counter(table.event[kept].tolist())
     if latest:
         kept.sort(key=lambda row: (-int(table.time[row]), -row))

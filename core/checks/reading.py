@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from statistics import median
 
 from core.checks.catalogue import Check
-from core.checks.verdict import MAJORITY_OF, Outcome, Ran, read_ran
+from core.checks.verdict import MAJORITY_OF, CheckOutcome, Ran, read_ran
 
-Reading = tuple[Outcome, str, float | None]  # the number, where one was read
+Reading = tuple[CheckOutcome, str, float | None]  # the number, where one was read
 _TOLD = 80  # characters of a value that are shown
 _NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 
@@ -19,42 +19,42 @@ def read_check(ran: Ran, check: Check) -> Reading:
     if check.read not in ("number", "json"):
         return *read_ran(ran, check.read, check.fail), None
     if ran.code is None or ran.code in (126, 127):
-        return Outcome.UNKNOWN, ran.trouble or "could not be started", None
+        return CheckOutcome.UNKNOWN, ran.trouble or "could not be started", None
     value = _found(ran.output, check)
     if value is None:
-        return Outcome.UNKNOWN, f"its output has no {check.find[:_TOLD]}", None
+        return CheckOutcome.UNKNOWN, f"its output has no {check.find[:_TOLD]}", None
     if check.equals:
-        outcome = Outcome.PASSED if value == check.equals else Outcome.FAILED
-        return outcome, "" if outcome is Outcome.PASSED else f"{check.find} is {value[:_TOLD]}", None
+        outcome = CheckOutcome.PASSED if value == check.equals else CheckOutcome.FAILED
+        return outcome, "" if outcome is CheckOutcome.PASSED else f"{check.find} is {value[:_TOLD]}", None
     return _limited(value, check)
 
 
 def _limited(value: str, check: Check) -> Reading:
     number = float(value) if _NUMBER.fullmatch(value.strip()) else math.nan
     if not math.isfinite(number):
-        return Outcome.UNKNOWN, f"{value[:_TOLD]} is no number", None
+        return CheckOutcome.UNKNOWN, f"{value[:_TOLD]} is no number", None
     if check.least is not None and number < check.least:
-        return Outcome.FAILED, f"{number:g} is below {check.least:g}", number
+        return CheckOutcome.FAILED, f"{number:g} is below {check.least:g}", number
     if check.most is not None and number > check.most:
-        return Outcome.FAILED, f"{number:g} is above {check.most:g}", number
-    return Outcome.PASSED, "", number
+        return CheckOutcome.FAILED, f"{number:g} is above {check.most:g}", number
+    return CheckOutcome.PASSED, "", number
 
 
-def among(read: Mapping[str, Reading], check: Check) -> dict[str, tuple[Outcome, str]]:
+def among(read: Mapping[str, Reading], check: Check) -> dict[str, tuple[CheckOutcome, str]]:
     """Outcomes of all nodes: numbers that passed alone are set against the middle of all; of two nobody knows."""
     numbers = [number for _, _, number in read.values() if number is not None]
     middle = median(numbers) if numbers else 0.0
     told = {}
     for node, (outcome, says, number) in read.items():
         told[node] = outcome, says
-        if outcome is not Outcome.PASSED or number is None or not check.among_peers:
+        if outcome is not CheckOutcome.PASSED or number is None or not check.among_peers:
             continue
         if len(numbers) < MAJORITY_OF:
-            told[node] = Outcome.UNKNOWN, f"{number:g}, and fewer than {MAJORITY_OF} nodes to set it against"
+            told[node] = CheckOutcome.UNKNOWN, f"{number:g}, and fewer than {MAJORITY_OF} nodes to set it against"
         elif check.least_of_peers is not None and number < check.least_of_peers * middle:
-            told[node] = Outcome.FAILED, f"{number:g}, below {check.least_of_peers:g} times the middle, {middle:g}"
+            told[node] = CheckOutcome.FAILED, f"{number:g}, below {check.least_of_peers:g} times the middle, {middle:g}"
         elif check.most_of_peers is not None and number > check.most_of_peers * middle:
-            told[node] = Outcome.FAILED, f"{number:g}, above {check.most_of_peers:g} times the middle, {middle:g}"
+            told[node] = CheckOutcome.FAILED, f"{number:g}, above {check.most_of_peers:g} times the middle, {middle:g}"
     return told
 
 

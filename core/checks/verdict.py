@@ -16,7 +16,7 @@ MAX_DEPTH = 12  # of a report in JSON
 _TOLD = 160  # characters of an output that are shown
 
 
-class Outcome(StrEnum):
+class CheckOutcome(StrEnum):
     """What a check came to."""
 
     PASSED = "passed"
@@ -43,7 +43,7 @@ class Pair:
     unknown: bool = False
 
 
-def read_ran(ran: Ran, how: str, fail: str = "") -> tuple[Outcome, str]:
+def read_ran(ran: Ran, how: str, fail: str = "") -> tuple[CheckOutcome, str]:
     """What a command says: outcome, and the words for it.
 
     Args:
@@ -52,29 +52,29 @@ def read_ran(ran: Ran, how: str, fail: str = "") -> tuple[Outcome, str]:
         fail: of ``text``, what must not stand in the output.
     """
     if ran.code is None or ran.code in (126, 127):
-        return Outcome.UNKNOWN, ran.trouble or "could not be started"
+        return CheckOutcome.UNKNOWN, ran.trouble or "could not be started"
     if how == "dcgm":
         return _dcgm(ran)
     if how == "text":
         found = re.search(fail, ran.output)
         if found:
-            return Outcome.FAILED, found[0][:_TOLD]
-        return (Outcome.PASSED, "") if ran.code == 0 else (Outcome.UNKNOWN, f"exit code {ran.code}")
-    return (Outcome.PASSED, "") if ran.code == 0 else (Outcome.FAILED, f"exit code {ran.code}")
+            return CheckOutcome.FAILED, found[0][:_TOLD]
+        return (CheckOutcome.PASSED, "") if ran.code == 0 else (CheckOutcome.UNKNOWN, f"exit code {ran.code}")
+    return (CheckOutcome.PASSED, "") if ran.code == 0 else (CheckOutcome.FAILED, f"exit code {ran.code}")
 
 
-def _dcgm(ran: Ran) -> tuple[Outcome, str]:
+def _dcgm(ran: Ran) -> tuple[CheckOutcome, str]:
     """Every test of the report counts, not the exit code or the last word."""
     try:
         report = json.loads(ran.output[ran.output.index("{") :])
     except (ValueError, RecursionError):
-        return Outcome.UNKNOWN, "its output is no JSON"
+        return CheckOutcome.UNKNOWN, "its output is no JSON"
     results = list(_results(report, "", 0))
     failed = [name for name, word in results if word in ("fail", "failed", "failure")]
     if failed:
-        return Outcome.FAILED, ", ".join(dict.fromkeys(failed))[:_TOLD]
+        return CheckOutcome.FAILED, ", ".join(dict.fromkeys(failed))[:_TOLD]
     passed = any(word in ("pass", "passed", "healthy") for _, word in results)
-    return (Outcome.PASSED, "") if passed else (Outcome.UNKNOWN, "no test of it passed")
+    return (CheckOutcome.PASSED, "") if passed else (CheckOutcome.UNKNOWN, "no test of it passed")
 
 
 def _results(value: Any, name: str, depth: int) -> list[tuple[str, str]]:
@@ -122,20 +122,20 @@ def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, 
     One bad link, or one bad partner, decides about nobody.
     """
     verdicts = judge_pairs(nodes, pairs)
-    good = [node for node in nodes if verdicts[node][0] is Outcome.PASSED]
+    good = [node for node in nodes if verdicts[node][0] is CheckOutcome.PASSED]
     met: dict[str, set[str]] = defaultdict(set)
     for one in pairs:
         for node in one.nodes if not one.unknown else ():
             met[node] |= {*one.nodes} - {node}
     found: list[tuple[str, str]] = []
     for node in nodes:
-        if verdicts[node][0] is Outcome.FAILED and len(met[node].intersection(good)) < SURE:
+        if verdicts[node][0] is CheckOutcome.FAILED and len(met[node].intersection(good)) < SURE:
             partner = next((one for one in good if one not in met[node] and one not in dict(found)), None)
             found += [(partner, node)] if partner is not None else []
     return found
 
 
-def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tuple[Outcome, str]]:
+def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tuple[CheckOutcome, str]]:
     """Who failed or was slow in every round. A node that no round tells of is unknown."""
     ran: dict[str, list[Pair]] = defaultdict(list)
     for one in pairs:
@@ -149,15 +149,17 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
         rounds = {one.round for one in ran[node]}
         if len(rounds) < 2:
             told = "it ran in fewer than two rounds"
-            verdicts[node] = (Outcome.PASSED, "") if best.get(node, 2e9) <= SLOW * usual else (Outcome.UNKNOWN, told)
+            verdicts[node] = (
+                (CheckOutcome.PASSED, "") if best.get(node, 2e9) <= SLOW * usual else (CheckOutcome.UNKNOWN, told)
+            )
         elif node not in best:
             met = sorted({other for one in ran[node] for other in one.nodes if other != node})
             told = f"no all-gather ended, with {', '.join(met)}"
-            verdicts[node] = (Outcome.FAILED, told) if len(met) > 1 else (Outcome.UNKNOWN, f"{told} alone")
+            verdicts[node] = (CheckOutcome.FAILED, told) if len(met) > 1 else (CheckOutcome.UNKNOWN, f"{told} alone")
         elif best[node] > SLOW * usual:
-            verdicts[node] = (Outcome.FAILED, f"best {best[node]:.3g} s, the middle of all is {usual:.3g} s")
+            verdicts[node] = (CheckOutcome.FAILED, f"best {best[node]:.3g} s, the middle of all is {usual:.3g} s")
         else:
-            verdicts[node] = (Outcome.PASSED, "")
+            verdicts[node] = (CheckOutcome.PASSED, "")
     return verdicts
 
 
@@ -170,14 +172,14 @@ def best_times(pairs: Sequence[Pair]) -> dict[str, float]:
     return best
 
 
-def judge_bits(digests: Mapping[str, tuple[str, str] | None]) -> Mapping[str, tuple[Outcome, str]]:
+def judge_bits(digests: Mapping[str, tuple[str, str] | None]) -> Mapping[str, tuple[CheckOutcome, str]]:
     """Whose gradients differ from those of most equal nodes.
 
     Args:
         digests: by node what it computes on (device, library, threads), and the hash of its gradients; None unknown.
     """
-    verdicts: dict[str, tuple[Outcome, str]] = {
-        node: (Outcome.UNKNOWN, "no result") for node, told in digests.items() if told is None
+    verdicts: dict[str, tuple[CheckOutcome, str]] = {
+        node: (CheckOutcome.UNKNOWN, "no result") for node, told in digests.items() if told is None
     }
     cohorts: dict[str, dict[str, str]] = defaultdict(dict)
     for node, told in digests.items():
@@ -191,12 +193,12 @@ def judge_bits(digests: Mapping[str, tuple[str, str] | None]) -> Mapping[str, tu
         alone = len(members) < MAJORITY_OF or counts[most] * 2 <= len(members)
         for node, digest in members.items():
             if alone and len(counts) == 1:
-                verdicts[node] = (Outcome.UNKNOWN, f"fewer than {MAJORITY_OF} equal nodes ({kind})")
+                verdicts[node] = (CheckOutcome.UNKNOWN, f"fewer than {MAJORITY_OF} equal nodes ({kind})")
             elif alone:
-                verdicts[node] = (Outcome.UNKNOWN, f"no majority among equal nodes ({kind})")
+                verdicts[node] = (CheckOutcome.UNKNOWN, f"no majority among equal nodes ({kind})")
             else:
                 told_of = f"its gradients differ from those of {counts[most]} equal nodes"
-                verdicts[node] = (Outcome.PASSED, "") if digest == most else (Outcome.FAILED, told_of)
+                verdicts[node] = (CheckOutcome.PASSED, "") if digest == most else (CheckOutcome.FAILED, told_of)
     return verdicts
 
 

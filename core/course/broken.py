@@ -29,7 +29,7 @@ _BROKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenNumber:
     """A number by its name, the first iteration from which on it is nan (-1: untold), and the row that says so.
 
     first: the ranks that printed it as nan in an iteration in which all others still printed a number; of all ranks
@@ -42,7 +42,7 @@ class Broken:
     first: tuple[int, ...] = ()
 
 
-def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> Broken | None:
+def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> BrokenNumber | None:
     """The number that broke first and stayed so until the last line that tells it; None while all are numbers."""
     voices, times = np.unique(iterations.voices, return_counts=True)
     found = []
@@ -56,14 +56,14 @@ def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Ite
         for name in sorted(set.intersection(*named[-MIN_TIMES:]) if len(named) >= MIN_TIMES else ()):
             last_well = max((place for place, names in enumerate(named) if name not in names), default=-1)
             if last_well >= 0:
-                found.append(Broken(name, numbers[last_well + 1], rows[last_well + 1]))
+                found.append(BrokenNumber(name, numbers[last_well + 1], rows[last_well + 1]))
     broken = min(found, key=lambda one: (one.iteration, one.name), default=None)
     if broken is not None:
         return _with_the_first(broken, table, files, iterations)
     return _in_other_lines(table, iterations)
 
 
-def _in_other_lines(table: EventTable, iterations: Iterations) -> Broken | None:
+def _in_other_lines(table: EventTable, iterations: Iterations) -> BrokenNumber | None:
     """The same of lines that count no iterations, as ``{'loss': 'nan'}`` beside a bar: nan makes a message of them.
 
     Of a speaker who told a number there before, or whose peers do so while it tells none.
@@ -92,7 +92,7 @@ def _in_other_lines(table: EventTable, iterations: Iterations) -> Broken | None:
         row = int(own[0])
         iteration = _iteration_of(row, iterations)
         if len(well) or (alone and iteration >= 0):
-            found.append(Broken(min(names), iteration, row, tuple(sorted(odd)) if alone else ()))
+            found.append(BrokenNumber(min(names), iteration, row, tuple(sorted(odd)) if alone else ()))
     return min(found, key=lambda broken: (broken.iteration, broken.name), default=None)
 
 
@@ -103,7 +103,9 @@ def _iteration_of(row: int, iterations: Iterations) -> int:
     return int(iterations.numbers[at[0]]) if len(at) else before + 1 if before >= 0 else -1
 
 
-def _with_the_first(broken: Broken, table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> Broken:
+def _with_the_first(
+    broken: BrokenNumber, table: EventTable, files: Mapping[str, LogFile], iterations: Iterations
+) -> BrokenNumber:
     """The same with the ranks in which it broke first: a gradient carries it to all others one iteration later."""
     ranks = table.rank_of_voice[iterations.voices]
     told = np.unique(iterations.numbers[ranks >= 0])
@@ -120,4 +122,4 @@ def _with_the_first(broken: Broken, table: EventTable, files: Mapping[str, LogFi
     if len(well) < MIN_WELL or len(odd) > few_of(len(odd) + len(well)) or odd & well:
         return broken
     row = int(iterations.marks[at][then & nan][0])
-    return Broken(broken.name, first, row, tuple(sorted(int(rank) for rank in odd)))
+    return BrokenNumber(broken.name, first, row, tuple(sorted(int(rank) for rank in odd)))

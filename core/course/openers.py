@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.held import Part
+from core.events.held import TablePart
 from core.events.table import EventTable
 from core.logs.lines import NO_TIME
 from core.model import Stage
@@ -63,7 +63,7 @@ def turns(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _in_part(
-    table: EventTable, part: Part, marks: NDArray[np.intp], of_event: NDArray[np.int8]
+    table: EventTable, part: TablePart, marks: NDArray[np.intp], of_event: NDArray[np.int8]
 ) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
     """Rows of a part that open a stage, and which one."""
     mine = marks[slice(*np.searchsorted(marks, [part.start, part.start + len(part.rows)]))]
@@ -85,7 +85,7 @@ class _Again:
         self._table, self._first = table, int(marks[np.argmin(table.time[marks])]) if len(marks) else None
         self._time = NO_TIME if self._first is None else int(table.time[self._first])
 
-    def of(self, part: Part, rows: NDArray[np.intp], opened: NDArray[np.int8]) -> NDArray[np.bool_]:
+    def of(self, part: TablePart, rows: NDArray[np.intp], opened: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Which of these rows do."""
         if self._first is None:
             return np.zeros(len(rows), np.bool_)

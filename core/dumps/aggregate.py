@@ -7,8 +7,8 @@ that the stages of a pipeline are not all the difference; ties decide nothing.
 
 from collections.abc import Callable, Sequence
 
-from core.dumps.outliers import Place, places, telling_frame, who
-from core.dumps.ranges import Group
+from core.dumps.outliers import StackPlace, places, telling_frame, who
+from core.dumps.ranges import RankGroup
 from core.dumps.stacks import Process
 from core.naming import called, together
 from core.nodes.sign import Sign
@@ -18,7 +18,7 @@ LEAST_RANKS = 16  # three real hangs of eight ranks had four outliers each, whic
 WEIGHT = 0.5  # below a group that several rounds flag (core/dumps/rounds.py), above one that waits alone
 
 
-def group_signs(processes: Sequence[Process], groups: Sequence[Group], home: Callable[[int], str]) -> list[Sign]:
+def group_signs(processes: Sequence[Process], groups: Sequence[RankGroup], home: Callable[[int], str]) -> list[Sign]:
     """A sign for each machine of the smallest group around all that stand apart; none where no group holds them.
 
     Where none holds all, the one around the fewest that stand in one place is taken.
@@ -45,7 +45,7 @@ def group_signs(processes: Sequence[Process], groups: Sequence[Group], home: Cal
 
 
 def _around(
-    apart: Sequence[Place], groups: Sequence[Group], home: Callable[[int], str]
+    apart: Sequence[StackPlace], groups: Sequence[RankGroup], home: Callable[[int], str]
 ) -> tuple[str, tuple[str, ...]] | None:
     """The name and the machines of the smallest group, by its machines, that holds all these processes."""
     ranks = [one.rank for place in apart for one in place.processes]
@@ -61,8 +61,8 @@ def _sign(
     node: str,
     name: str,
     nodes: Sequence[str],
-    apart: Sequence[Place],
-    most: Place,
+    apart: Sequence[StackPlace],
+    most: StackPlace,
     total: int,
     home: Callable[[int], str],
 ) -> Sign:

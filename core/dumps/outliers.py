@@ -38,7 +38,7 @@ _PLUMBING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StackPlace:
     """Processes that stand in one place; stack: innermost first."""
 
     stack: tuple[Frame, ...]
@@ -73,7 +73,7 @@ class Outlier:
         return (Line(self.process.file, self.at, self.text),) if self.at else ()
 
 
-def places(processes: Sequence[Process]) -> tuple[Place, ...]:
+def places(processes: Sequence[Process]) -> tuple[StackPlace, ...]:
     """Where the training processes stand, the place of most first; launchers and workers are left out."""
     found: dict[tuple[bool, tuple[tuple[str, str], ...]], list[tuple[Process, Thread]]] = defaultdict(list)
     for process in training(processes):
@@ -81,7 +81,9 @@ def places(processes: Sequence[Process]) -> tuple[Place, ...]:
         key = tuple((frame.function, _short(frame.file)) for frame in thread.frames)
         found[waits, key].append((process, thread))
     return tuple(
-        Place(members[0][1].frames, tuple(one for one, _ in members), waits, tuple(thread for _, thread in members))
+        StackPlace(
+            members[0][1].frames, tuple(one for one, _ in members), waits, tuple(thread for _, thread in members)
+        )
         for (waits, key), members in sorted(found.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     )
 
@@ -176,7 +178,7 @@ def telling_frame(frames: Sequence[Frame]) -> Frame:
     return next((one for one in frames if not _PLUMBING.search(one.file) and one.file != "?"), frames[0])
 
 
-def _as_outliers(standing: Sequence[Place], usual: str) -> tuple[Outlier, ...]:
+def _as_outliers(standing: Sequence[StackPlace], usual: str) -> tuple[Outlier, ...]:
     found = []
     for place in standing:
         frame = telling_frame(place.stack)
@@ -194,7 +196,7 @@ def _name(process: Process) -> str:
     return (f"process {process.pid}" if process.pid is not None else "a process") + home
 
 
-def _waits(waiting: Sequence[Place]) -> str:
+def _waits(waiting: Sequence[StackPlace]) -> str:
     names = dict.fromkeys(_wait_frame(place.stack).function for place in waiting)
     return ", ".join(list(names)[:3]) + (", \u2026" if len(names) > 3 else "")
 

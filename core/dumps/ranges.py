@@ -11,14 +11,14 @@ from core.job import Manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RankGroup:
     """Ranks that work together: a node, or a parallel group."""
 
     name: str
     ranks: tuple[int, ...]
 
 
-def parallel_groups(manifest: Manifest) -> tuple[Group, ...]:
+def parallel_groups(manifest: Manifest) -> tuple[RankGroup, ...]:
     """Tensor, context, data and pipeline groups by rank arithmetic, fastest first, as Megatron lays them out.
 
     ``parallel`` in job.json may name another ``order``; experts share the ranks of the data groups. Only when the sizes
@@ -38,12 +38,12 @@ def parallel_groups(manifest: Manifest) -> tuple[Group, ...]:
         if 1 < size < world:
             firsts = [first for first in range(world) if first // stride % size == 0]
             name = f"{kind} parallel group"
-            groups += [Group(name, tuple(range(first, first + size * stride, stride))) for first in firsts]
+            groups += [RankGroup(name, tuple(range(first, first + size * stride, stride))) for first in firsts]
         stride *= size
     return tuple(groups)
 
 
-def smallest_around(ranks: Collection[int], groups: Iterable[Group]) -> Group | None:
+def smallest_around(ranks: Collection[int], groups: Iterable[RankGroup]) -> RankGroup | None:
     """The smallest group that holds all of these ranks."""
     holding = [group for group in groups if set(ranks) <= set(group.ranks)]
     return min(holding, key=lambda group: (len(group.ranks), group.name, group.ranks), default=None)

@@ -27,7 +27,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class GroupProgress:
     """One rank in one process group: its numbers, and the collectives that it still remembers.
 
     kind: what the program calls the group (TENSOR_MODEL_PARALLEL_GROUP). ranks: empty when the dump does not say.
@@ -54,7 +54,7 @@ class Recording:
 
     file: str
     rank: int | None
-    groups: tuple[Progress, ...] = ()
+    groups: tuple[GroupProgress, ...] = ()
     waits_for: tuple[int, ...] = ()
 
     @property
@@ -143,7 +143,7 @@ _SHAPE = ("input_sizes", "input_dtypes", "output_sizes", "output_dtypes")
 
 def _progress(
     name: str, kind: str, ranks: tuple[int, ...], entries: Sequence[_Entry], status: Mapping[str, Mapping[str, Any]]
-) -> Progress:
+) -> GroupProgress:
     own = [one for one in entries if not one.point_to_point]
     numbers = status.get(name, {})
     done = _number(numbers.get("last_completed_collective"))
@@ -151,7 +151,7 @@ def _progress(
         one.number: Operation(one.number, one.name, one.shape, one.pending and one.number > done) for one in own
     }
     ended = [number for number, one in operations.items() if not one.pending]
-    return Progress(
+    return GroupProgress(
         group=name,
         kind=kind or next((one.kind for one in entries if one.kind), ""),
         ranks=ranks,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.dumps.outliers import Outlier
-from core.dumps.ranges import Group, smallest_around
+from core.dumps.ranges import RankGroup, smallest_around
 from core.job import LogFile
 from core.naming import together
 from core.nodes.sign import Sign
@@ -42,7 +42,7 @@ def rounds_of(files: Sequence[LogFile]) -> tuple[Round, ...]:
 
 
 def flagged_signs(
-    rounds: Sequence[Sequence[Outlier]], groups: Sequence[Group], home: Callable[[int], str]
+    rounds: Sequence[Sequence[Outlier]], groups: Sequence[RankGroup], home: Callable[[int], str]
 ) -> list[Sign]:
     """Signs of the nodes that most rounds flag; none where no group is flagged three times and in most rounds.
 
@@ -63,7 +63,7 @@ def flagged_signs(
     return [_sign(node, most[0], votes[most[0]], len(rounds), home) for node in most[0]]
 
 
-def _around(found: Sequence[Outlier], groups: Sequence[Group], home: Callable[[int], str]) -> tuple[str, ...]:
+def _around(found: Sequence[Outlier], groups: Sequence[RankGroup], home: Callable[[int], str]) -> tuple[str, ...]:
     """The nodes of the smallest group around who is flagged: one where all are on it; empty where there is none."""
     nodes = {_node(one, home) for one in found}
     if len(nodes) <= 1:

@@ -9,12 +9,12 @@ from core.course.stages import stage_of_frames
 from core.dumps.aggregate import group_signs
 from core.dumps.outliers import Outlier, bars, drawn, outliers, training, tree, wait_for_each_other
 from core.dumps.printed import find_printed, traces
-from core.dumps.ranges import Group, parallel_groups, smallest_around
+from core.dumps.ranges import RankGroup, parallel_groups, smallest_around
 from core.dumps.read import FOLDER, Dumps, read_dumps
 from core.dumps.recorder import Recording
 from core.dumps.rounds import Round, flagged_signs, rounds_of
 from core.dumps.stacks import Process
-from core.dumps.stalls import Kind, Stall, find_stalls, groups_of
+from core.dumps.stalls import Stall, StallKind, find_stalls, groups_of
 from core.job import Manifest
 from core.judge.candidates import Candidate
 from core.judge.ranks import ranks_of_nodes
@@ -100,7 +100,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
 def _stack_signs(
     rounds: Sequence[Round],
     last: Dumps,
-    groups: Sequence[Group],
+    groups: Sequence[RankGroup],
     names: Names,
     home: Callable[[int], str],
     manifest: Manifest,
@@ -122,7 +122,7 @@ def _bars(processes: Sequence[Process]) -> tuple[StackBar, ...]:
     return tuple(islice(bars(tree(processes)), MAX_STACK_LINES))
 
 
-def stall_signs(stalls: Sequence[Stall], groups: Sequence[Group], home: Callable[[int], str]) -> list[Sign]:
+def stall_signs(stalls: Sequence[Stall], groups: Sequence[RankGroup], home: Callable[[int], str]) -> list[Sign]:
     """A sign for each node with ranks that the others wait for, by their flight recorders."""
     by_node: dict[str, list[Stall]] = defaultdict(list)
     for stall in stalls:
@@ -132,12 +132,12 @@ def stall_signs(stalls: Sequence[Stall], groups: Sequence[Group], home: Callable
     for node, own in sorted(by_node.items()):
         first = own[0]
         more = f" The same holds for {called([one.rank for one in own[1:]])}." if own[1:] else ""
-        weight = RECORDER if first.kind is not Kind.ABSENT else SILENT
+        weight = RECORDER if first.kind is not StallKind.ABSENT else SILENT
         signs.append(
             Sign(
                 node,
                 "recorder",
-                weight if first.kind is not Kind.ABSENT or len(by_node) == 1 else weight / 2,
+                weight if first.kind is not StallKind.ABSENT or len(by_node) == 1 else weight / 2,
                 f"{first.because}{more}",
                 says=_SAYS[first.kind],
                 check=f"{_CHECKS[first.kind]}{around}",
@@ -147,7 +147,7 @@ def stall_signs(stalls: Sequence[Stall], groups: Sequence[Group], home: Callable
     return signs
 
 
-def outlier_signs(found: Sequence[Outlier], groups: Sequence[Group], home: Callable[[int], str]) -> list[Sign]:
+def outlier_signs(found: Sequence[Outlier], groups: Sequence[RankGroup], home: Callable[[int], str]) -> list[Sign]:
     """A sign for each node with processes that stand where few do."""
     by_node: dict[str, list[Outlier]] = defaultdict(list)
     for one in found:
@@ -192,20 +192,22 @@ def _unread_signs(processes: Sequence[Process], home: Callable[[int], str]) -> l
 
 
 _SAYS = {
-    Kind.DEVICE: "the device there did not complete a collective that the others completed",
-    Kind.MISMATCH: "the program there entered another collective than the rest of its group",
-    Kind.HOST: "the program there never entered a collective that the others wait in",
-    Kind.ABSENT: "there is no flight recorder dump of it, and the others wait for it",
+    StallKind.DEVICE: "the device there did not complete a collective that the others completed",
+    StallKind.MISMATCH: "the program there entered another collective than the rest of its group",
+    StallKind.HOST: "the program there never entered a collective that the others wait in",
+    StallKind.ABSENT: "there is no flight recorder dump of it, and the others wait for it",
 }
 _CHECKS = {
-    Kind.DEVICE: "Look for device errors (Xid, ECC, NVLink) in the kernel log there and run the device diagnostics.",
-    Kind.MISMATCH: "Compare code, arguments and input shapes of this rank with those of its group.",
-    Kind.HOST: "Dump the stacks of this rank: its program is stuck, in a lock, a file or the data loader.",
-    Kind.ABSENT: "See whether the process there is alive or frozen, and whether its dump was only not copied.",
+    StallKind.DEVICE: (
+        "Look for device errors (Xid, ECC, NVLink) in the kernel log there and run the device diagnostics."
+    ),
+    StallKind.MISMATCH: "Compare code, arguments and input shapes of this rank with those of its group.",
+    StallKind.HOST: "Dump the stacks of this rank: its program is stuck, in a lock, a file or the data loader.",
+    StallKind.ABSENT: "See whether the process there is alive or frozen, and whether its dump was only not copied.",
 }
 
 
-def _isolation(ranks: Collection[int], groups: Sequence[Group], home: Callable[[int], str]) -> str:
+def _isolation(ranks: Collection[int], groups: Sequence[RankGroup], home: Callable[[int], str]) -> str:
     """What to take out if the suspects alone do not help, and what that costs (ByteRobust: the group, not the rank)."""
     group = smallest_around(ranks, groups) if ranks else None
     if group is None:
@@ -219,11 +221,15 @@ def _isolation(ranks: Collection[int], groups: Sequence[Group], home: Callable[[
     return f" If it comes back, isolate all of {group.name} ({called(group.ranks)}): that costs {cost}."
 
 
-def _groups(parsed: Parsed, dumps: Dumps) -> tuple[Group, ...]:
+def _groups(parsed: Parsed, dumps: Dumps) -> tuple[RankGroup, ...]:
     """Groups that can be taken out: nodes, process groups of the recordings, groups by rank arithmetic; never all."""
     nodes = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
-    recorded = tuple(Group(name, ranks) for name, ranks in groups_of(dumps.recordings))
-    known = (*(Group(node, ranks) for node, ranks in nodes.items()), *recorded, *parallel_groups(parsed.job.manifest))
+    recorded = tuple(RankGroup(name, ranks) for name, ranks in groups_of(dumps.recordings))
+    known = (
+        *(RankGroup(node, ranks) for node, ranks in nodes.items()),
+        *recorded,
+        *parallel_groups(parsed.job.manifest),
+    )
     everyone = {rank for group in known for rank in group.ranks}
     return tuple(
         group for group in known if 1 < len(group.ranks) < max(len(everyone), parsed.job.manifest.world_size or 0)

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.dumps.recorder import Operation, Progress, Recording
+from core.dumps.recorder import GroupProgress, Operation, Recording
 from core.naming import called
 from core.shares import MAJORITY
 
 MIN_DUMPS = 2  # of one rank alone nothing follows about the others
 
 
-class Kind(StrEnum):
+class StallKind(StrEnum):
     """How a rank keeps the others waiting."""
 
     DEVICE = "device stall"  # entered, and did not complete what others completed
@@ -33,7 +33,7 @@ class Stall:
     """A rank that the others wait for. waiting: ranks that do; group: all ranks that work together here."""
 
     rank: int
-    kind: Kind
+    kind: StallKind
     because: str
     waiting: tuple[int, ...] = ()
     group_name: str = ""
@@ -47,7 +47,7 @@ class _Team:
 
     name: str
     ranks: tuple[int, ...]
-    progress: Mapping[int, Progress]
+    progress: Mapping[int, GroupProgress]
 
     def operation(self, number: int) -> Operation | None:
         """The operation of a number, as any rank remembers it."""
@@ -95,7 +95,7 @@ def groups_of(recordings: Sequence[Recording]) -> tuple[tuple[str, tuple[int, ..
 
 def _teams(by_rank: Mapping[int, Recording]) -> list[_Team]:
     """Process groups of collectives, with at least two ranks that left dumps."""
-    members: dict[tuple[str, tuple[int, ...]], dict[int, Progress]] = defaultdict(dict)
+    members: dict[tuple[str, tuple[int, ...]], dict[int, GroupProgress]] = defaultdict(dict)
     for rank, recording in sorted(by_rank.items()):
         for progress in recording.groups:
             members[progress.group, progress.ranks][rank] = progress
@@ -121,7 +121,7 @@ def _device(team: _Team) -> list[Stall]:
                 f"rank {rank} entered {team.called(first)} and did not complete it, which {called(past)} did "
                 f"(up to {done:,}): its device stalls, not its program."
             )
-            stalls.append(Stall(rank, Kind.DEVICE, because, tuple(past), team.name, team.ranks))
+            stalls.append(Stall(rank, StallKind.DEVICE, because, tuple(past), team.name, team.ranks))
     return stalls
 
 
@@ -139,7 +139,7 @@ def _mismatched(team: _Team) -> list[Stall]:
             return [
                 Stall(
                     rank,
-                    Kind.MISMATCH,
+                    StallKind.MISMATCH,
                     _differs(team, number, rank, entered[rank], shapes[usual], usual),
                     (),
                     team.name,
@@ -185,7 +185,7 @@ def _host(teams: Sequence[_Team], by_rank: Mapping[int, Recording], known: froze
                 f"rank {rank} never entered {team.called(first)}, in which {called(list(waiting))} "
                 f"wait{'s' * (len(waiting) == 1)}; {last}, the others' {most:,}{idle}."
             )
-            stalls.append(Stall(rank, Kind.HOST, because, tuple(waiting), team.name, team.ranks))
+            stalls.append(Stall(rank, StallKind.HOST, because, tuple(waiting), team.name, team.ranks))
     return stalls
 
 
@@ -205,7 +205,7 @@ def _absent(teams: Sequence[_Team], by_rank: Mapping[int, Recording]) -> list[St
         stalls += [
             Stall(
                 rank,
-                Kind.ABSENT,
+                StallKind.ABSENT,
                 f"rank {rank} left no flight recorder dump; {called(waiting)} did, and wait in {team.called(front)}.",
                 waiting,
                 team.name,
@@ -216,7 +216,7 @@ def _absent(teams: Sequence[_Team], by_rank: Mapping[int, Recording]) -> list[St
     return stalls
 
 
-_ORDER = tuple(Kind)
+_ORDER = tuple(StallKind)
 
 
 def _most_telling(stalls: Sequence[Stall], by_rank: Mapping[int, Recording]) -> Stall:

@@ -10,7 +10,7 @@ from core.logs.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class TablePart:
     """Rows of a file that follow each other; start: the first of them in the table; voice: the first of the file."""
 
     file: int

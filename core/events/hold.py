@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.held import Held, Part
+from core.events.held import Held, TablePart
 from core.events.table import EventTable
 from core.memory import Memory
 
@@ -58,7 +58,7 @@ def _limit(heads: NDArray[np.int64]) -> int:
 
 
 def _ends_of(
-    table: EventTable, part: Part, places: NDArray[np.intp], most: NDArray[np.int64], many: NDArray[np.intp]
+    table: EventTable, part: TablePart, places: NDArray[np.intp], most: NDArray[np.int64], many: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """Of the events that are said too often the first and the last of each voice, and all of the others."""
     if not len(many):
@@ -75,7 +75,7 @@ def _ends_of(
     return chosen
 
 
-def _columns(table: EventTable, part: Part, places: NDArray[np.intp]) -> tuple[NDArray[np.generic], ...]:
+def _columns(table: EventTable, part: TablePart, places: NDArray[np.intp]) -> tuple[NDArray[np.generic], ...]:
     rows = part.rows
     return (
         places + part.start,

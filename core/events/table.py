@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.column import Column, Computed, Known, Places
-from core.events.held import Held, Part, Settled
-from core.events.tallies import Said, Spoke, said_by, spoken_by
+from core.events.held import Held, Settled, TablePart
+from core.events.tallies import EventCounts, VoiceCounts, said_by, spoken_by
 from core.events.template import Template
 from core.logs.lines import NO_TIME
 from core.logs.origins import Origin, Program
@@ -112,7 +112,7 @@ class EventTable:
     # --- who said what how often ----------------------------------------------------------------------------------
 
     @cached_property
-    def said(self) -> Said:
+    def said(self) -> EventCounts:
         """Who said what how often."""
         return said_by(self.scans, self._voices[:-1].tolist(), self.events, len(self.templates))
 
@@ -122,7 +122,7 @@ class EventTable:
         return np.bincount(self.said.event, self.said.heads, minlength=len(self.templates)).astype(np.int64)
 
     @cached_property
-    def spoke(self) -> Spoke:
+    def spoke(self) -> VoiceCounts:
         """Who spoke how much, from when to when."""
         spoke = spoken_by(self.scans)
         if self.settled is None:
@@ -164,12 +164,12 @@ class EventTable:
         order = np.argsort(rows, kind="stable")
         return {one: rows[order[places]] for one, places in rows_by(event[order], np.arange(len(order)))}
 
-    def heads_of(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[Part, NDArray[np.intp]]]:
+    def heads_of(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[TablePart, NDArray[np.intp]]]:
         """Places of the head rows of events (a bool for each) in every part that has any."""
         found = ((part, self.heads_in(part, wanted)) for part in self.parts)
         return ((part, places) for part, places in found if len(places))
 
-    def heads_in(self, part: Part, wanted: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def heads_in(self, part: TablePart, wanted: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Places of the head rows of events in a part."""
         of_message = wanted[self.events[part.file]]
         if not of_message.any():
@@ -196,7 +196,7 @@ class EventTable:
         first, last = np.searchsorted(self._file_of_part, [file, file + 1])
         return range(int(self._starts[first]), int(self._starts[last]))
 
-    def parts_of_file(self, file: int) -> tuple[Part, ...]:
+    def parts_of_file(self, file: int) -> tuple[TablePart, ...]:
         """The parts of a file."""
         first, last = np.searchsorted(self._file_of_part, [file, file + 1]).tolist()
         return self.parts[first:last]
@@ -292,11 +292,13 @@ class EventTable:
         return tuple(self.event_of[texts] for texts in self.texts)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TablePart, ...]:
         """Rows in a row, with their file."""
         starts, voices = iter(self._starts.tolist()), self._voices.tolist()
         return tuple(
-            Part(file, next(starts), voices[file], rows) for file, scan in enumerate(self.scans) for rows in scan.parts
+            TablePart(file, next(starts), voices[file], rows)
+            for file, scan in enumerate(self.scans)
+            for rows in scan.parts
         )
 
     @cached_property
@@ -313,7 +315,7 @@ class EventTable:
         return np.cumsum([0, *(len(scan.prefixes) for scan in self.scans)])
 
 
-ReadRows = Callable[[Part, Places], NDArray[Any]]
+ReadRows = Callable[[TablePart, Places], NDArray[Any]]
 
 
 def rows_by(values: NDArray[Any] | Column, rows: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:

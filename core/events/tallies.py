@@ -11,7 +11,7 @@ from core.logs.rows import FileRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Said:
+class EventCounts:
     """How often each voice starts a message of each event: sorted by voice, then by event."""
 
     voice: NDArray[np.uint32]
@@ -25,7 +25,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spoke:
+class VoiceCounts:
     """How many rows each voice has, and its first and last time (NO_TIME where none is known)."""
 
     rows: NDArray[np.int64]
@@ -58,7 +58,9 @@ def count_texts(scans: Sequence[FileRows], texts: Texts) -> dict[str, int]:
     return dict(zip(texts.all, counts.tolist(), strict=True))
 
 
-def said_by(scans: Sequence[FileRows], voices: Sequence[int], events: Sequence[NDArray[np.uint32]], kinds: int) -> Said:
+def said_by(
+    scans: Sequence[FileRows], voices: Sequence[int], events: Sequence[NDArray[np.uint32]], kinds: int
+) -> EventCounts:
     """Who said what how often.
 
     Args:
@@ -72,16 +74,16 @@ def said_by(scans: Sequence[FileRows], voices: Sequence[int], events: Sequence[N
     pairs, place = np.unique(voice * max(1, kinds) + event, return_inverse=True)
     voice, event = np.divmod(pairs, max(1, kinds))
     counts = np.bincount(place, heads, minlength=len(pairs)).astype(np.int64)
-    return Said(voice.astype(np.uint32), event.astype(np.uint32), counts)
+    return EventCounts(voice.astype(np.uint32), event.astype(np.uint32), counts)
 
 
-def spoken_by(scans: Sequence[FileRows]) -> Spoke:
+def spoken_by(scans: Sequence[FileRows]) -> VoiceCounts:
     """Who spoke how much, from when to when, by the clocks as they stand."""
     tallies = [scan.tally for scan in scans]
     rows, first, last = (
         joined([getattr(tally, name) for tally in tallies], np.int64) for name in ("rows", "first", "last")
     )
-    return Spoke(rows, first, last)
+    return VoiceCounts(rows, first, last)
 
 
 def joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:

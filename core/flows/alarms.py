@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.flows.answer import Finding, FlowsAnswer, JobAnswer
+from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
 
 LOUD = frozenset({"slow_compute", "slow_nic", "slow_group", "slow_switch", "slowdown", "drift", "hang"})
 RAISE, OVER = (
@@ -26,7 +26,7 @@ SOON = 2  # steps before the newest part that a finding may end and still reach 
 Key = tuple[str, str]  # the first NIC of a job, for a NIC is in one job; and who is named
 
 
-class State(StrEnum):
+class AlarmState(StrEnum):
     """What became of an alarm."""
 
     RAISED = "raised"
@@ -43,9 +43,9 @@ class Alarm:
         since: when it began, the same.
     """
 
-    state: State
+    state: AlarmState
     job: JobAnswer
-    finding: Finding
+    finding: FlowFinding
     at: int
     since: int
 
@@ -55,7 +55,7 @@ class _Case:
     """What is known of one that may be at fault."""
 
     job: JobAnswer
-    finding: Finding
+    finding: FlowFinding
     since: int
     seen: int = 0
     missed: int = 0
@@ -63,7 +63,7 @@ class _Case:
     level: float | None = None  # microseconds of a step, halfway between what was usual and what is
 
 
-class Alarms:
+class FlowAlarms:
     """The alarms of a stream of answers."""
 
     def __init__(self) -> None:
@@ -82,14 +82,14 @@ class Alarms:
             case.level = _level(job, finding) or case.level
             if not case.raised and (finding.kind == "hang" or case.seen >= (RAISE if key[1] else NAMELESS)):
                 case.raised = True
-                told.append(self._alarm(State.RAISED, case))
+                told.append(self._alarm(AlarmState.RAISED, case))
         for key in [key for key in self._cases if key not in now]:
             case = self._cases[key]
             case.missed = 0 if case.raised and _stands(case, jobs.get(key[0]), before) else case.missed + 1
             if not case.raised or case.missed >= OVER:
                 del self._cases[key]
                 if case.raised:
-                    told.append(self._alarm(State.OVER, case))
+                    told.append(self._alarm(AlarmState.OVER, case))
         return told
 
     @property
@@ -97,11 +97,11 @@ class Alarms:
         """How many alarms stand."""
         return sum(case.raised for case in self._cases.values())
 
-    def _alarm(self, state: State, case: _Case) -> Alarm:
+    def _alarm(self, state: AlarmState, case: _Case) -> Alarm:
         return Alarm(state, case.job, case.finding, self._end, case.since)
 
 
-def _current(answer: FlowsAnswer, before: int) -> Iterator[tuple[Key, tuple[JobAnswer, Finding]]]:
+def _current(answer: FlowsAnswer, before: int) -> Iterator[tuple[Key, tuple[JobAnswer, FlowFinding]]]:
     """Findings that reach what is newer than ``before``, by whom they name; of several the most anomalous."""
     for job in answer.jobs:
         for finding in sorted(job.findings, key=lambda one: one.score):
@@ -110,7 +110,7 @@ def _current(answer: FlowsAnswer, before: int) -> Iterator[tuple[Key, tuple[JobA
                 yield (job.nics[0], _who(job, finding)), (job, finding)
 
 
-def _who(job: JobAnswer, finding: Finding) -> str:
+def _who(job: JobAnswer, finding: FlowFinding) -> str:
     """Who is named, by what is called the same in every answer: groups are numbered anew in each."""
     subject = finding.subject
     if subject is None:
@@ -119,7 +119,7 @@ def _who(job: JobAnswer, finding: Finding) -> str:
     return subject.switch or subject.server or subject.nic or " ".join(group)
 
 
-def _level(job: JobAnswer, finding: Finding) -> float | None:
+def _level(job: JobAnswer, finding: FlowFinding) -> float | None:
     """Microseconds halfway between the steps within a finding and those before it; None where it has none before."""
     durations = job.timeline.durations
     first, last = finding.steps

@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 
 from core.flows.answer import FlowsAnswer
 from core.flows.connections import Connections, find_connections
-from core.flows.jobs import Found, find_jobs, part_of
+from core.flows.jobs import CaptureJobs, find_jobs, part_of
 from core.flows.judge import Judged, judge
 from core.flows.table import FlowTable
 from core.flows.topology import Topology
@@ -48,7 +48,7 @@ def analyse(
 
 
 def _judged(
-    connections: Connections, found: Found, topology: Topology, workers: Executor | None, *, with_lanes: bool
+    connections: Connections, found: CaptureJobs, topology: Topology, workers: Executor | None, *, with_lanes: bool
 ) -> Iterator[Judged]:
     """Each job in its order, by whoever judges."""
     last = int(connections.end.max()) if len(connections.end) else 0

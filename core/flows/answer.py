@@ -23,7 +23,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Series:
+class FlowSeries:
     """The measurements that a finding rests on.
 
     Attributes:
@@ -38,7 +38,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FlowFinding:
     """Something that was slow, or stopped.
 
     Attributes:
@@ -60,7 +60,7 @@ class Finding:
     score: float
     because: str
     evidence: Mapping[str, float | str] = field(default_factory=dict)
-    series: Series | None = field(default=None, repr=False, compare=False)
+    series: FlowSeries | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class JobAnswer:
     dp: int | None
     pp: int | None
     tp: int | None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FlowFinding, ...] = ()
     lanes: tuple[Lane, ...] = ()
 
 

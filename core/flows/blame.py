@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.flows.answer import NamedGroup, Series, Subject
+from core.flows.answer import FlowSeries, NamedGroup, Subject
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.replies import answer_times
-from core.flows.signs import Sign, late_answers, late_calls, late_entries, late_starts, link_delays, rises
+from core.flows.signs import FlowSign, late_answers, late_calls, late_entries, late_starts, link_delays, rises
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.turns import find_turns, followers
@@ -39,7 +39,7 @@ NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
 
 @dataclass(frozen=True)
-class Blame:
+class Attribution:
     """Who was slow.
 
     Attributes:
@@ -55,7 +55,7 @@ class Blame:
     before: float
     other: float
     says: str
-    series: Series
+    series: FlowSeries
 
 
 class Localizer:
@@ -91,7 +91,7 @@ class Localizer:
             ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
         )
 
-    def blame(self, inside: Bools, outside: Bools, more: float, *, own_share: float = OWN_SHARE) -> Blame | None:
+    def blame(self, inside: Bools, outside: Bools, more: float, *, own_share: float = OWN_SHARE) -> Attribution | None:
         """Who was slow in the steps ``inside``, compared with ``outside``; None for nobody.
 
         Args:
@@ -114,7 +114,7 @@ class Localizer:
         late = self._late(inside, outside, more)
         return max([*best, *filter(None, [late])], key=lambda blame: blame.rise, default=None)
 
-    def _late(self, inside: Bools, outside: Bools, more: float) -> Blame | None:
+    def _late(self, inside: Bools, outside: Bools, more: float) -> Attribution | None:
         """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
         late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), CLEAR_SHARE * more)
         if late is None or late.rise >= ANSWER_SHARE * more:
@@ -124,7 +124,7 @@ class Localizer:
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
 
-    def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Blame | None:
+    def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """Who took longer for its work, by two measures that fail in different ways; None where they disagree."""
         found = []
         for sign in self._work:
@@ -138,17 +138,17 @@ class Localizer:
         single = [blame for blame in named if blame.subject.server] or named
         return single[0] if single and len({blame.subject for blame in single}) == 1 else None
 
-    def _beside(self, sign: Sign, slow: Series) -> Series:
+    def _beside(self, sign: FlowSign, slow: FlowSeries) -> FlowSeries:
         """The work of all servers, for who was not slow is no part of ``slow``."""
         everybody = summed(all_workers(sign, self._homes), self._nics, len(sign.values))
         names = self._named(everybody)
-        return Series(names, everybody.values, tuple(names.index(slow.things[place]) for place in slow.guilty))
+        return FlowSeries(names, everybody.values, tuple(names.index(slow.things[place]) for place in slow.guilty))
 
-    def _named(self, sign: Sign) -> tuple[str, ...]:
+    def _named(self, sign: FlowSign) -> tuple[str, ...]:
         """What each thing of a sign is called: a NIC by its address, several of one server by its name."""
         return tuple(self._names[thing[0]] if len(thing) == 1 else self._homes[thing[0]] for thing in sign.things)
 
-    def _switch(self, inside: Bools, outside: Bools) -> Blame | None:
+    def _switch(self, inside: Bools, outside: Bools) -> Attribution | None:
         """The switch of which most links hold what passes them."""
         rise, before, _ = rises(self._links, inside, outside)
         slow = {link for link, value in zip(self._links.things, rise.tolist(), strict=True) if value > LINK_US}
@@ -165,12 +165,12 @@ class Localizer:
         says = f"on the links of {worst} the same bytes were seen later at the far end"
         highest = int(np.argmax(rise))
         names = tuple(" to ".join(self._switches[end] for end in link) for link in self._links.things)
-        series = Series(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
-        return Blame(
+        series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
+        return Attribution(
             "slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says, series
         )
 
-    def _nic(self, kind: str, says: str, sign: Sign, when: tuple[Bools, Bools], least: float) -> Blame | None:
+    def _nic(self, kind: str, says: str, sign: FlowSign, when: tuple[Bools, Bools], least: float) -> Attribution | None:
         """The NIC, server or group whose sign stands out from all others."""
         rise, before, noise = rises(sign, *when)
         order = np.argsort(-rise, kind="stable").tolist()
@@ -191,9 +191,9 @@ class Localizer:
         if subject is None:
             return None
         who = subject.nic or subject.server or subject.group
-        series = Series(self._named(sign), sign.values, tuple(peers))
+        series = FlowSeries(self._named(sign), sign.values, tuple(peers))
         kind = kind if subject.server else "slow_group"
-        return Blame(kind, subject, highest, float(before[first]), other, f"{who} {says}", series)
+        return Attribution(kind, subject, highest, float(before[first]), other, f"{who} {says}", series)
 
     def _subject(self, nics: Sequence[str]) -> Subject | None:
         """A NIC, or what all these NICs have in common; None where they have nothing, or where it is the whole job."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.flows.answer import Finding, FlowsAnswer, JobAnswer
+from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
 from core.judge.candidates import Candidate
 from core.judge.ranks import last_words
 from core.model import Diagnosis, Role, Skipped
@@ -83,7 +83,7 @@ def _share(names: Names, job: JobAnswer) -> float:
     ) / max(1, len(job.servers))
 
 
-def _node(names: Names, finding: Finding) -> str | None:
+def _node(names: Names, finding: FlowFinding) -> str | None:
     subject = finding.subject
     if subject is None:
         return None

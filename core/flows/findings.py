@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.flows.answer import Finding, NamedGroup, Subject
-from core.flows.blame import Blame, Localizer
+from core.flows.answer import FlowFinding, NamedGroup, Subject
+from core.flows.blame import Attribution, Localizer
 from core.flows.connections import Connections
 from core.flows.grain import find_grain
 from core.flows.groups import Groups, is_open
@@ -31,7 +31,7 @@ def find_findings(
     timeline: Timeline,
     named: Sequence[NamedGroup],
     last: int,
-) -> tuple[tuple[Finding, ...], list[tuple[str, str]]]:
+) -> tuple[tuple[FlowFinding, ...], list[tuple[str, str]]]:
     """The findings of a job by time, and what could not be looked for.
 
     Args:
@@ -68,7 +68,7 @@ def find_findings(
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
 
 
-def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> Finding:
+def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> FlowFinding:
     inside = np.zeros(len(durations), bool)
     inside[stretch.first : stretch.last + 1] = True
     outside = ~inside
@@ -83,7 +83,7 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
         if not stretch.drifts
         else f"Steps grew {levels} from step {first} on"
     )
-    return Finding(
+    return FlowFinding(
         kind,
         blame.subject if blame else None,
         (first, last),
@@ -98,14 +98,14 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
 
 def _slow_step(
     localizer: Localizer | None, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
-) -> Finding:
+) -> FlowFinding:
     more = float(durations[step]) - usual
     start, end = int(timeline.start[step]), int(timeline.end[step])
     numbers = {"usual_ms": usual / 1e3, "slow_ms": float(durations[step]) / 1e3}
     says = f"Step {step} took {_ms(float(durations[step]))}, its neighbours {_ms(usual)}"
     if stored[step] > STORED:
         wrote = f"the job sent {stored[step] / 1e6:.1f} MB to storage meanwhile, as for a checkpoint"
-        return Finding(
+        return FlowFinding(
             "pause",
             None,
             (step, step),
@@ -117,7 +117,7 @@ def _slow_step(
         )
     inside = np.arange(len(durations)) == step
     blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP) if localizer and step else None
-    return Finding(
+    return FlowFinding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame), blame.series if blame else None,
     )  # fmt: skip
@@ -125,7 +125,7 @@ def _slow_step(
 
 def _hang(
     connections: Connections, topology: Topology, named: Sequence[NamedGroup], timeline: Timeline, silence: Silence
-) -> Finding:
+) -> FlowFinding:
     subject = None
     first = "nobody fell silent before all others"
     if silence.nic is not None:
@@ -138,7 +138,7 @@ def _hang(
         if silence.called:
             first += f", and none of the {silence.called} that exchange data with it had an answer from it"
     seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1
-    return Finding(
+    return FlowFinding(
         "hang", subject, (last, last), int(timeline.end[last]), silence.end,
         (silence.end - silence.start) / timeline.period,
         f"No data for {seconds:.1f} s after step {last}, with steps of {_ms(timeline.period)}, "
@@ -162,14 +162,14 @@ def _stored(connections: Connections, topology: Topology, job: JobFlows, timelin
     return total
 
 
-def _because(blame: Blame | None) -> str:
+def _because(blame: Attribution | None) -> str:
     if blame is None:
         return "nobody stands out"
     rise = f"{_ms(blame.rise)} more a step than before"
     return f"{blame.says}, {rise}; the next highest rise is {_ms(blame.other)}"
 
 
-def _numbers(blame: Blame | None) -> dict[str, float | str]:
+def _numbers(blame: Attribution | None) -> dict[str, float | str]:
     if blame is None:
         return {}
     return {

@@ -29,7 +29,7 @@ VISIBLE = 0.5  # of the time that a connection is busy: above it the records are
 
 
 @dataclass(frozen=True)
-class Group:
+class FlowGroup:
     """A group of a job.
 
     Attributes:
@@ -47,11 +47,11 @@ class Group:
 class Groups:
     """All groups of a job; ``unknown`` are connections of which the records do not tell what they are."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[FlowGroup, ...]
     kinds: Mapping[int, str]
     unknown: tuple[int, ...]
 
-    def of(self, kind: str) -> tuple[Group, ...]:
+    def of(self, kind: str) -> tuple[FlowGroup, ...]:
         """The groups of a kind."""
         return tuple(group for group in self.groups if group.kind == kind)
 
@@ -169,13 +169,13 @@ def _components(connections: Connections, members: Sequence[int]) -> dict[int, i
     return of
 
 
-def _groups(connections: Connections, kind: str, members: Sequence[int]) -> list[Group]:
+def _groups(connections: Connections, kind: str, members: Sequence[int]) -> list[FlowGroup]:
     component = _components(connections, members)
     found = []
     for name in sorted(set(component.values())):
         own = tuple(member for member in members if component[int(connections.a[member])] == name)
         nics = tuple(sorted(nic for nic, of in component.items() if of == name))
-        found.append(Group(kind, _chain(connections, nics, own) if kind == "pp" else nics, own))
+        found.append(FlowGroup(kind, _chain(connections, nics, own) if kind == "pp" else nics, own))
     return found
 
 

@@ -42,20 +42,20 @@ class JobFlows:
 
 
 @dataclass(frozen=True)
-class Found:
+class CaptureJobs:
     """The jobs of a capture, and whether clusters were joined without a look at their clocks."""
 
     jobs: tuple[JobFlows, ...]
     blind: bool
 
 
-def find_jobs(connections: Connections, topology: Topology) -> Found:
+def find_jobs(connections: Connections, topology: Topology) -> CaptureJobs:
     """Jobs by their lowest address; infrastructure is no part of any."""
     many = len(connections.addresses)
     outside = np.array([address in topology.roles for address in connections.addresses] or [False])
     inside = ~outside[connections.a] & ~outside[connections.b] & (connections.a != connections.b) if many else None
     if inside is None or not inside.any():
-        return Found((), blind=False)
+        return CaptureJobs((), blind=False)
     heavy = _heavy(connections, inside)
     cluster = _clusters(connections, heavy, many)
     names, blind = _join(connections, topology, heavy, cluster)
@@ -68,7 +68,7 @@ def find_jobs(connections: Connections, topology: Topology) -> Found:
         own = np.isin(connections.a, nics) & np.isin(connections.b, nics) & inside
         jobs.append((nics, np.flatnonzero(own & heavy), np.flatnonzero(own & ~heavy)))
     volume = [connections.sent[mine].sum() / len(nics) for nics, mine, _ in jobs]
-    return Found(
+    return CaptureJobs(
         tuple(
             JobFlows(*(tuple(map(int, part)) for part in job))
             for job, bytes_of in zip(jobs, volume, strict=True)

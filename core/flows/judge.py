@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from core.flows.answer import JobAnswer, NamedGroup
 from core.flows.connections import Connections
 from core.flows.findings import find_findings
-from core.flows.groups import Group, Groups, find_groups
+from core.flows.groups import FlowGroup, Groups, find_groups
 from core.flows.jobs import JobFlows
 from core.flows.lanes import find_lanes
 from core.flows.order import in_order
@@ -80,7 +80,7 @@ def _pairs(connections: Connections, groups: Groups) -> tuple[tuple[str, str, st
     )
 
 
-def _size(groups: Sequence[Group], *, unknown: bool) -> int | None:
+def _size(groups: Sequence[FlowGroup], *, unknown: bool) -> int | None:
     """How many NICs each group has; one where there is no group, None where they differ or are unknown."""
     if unknown:
         return None

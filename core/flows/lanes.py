@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.flows.answer import Lane, NamedGroup
 from core.flows.connections import Connections
-from core.flows.groups import Group, Groups
+from core.flows.groups import FlowGroup, Groups
 from core.flows.transfers import transfers_of
 
 
@@ -22,12 +22,12 @@ def find_lanes(connections: Connections, groups: Groups, named: Sequence[NamedGr
     return tuple(lane for lane in found if len(lane.transfers))
 
 
-def _whole(connections: Connections, group: Group, named: NamedGroup) -> Iterator[Lane]:
+def _whole(connections: Connections, group: FlowGroup, named: NamedGroup) -> Iterator[Lane]:
     """A ring keeps all its connections in step: together they are one lane."""
     yield Lane(named.id, named.id, transfers_of(connections, group.connections))
 
 
-def _stages(connections: Connections, group: Group, name: str) -> Iterator[Lane]:
+def _stages(connections: Connections, group: FlowGroup, name: str) -> Iterator[Lane]:
     """What each stage sends to the next one (activations), and what comes back (gradients)."""
     place = {nic: number for number, nic in enumerate(group.nics)}
     pairs = sorted({tuple(sorted(_ends(connections, member), key=place.__getitem__)) for member in group.connections})

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.flows.connections import Connections
-from core.flows.groups import Group, Groups
+from core.flows.groups import FlowGroup, Groups
 from core.flows.table import Ints
 
 
@@ -25,7 +25,7 @@ def in_order(connections: Connections, groups: Groups, start: Ints) -> Groups:
     return replace(groups, groups=tuple(ordered))
 
 
-def _from_first(connections: Connections, group: Group, start: Ints) -> Group:
+def _from_first(connections: Connections, group: FlowGroup, start: Ints) -> FlowGroup:
     """A pipeline whose stages follow each other from the first one on; one that does not stays as it is."""
     beside: dict[int, set[int]] = {nic: set() for nic in group.nics}
     for member in group.connections:
@@ -41,7 +41,7 @@ def _from_first(connections: Connections, group: Group, start: Ints) -> Group:
     return replace(group, nics=tuple(path))
 
 
-def _first_lane(connections: Connections, group: Group, start: Ints) -> tuple[int, int]:
+def _first_lane(connections: Connections, group: FlowGroup, start: Ints) -> tuple[int, int]:
     """Who sends the first data of most steps, and to whom."""
     lanes: list[tuple[int, int]] = []
     begun = []

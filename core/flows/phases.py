@@ -11,7 +11,7 @@ import numpy as np
 
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import Connections
-from core.flows.groups import Group
+from core.flows.groups import FlowGroup
 from core.flows.transfers import of_lanes
 
 Lanes = tuple[tuple[int, bool], ...]
@@ -21,7 +21,7 @@ BOTH_WAYS = 0.2  # of the bytes that go around a ring one way, in those of the o
 SHORTER = 0.8  # of the scatter's silence, that the gather's is: in ZeRO both are nearly equal (docs/LOG.md)
 
 
-def ending_lanes(connections: Connections, group: Group) -> Lanes:
+def ending_lanes(connections: Connections, group: FlowGroup) -> Lanes:
     """Connections and directions (True: what b sends) of a group, with the last data of which a step ends."""
     everything = with_data(connections, group.connections)
     layer = _smaller_layer(connections, group)
@@ -41,7 +41,7 @@ def with_data(connections: Connections, members: Sequence[int]) -> Lanes:
     return tuple((member, back) for member in members for back in (False, True) if connections.sent[member, int(back)])
 
 
-def _smaller_layer(connections: Connections, group: Group) -> tuple[int, ...]:
+def _smaller_layer(connections: Connections, group: FlowGroup) -> tuple[int, ...]:
     """Of two connections between each pair that with half of the bytes."""
     layers: dict[tuple[int, int], list[int]] = {}
     for member in group.connections:
@@ -55,7 +55,7 @@ def _smaller_layer(connections: Connections, group: Group) -> tuple[int, ...]:
     return ()
 
 
-def ways_of(connections: Connections, group: Group, lanes: Lanes) -> tuple[Lanes, ...]:
+def ways_of(connections: Connections, group: FlowGroup, lanes: Lanes) -> tuple[Lanes, ...]:
     """What goes around a ring of three and more one way, and the other; nothing where all goes one way."""
     beside: dict[int, list[int]] = {nic: [] for nic in group.nics}
     for member in group.connections:

@@ -9,13 +9,13 @@ import numpy as np
 from core.flows.connections import Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats
-from core.flows.signs import Sign, step_of
+from core.flows.signs import FlowSign, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.transfers import transfers_of
 
 
-def answer_times(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+def answer_times(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
     """By NIC and neighbour that it sends to: what a step's work takes, as the time between receiving and sending.
 
     On pipeline connections, the middle one of a step times how often it sends: the sum would change with the order in
@@ -35,7 +35,7 @@ def answer_times(connections: Connections, groups: Groups, timeline: Timeline) -
                 columns[nic, b if nic == a else a] = _work(sent, into, timeline)
     lanes_seen = tuple(sorted(columns))
     values = np.stack([columns[lane] for lane in lanes_seen], 1) if lanes_seen else np.zeros((len(timeline), 0))
-    return Sign(lanes_seen, values)
+    return FlowSign(lanes_seen, values)
 
 
 def _lanes(connections: Connections, member: int, nic: int) -> tuple[Ints, Ints]:

@@ -25,7 +25,7 @@ WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited 
 
 
 @dataclass(frozen=True)
-class Sign:
+class FlowSign:
     """One kind of evidence.
 
     Attributes:
@@ -41,7 +41,7 @@ class Sign:
         return self.values[:, self.things.index(thing)]
 
 
-def rises(sign: Sign, inside: Bools, outside: Bools) -> tuple[Floats, Floats, Floats]:
+def rises(sign: FlowSign, inside: Bools, outside: Bools) -> tuple[Floats, Floats, Floats]:
     """Of each thing the rise of its median, its median outside, and the robust deviation of that median."""
     count = len(sign.things)
     within, without = sign.values[inside], sign.values[outside]
@@ -55,7 +55,7 @@ def rises(sign: Sign, inside: Bools, outside: Bools) -> tuple[Floats, Floats, Fl
     return rise, before, spread
 
 
-def late_answers(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> Sign:
+def late_answers(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> FlowSign:
     """By receiver: how long acknowledgements go on after the data has passed the last switch before it."""
     found: dict[int, list[tuple[Ints, Floats]]] = {}
     for member in job.heavy:
@@ -90,7 +90,7 @@ def _leaf(connections: Connections, topology: Topology, nic: int) -> int:
     return connections.switches.index(name) if name in connections.switches else UNKNOWN - 1
 
 
-def link_delays(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> Sign:
+def link_delays(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> FlowSign:
     """By link, from one exporter of a flow to the next: how much later the same bytes were seen, on average.
 
     The mean time of a step's bytes at one exporter, taken from that at the next one: what queues in between.
@@ -127,7 +127,7 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
     links = tuple(sorted(sums))
     with np.errstate(invalid="ignore", divide="ignore"):
         columns = [sums[link][0] / sums[link][1] for link in links]
-    return Sign(links, np.stack(columns, 1) if columns else np.zeros((steps, 0)))
+    return FlowSign(links, np.stack(columns, 1) if columns else np.zeros((steps, 0)))
 
 
 def _path(
@@ -146,7 +146,7 @@ def _linked(connections: Connections, topology: Topology, near: int, far: int) -
     return (one, other) in topology.trunks
 
 
-def late_entries(connections: Connections, groups: Groups, timeline: Timeline, *, last: bool = False) -> Sign:
+def late_entries(connections: Connections, groups: Groups, timeline: Timeline, *, last: bool = False) -> FlowSign:
     """By NIC of a ring: how much later than the middle of its group it began to send in a step.
 
     Who sends to a NIC that is not ready waits with it: a lateness that the receiver has as well is the receiver's.
@@ -173,7 +173,7 @@ def late_entries(connections: Connections, groups: Groups, timeline: Timeline, *
     return sign_of(columns, len(timeline))
 
 
-def late_starts(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+def late_starts(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
     """By NIC of the first stages: how much later than the others it sent its first activation of a step."""
     begun = {}
     for group in groups.of("pp"):
@@ -182,7 +182,7 @@ def late_starts(connections: Connections, groups: Groups, timeline: Timeline) ->
     return sign_of(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
 
 
-def late_calls(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+def late_calls(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
     """By NIC of a pipeline: how much later than usual it had anything to say to any of its neighbours in a step.
 
     Data waits until its receiver is ready, so a stalled stage delays what others send; but those call it in time: that
@@ -243,7 +243,7 @@ def step_of(timeline: Timeline, moments: Ints) -> Ints:
     return np.where(outside, -1, step)
 
 
-def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> Sign:
+def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> FlowSign:
     """Sums by step."""
     columns = {}
     for nic, parts in found.items():
@@ -254,8 +254,8 @@ def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timel
     return sign_of(columns, len(timeline))
 
 
-def sign_of(columns: Mapping[int, Floats], steps: int) -> Sign:
+def sign_of(columns: Mapping[int, Floats], steps: int) -> FlowSign:
     """Columns of NICs as a sign, in their order."""
     nics = sorted(columns)
     values = np.stack([columns[nic] for nic in nics], 1) if nics else np.zeros((steps, 0))
-    return Sign(tuple((nic,) for nic in nics), values)
+    return FlowSign(tuple((nic,) for nic in nics), values)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.flows.connections import Bools, Connections
-from core.flows.groups import Group, Groups
+from core.flows.groups import FlowGroup, Groups
 from core.flows.jobs import Floats
-from core.flows.signs import Sign, rises, step_of
+from core.flows.signs import FlowSign, rises, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.transfers import transfers_of
@@ -23,17 +23,17 @@ RISEN = (
 PART = 0.1  # of what a step became slower by, at least
 
 
-def stage_work(connections: Connections, groups: Groups, timeline: Timeline) -> Sign:
+def stage_work(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
     """By NIC and neighbour that it sends to: the time of a step that went into what it sends there."""
     columns: dict[tuple[int, ...], Floats] = {}
     for group in groups.of("pp"):
         columns |= _of_pipeline(connections, group, timeline)
     lanes = tuple(sorted(columns))
     values = np.stack([columns[lane] for lane in lanes], 1) if lanes else np.zeros((len(timeline), 0))
-    return Sign(lanes, values)
+    return FlowSign(lanes, values)
 
 
-def _of_pipeline(connections: Connections, group: Group, timeline: Timeline) -> dict[tuple[int, ...], Floats]:
+def _of_pipeline(connections: Connections, group: FlowGroup, timeline: Timeline) -> dict[tuple[int, ...], Floats]:
     """The work of each stage: forward to the next, backward to the one before."""
     sent: dict[tuple[int, ...], Floats] = {}
     received: dict[tuple[int, ...], Floats] = {}
@@ -104,7 +104,9 @@ def _time(sent: Floats, own: Floats, needed: Floats | None) -> Floats:
     return np.where(np.isfinite(sent).all(axis=1), spent.sum(axis=1), np.nan)
 
 
-def slow_workers(sign: Sign, homes: Mapping[int, str], inside: Bools, outside: Bools, more: float) -> dict[str, Floats]:
+def slow_workers(
+    sign: FlowSign, homes: Mapping[int, str], inside: Bools, outside: Bools, more: float
+) -> dict[str, Floats]:
     """The servers of which every sending to every neighbour came later, and what each took: (steps) microseconds.
 
     A server whose NICs only send to such servers may have waited for them to be ready: it is left out where one of
@@ -128,7 +130,7 @@ def slow_workers(sign: Sign, homes: Mapping[int, str], inside: Bools, outside: B
     return {server: work[server] for server in slow if server in beyond or not to[server] & beyond}
 
 
-def all_workers(sign: Sign, homes: Mapping[int, str]) -> dict[str, Floats]:
+def all_workers(sign: FlowSign, homes: Mapping[int, str]) -> dict[str, Floats]:
     """What the work of each server took, slow or not: (steps) microseconds a NIC."""
     return {
         server: sign.values[:, own].sum(axis=1) / len({sign.things[place][0] for place in own})
@@ -136,7 +138,7 @@ def all_workers(sign: Sign, homes: Mapping[int, str]) -> dict[str, Floats]:
     }
 
 
-def _lanes(sign: Sign, homes: Mapping[int, str]) -> dict[str, list[int]]:
+def _lanes(sign: FlowSign, homes: Mapping[int, str]) -> dict[str, list[int]]:
     """The places of what each server sends."""
     lanes: dict[str, list[int]] = {}
     for place, (sender, _) in enumerate(sign.things):
@@ -144,8 +146,8 @@ def _lanes(sign: Sign, homes: Mapping[int, str]) -> dict[str, list[int]]:
     return lanes
 
 
-def summed(columns: Mapping[str, Floats], nics: Mapping[str, Sequence[int]], steps: int) -> Sign:
+def summed(columns: Mapping[str, Floats], nics: Mapping[str, Sequence[int]], steps: int) -> FlowSign:
     """Sums of servers as a sign, each thing all the NICs of a server."""
     names = sorted(columns)
     values = np.stack([columns[name] for name in names], 1) if names else np.zeros((steps, 0))
-    return Sign(tuple(tuple(nics[name]) for name in names), values)
+    return FlowSign(tuple(tuple(nics[name]) for name in names), values)

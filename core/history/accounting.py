@@ -17,7 +17,7 @@ from core.history.attempt import Attempt, End
 PAUSE = 10  # medians of an iteration beyond which a pause without a word is no slow iteration
 
 
-class Part(StrEnum):
+class TimeUse(StrEnum):
     """What time was spent on."""
 
     PRODUCTIVE = "productive"  # iterations that were kept
@@ -32,7 +32,7 @@ class Part(StrEnum):
     UNKNOWN = "unknown"  # clocks that contradict each other, attempts that are missing
 
 
-Milliseconds = dict[Part, int]
+Milliseconds = dict[TimeUse, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Account:
     @property
     def parts(self) -> Milliseconds:
         """All time by part; the sum is ``wall``."""
-        return {part: sum(one[part] for one in self.spent) for part in Part}
+        return {part: sum(one[part] for one in self.spent) for part in TimeUse}
 
     @property
     def wall(self) -> int:
@@ -65,7 +65,7 @@ class Account:
     @property
     def ettr(self) -> float | None:
         """Productive over wall time; None of a run without time."""
-        return self.parts[Part.PRODUCTIVE] / self.wall if self.wall else None
+        return self.parts[TimeUse.PRODUCTIVE] / self.wall if self.wall else None
 
     @property
     def ettr_by_ranks(self) -> float | None:
@@ -74,13 +74,13 @@ class Account:
         if not all(ranks) or len(set(ranks)) < 2:
             return None
         whole = sum(count * sum(parts.values()) for count, parts in zip(ranks, self.spent, strict=True))
-        kept = sum(count * parts[Part.PRODUCTIVE] for count, parts in zip(ranks, self.spent, strict=True))
+        kept = sum(count * parts[TimeUse.PRODUCTIVE] for count, parts in zip(ranks, self.spent, strict=True))
         return kept / whole if whole else None
 
     @property
     def under_way(self) -> int:
         """Milliseconds in which an attempt ran."""
-        return self.wall - self.parts[Part.DOWN]
+        return self.wall - self.parts[TimeUse.DOWN]
 
 
 def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Account:
@@ -93,7 +93,7 @@ def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Accoun
     ordered = tuple(sorted(attempts, key=lambda one: (one.start, one.end, one.name)))
     problems: list[str] = []
     spans = _spans(ordered, problems)
-    spent = [dict.fromkeys(Part, 0) for _ in ordered]
+    spent = [dict.fromkeys(TimeUse, 0) for _ in ordered]
     later: list[tuple[int, int]] = []  # iterations that later attempts computed, as (before the first, last)
     rates = [_rate(one) for one in ordered]
     usual = float(np.median([rate for rate in rates if rate is not None])) if any(rate for rate in rates) else 0.0
@@ -145,9 +145,9 @@ def _between(
             )
         overlap = following.start < over
         gap = spans[place + 1][0] - spans[place][1]
-        spent[place][Part.UNKNOWN if overlap or missing else Part.DOWN] += gap
+        spent[place][TimeUse.UNKNOWN if overlap or missing else TimeUse.DOWN] += gap
     if ordered and (rest := max(one.end for one in ordered) - spans[-1][1]) > 0:
-        spent[-1][Part.UNKNOWN] += rest
+        spent[-1][TimeUse.UNKNOWN] += rest
 
 
 def _lost(ordered: Sequence[Attempt], spent: Sequence[Milliseconds]) -> tuple[Milliseconds, ...]:
@@ -155,9 +155,9 @@ def _lost(ordered: Sequence[Attempt], spent: Sequence[Milliseconds]) -> tuple[Mi
     lost = []
     for place in range(len(ordered)):
         own = dict(spent[place])
-        own[Part.STARTUP] = spent[place + 1][Part.STARTUP] if place + 1 < len(ordered) else 0
-        kept = (Part.RECOMPUTED, Part.STALLED, Part.DOWN, Part.STARTUP)
-        lost.append({part: own[part] if part in kept else 0 for part in Part})
+        own[TimeUse.STARTUP] = spent[place + 1][TimeUse.STARTUP] if place + 1 < len(ordered) else 0
+        kept = (TimeUse.RECOMPUTED, TimeUse.STALLED, TimeUse.DOWN, TimeUse.STARTUP)
+        lost.append({part: own[part] if part in kept else 0 for part in TimeUse})
     return tuple(lost)
 
 
@@ -209,40 +209,42 @@ class _Run:
 
     def parts(self, later: Sequence[tuple[int, int]], usual: float) -> tuple[Milliseconds, int]:
         """Milliseconds by part, and those of kept iterations beyond the run's median."""
-        parts, (low, high), one = dict.fromkeys(Part, 0), self._span, self._one
+        parts, (low, high), one = dict.fromkeys(TimeUse, 0), self._span, self._one
         if not self.computed:
-            parts[Part.STARTUP] = high - low
+            parts[TimeUse.STARTUP] = high - low
             return parts, 0
         before = int(self._times[0]) - low
         first = min(before, round(self._rate * self._first))
-        parts[Part.STARTUP] = before - first
+        parts[TimeUse.STARTUP] = before - first
         counts = np.diff(one.numbers, prepend=one.numbers[0] - self._first)
         durations = np.concatenate([np.array([first], np.int64), np.diff(self._times)])
         if self._fixed:
-            parts[Part.UNEXPLAINED] = self._beyond_pace(durations, counts)
+            parts[TimeUse.UNEXPLAINED] = self._beyond_pace(durations, counts)
         for part, which in () if self._fixed else self._pauses(durations, counts):
             excess = np.maximum(0, durations - np.rint(self._rate * counts).astype(np.int64))[which]
             parts[part] += int(excess.sum())
             durations[which] -= excess
         again = np.rint(durations * _covered(one.numbers - counts, one.numbers, later)).astype(np.int64)
-        parts[Part.RECOMPUTED] = int(again.sum())
+        parts[TimeUse.RECOMPUTED] = int(again.sum())
         self.kept = self._times, durations - again
-        parts[Part.PRODUCTIVE] = int(self.kept[1].sum())
-        rest = Part.AFTER if one.ended is End.COMPLETED else Part.STALLED
+        parts[TimeUse.PRODUCTIVE] = int(self.kept[1].sum())
+        rest = TimeUse.AFTER if one.ended is End.COMPLETED else TimeUse.STALLED
         parts[rest] = high - int(self._times[-1])
         kept = again == 0
         return parts, int(np.maximum(0, durations[kept] - np.rint(usual * counts[kept])).sum())
 
-    def _pauses(self, durations: NDArray[np.int64], counts: NDArray[np.int64]) -> list[tuple[Part, NDArray[np.bool_]]]:
+    def _pauses(
+        self, durations: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> list[tuple[TimeUse, NDArray[np.bool_]]]:
         """Steps with a pause in them: announced, or far beyond the usual without a word."""
         inner = np.arange(len(durations)) > 0
         saving, evaluating = self._told(self._one.saving) & inner, self._told(self._one.evaluating) & inner
         quiet = inner & ~saving & ~evaluating
         long = durations > self._rate * (counts + PAUSE)
         return [
-            (Part.SAVING, saving & ~evaluating),
-            (Part.EVALUATING, evaluating),
-            (Part.UNEXPLAINED, quiet & long),
+            (TimeUse.SAVING, saving & ~evaluating),
+            (TimeUse.EVALUATING, evaluating),
+            (TimeUse.UNEXPLAINED, quiet & long),
         ]
 
     def _beyond_pace(self, durations: NDArray[np.int64], counts: NDArray[np.int64]) -> int:

@@ -18,7 +18,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class AttemptSuspect:
     """A node that an attempt's diagnosis names, and the class of what broke."""
 
     node: str
@@ -52,7 +52,7 @@ class Attempt:
     saving: NDArray[np.int64] = field(default_factory=_none)
     evaluating: NDArray[np.int64] = field(default_factory=_none)
     checkpoints: tuple[int, ...] = ()
-    suspects: tuple[Suspect, ...] = ()
+    suspects: tuple[AttemptSuspect, ...] = ()
     nodes: tuple[str, ...] = ()
     code: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from core.history.accounting import Account, Part, account
+from core.history.accounting import Account, TimeUse, account
 from core.history.advice import OwnStandbys, best_interval, ettr_of, own_standbys, standbys
 from core.history.attempt import Attempt, End
 from core.history.changes import changes, last_good
@@ -27,7 +27,7 @@ class Cause:
     name: str
     planned: bool
     attempts: tuple[str, ...]
-    lost: Mapping[Part, int]
+    lost: Mapping[TimeUse, int]
 
     @property
     def total(self) -> int:
@@ -154,7 +154,7 @@ def _causes(run: Account) -> tuple[Cause, ...]:
             name,
             planned,
             tuple(run.attempts[place].name for place in places),
-            {part: sum(run.lost[place][part] for place in places) for part in Part},
+            {part: sum(run.lost[place][part] for place in places) for part in TimeUse},
         )
         for (planned, name), places in groups.items()
     ]
@@ -203,7 +203,7 @@ def _went_away(attempts: Sequence[Attempt], place: int) -> Change | None:
 def _saving(run: Account, often: Mtbf, back: Sequence[int]) -> SaveAdvice | None:
     """The best interval; None where nobody knows what a checkpoint costs, or how often the run fails."""
     saves = sum(saved < one.numbers[-1] for one in run.attempts for saved in one.checkpoints)  # a step came after it
-    spent = run.parts[Part.SAVING]
+    spent = run.parts[TimeUse.SAVING]
     steps = [float(np.median(np.diff(one.times))) for one in run.attempts if len(one.times) > 1]
     if not (saves and spent and often.hours and often.high and back and steps):
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.history.attempt import Attempt, End, Suspect
+from core.history.attempt import Attempt, AttemptSuspect, End
 
 _ARRAYS = ("numbers", "times", "saving", "evaluating")
 
@@ -40,7 +40,7 @@ def _attempt(plain: dict[str, Any]) -> Attempt:
         | {
             "ended": End(plain["ended"]),
             "checkpoints": tuple(plain["checkpoints"]),
-            "suspects": tuple(Suspect(*suspect) for suspect in plain["suspects"]),
+            "suspects": tuple(AttemptSuspect(*suspect) for suspect in plain["suspects"]),
             "nodes": tuple(plain["nodes"]),
         }
     )

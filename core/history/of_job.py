@@ -19,7 +19,7 @@ from core.course.stages import STAGES
 from core.course.wall import moment, zone
 from core.events.table import rows_by
 from core.facts import fact_of
-from core.history.attempt import Attempt, End, Suspect
+from core.history.attempt import Attempt, AttemptSuspect, End
 from core.history.restarts import BEGINNING, Restart, find_restarts
 from core.job import Status
 from core.logs.lines import NO_TIME
@@ -220,11 +220,13 @@ def _raised(template: str) -> str:
     return found[-1] if found else ""
 
 
-def _suspects(diagnosis: Diagnosis) -> tuple[Suspect, ...]:
+def _suspects(diagnosis: Diagnosis) -> tuple[AttemptSuspect, ...]:
     """Nodes that the diagnosis names with more than a weak verdict."""
     if diagnosis.scope is not Scope.NODE or diagnosis.confidence is Confidence.WEAK:
         return ()
-    return tuple(Suspect(one.node, diagnosis.next.kind if diagnosis.next else "unknown") for one in diagnosis.nodes)
+    return tuple(
+        AttemptSuspect(one.node, diagnosis.next.kind if diagnosis.next else "unknown") for one in diagnosis.nodes
+    )
 
 
 def _cause_between(parsed: Parsed, course: Course, spans: list[Span], number: int) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.held import Part
+from core.events.held import TablePart
 from core.events.table import EventTable, rows_by
 from core.logs.rows import HEAD
 from core.memory import Memory
@@ -71,7 +71,7 @@ class _Before:
         self._of_prefix = np.zeros(prefixes, np.int64)
 
     def read(
-        self, table: EventTable, part: Part, rows: NDArray[np.intp], is_calm: NDArray[np.bool_]
+        self, table: EventTable, part: TablePart, rows: NDArray[np.intp], is_calm: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How much stands before each of these rows of the next part, of its voice and of all."""
         places, prefixes = rows - part.start, len(self._of_prefix)

@@ -9,7 +9,7 @@ from core.events.messages import unlabelled
 from core.events.text import read_rows
 from core.judge.ranks import ranks_of_nodes
 from core.parsed import Parsed
-from core.processes import MAX_REPORTS, SHELL_SIGNAL, Process, listed, process_of
+from core.processes import MAX_REPORTS, SHELL_SIGNAL, NamedProcess, listed, process_of
 
 ALONE = -1  # stands for the local rank of a node that has one rank
 REPORT = 3  # rows from the line of a report that names the rank to that which tells how it ended (torchrun, mpirun)
@@ -53,7 +53,7 @@ def find_exits(parsed: Parsed) -> Exits:
     return Exits(dict(sorted(of_rank.items())), of_node, failed)
 
 
-def _reports(parsed: Parsed) -> dict[int, Process]:
+def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
     """The processes that ended, by the row that reports it."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if _may_report(template.sample)]
@@ -65,9 +65,9 @@ def _reports(parsed: Parsed) -> dict[int, Process]:
     return dict(_whole((row, process) for row, process in told.items() if process is not None))
 
 
-def _whole(told: Iterable[tuple[int, Process]]) -> Iterator[tuple[int, Process]]:
+def _whole(told: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:
     """Reports of how processes ended; of those that take several lines, which the rank stands above, each as one."""
-    above, named = -1, Process()
+    above, named = -1, NamedProcess()
     for row, process in told:
         if not process.ended:
             above, named = row, process
@@ -77,7 +77,7 @@ def _whole(told: Iterable[tuple[int, Process]]) -> Iterator[tuple[int, Process]]
         yield row, replace(process, rank=named.rank, local_rank=named.local_rank) if below else process
 
 
-def _by_rank(parsed: Parsed, reports: Mapping[int, Process]) -> dict[int, Exit]:
+def _by_rank(parsed: Parsed, reports: Mapping[int, NamedProcess]) -> dict[int, Exit]:
     """The first report of each rank."""
     table = parsed.table
     found: dict[int, Exit] = {}
@@ -91,7 +91,7 @@ def _by_rank(parsed: Parsed, reports: Mapping[int, Process]) -> dict[int, Exit]:
     return found
 
 
-def _tasks_are_ranks(parsed: Parsed, reports: Iterable[Process]) -> bool:
+def _tasks_are_ranks(parsed: Parsed, reports: Iterable[NamedProcess]) -> bool:
     """Whether a task of srun is a rank; it is the launcher of a node where there are as many ranks more."""
     tasks = [task for process in reports if process.task for task in listed(process.task)]
     manifest = parsed.job.manifest
@@ -116,7 +116,9 @@ def ranks_by_place(parsed: Parsed) -> dict[tuple[str | None, int], int]:
     }
 
 
-def ranks_of(process: Process, node: str | None, local_ranks: Mapping[tuple[str | None, int], int]) -> Iterator[int]:
+def ranks_of(
+    process: NamedProcess, node: str | None, local_ranks: Mapping[tuple[str | None, int], int]
+) -> Iterator[int]:
     """The global ranks that a report is about.
 
     Args:

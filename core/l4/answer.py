@@ -30,7 +30,7 @@ _OWN_STEPS = ("spatial", "temporal")  # L4 says itself whether these could run
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class NodeAnomaly:
     """A node and its anomaly (0..1; 0.5: like all others).
 
     events: event -> (count here, median count of all nodes), the furthest off first.
@@ -53,7 +53,7 @@ class Named:
 def answer(
     parsed: Parsed,
     scope: Scope,
-    suspects: Sequence[Suspect],
+    suspects: Sequence[NodeAnomaly],
     named: Sequence[Named],
     strange: tuple[IterationEvidence, ...] | Skipped,
     *steps: Skipped,
@@ -113,7 +113,7 @@ def _event(name: str, parsed: Parsed, one: Named, rows: NDArray[np.intp], texts:
     )
 
 
-def _node(name: str, table: EventTable, suspect: Suspect, ids: Mapping[str, str]) -> NodeEvidence:
+def _node(name: str, table: EventTable, suspect: NodeAnomaly, ids: Mapping[str, str]) -> NodeEvidence:
     ranks = {origin.rank for origin in table.origins if suspect.node in (origin.node, f"rank {origin.rank}")}
     counted = f"{len(suspect.events)} events are more or less frequent there than on the median node"
     return NodeEvidence(

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from core.course.iterations import NO_ITERATION, Iterations
 from core.events.table import EventTable
-from core.l4.answer import Named, Suspect, answer
+from core.l4.answer import Named, NodeAnomaly, answer
 from core.model import Diagnosis, IterationEvidence, Scope, Skipped
 from core.parsed import Parsed
 
@@ -67,7 +67,7 @@ def diagnose_l4(parsed: Parsed) -> Diagnosis:
     return answer(parsed, scope, (), left(parsed, vectors), strange, Skipped("spatial", reason))
 
 
-def _scope(parsed: Parsed, vectors: Vectors, suspects: Sequence[Suspect]) -> Scope:
+def _scope(parsed: Parsed, vectors: Vectors, suspects: Sequence[NodeAnomaly]) -> Scope:
     if suspects:
         return Scope.NODE
     if not parsed.profiles and not comparable(vectors):
@@ -120,14 +120,14 @@ def comparable(vectors: Vectors) -> bool:
     return len(vectors.nodes) >= MIN_NODES and bool(vectors.events)
 
 
-def spatial(vectors: Vectors) -> tuple[Suspect, ...]:
+def spatial(vectors: Vectors) -> tuple[NodeAnomaly, ...]:
     """Nodes above the threshold, the most anomalous first, at most eight."""
     if not comparable(vectors):
         return ()
     anomaly = forest(vectors.counts)
     order = sorted(range(len(vectors.nodes)), key=lambda row: (-anomaly[row], vectors.nodes[row]))
     above = [row for row in order[:MAX_SUSPECTS] if anomaly[row] > SUSPICIOUS]
-    return tuple(Suspect(vectors.nodes[row], float(anomaly[row]), _oddities(vectors, row)) for row in above)
+    return tuple(NodeAnomaly(vectors.nodes[row], float(anomaly[row]), _oddities(vectors, row)) for row in above)
 
 
 def forest(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -149,7 +149,7 @@ def _share(count: float, middle: float) -> float:
     return float(abs(count - middle) / max(count, middle))
 
 
-def telling(vectors: Vectors, suspects: Sequence[Suspect]) -> list[Named]:
+def telling(vectors: Vectors, suspects: Sequence[NodeAnomaly]) -> list[Named]:
     """Events that make suspects anomalous, each under the suspect that it tells most about."""
     named: dict[int, Named] = {}
     for suspect in suspects:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.live.findings import Finding, Kind, duration
+from core.live.findings import LiveFinding, LiveKind, duration
 
 # Of 131 recorded jobs no alarm was ever taken back (benchmarks/watching.py), and the lab's jobs time out within half a
 # minute; collectives of PyTorch do after ten. A person who was called looks after some minutes: then it stands there.
@@ -16,20 +16,20 @@ class Alarms:
         self._since: dict[str, float] = {}
         self._told = False
 
-    def hear(self, findings: Iterable[Finding]) -> None:
+    def hear(self, findings: Iterable[LiveFinding]) -> None:
         """Take note of alarms, and of those that are taken back."""
         for finding in findings:
-            if finding.kind in (Kind.SILENT, Kind.HUNG):
+            if finding.kind in (LiveKind.SILENT, LiveKind.HUNG):
                 self._since.setdefault(finding.subject, finding.at)
-            elif finding.kind is Kind.RESUMED:
+            elif finding.kind is LiveKind.RESUMED:
                 self._since.pop(finding.subject, None)
         self._told = self._told and bool(self._since)
 
-    def look(self, now: float) -> list[Finding]:
+    def look(self, now: float) -> list[LiveFinding]:
         """That the oldest of them stands; its subject is that of the alarm."""
         subject, since = min(self._since.items(), key=lambda one: one[1], default=("", now))
         if self._told or now - since < STANDS_SECONDS:
             return []
         self._told = True
         says = f"the alarm has stood for {duration(now - since)}; what follows is a diagnosis of the job as it stands"
-        return [Finding(Kind.STANDS, now, subject, says, now - since)]
+        return [LiveFinding(LiveKind.STANDS, now, subject, says, now - since)]

@@ -16,7 +16,7 @@ from core.model import Role
 from core.outcomes import Outcome, outcome_of
 
 
-class Sign(StrEnum):
+class EndSign(StrEnum):
     """What a line says of the end."""
 
     REPORT = "report"  # the launcher or the scheduler says that it failed
@@ -32,31 +32,31 @@ class Sign(StrEnum):
 
 
 _OUTCOMES = {
-    Outcome.COMPLETED: Sign.COMPLETED,
-    Outcome.VERDICT: Sign.VERDICT,
-    Outcome.DONE: Sign.DONE,
-    Outcome.ANEW: Sign.ANEW,
-    Outcome.REPORT: Sign.REPORT,
-    Outcome.DEATH: Sign.DEATH,
+    Outcome.COMPLETED: EndSign.COMPLETED,
+    Outcome.VERDICT: EndSign.VERDICT,
+    Outcome.DONE: EndSign.DONE,
+    Outcome.ANEW: EndSign.ANEW,
+    Outcome.REPORT: EndSign.REPORT,
+    Outcome.DEATH: EndSign.DEATH,
 }
 BY_HAND = Kind.INTERRUPTED
 _KERNEL = re.compile(r"\bkernel:|\btainted\b")  # its reports hold "PREEMPT", the way in which it was built
 
 
 @lru_cache(maxsize=1 << 14)
-def sign_of(body: bytes) -> tuple[Sign, str]:
+def sign_of(body: bytes) -> tuple[EndSign, str]:
     """What a line with this masked body says of the end, and in whose words: those of core.facts, where it has some."""
     text = body.decode("utf-8", "replace").strip()
     fact = fact_of(text, block=False)
     says = fact.says if fact is not None and fact.known else ""
     if fact is not None and fact.stop and not _KERNEL.search(text):
-        return Sign.BY_HAND if fact.kind == BY_HAND else Sign.STOP, says
+        return EndSign.BY_HAND if fact.kind == BY_HAND else EndSign.STOP, says
     if fact is not None and fact.role is Role.BENIGN:
-        return Sign.TROUBLE, says
+        return EndSign.TROUBLE, says
     outcome = outcome_of(text)
     if outcome is not None:
         return _OUTCOMES[outcome], says
-    return (Sign.TROUBLE if fact is not None else Sign.CALM), says
+    return (EndSign.TROUBLE if fact is not None else EndSign.CALM), says
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from enum import StrEnum
 JOB = "job"  # subject of what is true of all of it
 
 
-class Kind(StrEnum):
+class LiveKind(StrEnum):
     """What a finding says."""
 
     SILENT = "silent"  # a rank or node says nothing more, and its peers go on
@@ -21,11 +21,11 @@ class Kind(StrEnum):
     @property
     def final(self) -> bool:
         """Whether the job is over."""
-        return self in (Kind.FAILED, Kind.STOPPED, Kind.COMPLETED)
+        return self in (LiveKind.FAILED, LiveKind.STOPPED, LiveKind.COMPLETED)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePlace:
     """A line of a job: file, number from 1 (0: not known), raw text."""
 
     file: str
@@ -34,20 +34,20 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LiveFinding:
     """One claim about a running job, with the sentence that holds its numbers.
 
     at: when it was found, in the caller's seconds. quiet, usual: seconds of silence, and of the longest pause that was
     usual before; None where no silence is meant. line: what says so.
     """
 
-    kind: Kind
+    kind: LiveKind
     at: float
     subject: str
     says: str
     quiet: float | None = None
     usual: float | None = None
-    line: Place | None = None
+    line: LinePlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Standing:
     ranks_expected: int | None = None
     lines: int = 0
     quiet: float | None = None
-    last: Place | None = None
+    last: LinePlace | None = None
 
 
 def duration(seconds: float) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from core.job import Manifest, Status
 from core.live.alarms import Alarms
-from core.live.endings import Sign, Tracebacks, sign_of
-from core.live.findings import JOB, Finding, Kind, Place, Standing
-from core.live.progress import Progress
+from core.live.endings import EndSign, Tracebacks, sign_of
+from core.live.findings import JOB, LinePlace, LiveFinding, LiveKind, Standing
+from core.live.progress import JobProgress
 from core.live.speakers import Speaker, Speakers
 from core.live.tail import Heard, Tail
 from core.logs.lines import NO_TIME
@@ -28,17 +28,17 @@ DONE_SECONDS = 600.0  # of silence after "training finished": over, whether a sc
 MANY_DEATHS = 0.5  # of the ranks: then nobody is left to go on
 
 
-_STOPS = (Sign.STOP, Sign.BY_HAND)
-_ENDS = (Sign.REPORT, Sign.VERDICT, Sign.DEATH, *_STOPS, Sign.COMPLETED)
+_STOPS = (EndSign.STOP, EndSign.BY_HAND)
+_ENDS = (EndSign.REPORT, EndSign.VERDICT, EndSign.DEATH, *_STOPS, EndSign.COMPLETED)
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
     """A sign that the job ends: where it is, who said it, and when."""
 
-    sign: Sign
+    sign: EndSign
     at: float
-    place: Place
+    place: LinePlace
     who: str
     own: bool  # a rank or its launcher speaks, no job script
     says: str
@@ -54,10 +54,10 @@ class LiveJob:
         self._tails: dict[str, Tail] = {}
         self._tracebacks: dict[tuple[str, bytes], Tracebacks] = defaultdict(Tracebacks)
         self._speakers = Speakers(manifest)
-        self._progress = Progress(manifest.total_iterations)
+        self._progress = JobProgress(manifest.total_iterations)
         self._alarms = Alarms()
         self._ends: dict[str, _End] = {}
-        self._over: Finding | None = None
+        self._over: LiveFinding | None = None
         self._over_for_sure = False
         self._verdict: _End | None = None  # the scheduler's last word
         self._done: float | None = None  # since when somebody says that the work is done
@@ -90,21 +90,21 @@ class LiveJob:
         """The beginning of a file is not handed over: its lines have no numbers."""
         self._tails[name] = Tail(self._hosts, self._year, numbered=False)
 
-    def status(self, status: Status, at: float) -> tuple[Finding, ...]:
+    def status(self, status: Status, at: float) -> tuple[LiveFinding, ...]:
         """What the manifest says now; a job that is over is over."""
         if status not in (Status.COMPLETED, Status.FAILED, Status.CANCELLED) or self._over_for_sure:
             return ()
         self._over_for_sure = True
         if self._over is not None:
             return ()
-        kind = {Status.COMPLETED: Kind.COMPLETED, Status.FAILED: Kind.FAILED}.get(status, Kind.STOPPED)
-        end = min(self._ends.values(), key=lambda one: one.at, default=None) if kind is not Kind.COMPLETED else None
-        self._over = Finding(kind, at, JOB, f"job.json says {status}", line=end.place if end else None)
+        kind = {Status.COMPLETED: LiveKind.COMPLETED, Status.FAILED: LiveKind.FAILED}.get(status, LiveKind.STOPPED)
+        end = min(self._ends.values(), key=lambda one: one.at, default=None) if kind is not LiveKind.COMPLETED else None
+        self._over = LiveFinding(kind, at, JOB, f"job.json says {status}", line=end.place if end else None)
         return (self._over,)
 
     # --- what the caller asks ---
 
-    def look(self, now: float) -> tuple[Finding, ...]:
+    def look(self, now: float) -> tuple[LiveFinding, ...]:
         """What is to be said now and was not said before."""
         if self._over is not None:
             return ()
@@ -123,7 +123,7 @@ class LiveJob:
         return tuple(findings)
 
     @property
-    def over(self) -> Finding | None:
+    def over(self) -> LiveFinding | None:
         """How it ended."""
         return self._over
 
@@ -147,7 +147,7 @@ class LiveJob:
             ranks_expected=self._manifest.world_size,
             lines=self._lines,
             quiet=now - self._last[0] if self._last else None,
-            last=Place(self._last[1], self._last[2].line, self._last[2].text) if self._last else None,
+            last=LinePlace(self._last[1], self._last[2].line, self._last[2].text) if self._last else None,
         )
 
     # --- lines ---
@@ -177,51 +177,53 @@ class LiveJob:
     def _hear_of_end(self, heard: Heard, file: str, speaker: Speaker | None, at: float) -> None:
         raised = self._tracebacks[file, heard.prefix].hear(heard)
         sign, says = sign_of(heard.body)
-        if raised and sign is not Sign.BY_HAND:
-            sign, says = Sign.DEATH, raised.says
+        if raised and sign is not EndSign.BY_HAND:
+            sign, says = EndSign.DEATH, raised.says
         who = speaker.name if speaker else file
-        if sign is Sign.DONE or sign is Sign.COMPLETED:
+        if sign is EndSign.DONE or sign is EndSign.COMPLETED:
             self._done = at if self._done is None else self._done
-        if sign is Sign.ANEW:
+        if sign is EndSign.ANEW:
             self._ends.clear()
-        if sign is Sign.CALM:
+        if sign is EndSign.CALM:
             self._live_on(who, at)
         if sign in _ENDS:
             own = speaker is not None and speaker.program in (Program.RANK, Program.LAUNCHER)
-            self._note_end(_End(sign, at, Place(file, heard.line, heard.text), who, own, says))
+            self._note_end(_End(sign, at, LinePlace(file, heard.line, heard.text), who, own, says))
 
     def _live_on(self, who: str, at: float) -> None:
         """Somebody goes on: it has not died, and no job script has taken it along."""
         self._ends = {
             name: end
             for name, end in self._ends.items()
-            if end.sign is not Sign.DEATH or end.at >= at or (end.own and name != who)
+            if end.sign is not EndSign.DEATH or end.at >= at or (end.own and name != who)
         }
 
     def _note_end(self, end: _End) -> None:
         """The first sign of each speaker; a launcher's report outweighs what processes say."""
-        if end.sign in (Sign.COMPLETED, Sign.VERDICT):
+        if end.sign in (EndSign.COMPLETED, EndSign.VERDICT):
             self._verdict, self._over_for_sure = end, True
-            if end.sign is Sign.COMPLETED:
+            if end.sign is EndSign.COMPLETED:
                 return
         known = self._ends.get(end.who)
-        if known is None or (known.sign is Sign.DEATH and end.sign is Sign.REPORT):
+        if known is None or (known.sign is EndSign.DEATH and end.sign is EndSign.REPORT):
             self._ends[end.who] = end
 
-    def _look_for_end(self, now: float) -> Finding | None:
+    def _look_for_end(self, now: float) -> LiveFinding | None:
         """The end of the job, once a sign of it has stood for long enough."""
         # of what came together the hand was first: whoever is interrupted is reported as failed too
-        ends = sorted(self._ends.values(), key=lambda one: (one.at, one.sign is not Sign.BY_HAND))
-        if self._verdict is not None and self._verdict.sign is Sign.COMPLETED:
-            return Finding(Kind.COMPLETED, now, JOB, "the scheduler says that it completed", line=self._verdict.place)
+        ends = sorted(self._ends.values(), key=lambda one: (one.at, one.sign is not EndSign.BY_HAND))
+        if self._verdict is not None and self._verdict.sign is EndSign.COMPLETED:
+            return LiveFinding(
+                LiveKind.COMPLETED, now, JOB, "the scheduler says that it completed", line=self._verdict.place
+            )
         if self._verdict is not None:
             return self._failed(ends, now)
         if self._done is not None or self._progress.finished:
             return self._wound_up(now)
-        deaths = [one for one in ends if one.sign is Sign.DEATH]
+        deaths = [one for one in ends if one.sign is EndSign.DEATH]
         many = len(deaths) >= max(2, MANY_DEATHS * len(self._speakers.ranks()))
         for one in ends:
-            soon = one.sign is not Sign.DEATH or many
+            soon = one.sign is not EndSign.DEATH or many
             if now - one.at >= (REPORT_SECONDS if soon else self._patience(one)):
                 return self._failed(ends, now)
         return None
@@ -234,21 +236,21 @@ class LiveJob:
         alone = (self._manifest.world_size or len(self._speakers.ranks())) <= 1
         return DEATH_SECONDS if end.own or alone else SCRIPT_SECONDS
 
-    def _wound_up(self, now: float) -> Finding | None:
+    def _wound_up(self, now: float) -> LiveFinding | None:
         """A job whose work is done: what goes wrong after that is no failure, unless the scheduler calls it one."""
         quiet = now - self._last[0] if self._last else 0.0
         if quiet < DONE_SECONDS:
             return None
-        return Finding(Kind.COMPLETED, now, JOB, f"its work is done, and no line came for {quiet:.0f} s")
+        return LiveFinding(LiveKind.COMPLETED, now, JOB, f"its work is done, and no line came for {quiet:.0f} s")
 
-    def _failed(self, ends: list[_End], now: float) -> Finding:
+    def _failed(self, ends: list[_End], now: float) -> LiveFinding:
         first = ends[0]
-        kind = Kind.STOPPED if first.sign in _STOPS else Kind.FAILED
+        kind = LiveKind.STOPPED if first.sign in _STOPS else LiveKind.FAILED
         said = f"{first.says}; " if first.says else ""
         where = f" at iteration {self._progress.iteration:,}" if self._progress.iteration is not None else ""
-        what = "the job was stopped" if kind is Kind.STOPPED else "the job has failed"
+        what = "the job was stopped" if kind is LiveKind.STOPPED else "the job has failed"
         says = f"{what}{where}: {said}{first.who} said it first, {len(ends)} so far"
-        return Finding(kind, now, JOB, says, line=first.place)
+        return LiveFinding(kind, now, JOB, says, line=first.place)
 
 
 def _addresses(manifest: Manifest) -> Iterable[str]:

@@ -9,7 +9,7 @@ from math import isfinite
 
 from core.course.markers import measures
 from core.judge.temporal import level_shifts
-from core.live.findings import JOB, Finding, Kind
+from core.live.findings import JOB, LiveFinding, LiveKind
 from core.model import Series
 
 KEPT = 128  # values of a series
@@ -36,7 +36,7 @@ class Numbers:
                 values.append((iteration, float(match[1]) * measure.scale))
                 self._new[measure.name] = self._new.get(measure.name, 0) + 1
 
-    def look(self, now: float) -> list[Finding]:
+    def look(self, now: float) -> list[LiveFinding]:
         """What is odd about them, each series once."""
         findings = []
         for name in [name for name, new in self._new.items() if new >= EVERY or self._is_broken(name)]:
@@ -44,7 +44,7 @@ class Numbers:
             says = self._odd(name)
             if says:
                 self._told.add(name)
-                findings.append(Finding(Kind.NUMBERS, now, JOB, says))
+                findings.append(LiveFinding(LiveKind.NUMBERS, now, JOB, says))
         return findings
 
     def _is_broken(self, name: str) -> bool:

@@ -7,7 +7,7 @@ from statistics import median
 KEPT = 64  # words whose times are kept: enough for the quarter hour of a rank that speaks every 15 s
 
 
-class Pace:
+class LivePace:
     """The pace of one voice, or of the job's progress; seconds of the caller's clock."""
 
     def __init__(self, kept: int = KEPT) -> None:

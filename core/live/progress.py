@@ -14,9 +14,9 @@ from statistics import median
 from core.course.markers import dialects
 from core.course.patience import MIN_STEPS, patience, patience_in_pause
 from core.course.stages import STAGES, opened_by
-from core.live.findings import JOB, Finding, Kind, duration
+from core.live.findings import JOB, LiveFinding, LiveKind, duration
 from core.live.numbers import Numbers
-from core.live.pace import KEPT, Pace
+from core.live.pace import KEPT, LivePace
 from core.live.tail import Heard
 from core.model import Stage
 from core.naming import natural, together
@@ -38,7 +38,7 @@ _ANNOUNCES = re.compile(
 )
 
 
-class Progress:
+class JobProgress:
     """Iterations, stage and pace of one job."""
 
     def __init__(self, planned: int | None) -> None:
@@ -49,7 +49,7 @@ class Progress:
         self.numbers = Numbers()
         self._of_speaker: dict[str, int] = {}
         self._bars: dict[tuple[str, int], int] = {}
-        self._pace = Pace()
+        self._pace = LivePace()
         self._steps: deque[tuple[float, int]] = deque(maxlen=KEPT)  # when which iteration was done
         self._per_step = 1  # iterations from one marker to the next
         self._stage = Stage.UNKNOWN
@@ -93,7 +93,7 @@ class Progress:
         self._advance(at)
         return True
 
-    def look(self, now: float) -> Finding | None:
+    def look(self, now: float) -> LiveFinding | None:
         """The finding that the job hangs, once."""
         last, allowed = self._pace.last, self.patience()
         if last is None or allowed is None or self._hung_since is not None or now - last <= allowed:
@@ -112,15 +112,15 @@ class Progress:
             return training
         return patience_in_pause(training, self._paused.get(self._stage))
 
-    def resumed(self, now: float) -> Finding | None:
+    def resumed(self, now: float) -> LiveFinding | None:
         """The finding that a hung job goes on, once."""
         if self._hung_since is None or self._pace.last is None or self._pace.last <= self._hung_since:
             return None
         quiet, self._hung_since = self._pace.last - self._hung_since, None
         says = f"the job goes on after {duration(quiet)}{self._where(' with iteration {}')}"
-        return Finding(Kind.RESUMED, now, JOB, says, quiet)
+        return LiveFinding(LiveKind.RESUMED, now, JOB, says, quiet)
 
-    def _hung(self, now: float, quiet: float) -> Finding:
+    def _hung(self, now: float, quiet: float) -> LiveFinding:
         longest = max(self._paused.get(self._stage, 0.0), self._pace.longest())
         each = self.seconds_per_iteration()
         took = f"its iterations took {duration(each)}, " if each is not None else ""
@@ -128,7 +128,7 @@ class Progress:
             f"the whole job has made no progress for {duration(quiet)}{self._where(', since iteration {}')}; {took}its"
             f" longest pause of late was {duration(longest)}{self._behind()}"
         )
-        return Finding(Kind.HUNG, now, JOB, says, quiet, longest)
+        return LiveFinding(LiveKind.HUNG, now, JOB, says, quiet, longest)
 
     def _behind(self) -> str:
         """Who has not finished the iteration that most have; nothing when nobody stands out."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from core.job import Manifest
-from core.live.findings import Finding, Kind, duration
-from core.live.pace import Pace
+from core.live.findings import LiveFinding, LiveKind, duration
+from core.live.pace import LivePace
 from core.logs.origins import Origin, Program, Voice, find_origins
 from core.naming import natural, together
 
@@ -36,7 +36,7 @@ class Speaker:
         self.rank = origin.rank
         self.program = origin.program
         self.last: float | None = None
-        self.beats: dict[bytes, Pace] = {}
+        self.beats: dict[bytes, LivePace] = {}
         self.told: float | None = None  # since when it is told that it is silent
 
     def speak(self, body: bytes, at: float) -> None:
@@ -46,7 +46,7 @@ class Speaker:
         if pace is None:
             if len(self.beats) >= MAX_BEATS:
                 self._forget()
-            pace = self.beats[body] = Pace(BEATS_KEPT)
+            pace = self.beats[body] = LivePace(BEATS_KEPT)
         pace.speak(at)
 
     def _forget(self) -> None:
@@ -93,7 +93,7 @@ class Speakers:
         found = {one.rank for one in self._speakers.values() if one.rank is not None and one.last is not None}
         return tuple(sorted(found))
 
-    def look(self, now: float) -> list[Finding]:
+    def look(self, now: float) -> list[LiveFinding]:
         """Who has gone silent since the last look, and who speaks again."""
         findings = []
         for group in _by_node([one for one in self._find_silent(now) if one.speaker.told is None]):
@@ -147,7 +147,7 @@ def _silence(one: Speaker, everybody: Iterable[Speaker], now: float) -> _Silence
     return found
 
 
-def _finding(group: Sequence[_Silence], now: float) -> Finding:
+def _finding(group: Sequence[_Silence], now: float) -> LiveFinding:
     """One finding for those of one node."""
     node = group[0].speaker.node
     names = together(sorted((one.speaker.name for one in group), key=natural))
@@ -158,16 +158,16 @@ def _finding(group: Sequence[_Silence], now: float) -> Finding:
         f"{names}{where}: no word for {duration(quiet)}; {'their' if len(group) > 1 else 'its'} longest pause before"
         f" was {duration(own)}, and the peers paused {paused} at most meanwhile"
     )
-    return Finding(Kind.SILENT, now, node or names, says, quiet, own)
+    return LiveFinding(LiveKind.SILENT, now, node or names, says, quiet, own)
 
 
-def _resumed(again: Sequence[Speaker], now: float) -> list[Finding]:
+def _resumed(again: Sequence[Speaker], now: float) -> list[LiveFinding]:
     """The alarm about a node is taken back by those of it that speak again."""
     groups: dict[str, list[str]] = defaultdict(list)
     for one in again:
         groups[one.node or one.name].append(one.name)
     return [
-        Finding(Kind.RESUMED, now, place, f"{together(sorted(names, key=natural))} can be heard again")
+        LiveFinding(LiveKind.RESUMED, now, place, f"{together(sorted(names, key=natural))} can be heard again")
         for place, names in sorted(groups.items())
     ]
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.logs.blocks import BLOCK_MARK, find_blocks, may_open
 from core.logs.refine import refine
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 NO_TEXT = "<BINARY>"
 MAX_ODD = 0.3  # share of bytes that are no text; of random ones three in five
@@ -86,7 +86,7 @@ def find_messages(sizes: Sequence[int], read: ReadChunk, bodies: Sequence[bytes]
     bodies_of = _bodies_of(sizes, read)
     blocks: list[_Block] = []
     for voice, starts in _voices(sizes, read, opens) if opens.any() else ():
-        said = Said(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
+        said = VoiceLines(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
         for found in find_blocks(said, starts.tolist()):
             number = None if found.text is None else texts.setdefault(found.text, len(texts))
             keys = [int(voice.rows(key, key + 1)[0]) for key in found.keys]

@@ -15,9 +15,9 @@ from typing import TypeVar
 from core.job import Manifest
 from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
-from core.logs.prefixes import Said, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
+from core.logs.prefixes import PrefixLabels, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
 from core.logs.units import is_daemon
-from core.logs.voices import NUMBERED_PROCESS, Origin, Program, Speaker, Voice, actor_called, task_called
+from core.logs.voices import NUMBERED_PROCESS, FileSpeaker, Origin, Program, Voice, actor_called, task_called
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
@@ -31,7 +31,7 @@ _UID = re.compile(
 
 
 def find_origins(
-    voices: Sequence[Voice], manifest: Manifest, own: Mapping[str, Speaker] = MappingProxyType({})
+    voices: Sequence[Voice], manifest: Manifest, own: Mapping[str, FileSpeaker] = MappingProxyType({})
 ) -> tuple[Origin, ...]:
     """The origin of each voice.
 
@@ -69,7 +69,7 @@ def find_origins(
     )
 
 
-def _by_their_hosts(of_paths: list[Origin], labels: Sequence[Said]) -> list[Origin]:
+def _by_their_hosts(of_paths: list[Origin], labels: Sequence[PrefixLabels]) -> list[Origin]:
     """Files that are numbered as processes are, without the names that lines have for their machines: worker_0."""
     pairs = {(path.node, label.host) for path, label in zip(of_paths, labels, strict=True) if path.node and label.host}
     names = {path.node for path in of_paths if path.node}
@@ -78,7 +78,7 @@ def _by_their_hosts(of_paths: list[Origin], labels: Sequence[Said]) -> list[Orig
     return [replace(path, node=None) for path in of_paths]
 
 
-def _with_one_name(of_paths: Sequence[Origin], labels: Sequence[Said]) -> list[Said]:
+def _with_one_name(of_paths: Sequence[Origin], labels: Sequence[PrefixLabels]) -> list[PrefixLabels]:
     """Machines by the names of their paths, where lines call each by another one of its own: a pod, and its host."""
     pairs = {(path.node, label.host) for path, label in zip(of_paths, labels, strict=True) if path.node and label.host}
     pods, hosts = ({pair[side] for pair in pairs} for side in (0, 1))
@@ -88,7 +88,7 @@ def _with_one_name(of_paths: Sequence[Origin], labels: Sequence[Said]) -> list[S
     return [replace(label, host=pod_of.get(label.host or "", label.host)) for label in labels]
 
 
-def _told(path: Origin, speaker: Speaker, manifest: Manifest) -> Origin:
+def _told(path: Origin, speaker: FileSpeaker, manifest: Manifest) -> Origin:
     """The origin of a file that tells who speaks in it."""
     origin = replace(path, node=path.node or speaker.node)
     if speaker.rank is not None:
@@ -96,7 +96,7 @@ def _told(path: Origin, speaker: Speaker, manifest: Manifest) -> Origin:
     return trains(origin, manifest)
 
 
-def _on_the_only_node(labels: Sequence[Said], seen: list[Origin], manifest: Manifest) -> list[Origin]:
+def _on_the_only_node(labels: Sequence[PrefixLabels], seen: list[Origin], manifest: Manifest) -> list[Origin]:
     named = {origin.node for origin in seen if origin.node} | {label.host for label in labels if label.host}
     here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
     if len(named) == 1 and len(manifest.nodes) <= 1 and not here_and_there:
@@ -106,7 +106,9 @@ def _on_the_only_node(labels: Sequence[Said], seen: list[Origin], manifest: Mani
     return seen
 
 
-def _combine(path: Origin, label: Said, manifest: Manifest, *, tasks_are_ranks: bool, tasks_are_nodes: bool) -> Origin:
+def _combine(
+    path: Origin, label: PrefixLabels, manifest: Manifest, *, tasks_are_ranks: bool, tasks_are_nodes: bool
+) -> Origin:
     rank, node = label.rank, label.host
     if node and path.node in manifest.nodes and node not in manifest.nodes:
         node = None  # a container's id, or a name that only the machine itself has
@@ -139,7 +141,7 @@ def _of_job(rank: int | None, task: int | None, manifest: Manifest) -> str | Non
     return manifest.nodes[task] if task is not None and task < len(manifest.nodes) else None
 
 
-def _beside_the_driver(labels: Sequence[Said], seen: list[Origin], manifest: Manifest) -> list[Origin]:
+def _beside_the_driver(labels: Sequence[PrefixLabels], seen: list[Origin], manifest: Manifest) -> list[Origin]:
     """Ray's actors without an address are on its driver's node: the one that no other actor of their class is on."""
     actors = {label.actor for label in labels if label.actor and not label.here}
     left = set(manifest.nodes) - {label.host for label in labels if label.actor in actors}
@@ -159,7 +161,7 @@ def _on(node: str, origin: Origin, manifest: Manifest) -> Origin:
     return there if origin.rank is not None else trains(there, manifest)
 
 
-def _on_tasks(labels: Sequence[Said], seen: list[Origin]) -> list[Origin]:
+def _on_tasks(labels: Sequence[PrefixLabels], seen: list[Origin]) -> list[Origin]:
     """Where nobody names a node, srun's tasks that are no ranks are nodes, which srun may name when they end."""
     if any(origin.node for origin in seen):
         return seen
@@ -167,7 +169,7 @@ def _on_tasks(labels: Sequence[Said], seen: list[Origin]) -> list[Origin]:
     return [origin if task is None else replace(origin, node=task) for origin, task in zip(seen, tasks, strict=True)]
 
 
-def _as_actors(labels: Sequence[Said], seen: list[Origin]) -> list[Origin]:
+def _as_actors(labels: Sequence[PrefixLabels], seen: list[Origin]) -> list[Origin]:
     """Where nobody names a node or a rank, Ray's processes of one class stand for nodes."""
     processes = {(label.actor, label.pid) for label in labels if label.actor and label.pid is not None}
     several = {actor for actor, many in Counter(actor for actor, _ in processes).items() if many > 1}
@@ -182,7 +184,7 @@ def _as_actors(labels: Sequence[Said], seen: list[Origin]) -> list[Origin]:
 
 
 def _with_what_trains(
-    voices: Sequence[Voice], labels: Sequence[Said], seen: list[Origin], manifest: Manifest
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: list[Origin], manifest: Manifest
 ) -> list[Origin]:
     """A file called after its node is a daemon's beside those of ranks; of several nodes without any, what trains."""
     if any(origin.program in (Program.RANK, Program.LAUNCHER) for origin in seen):
@@ -204,7 +206,9 @@ def _stem(name: str) -> str:
     return strip(name).rpartition("/")[2].partition(".")[0]
 
 
-def _with_the_unlabelled(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> list[Origin]:
+def _with_the_unlabelled(
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: Sequence[Origin]
+) -> list[Origin]:
     """When all that is labelled in a file names one rank or node, that also wrote what its wrapper says nothing of."""
     named: dict[str, list[Origin]] = defaultdict(list)
     for voice, label, origin in zip(voices, labels, seen, strict=True):
@@ -242,7 +246,9 @@ def _stems(voice: Voice) -> tuple[str, str]:
     return name.rpartition(".")[0], _STREAM.sub("*", name)
 
 
-def _one_host_each(voices: Sequence[Voice], labels: Sequence[Said], seen: Sequence[Origin]) -> dict[str, Origin]:
+def _one_host_each(
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: Sequence[Origin]
+) -> dict[str, Origin]:
     """Who wrote each file, where programs put their machine before their lines, and each file has its own machine."""
     hosts: dict[str, dict[str, Origin]] = defaultdict(dict)
     for voice, label, origin in zip(voices, labels, seen, strict=True):
@@ -325,7 +331,7 @@ def _complete(origin: Origin, node_of_rank: Mapping[int, str], manifest: Manifes
     return origin
 
 
-def _place(voice: Voice, label: Said, origin: Origin, last_rank: int) -> Origin:
+def _place(voice: Voice, label: PrefixLabels, origin: Origin, last_rank: int) -> Origin:
     """Add the cohort: shape of the path, unit, and whether this is the first, the last or a first-of-node rank."""
     shape = strip(voice.file) + label.unit.partition(b"[")[0].decode("utf-8", "replace")
     if origin.node:

@@ -20,7 +20,7 @@ _LABEL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PrefixLabels:
     """What a prefix says.
 
     role: the rank of torchrun's ``--role rank``, which is a local one, before the one that torch writes itself. tagged:
@@ -53,10 +53,10 @@ class Said:
         return self.unit != b"" or any(one is not None for one in told)
 
 
-def read_prefix(prefix: bytes, hosts: Hosts) -> Said:
+def read_prefix(prefix: bytes, hosts: Hosts) -> PrefixLabels:
     """What a prefix says; of machines the name that job.json has."""
     label, tags = read_label(prefix)
-    said = Said(
+    said = PrefixLabels(
         rank=label.rank,
         local=label.local_rank,
         host=hosts.first([node.decode("utf-8", "replace") for node in label.nodes]),
@@ -68,7 +68,7 @@ def read_prefix(prefix: bytes, hosts: Hosts) -> Said:
     return said
 
 
-def _with(said: Said, match: re.Match[bytes], hosts: Hosts) -> Said:
+def _with(said: PrefixLabels, match: re.Match[bytes], hosts: Hosts) -> PrefixLabels:
     name = match["ip"] or match["nccl"] or match["host"]
     if match["rank"]:
         return replace(said, role=said.rank, rank=int(match["rank"]), tagged=True)
@@ -82,7 +82,7 @@ def _with(said: Said, match: re.Match[bytes], hosts: Hosts) -> Said:
     return replace(said, host=hosts.first([name.decode()])) if name else replace(said, here=True)
 
 
-def tasks_are_ranks(labels: Iterable[Said], manifest: Manifest) -> bool:
+def tasks_are_ranks(labels: Iterable[PrefixLabels], manifest: Manifest) -> bool:
     """srun's task number is the rank when there is one task a rank, else the node (docs/reference/logs.md)."""
     labels = list(labels)
     if any(label.local is not None and label.task is not None for label in labels):
@@ -94,12 +94,12 @@ def tasks_are_ranks(labels: Iterable[Said], manifest: Manifest) -> bool:
     return world is None or world == len(manifest.nodes) or len(_tasks(labels)) > len(manifest.nodes)
 
 
-def tasks_are_nodes(labels: Iterable[Said], manifest: Manifest) -> bool:
+def tasks_are_nodes(labels: Iterable[PrefixLabels], manifest: Manifest) -> bool:
     """Whether srun's task number is the place of a node in job.json: one task a node, and nobody says where."""
     return not manifest.node_ranks and len(_tasks(labels)) <= len(manifest.nodes)
 
 
-def _tasks(labels: Iterable[Said]) -> set[int]:
+def _tasks(labels: Iterable[PrefixLabels]) -> set[int]:
     return {label.task for label in labels if label.task is not None}
 
 
@@ -107,20 +107,20 @@ def _ranks_of_job(manifest: Manifest) -> int | None:
     return manifest.world_size or sum(map(len, manifest.node_ranks.values())) or None
 
 
-def with_local_ranks(labels: Sequence[Said], paths: Sequence[Origin], manifest: Manifest) -> list[Said]:
+def with_local_ranks(labels: Sequence[PrefixLabels], paths: Sequence[Origin], manifest: Manifest) -> list[PrefixLabels]:
     """The same, with the ranks of torchrun's ``--role rank`` as the local ranks that they are."""
     if not _are_local(labels, paths, manifest):
         return [replace(label, role=None) for label in labels]
     return [_localized(label) for label in labels]
 
 
-def _localized(label: Said) -> Said:
+def _localized(label: PrefixLabels) -> PrefixLabels:
     if label.role is not None:  # torch itself writes the rank of the job behind it
         return replace(label, local=label.role, role=None)
     return replace(label, local=label.rank, rank=None) if label.tagged else label
 
 
-def _are_local(labels: Sequence[Said], paths: Sequence[Origin], manifest: Manifest) -> bool:
+def _are_local(labels: Sequence[PrefixLabels], paths: Sequence[Origin], manifest: Manifest) -> bool:
     """Whether the numbers in ``[rank0]:`` count from anew on every node.
 
     They do when two different ones stand before a line, and when most of them come from several tasks or machines while

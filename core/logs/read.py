@@ -24,7 +24,7 @@ from core.logs.lines import NO_TIME
 from core.logs.narrow import Put
 from core.logs.rows import FileRows, join
 from core.logs.scan import CHUNK_BYTES, FileScan, scan_file, spans
-from core.logs.stream import Span
+from core.logs.stream import ByteRange
 
 Progress = Callable[[FileRows], None]
 _AHEAD = 4  # tasks a thread that wait for it
@@ -48,14 +48,14 @@ class Reader:
 
     def read(self, file: LogFile) -> FileRows:
         """Read a whole file."""
-        scan = self.scan(file, Span())
+        scan = self.scan(file, ByteRange())
         *before, last = scan.chunks
         return self.join([replace(scan, chunks=(*before, without_crowd(last.wide(), self.limits.chunk)))])
 
-    def scan(self, file: LogFile, span: Span) -> FileScan:
+    def scan(self, file: LogFile, span: ByteRange) -> FileScan:
         """Scan a span of a file."""
         scan = scan_file(file, self.known_hosts, self.year, self.engine, span, self._keep)
-        if span == Span() or not scan.chunks:
+        if span == ByteRange() or not scan.chunks:
             return scan
         *kept, last = scan.chunks
         return FileScan(scan.name, scan.bytes, (*kept, self._keep(last.wide())), scan.problem)

@@ -16,7 +16,7 @@ class VoiceRows(Protocol):
         ...
 
 
-class Said:
+class VoiceLines:
     """What one voice said, and on which rows of the file; read a page at a time, because a voice may say very much."""
 
     def __init__(self, voice: VoiceRows, texts_of: Callable[[NDArray[np.intp]], list[str]]) -> None:

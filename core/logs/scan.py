@@ -15,7 +15,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.columns import CHUNK_ROWS, Block, Chunk, Columns, Engine
 from core.logs.lines import MAX_SEGMENT, Format, learn, segments, take_apart
-from core.logs.stream import WHOLE, Span, SpanStream, blocks
+from core.logs.stream import WHOLE, ByteRange, SpanStream, blocks
 
 SPAN_BYTES = 1 << 26  # read in a fifth of a second: no worker waits long for the last one
 CHUNK_BYTES = 1 << 23  # of about CHUNK_ROWS lines, 2 MB as columns: workers hold little
@@ -47,12 +47,12 @@ def choose_engine(total_bytes: int) -> Engine:
     return scan_blocks_fast
 
 
-def spans(file: LogFile) -> tuple[Span, ...]:
+def spans(file: LogFile) -> tuple[ByteRange, ...]:
     """The spans that a file can be scanned in at the same time; a packed one has to be read from its beginning."""
     if file.size <= SPAN_BYTES or not _is_seekable(file):
         return (WHOLE,)
     starts = range(0, file.size, SPAN_BYTES)
-    return tuple(Span(start, start + SPAN_BYTES if start != starts[-1] else None) for start in starts)
+    return tuple(ByteRange(start, start + SPAN_BYTES if start != starts[-1] else None) for start in starts)
 
 
 def scan_file(
@@ -60,7 +60,7 @@ def scan_file(
     known_hosts: Iterable[bytes],
     year: int,
     engine: Engine,
-    span: Span = WHOLE,
+    span: ByteRange = WHOLE,
     keep: Callable[[Columns], Chunk] = Columns.wide,
 ) -> FileScan:
     """Scan a file or a span of it to its end, or to where it stops being readable.

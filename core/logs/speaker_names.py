@@ -66,7 +66,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NameReading:
     """How names that are made alike are read. is_local: their ranks are those of a machine."""
 
     form: re.Pattern[bytes]
@@ -97,7 +97,7 @@ class Reading:
         return Name(node, local_rank=rank) if self.is_local else Name(node, rank)
 
 
-def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
+def find_reading(names: Sequence[bytes], key: bytes = b"") -> NameReading | None:
     """How these different names are read; None when they are not those of speakers.
 
     Args:
@@ -108,20 +108,20 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> Reading | None:
         b"[" in name for name in names
     )  # trainer[3] counts; trainer[31539] is a process id, as syslog has it
     if named and len(set(named)) == len(named) and (not in_brackets or _count_from_zero(named)):
-        return Reading(_NAMED_RANK)
+        return NameReading(_NAMED_RANK)
     if (not key or _RANK_KEY.fullmatch(key)) and _count_from_zero(_ranks(names, _RANK)):
-        return Reading(_RANK, _LOCAL_KEY.fullmatch(key) is not None)
+        return NameReading(_RANK, _LOCAL_KEY.fullmatch(key) is not None)
     if _RANK_KEY.fullmatch(key) and _count_from_zero(_ranks(names, _PROCESS)):
-        return Reading(_PROCESS)
+        return NameReading(_PROCESS)
     for form in (*_NODE_AND_RANK, *_NODE_AND_COUNT):
         ranks = _ranks(names, form)
         if _count_from_zero(ranks) or (ranks and form in _NODE_AND_RANK and len(set(ranks)) == len(ranks)):
-            return Reading(form)
+            return NameReading(form)
         if _count_on_each_node(names, form):
-            return Reading(form, is_local=True)
+            return NameReading(form, is_local=True)
     are_dates = all(map(_DATE.fullmatch, names))  # one may be a machine: sun beside moon
     forms = () if are_dates else (_STREAM, _AT_NODE, *_with_a_slash(names), _NODE)
-    return next((Reading(form) for form in forms if all(map(form.fullmatch, names))), None)
+    return next((NameReading(form) for form in forms if all(map(form.fullmatch, names))), None)
 
 
 def names_rank(name: bytes) -> bool:

@@ -15,14 +15,14 @@ _FIND_BYTES = 1 << 16  # how much is read at once in search of a line's end
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ByteRange:
     """The lines of a file that begin from ``start`` on and before ``stop`` (None: all that follow)."""
 
     start: int = 0
     stop: int | None = None
 
 
-WHOLE = Span()
+WHOLE = ByteRange()
 
 
 class Stream(Protocol):
@@ -91,7 +91,7 @@ def _skip_segment(stream: Stream, buffer: bytearray, offset: int, size: int) -> 
 class SpanStream:
     """The bytes of a span; a broken archive is an early end, and the reason of it is noted."""
 
-    def __init__(self, file: LogFile, span: Span = WHOLE) -> None:
+    def __init__(self, file: LogFile, span: ByteRange = WHOLE) -> None:
         """Open the file."""
         self.taken = 0  # bytes of the log, however few of them are handed on where it was unwrapped
         self.begins = 0  # where in the file that starts

@@ -64,7 +64,7 @@ class Voice:
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
+class FileSpeaker:
     """Who speaks in a file, as far as its lines, or the files beside it, tell."""
 
     node: str | None = None

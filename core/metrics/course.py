@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.metrics.found import Finding, Says, clock
-from core.metrics.kinds import Measure, measure_of
+from core.metrics.found import MetricFinding, Says, clock
+from core.metrics.kinds import Quantity, measure_of
 from core.metrics.series import Metric
 
 WINDOW = 50  # values before that a value is set against
@@ -20,13 +20,13 @@ _RELATIVE = 0.02  # of the middle: least deviation that counts as one
 _NORMAL = 1.4826
 
 
-def numbers(metrics: Sequence[Metric]) -> list[Finding]:
+def numbers(metrics: Sequence[Metric]) -> list[MetricFinding]:
     """What is broken in losses and gradient norms, a finding a metric at most."""
     found = []
-    spiked: dict[Measure, tuple[Metric, int, int]] = {}
+    spiked: dict[Quantity, tuple[Metric, int, int]] = {}
     for one in metrics:
         measure = measure_of(one.name)
-        if measure not in (Measure.LOSS, Measure.NORM) or not len(one.values):
+        if measure not in (Quantity.LOSS, Quantity.NORM) or not len(one.values):
             continue
         at = _not_numbers(one.values)
         if at is not None:
@@ -41,7 +41,7 @@ def numbers(metrics: Sequence[Metric]) -> list[Finding]:
     return [*found, *_spikes(spiked)]
 
 
-def pace(metrics: Sequence[Metric], began: int | None) -> list[Finding]:
+def pace(metrics: Sequence[Metric], began: int | None) -> list[MetricFinding]:
     """A job that became slower for at least twenty iterations, until the end of the metric.
 
     Args:
@@ -50,9 +50,9 @@ def pace(metrics: Sequence[Metric], began: int | None) -> list[Finding]:
     found = []
     for one in metrics:
         measure = measure_of(one.name)
-        if measure not in (Measure.STEP_TIME, Measure.THROUGHPUT):
+        if measure not in (Quantity.STEP_TIME, Quantity.THROUGHPUT):
             continue
-        cost = one.values if measure is Measure.STEP_TIME else 1 / np.maximum(one.values, 1e-12)
+        cost = one.values if measure is Quantity.STEP_TIME else 1 / np.maximum(one.values, 1e-12)
         if (onset := _onset(cost)) is None:
             continue
         before, after = float(np.median(one.values[:onset])), float(np.median(one.values[onset:]))
@@ -62,11 +62,13 @@ def pace(metrics: Sequence[Metric], began: int | None) -> list[Finding]:
             f"{len(cost) - onset} values; {restart}."
         )
         lines = (one.cite(onset - 1), one.cite(onset))
-        found.append(Finding(Says.PACE, "", WARNING, because, "it became slower", lines, one, int(one.times[onset])))
+        found.append(
+            MetricFinding(Says.PACE, "", WARNING, because, "it became slower", lines, one, int(one.times[onset]))
+        )
     return found[:1]
 
 
-def _spikes(spiked: dict[Measure, tuple[Metric, int, int]]) -> list[Finding]:
+def _spikes(spiked: dict[Quantity, tuple[Metric, int, int]]) -> list[MetricFinding]:
     """Spikes that came back are warnings; a last one of norm and loss together that had not yet come back is more."""
     still = [measure for measure, (one, _, past) in spiked.items() if past == len(one.values)]
     alarm = len(still) > 1
@@ -79,12 +81,12 @@ def _spikes(spiked: dict[Measure, tuple[Metric, int, int]]) -> list[Finding]:
     return found
 
 
-def _told(kind: Says, metric: Metric, at: int, says: str, measure: Measure) -> Finding:
+def _told(kind: Says, metric: Metric, at: int, says: str, measure: Quantity) -> MetricFinding:
     weight = ALARM if kind is Says.NUMBERS else WARNING
     before = [at - 1] if at else []
     lines = tuple(metric.cite(place) for place in (*before, at))
     what = f"the {measure.value} {says}"
-    return Finding(kind, "", weight, f"{metric.name} {says}.", what, lines, metric, int(metric.times[at]))
+    return MetricFinding(kind, "", weight, f"{metric.name} {says}.", what, lines, metric, int(metric.times[at]))
 
 
 def _not_numbers(values: NDArray[np.float64]) -> int | None:
@@ -95,7 +97,7 @@ def _not_numbers(values: NDArray[np.float64]) -> int | None:
     return int(at[0]) if len(at) else None
 
 
-def _spike(values: NDArray[np.float64], measure: Measure) -> tuple[int, int] | None:
+def _spike(values: NDArray[np.float64], measure: Quantity) -> tuple[int, int] | None:
     """The longest stretch above what the values before it allow: its first value, and the first that is back."""
     longest: tuple[int, int] | None = None
     at = WINDOW
@@ -112,12 +114,12 @@ def _spike(values: NDArray[np.float64], measure: Measure) -> tuple[int, int] | N
     return longest
 
 
-def _limit(before: NDArray[np.float64], measure: Measure) -> float:
+def _limit(before: NDArray[np.float64], measure: Quantity) -> float:
     finite = before[np.isfinite(before)]
     if not len(finite):
         return float("inf")
     middle = float(np.median(finite))
-    if measure is Measure.NORM:
+    if measure is Quantity.NORM:
         return NORM_FACTOR * middle
     usual = max(_NORMAL * float(np.median(np.abs(finite - middle))), _RELATIVE * abs(middle))
     return middle + LOSS_FAR * usual

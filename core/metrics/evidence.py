@@ -11,8 +11,8 @@ from core.course.wall import end_by_logs
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.metrics.course import numbers, pace
-from core.metrics.found import ALARMS, Finding, Says
-from core.metrics.kinds import Measure, measure_of
+from core.metrics.found import ALARMS, MetricFinding, Says
+from core.metrics.kinds import Quantity, measure_of
 from core.metrics.peers import MIN_PEERS, ended, leaving
 from core.metrics.series import JOB, SECOND, Metric, span_of
 from core.metrics.traffic import devices, standing
@@ -25,7 +25,7 @@ MAX_SHOWN = 8
 BESIDE_A_FAULT = 0.35  # of a metric that is apart when the logs tell what broke: it may be what that fault did
 _RANK = re.compile(r"rank (\d{1,6})")
 _SLACK = 60 * SECOND  # a scrape may come so much after the last line
-_OWN_RULES = (Measure.LOSS, Measure.NORM, Measure.XID, Measure.BROKEN_MEMORY, Measure.ITERATION)
+_OWN_RULES = (Quantity.LOSS, Quantity.NORM, Quantity.XID, Quantity.BROKEN_MEMORY, Quantity.ITERATION)
 _CHANNEL = {Says.DEVICE: "device", Says.APART: "metric", Says.ENDS: "metric ends"}
 _CHECKS = {
     Says.DEVICE: "Take {who} out and look at its kernel log and nvidia-smi -q: the device reports its own fault.",
@@ -39,7 +39,7 @@ class MetricFindings:
     """Signs of nodes, the alarm about the whole job if there is one, evidence for the reader, and what was left out."""
 
     signs: tuple[Sign, ...] = ()
-    alarm: Finding | None = None
+    alarm: MetricFinding | None = None
     shown: tuple[MetricEvidence, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -79,7 +79,7 @@ def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> Met
     )
 
 
-def _sign(one: Finding, *, broke: bool) -> Sign:
+def _sign(one: MetricFinding, *, broke: bool) -> Sign:
     weight = one.weight if one.kind is Says.DEVICE or not broke else min(one.weight, BESIDE_A_FAULT)
     check = _CHECKS[one.kind].format(who=one.who)
     return Sign(one.who, _CHANNEL[one.kind], weight, one.because, says=one.says, check=check, lines=one.lines)

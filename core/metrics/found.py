@@ -28,7 +28,7 @@ ALARMS = (Says.NUMBERS, Says.STANDS)  # of the whole job, and worth a headline
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MetricFinding:
     """A claim with its number. who: the node or rank, empty of the whole job; weight: as in ``core.nodes.sign``.
 
     says: what broke, a clause. peers: the middle of the others at the same moments, for the picture.

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.live.findings import duration
-from core.metrics.found import Finding, Says, clock
-from core.metrics.kinds import HIGHER, LOWER, Measure, is_counter, measure_of
+from core.metrics.found import MetricFinding, Says, clock
+from core.metrics.kinds import HIGHER, LOWER, Quantity, is_counter, measure_of
 from core.metrics.series import SECOND, Metric
 
 FAR = 5.0  # median absolute deviations (ByteRobust has none; section 11 of our reading of it names five)
@@ -25,7 +25,7 @@ _LEAST_ERRORS = 10.0  # of a link or port: some come with every start
 _NORMAL = 1.4826  # a standard deviation is so many median absolute deviations
 
 
-def leaving(metrics: Sequence[Metric], *, until_end: bool = True) -> list[Finding]:
+def leaving(metrics: Sequence[Metric], *, until_end: bool = True) -> list[MetricFinding]:
     """Findings about one name of metric, of all nodes.
 
     Args:
@@ -49,7 +49,7 @@ def leaving(metrics: Sequence[Metric], *, until_end: bool = True) -> list[Findin
     return [] if len({one.who for one in found}) > few else found
 
 
-def ended(metrics: Sequence[Metric]) -> list[Finding]:
+def ended(metrics: Sequence[Metric]) -> list[MetricFinding]:
     """Nodes all of whose metrics ended at least four minutes before those of most others."""
     last: dict[str, Metric] = {}
     for one in metrics:
@@ -62,7 +62,7 @@ def ended(metrics: Sequence[Metric]) -> list[Finding]:
     if len(early) > max(FEW, SHARE * len(last)):
         return []
     return [
-        Finding(
+        MetricFinding(
             Says.ENDS,
             one.who,
             ENDED,
@@ -77,11 +77,11 @@ def ended(metrics: Sequence[Metric]) -> list[Finding]:
     ]
 
 
-def _prepared(metric: Metric, measure: Measure) -> Metric:
+def _prepared(metric: Metric, measure: Quantity) -> Metric:
     """What is compared: of a counter its rate, of errors how many came since the start."""
-    if measure is Measure.ERRORS and is_counter(metric.name):
+    if measure is Quantity.ERRORS and is_counter(metric.name):
         return replace(metric, values=metric.values - metric.values[0])
-    return as_rate(metric) if is_counter(metric.name) or measure is Measure.TRAFFIC else metric
+    return as_rate(metric) if is_counter(metric.name) or measure is Quantity.TRAFFIC else metric
 
 
 def as_rate(metric: Metric) -> Metric:
@@ -120,7 +120,7 @@ class _Peers:
         return ((metric.times - self.origin) / self.step).astype(np.int64)
 
 
-def _compare(metrics: Sequence[Metric], measure: Measure) -> _Peers:
+def _compare(metrics: Sequence[Metric], measure: Quantity) -> _Peers:
     origin, last = min(int(one.times[0]) for one in metrics), max(int(one.times[-1]) for one in metrics)
     usual_step = float(np.median([np.median(np.diff(one.times)) for one in metrics]))
     step = max(usual_step, (last - origin) / MAX_MOMENTS, 1.0)
@@ -132,12 +132,12 @@ def _compare(metrics: Sequence[Metric], measure: Measure) -> _Peers:
         middle = np.nanmedian(grid, axis=0)
         apart = np.abs(grid - middle)
         usual = np.fmax(np.nanmedian(apart, axis=0), np.nanmedian(apart))
-    least = _LEAST_ERRORS / FAR if measure is Measure.ERRORS else 1e-9
+    least = _LEAST_ERRORS / FAR if measure is Quantity.ERRORS else 1e-9
     scale = np.maximum.reduce([_NORMAL * usual, _RELATIVE * np.abs(middle), np.full(len(middle), least)])
     return _Peers(grid, middle, scale, step, origin)
 
 
-def _of_one(peers: _Peers, row: int, metric: Metric, measure: Measure, *, until_end: bool) -> Finding | None:
+def _of_one(peers: _Peers, row: int, metric: Metric, measure: Quantity, *, until_end: bool) -> MetricFinding | None:
     """The last long stretch in which a metric is far from the middle of all, if there is one."""
     own, step = peers.grid[row], peers.step
     off = (own - peers.middle) / peers.scale
@@ -151,7 +151,7 @@ def _of_one(peers: _Peers, row: int, metric: Metric, measure: Measure, *, until_
     value, others = (float(np.nanmedian(of[first : last + 1])) for of in (own, peers.middle))
     since, moments = int(peers.origin + first * step), peers.moments(metric)
     until = "until the end" if to_end else f"for {duration((last - first + 1) * step / SECOND)}"
-    return Finding(
+    return MetricFinding(
         Says.APART,
         metric.who,
         _weight(measure, from_start=bool(first == known[0]), to_end=to_end),
@@ -174,9 +174,9 @@ def _last_long(off: NDArray[np.bool_], known: NDArray[np.intp], step: float) -> 
     return None
 
 
-def _weight(measure: Measure, *, from_start: bool, to_end: bool) -> float:
+def _weight(measure: Quantity, *, from_start: bool, to_end: bool) -> float:
     if not to_end:
         return CAME_BACK
     if from_start:
         return APART_ALL_ALONG
-    return LEFT if measure is not Measure.OTHER else UNKNOWN_MEANING
+    return LEFT if measure is not Quantity.OTHER else UNKNOWN_MEANING

@@ -6,8 +6,8 @@ import numpy as np
 
 from core.kinds import BROKEN_XIDS
 from core.live.findings import duration
-from core.metrics.found import Finding, Says, clock
-from core.metrics.kinds import Measure, measure_of
+from core.metrics.found import MetricFinding, Says, clock
+from core.metrics.kinds import Quantity, measure_of
 from core.metrics.peers import as_rate
 from core.metrics.series import SECOND, Metric
 
@@ -17,13 +17,13 @@ HUNG = 0.5
 DEVICE, SUSPICIOUS = 0.8, 0.4  # a driver's own report of a broken device; one that programs cause too
 
 
-def standing(metrics: Sequence[Metric], progressed: int | None) -> list[Finding]:
+def standing(metrics: Sequence[Metric], progressed: int | None) -> list[MetricFinding]:
     """That no traffic flowed for ten minutes until the end, on any node.
 
     Args:
         progressed: when the last iteration was complete, in microseconds; None where no clock tells.
     """
-    usable = [one for one in metrics if measure_of(one.name) is Measure.TRAFFIC and len(one.times) > 1]
+    usable = [one for one in metrics if measure_of(one.name) is Quantity.TRAFFIC and len(one.times) > 1]
     usable = [as_rate(one) for one in usable if int(one.times[0]) >= 0]
     quiet = [(one, start) for one in usable if (start := _quiet_from(one)) is not None]
     flows = [one for one in usable if float(np.max(np.abs(one.values), initial=0.0)) > 0]
@@ -37,26 +37,28 @@ def standing(metrics: Sequence[Metric], progressed: int | None) -> list[Finding]
     long = duration((end - since) / SECOND)
     because = f"No traffic on any of {len(flows)} series for {long} from {clock(since)} on; {stood}."
     lines = tuple(one.cite(place) for place in (max(0, at - 1), at))
-    return [Finding(Says.STANDS, "", HUNG, because, "no traffic flowed and nothing progressed", lines, one, since)]
+    return [
+        MetricFinding(Says.STANDS, "", HUNG, because, "no traffic flowed and nothing progressed", lines, one, since)
+    ]
 
 
-def devices(metrics: Sequence[Metric]) -> list[Finding]:
+def devices(metrics: Sequence[Metric]) -> list[MetricFinding]:
     """Devices that report a fault: an Xid, memory errors that could not be corrected."""
     found = []
     for one in metrics:
         measure = measure_of(one.name)
-        if measure not in (Measure.XID, Measure.BROKEN_MEMORY):
+        if measure not in (Quantity.XID, Quantity.BROKEN_MEMORY):
             continue
-        before = one.values[0] if measure is Measure.BROKEN_MEMORY and len(one.values) > 1 else 0.0
+        before = one.values[0] if measure is Quantity.BROKEN_MEMORY and len(one.values) > 1 else 0.0
         at = np.flatnonzero(np.isfinite(one.values) & (one.values > before))
         if not len(at):
             continue
         place, value = int(at[0]), float(one.values[at[0]])
-        sure = measure is Measure.BROKEN_MEMORY or value in BROKEN_XIDS
-        what = f"Xid {value:.0f}" if measure is Measure.XID else f"{value:.0f} {measure.value}"
+        sure = measure is Quantity.BROKEN_MEMORY or value in BROKEN_XIDS
+        what = f"Xid {value:.0f}" if measure is Quantity.XID else f"{value:.0f} {measure.value}"
         when = f" at {clock(int(one.times[place]))}" if one.times[place] >= 0 else ""
         found.append(
-            Finding(
+            MetricFinding(
                 Says.DEVICE,
                 one.who,
                 DEVICE if sure else SUSPICIOUS,

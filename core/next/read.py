@@ -18,7 +18,7 @@ from core.logs.blocks.frames import read_frames
 from core.logs.lines import NO_TIME
 from core.metrics.found import Says
 from core.model import Role, Scope
-from core.next.situation import OF_KIND, Broken, Past, Situation
+from core.next.situation import OF_KIND, FaultClass, Past, Situation
 from core.parsed import Parsed
 
 OWN_REPORT = 0.95  # strength of what a device or its driver reports itself; programs tell of a failed kernel with less
@@ -64,28 +64,28 @@ def situation(found: Findings, verdict: Verdict) -> Situation:
     )
 
 
-def broken(fact: Fact, quote: str = "") -> Broken:
+def broken(fact: Fact, quote: str = "") -> FaultClass:
     """What a fact says is broken; ``quote``: the line that says it."""
     xid = _XID.search(quote)
     if xid is not None:
-        return Broken.MACHINE if int(xid[1]) in BROKEN_XIDS else Broken.PROCESS
+        return FaultClass.MACHINE if int(xid[1]) in BROKEN_XIDS else FaultClass.PROCESS
     if fact.kind == Kind.ACCELERATOR and fact.strength < OWN_REPORT:
-        return Broken.PROCESS
-    kind = OF_KIND.get(Kind(fact.kind), Broken.UNKNOWN)
-    return Broken.MACHINE if fact.hardware and kind is not Broken.LINK else kind
+        return FaultClass.PROCESS
+    kind = OF_KIND.get(Kind(fact.kind), FaultClass.UNKNOWN)
+    return FaultClass.MACHINE if fact.hardware and kind is not FaultClass.LINK else kind
 
 
 def _says_alarm(found: Findings, kind: Says) -> bool:
     return found.alarm is not None and found.alarm.kind is kind
 
 
-def _by_numbers(found: Findings, verdict: Verdict) -> Broken:
+def _by_numbers(found: Findings, verdict: Verdict) -> FaultClass:
     channels = {sign.channel for one in verdict.suspects for sign in one.signs[:1]}
     if found.broken is not None or "agreement" in channels or _says_alarm(found, Says.NUMBERS):
-        return Broken.NUMBERS
+        return FaultClass.NUMBERS
     if "memory" in channels:
-        return Broken.PROCESS
-    return Broken.CODE if _all_leak(found, verdict) else Broken.UNKNOWN
+        return FaultClass.PROCESS
+    return FaultClass.CODE if _all_leak(found, verdict) else FaultClass.UNKNOWN
 
 
 def _all_leak(found: Findings, verdict: Verdict) -> bool:
@@ -150,7 +150,7 @@ def _flapped(found: Findings) -> Candidate | None:
     links = (
         one
         for one in found.candidates
-        if one.fact.hardware and OF_KIND.get(Kind(one.fact.kind)) is Broken.LINK and len(one.nodes) == 1
+        if one.fact.hardware and OF_KIND.get(Kind(one.fact.kind)) is FaultClass.LINK and len(one.nodes) == 1
     )
     return next(links, None) if found.parsed.job.status is Status.RUNNING else None
 

@@ -8,7 +8,7 @@ from core.kinds import Kind
 from core.model import Confidence, Scope
 
 
-class Broken(StrEnum):
+class FaultClass(StrEnum):
     """What broke, as far as it decides who has to do something."""
 
     MACHINE = "machine"  # a device or a host that reports its own fault, or is gone
@@ -21,20 +21,20 @@ class Broken(StrEnum):
 
 
 _KINDS = {
-    Broken.MACHINE: (Kind.ACCELERATOR, Kind.MACHINE, Kind.NODE_LOST, Kind.NODE_RESTARTED),
-    Broken.LINK: (Kind.NETWORK_LINK, Kind.RDMA_TRANSPORT),
-    Broken.CODE: (
+    FaultClass.MACHINE: (Kind.ACCELERATOR, Kind.MACHINE, Kind.NODE_LOST, Kind.NODE_RESTARTED),
+    FaultClass.LINK: (Kind.NETWORK_LINK, Kind.RDMA_TRANSPORT),
+    FaultClass.CODE: (
         *(Kind.EXCEPTION, Kind.SOFTWARE, Kind.MODEL_MISMATCH, Kind.COLLECTIVE_MISMATCH, Kind.DATA),
         *(Kind.DEVICE_MEMORY, Kind.NO_CONVERGENCE, Kind.ENDLESS_LOOP, Kind.DEADLOCK),
     ),
-    Broken.MEANS: (
+    FaultClass.MEANS: (
         *(Kind.DISK_FULL, Kind.STORAGE, Kind.PERMISSION, Kind.SETTINGS, Kind.MISSING_FILE, Kind.CORRUPT_FILE),
         *(Kind.ADDRESS, Kind.PORT_IN_USE, Kind.LICENSE, Kind.SYSTEM_LIMIT, Kind.MEMORY_LIMIT, Kind.HOST_MEMORY),
         *(Kind.EVICTED, Kind.REMOTE_SERVICE, Kind.NOT_SCHEDULED),
     ),
     # Of 62 illegal memory accesses 41 were user code in one study: a crash accuses nobody (ByteRobust, table 2).
-    Broken.PROCESS: (Kind.CRASH, Kind.ABORTED, Kind.DATA_LOADER, Kind.DEVICE_BUSY),
-    Broken.NUMBERS: (Kind.NUMERICS,),
+    FaultClass.PROCESS: (Kind.CRASH, Kind.ABORTED, Kind.DATA_LOADER, Kind.DEVICE_BUSY),
+    FaultClass.NUMBERS: (Kind.NUMERICS,),
 }
 OF_KIND = {kind: broken for broken, kinds in _KINDS.items() for kind in kinds}
 
@@ -74,7 +74,7 @@ class Situation:
 
     scope: Scope
     confidence: Confidence
-    broken: Broken
+    broken: FaultClass
     says: str = ""
     accused: tuple[str, ...] = ()
     unit: str = "node"

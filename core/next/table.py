@@ -9,7 +9,7 @@ from dataclasses import replace
 from core.model import Action, Confidence, Cost, NextStep, Scope
 from core.naming import together
 from core.next.price import NOTHING, checks, over_eviction, replay, restart
-from core.next.situation import Broken, Situation
+from core.next.situation import FaultClass, Situation
 
 FEW, SHARE = 2, 0.1  # more nodes to take out than either point to one shared cause, or to a check that is wrong
 HOPELESS = 3  # attempts in a row without a new checkpoint
@@ -58,13 +58,13 @@ def _nothing_failed(now: Situation) -> NextStep | None:
 
 def _broken_machine(now: Situation) -> NextStep | None:
     sure = now.confidence is Confidence.ESTABLISHED
-    if not (now.named and sure and now.broken is Broken.MACHINE and len(now.accused) == 1):
+    if not (now.named and sure and now.broken is FaultClass.MACHINE and len(now.accused) == 1):
         return None
     return _evict(now, f"{now.says}: a fault of the machine needs no tests first", "check the others")
 
 
 def _link(now: Situation) -> NextStep | None:
-    if now.broken is not Broken.LINK or not (now.named or now.flapped):
+    if now.broken is not FaultClass.LINK or not (now.named or now.flapped):
         return None
     who = together(now.accused)
     if (now.completed or (now.running and not now.stuck)) and now.flaps < FLAPS:
@@ -101,18 +101,18 @@ def _stuck(now: Situation) -> NextStep | None:
 
 def _changed_code(now: Situation) -> NextStep | None:
     everywhere = now.scope is not Scope.NODE
-    if now.broken is not Broken.CODE or not everywhere or now.past.rolled_back or not _changed(now):
+    if now.broken is not FaultClass.CODE or not everywhere or now.past.rolled_back or not _changed(now):
         return None
     return _rollback(now, f"{_capital(now.says)}; {_came_with(now)}", "fix it")
 
 
 def _to_fix(now: Situation) -> NextStep | None:
-    if now.broken not in (Broken.CODE, Broken.MEANS):
+    if now.broken not in (FaultClass.CODE, FaultClass.MEANS):
         return None
     where = f" ({now.frame})" if now.frame else ""
     loop = f" {now.past.barren} attempts made no new checkpoint: stop retrying." if now.past.barren >= HOPELESS else ""
     change = ""
-    if now.broken is Broken.CODE and now.past.changes is None:
+    if now.broken is FaultClass.CODE and now.past.changes is None:
         change = "code or arguments differ from the last good attempt, of which job.json tells nothing: then roll back."
     return NextStep(
         Action.FIX,
@@ -142,7 +142,7 @@ def _completed(now: Situation) -> NextStep | None:
 
 
 def _suspects(now: Situation) -> NextStep | None:
-    if not now.named or now.broken in (Broken.PROCESS, Broken.NUMBERS):
+    if not now.named or now.broken in (FaultClass.PROCESS, FaultClass.NUMBERS):
         return None
     if len(now.accused) == 1:
         return _evict(now, f"{now.says}, and nobody else stands out", "check the others")
@@ -183,7 +183,7 @@ def _hopeless(now: Situation) -> NextStep | None:
 
 
 def _ended_by_somebody(now: Situation) -> NextStep | None:
-    if not now.stop or now.says or now.broken is not Broken.UNKNOWN:
+    if not now.stop or now.says or now.broken is not FaultClass.UNKNOWN:
         return None
     return NextStep(
         Action.NONE,
@@ -195,7 +195,7 @@ def _ended_by_somebody(now: Situation) -> NextStep | None:
 
 
 def _goes_on(now: Situation) -> NextStep | None:
-    if not now.running or now.named or now.says or now.broken is not Broken.UNKNOWN:
+    if not now.running or now.named or now.says or now.broken is not FaultClass.UNKNOWN:
         return None
     return NextStep(
         Action.WAIT,
@@ -208,16 +208,16 @@ def _goes_on(now: Situation) -> NextStep | None:
 
 def _check_first(now: Situation) -> NextStep | None:
     checked = now.past.checked is not None or now.past.reattempts or now.past.rolled_back
-    if checked or (now.broken is Broken.UNKNOWN and not now.says):
+    if checked or (now.broken is FaultClass.UNKNOWN and not now.says):
         return None
     return _check(now, f"{_capital(now.says)}; {_whose_fault(now)}.")
 
 
 def _whose_fault(now: Situation) -> str:
     """What nobody knows before the checks ran."""
-    if now.broken is Broken.LINK:
+    if now.broken is FaultClass.LINK:
         return "no single node stands out: a shared cause is likelier, such as a switch or the fabric"
-    if now.broken is Broken.PROCESS:
+    if now.broken is FaultClass.PROCESS:
         return "programs cause this as well as machines, and the logs do not tell which"
     return NOT_TOLD
 
@@ -299,7 +299,7 @@ def _check(now: Situation, because: str) -> NextStep:
 
 
 def _bitwise(now: Situation) -> str:
-    return "; also a step whose gradients are compared bit by bit" if now.broken is Broken.NUMBERS else ""
+    return "; also a step whose gradients are compared bit by bit" if now.broken is FaultClass.NUMBERS else ""
 
 
 def _after_checks(now: Situation) -> str:

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from core.course.broken import Broken
+from core.course.broken import BrokenNumber
 from core.nodes.sign import Sign
-from core.nodes.told import Key, Told, enough
+from core.nodes.told import Key, RankValues, enough
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
 
@@ -35,7 +35,9 @@ class Apart:
     shown: tuple[int, int]
 
 
-def agreement_signs(parsed: Parsed, told: Iterable[Told], broken: Broken | None, home: Mapping[int, str]) -> list[Sign]:
+def agreement_signs(
+    parsed: Parsed, told: Iterable[RankValues], broken: BrokenNumber | None, home: Mapping[int, str]
+) -> list[Sign]:
     """Signs for the nodes of the few ranks that left what all agreed on, or whose numbers broke before the others'.
 
     Args:
@@ -54,7 +56,7 @@ def agreement_signs(parsed: Parsed, told: Iterable[Told], broken: Broken | None,
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
 
 
-def _signs_of(parsed: Parsed, told: Told, home: Mapping[int, str]) -> Iterator[Sign]:
+def _signs_of(parsed: Parsed, told: RankValues, home: Mapping[int, str]) -> Iterator[Sign]:
     """Who left the others in a value; where nobody did, on whom it stands still."""
     if (apart := _find_apart(told, len(home))) is not None:
         yield from _left(parsed, told, apart, home)
@@ -62,7 +64,7 @@ def _signs_of(parsed: Parsed, told: Told, home: Mapping[int, str]) -> Iterator[S
         yield from _stood(parsed, told, still, home)
 
 
-def _left(parsed: Parsed, told: Told, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
+def _left(parsed: Parsed, told: RankValues, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
     iteration = apart.since[0] if apart.since[0] > 0 else None
     since = f" from iteration {iteration} on" if iteration else ""
     for node, own in _by_node(apart.ranks, home):
@@ -82,7 +84,7 @@ def _left(parsed: Parsed, told: Told, apart: Apart, home: Mapping[int, str]) -> 
         )
 
 
-def _stood(parsed: Parsed, told: Told, still: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
+def _stood(parsed: Parsed, told: RankValues, still: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
     iteration = still.since[0] if still.since[0] > 0 else None
     since = f" since iteration {iteration}" if iteration else ""
     for node, own in _by_node(still.ranks, home):
@@ -106,7 +108,7 @@ def _by_node(ranks: Iterable[int], home: Mapping[int, str]) -> Iterator[tuple[st
         yield node, [rank for rank in ranks if home.get(rank) == node]
 
 
-def _broke_first(parsed: Parsed, broken: Broken, rank: int, node: str) -> Sign:
+def _broke_first(parsed: Parsed, broken: BrokenNumber, rank: int, node: str) -> Sign:
     who = parsed.table.called([rank], node)
     return Sign(
         node,
@@ -121,7 +123,7 @@ def _broke_first(parsed: Parsed, broken: Broken, rank: int, node: str) -> Sign:
     )
 
 
-def _find_apart(told: Told, ranks: int) -> Apart | None:
+def _find_apart(told: RankValues, ranks: int) -> Apart | None:
     """Who printed something else from some time on, until the end, while all others agreed each time."""
     often = enough(told.values, ranks)
     common = [(key, told.values[key]) for key in sorted(told.values) if often <= told.values[key].keys()]
@@ -150,7 +152,7 @@ def _may_be_measured(value: str) -> bool:
     return not value.isdigit() and len(value.replace(".", "").strip("0-+")) < DIGITS
 
 
-def _find_still(told: Told, ranks: int) -> Apart | None:
+def _find_still(told: RankValues, ranks: int) -> Apart | None:
     """The one rank on which a number stands still that changes each time on all others, and did on it."""
     series = {
         rank: [(key, told.values[key][rank]) for key in sorted(told.values) if rank in told.values[key]]

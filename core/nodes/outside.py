@@ -7,7 +7,7 @@ accuses nobody by itself; but where such a job was stopped, nobody can be sure t
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.nodes.sign import Sign
-from core.nodes.told import LEAST, Told
+from core.nodes.told import LEAST, RankValues
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
 
@@ -16,7 +16,7 @@ CHANGES = 0.5  # of the times it is a new number: the id of a process, or what w
 FAR = 3.0  # times the range of all other numbers, of all times, away from it: a loss that falls has a wide one
 
 
-def outside_signs(parsed: Parsed, told: Iterable[Told], home: Mapping[int, str]) -> list[Sign]:
+def outside_signs(parsed: Parsed, told: Iterable[RankValues], home: Mapping[int, str]) -> list[Sign]:
     """Signs for the few nodes of which a number is always far from those of all others.
 
     Args:
@@ -35,7 +35,7 @@ def outside_signs(parsed: Parsed, told: Iterable[Told], home: Mapping[int, str])
     return list(found.values()) if len(found) <= few_of(len(set(home.values()))) else []
 
 
-def _by_node(told: Told, home: Mapping[int, str]) -> dict[str, list[float]]:
+def _by_node(told: RankValues, home: Mapping[int, str]) -> dict[str, list[float]]:
     """The numbers of each node; of what is no number to all of them, nothing."""
     found: dict[str, list[float]] = {}
     for of_rank in told.values.values():
@@ -55,7 +55,7 @@ def _is_far(own: Sequence[float], others: Sequence[float]) -> bool:
     return changes and (min(own) > high + away or max(own) < low - away)
 
 
-def _sign(parsed: Parsed, told: Told, node: str, own: Sequence[float], others: Sequence[float]) -> Sign:
+def _sign(parsed: Parsed, told: RankValues, node: str, own: Sequence[float], others: Sequence[float]) -> Sign:
     """From what is told of a node's ranks: the range of its numbers, and that of all others'."""
     because = (
         f"{told.name} of {node} is between {min(own):g} and {max(own):g} from the beginning on, "

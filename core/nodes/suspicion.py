@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.course.broken import Broken
+from core.course.broken import BrokenNumber
 from core.course.leak import Leak
 from core.events.messages import keys_of
 from core.events.table import EventTable
@@ -59,7 +59,7 @@ def find_signs(
     exits: Exits,
     spans: Sequence[Span] = (),
     durations: Sequence[Durations] = (),
-    broken: Broken | None = None,
+    broken: BrokenNumber | None = None,
     leak: Leak | None = None,
 ) -> tuple[Sign, ...]:
     """Signs of every channel for every node."""

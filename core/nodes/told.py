@@ -31,7 +31,7 @@ Key = tuple[int, int]  # an iteration, and which of the messages of this kind in
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RankValues:
     """A value of a message by its name: what each rank told each time, and in which row of the event table."""
 
     event: int
@@ -40,7 +40,7 @@ class Told:
     rows: Mapping[tuple[Key, int], int]
 
 
-def told_by_all(parsed: Parsed, ranks: int) -> Iterator[Told]:
+def told_by_all(parsed: Parsed, ranks: int) -> Iterator[RankValues]:
     """The values that most of so many ranks tell often; none that each machine measures for itself."""
     for event in _events(parsed, ranks):
         rows, keys = _chosen(parsed, event)
@@ -53,7 +53,7 @@ def told_by_all(parsed: Parsed, ranks: int) -> Iterator[Told]:
                 told[place, name][key][rank] = value
         for (_, name), values in sorted(told.items()):
             if name and enough(values, ranks):
-                yield Told(event, name, values, row_of)
+                yield RankValues(event, name, values, row_of)
 
 
 def enough(values: Mapping[Key, Mapping[int, str]], ranks: int) -> frozenset[int]:

@@ -2,9 +2,10 @@
 
 The only module that imports drain3.
 
-``FastDrain`` compares a message with all clusters of a leaf at once. ``Stream`` feeds every line of a log in its order
-(L4, section 4.2), but Drain sees a text only where its answer may have changed: an answer that changed nothing is given
-again until a cluster of as many tokens is made or changed, because Drain compares messages of equal length only.
+``FastDrain`` compares a message with all clusters of a leaf at once. ``StreamingDrain`` feeds every line of a log in
+its order (L4, section 4.2), but Drain sees a text only where its answer may have changed: an answer that changed
+nothing is given again until a cluster of as many tokens is made or changed, because Drain compares messages of equal
+length only.
 """
 
 from collections import defaultdict
@@ -126,7 +127,7 @@ class _Leaf:
         self._wildcards = np.concatenate([self._wildcards, np.zeros_like(self._wildcards)])
 
 
-class Stream:
+class StreamingDrain:
     """Streaming Drain over numbers of texts: the cluster of every row, as if Drain had been fed them all."""
 
     def __init__(self, drain: FastDrain | None = None) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from core.job import Manifest
 from core.logs.hosts import Hosts
 from core.logs.lines import mask, without_ansi
-from core.logs.speaker_names import Reading, find_reading, names_rank
-from core.logs.voices import Speaker
+from core.logs.speaker_names import NameReading, find_reading, names_rank
+from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared import HEAD, has_clock
 
 _TRIED = 400  # lines of a file
@@ -41,7 +41,7 @@ class _File:
         return word if count >= max(_LEAST_LINES, _LEAST * len(self.words)) else b""
 
 
-def find_own_words(heads: Mapping[str, bytes], manifest: Manifest) -> dict[str, Speaker]:
+def find_own_words(heads: Mapping[str, bytes], manifest: Manifest) -> dict[str, FileSpeaker]:
     """The speakers of the files that tell them so.
 
     Args:
@@ -57,7 +57,7 @@ def find_own_words(heads: Mapping[str, bytes], manifest: Manifest) -> dict[str, 
                 nodes.setdefault(file, node)
             if rank is not None:
                 ranks.setdefault(file, rank)
-    return {name: Speaker(nodes.get(name), ranks.get(name)) for name in sorted({*nodes, *ranks})}
+    return {name: FileSpeaker(nodes.get(name), ranks.get(name)) for name in sorted({*nodes, *ranks})}
 
 
 def _read(head: bytes) -> _File:
@@ -85,7 +85,7 @@ def _speakers(files: Mapping[str, _File], place: int, manifest: Manifest) -> Ite
             yield file, (hosts.called(node) or "") if manifest.nodes else node, name.rank
 
 
-def _tells(names: Mapping[str, bytes], reading: Reading) -> bool:
+def _tells(names: Mapping[str, bytes], reading: NameReading) -> bool:
     """Whether each file has a name of its own; of several ranks of a machine each has as many files."""
     files = Counter(names.values())
     if reading.tells_rank:

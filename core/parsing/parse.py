@@ -41,7 +41,7 @@ _ROWS = "00"  # keys of kept rows begin so; profiles have keys of their own
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class JobReading:
     """A job that was read: its files and the origin of each voice.
 
     key: changes when what was read could change. capped: sentences on what was told less exactly, there being too much.
@@ -79,7 +79,7 @@ def read_job(
     memory: int | None = None,
     cache: ByteCache | None = None,
     progress: Progress | None = None,
-) -> Reading:
+) -> JobReading:
     """Read all log files of a job, or find them read.
 
     Args:
@@ -100,7 +100,7 @@ def read_job(
     if any(scan.texts is not own for scan, own in zip(scans, texts, strict=True)):
         capped.append(TOO_MUCH_SAID)
         scans = tuple(replace(scan, texts=own) for scan, own in zip(scans, texts, strict=True))
-    return Reading(job, key, scans, _origins(job, scans), tuple(capped))
+    return JobReading(job, key, scans, _origins(job, scans), tuple(capped))
 
 
 def reading_key(job: Job) -> str:

@@ -14,7 +14,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile, Manifest
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip
-from core.logs.voices import Speaker
+from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared import HEAD, has_clock
 from core.parsing.own_words import find_own_words
 
@@ -57,7 +57,7 @@ _INTRODUCES = re.compile(
 
 def find_speakers(
     files: Mapping[str, LogFile], no_rank: Collection[str], no_node: Collection[str], manifest: Manifest
-) -> dict[str, Speaker]:
+) -> dict[str, FileSpeaker]:
     """The speakers of files.
 
     Args:
@@ -85,7 +85,7 @@ def find_speakers(
         of_node = {listed[name]: rank for name, rank in ranks.items() if name in listed}  # the other stream is its own
         ranks |= {name: of_node[node] for name, node in listed.items() if node in of_node and name in no_rank}
     nodes |= listed
-    return {name: Speaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
+    return {name: FileSpeaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
 
 
 def _head(file: LogFile) -> bytes:

@@ -19,7 +19,7 @@ from core.events.template import Template, template
 from core.logs.messages import plain
 from core.logs.narrow import Put, narrow
 from core.logs.rows import HEAD, FileRows, Rows, Tally
-from core.parsing.drain import NO_CLUSTER, Stream
+from core.parsing.drain import NO_CLUSTER, StreamingDrain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ def stream_templates(scans: Sequence[FileRows], good_texts: Collection[str], put
         good_texts: what good jobs say.
         put: where the columns of files go that have to be written anew.
     """
-    stream = Stream()
+    stream = StreamingDrain()
     streamed = [_stream_file(scan, stream, put) for scan in scans]
     made = _templates_of_clusters(streamed, stream)
     of_text: dict[str, Template] = {}
@@ -67,7 +67,7 @@ def stream_templates(scans: Sequence[FileRows], good_texts: Collection[str], put
     return Streamed(tuple(file for file, _ in streamed), templates, of_text)
 
 
-def _stream_file(scan: FileRows, stream: Stream, put: Put) -> tuple[FileRows, list[int]]:
+def _stream_file(scan: FileRows, stream: StreamingDrain, put: Put) -> tuple[FileRows, list[int]]:
     """The file with one message for each text and cluster, and the clusters of its messages."""
     numbers, parts = stream.number(scan.texts), list[Rows]()
     clusters = np.full(len(scan.texts), NO_CLUSTER, np.int32)
@@ -123,7 +123,7 @@ class _Moves:
         return replace(before, prefix=said_by.astype(np.uint32), message=said.astype(np.uint32), heads=heads)
 
 
-def _templates_of_clusters(files: Sequence[tuple[FileRows, list[int]]], stream: Stream) -> dict[int, Template]:
+def _templates_of_clusters(files: Sequence[tuple[FileRows, list[int]]], stream: StreamingDrain) -> dict[int, Template]:
     said: dict[int, Counter[str]] = defaultdict(Counter)
     for file, clusters in files:
         heads = np.bincount(file.tally.message, file.tally.heads, minlength=len(file.texts)).astype(np.int64)

@@ -16,7 +16,7 @@ MOST_NODES, MOST_RUNS = 65_536, 10_000  # the largest training jobs have 16,000 
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ReplayGroup:
     """Nodes that run together, by their place in the plan. name: "phase 1, group 3" is ``1-3``."""
 
     phase: int
@@ -42,7 +42,7 @@ class Plan:
     parts: int
     runs: int
     chance: float
-    groups: tuple[Group, ...]
+    groups: tuple[ReplayGroup, ...]
     left: tuple[str, ...] = ()
 
     @property
@@ -93,8 +93,8 @@ def make_plan(
     used = named[: size * count]
     places = range(len(used))
     groups = (
-        *(Group(1, number, tuple(places[number * size : (number + 1) * size])) for number in range(count)),
-        *(Group(2, number, tuple(places[number::count])) for number in range(count)),
+        *(ReplayGroup(1, number, tuple(places[number * size : (number + 1) * size])) for number in range(count)),
+        *(ReplayGroup(2, number, tuple(places[number::count])) for number in range(count)),
     )
     return Plan(used, size, own_parts, runs or runs_for(chance), chance, groups, named[size * count :])
 
@@ -117,7 +117,7 @@ def third_phase(plan: Plan, suspects: Sequence[int], healthy: Sequence[int]) -> 
     if plan.size < 2 or len(healthy) < need * len(suspects):
         return None
     groups = tuple(
-        Group(3, number, (suspect, *healthy[number * need : (number + 1) * need]))
+        ReplayGroup(3, number, (suspect, *healthy[number * need : (number + 1) * need]))
         for number, suspect in enumerate(suspects)
     )
     return Plan(plan.nodes, plan.size, plan.parts, plan.runs, plan.chance, groups, plan.left)

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.replay.plan import Group, Plan
+from core.replay.plan import Plan, ReplayGroup
 
 OTHERS = 0.05  # of runs fail for other reasons; a job of a few minutes on a large cluster does so less often
 _CHANCES = np.linspace(0.05, 0.95, 19)  # that a run shows the fault: nobody knows it before
@@ -17,7 +17,7 @@ SURE = 2.0  # natural logarithm of the odds for a faulty node, beyond which one 
 _ACCIDENT = 0.01  # chance below which failures of one group are not those of other reasons
 
 
-class Verdict(StrEnum):
+class ReplayVerdict(StrEnum):
     """What a replay came to."""
 
     MACHINES = "machines"  # each suspect is faulty
@@ -35,14 +35,14 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReplayReading:
     """The meaning of a replay. suspects: places in the plan, the likeliest first; share: how likely each is, of 1.
 
     healthy: places of nodes that took part in a phase in which their group passed. missed: chance that a fault that the
     plan was made for would have shown in neither phase, or in one only.
     """
 
-    verdict: Verdict
+    verdict: ReplayVerdict
     suspects: tuple[int, ...]
     share: tuple[float, ...]
     healthy: tuple[int, ...]
@@ -50,7 +50,7 @@ class Reading:
     told: tuple[str, ...] = ()
 
 
-def meet(size: int, count: int, first: Collection[int], second: Collection[int]) -> tuple[Verdict, list[int]]:
+def meet(size: int, count: int, first: Collection[int], second: Collection[int]) -> tuple[ReplayVerdict, list[int]]:
     """Verdict and suspects by the failed groups of both phases alone.
 
     Args:
@@ -61,13 +61,13 @@ def meet(size: int, count: int, first: Collection[int], second: Collection[int])
     if first and second:
         suspects = [x for x in every if x // size in first and x % count in second]
         exact = min(len(first), len(second)) == 1 and size <= count
-        return (Verdict.MACHINES if exact else Verdict.AMBIGUOUS), suspects
+        return (ReplayVerdict.MACHINES if exact else ReplayVerdict.AMBIGUOUS), suspects
     if first or second:
-        return Verdict.ONE_PHASE, [x for x in every if x // size in first or x % count in second]
-    return Verdict.NOT_REPRODUCED, []
+        return ReplayVerdict.ONE_PHASE, [x for x in every if x // size in first or x % count in second]
+    return ReplayVerdict.NOT_REPRODUCED, []
 
 
-def read(plan: Plan, results: Mapping[str, Result]) -> Reading:
+def read(plan: Plan, results: Mapping[str, Result]) -> ReplayReading:
     """What the results of a plan mean; groups without one are unknown, and neither failed nor passed.
 
     Args:
@@ -81,14 +81,14 @@ def read(plan: Plan, results: Mapping[str, Result]) -> Reading:
     failed = _failed(known, likely)
     by_phase = [{group.number for group in failed if group.phase == phase} for phase in (1, 2)]
     verdict, suspects = meet(plan.size, plan.count, *by_phase)
-    if verdict is Verdict.MACHINES and likely and not likely >= set(suspects):
-        verdict = Verdict.AMBIGUOUS  # counts and failed groups do not agree
+    if verdict is ReplayVerdict.MACHINES and likely and not likely >= set(suspects):
+        verdict = ReplayVerdict.AMBIGUOUS  # counts and failed groups do not agree
     share = _shares(suspects, known)
     ordered = sorted(suspects, key=lambda x: (-share[x], x))
     ignored = sorted(group.name for group, result in known.items() if result.failed and group not in failed)
     if ignored:
         told += (f"Failures of {', '.join(ignored)} are no more than what fails for other reasons.",)
-    return Reading(
+    return ReplayReading(
         verdict,
         tuple(ordered),
         tuple(share[x] for x in ordered),
@@ -98,7 +98,7 @@ def read(plan: Plan, results: Mapping[str, Result]) -> Reading:
     )
 
 
-def _third(plan: Plan, known: Mapping[Group, Result], told: tuple[str, ...]) -> Reading:
+def _third(plan: Plan, known: Mapping[ReplayGroup, Result], told: tuple[str, ...]) -> ReplayReading:
     """Each group has one suspect, its first member, among nodes that passed before."""
     shows = 1 - (1 - plan.chance) * (1 - OTHERS)
     suspects = tuple(
@@ -106,11 +106,11 @@ def _third(plan: Plan, known: Mapping[Group, Result], told: tuple[str, ...]) -> 
         for group, result in known.items()
         if _chance(result, shows) > _chance(result, OTHERS) or result.failed == result.runs
     )
-    verdict = Verdict.MACHINES if suspects else Verdict.NOT_REPRODUCED
-    return Reading(verdict, suspects, (1.0,) * len(suspects), (), (1 - plan.chance) ** plan.runs, told)
+    verdict = ReplayVerdict.MACHINES if suspects else ReplayVerdict.NOT_REPRODUCED
+    return ReplayReading(verdict, suspects, (1.0,) * len(suspects), (), (1 - plan.chance) ** plan.runs, told)
 
 
-def _failed(known: Mapping[Group, Result], likely: frozenset[int]) -> set[Group]:
+def _failed(known: Mapping[ReplayGroup, Result], likely: frozenset[int]) -> set[ReplayGroup]:
     """Groups that failed, without accidents where likely nodes explain the others or where many groups failed a little.
 
     Of single runs nothing is an accident, and neither is the only failed group of a phase.
@@ -132,12 +132,12 @@ def _chance(result: Result, fails: float) -> float:
     return math.comb(result.runs, result.failed) * fails**result.failed * (1 - fails) ** (result.runs - result.failed)
 
 
-def _healthy(known: Mapping[Group, Result], suspects: Iterable[int]) -> tuple[int, ...]:
+def _healthy(known: Mapping[ReplayGroup, Result], suspects: Iterable[int]) -> tuple[int, ...]:
     passed = {x for group, result in known.items() if not result.failed for x in group.members}
     return tuple(sorted(passed - set(suspects)))
 
 
-def _likeliest(known: Mapping[Group, Result]) -> frozenset[int]:
+def _likeliest(known: Mapping[ReplayGroup, Result]) -> frozenset[int]:
     """The set of faulty nodes, at most four, that explains the counts best; each has to be worth its own chance."""
     nodes, of = _membership(known)
     gain = _gains(known)
@@ -154,13 +154,13 @@ def _likeliest(known: Mapping[Group, Result]) -> frozenset[int]:
     return frozenset(best)
 
 
-def _membership(known: Mapping[Group, Result]) -> tuple[list[int], NDArray[np.bool_]]:
+def _membership(known: Mapping[ReplayGroup, Result]) -> tuple[list[int], NDArray[np.bool_]]:
     """Places of all nodes, and who is in which group: a row a group, a column a node."""
     nodes = sorted({x for group in known for x in group.members})
     return nodes, np.array([np.isin(nodes, group.members) for group in known], np.bool_).reshape(len(known), -1)
 
 
-def _gains(known: Mapping[Group, Result]) -> NDArray[np.float64]:
+def _gains(known: Mapping[ReplayGroup, Result]) -> NDArray[np.float64]:
     """By group and chance: how much likelier its count is with a faulty node in it than without (natural logarithm)."""
     runs = np.array([[result.runs] for result in known.values()], np.float64).reshape(-1, 1)
     failed = np.array([[result.failed] for result in known.values()], np.float64).reshape(-1, 1)
@@ -170,7 +170,7 @@ def _gains(known: Mapping[Group, Result]) -> NDArray[np.float64]:
     return np.asarray(with_one - without, np.float64)
 
 
-def _shares(suspects: Sequence[int], known: Mapping[Group, Result]) -> dict[int, float]:
+def _shares(suspects: Sequence[int], known: Mapping[ReplayGroup, Result]) -> dict[int, float]:
     """How likely each is the faulty one if it is one of them."""
     if not suspects:
         return {}

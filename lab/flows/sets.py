@@ -32,7 +32,7 @@ DEFAULTS: dict[str, Any] = {
 HUNG_S = 12.0  # of silence, after which a job that hangs is ended
 
 
-class Job:
+class FabricJob:
     """A job as it runs: its place on the fabric and its ranks' files."""
 
     def __init__(self, plan: dict[str, Any], folder: Path, number: int) -> None:
@@ -97,7 +97,7 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
     folder = out / plan["id"]
     folder.mkdir(parents=True)
     fabric = Fabric(plan["id"], plan["servers"], plan.get("rails", 1), plan["leaves"])
-    jobs = [Job(job, folder / "runs", number) for number, job in enumerate(plan["jobs"])]
+    jobs = [FabricJob(job, folder / "runs", number) for number, job in enumerate(plan["jobs"])]
     try:
         fabric.up()
         storage = _storage(fabric)
@@ -135,7 +135,7 @@ def _storage(fabric: Fabric) -> subprocess.Popen[bytes]:
     return subprocess.Popen(["ip", "netns", "exec", f"{fabric.name}st", sys.executable, "-c", server])  # noqa: S603, S607
 
 
-def _watch(fabric: Fabric, jobs: list[Job], seconds: float) -> None:
+def _watch(fabric: Fabric, jobs: list[FabricJob], seconds: float) -> None:
     """Until all jobs are over, hang, or the time is up."""
     until = time.monotonic() + seconds
     told: dict[int, tuple[int, float]] = {}
@@ -154,7 +154,7 @@ def _watch(fabric: Fabric, jobs: list[Job], seconds: float) -> None:
                 break
 
 
-def _truth(plan: dict[str, Any], jobs: list[Job]) -> dict[str, Any]:
+def _truth(plan: dict[str, Any], jobs: list[FabricJob]) -> dict[str, Any]:
     """The trainers' own clocks."""
     told, faults = [], []
     for job in jobs:
@@ -186,7 +186,7 @@ def _truth(plan: dict[str, Any], jobs: list[Job]) -> dict[str, Any]:
     return {"schema": "firstfault.flowtruth/1", "id": plan["id"], "what": plan["what"], "jobs": told, "faults": faults}
 
 
-def _fault(job: Job, fault: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
+def _fault(job: FabricJob, fault: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
     first = min(fault["first_step"], len(steps) - 1)
     last = min(fault["last_step"], len(steps) - 1)
     subject: dict[str, Any] = {"nic": None}
@@ -202,7 +202,7 @@ def _fault(job: Job, fault: dict[str, Any], steps: list[dict[str, Any]]) -> dict
     return {"job": job.plan["name"], **times, **subject, **kept, "end": kept.get("end", times["end"])}
 
 
-def _groups(job: Job) -> dict[str, list[list[str]]]:
+def _groups(job: FabricJob) -> dict[str, list[list[str]]]:
     tp, dp = job.plan["tp"], job.plan["dp"]
     found: dict[str, dict[tuple[int, int], list[str]]] = defaultdict(lambda: defaultdict(list))
     for rank, nic in enumerate(job.nics):

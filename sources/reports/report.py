@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.checks.verdict import Outcome
+from core.checks.verdict import CheckOutcome
 from core.facts import fact_of
 from core.history.repeats import Incident
 from core.next.read import broken
-from core.next.situation import Broken
+from core.next.situation import FaultClass
 
 DAY_S = 86_400.0
 _CLASS = 40  # characters of a reason that stand for its class, where no rule knows what it means
@@ -60,16 +60,16 @@ def incidents_of(reports: Sequence[NodeReport]) -> tuple[Incident, ...]:
 def class_of(reason: str) -> str:
     """The class of what broke, in the words of diagnoses; the reason itself where no rule knows it."""
     fact = fact_of(reason, block=False)
-    kind = broken(fact, reason) if fact is not None and fact.known else Broken.UNKNOWN
-    return str(kind) if kind is not Broken.UNKNOWN else reason[:_CLASS].strip() or str(kind)
+    kind = broken(fact, reason) if fact is not None and fact.known else FaultClass.UNKNOWN
+    return str(kind) if kind is not FaultClass.UNKNOWN else reason[:_CLASS].strip() or str(kind)
 
 
-def verdict_of(reports: Sequence[NodeReport]) -> tuple[Outcome, str]:
+def verdict_of(reports: Sequence[NodeReport]) -> tuple[CheckOutcome, str]:
     """What the scheduler says of a node now. One that is out on purpose is unknown, not failed."""
     now = [one for one in reports if one.end is None and one.out]
     bad = next((one for one in now if not one.planned), None)
     if bad is not None:
-        return Outcome.FAILED, f"out: {bad.reason or 'no reason is told'}"
+        return CheckOutcome.FAILED, f"out: {bad.reason or 'no reason is told'}"
     if now:
-        return Outcome.UNKNOWN, f"out on purpose: {now[0].reason}"
-    return Outcome.PASSED, ""
+        return CheckOutcome.UNKNOWN, f"out on purpose: {now[0].reason}"
+    return CheckOutcome.PASSED, ""

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.amplify.__main__ import LAB, main
-from benchmarks.amplify.alone import Answer, diagnose_alone
+from benchmarks.amplify.alone import MeasuredAnswer, diagnose_alone
 from benchmarks.amplify.cast import FIRST, CannotGrow, Cast, Original, choose_cast
 from benchmarks.amplify.grow import grow, read_original
-from benchmarks.amplify.measure import Outcome, Plan, make_plans, seen_by_ranks
+from benchmarks.amplify.measure import GrownJob, Outcome, make_plans, seen_by_ranks
 from benchmarks.amplify.script import Speaker, lost_peer, write_script
 from benchmarks.amplify.table import tables
 from benchmarks.quality.labels import parse_truth
@@ -169,8 +169,8 @@ def test_tables_count_hits_misses_and_silence() -> None:
     truth = parse_truth(
         {"job_id": "f1", "failed": True, "kind": "link", "faulty_nodes": ["b", "c"], "labels": [], "stage": None}
     )
-    answer = Answer("node", ("b", "x"), "Look at b.", lines=1_000, read=5, seconds=2.0, cpu=1.0, peak=3_000_000)
-    plan = Plan("f1", 64, 2, 0)
+    answer = MeasuredAnswer("node", ("b", "x"), "Look at b.", lines=1_000, read=5, seconds=2.0, cpu=1.0, peak=3_000_000)
+    plan = GrownJob("f1", 64, 2, 0)
     text = tables([Outcome(plan, truth, 2_000_000, answer), Outcome(plan, truth, 2_000_000, None, "no answer")])
     assert "| 64 | 2 | 2 | 0.50 | 0.50 | 0.25 | 0.50 | 2.0 | 1.0 | 3 | 1,000 | 2.0 |" in text
     assert "| link | f1 | 1/2 |" in text

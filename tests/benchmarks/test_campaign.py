@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.campaign.__main__ import told
 from benchmarks.campaign.oracle import look, missing, wrong
-from benchmarks.campaign.people import Case
+from benchmarks.campaign.people import CampaignJob
 from benchmarks.campaign.season import Result, season
 from benchmarks.support.stage import ROOMS, Stage
 from bot.state.inbox import Envelope
@@ -30,8 +30,8 @@ def test_a_few_rounds_lose_nothing(shared: Path, tmp_path: Path) -> None:
 
 def test_the_oracle_sees_what_went_wrong(stage: Stage) -> None:
     """An answer that is there once is right; told twice, unwritten, unheard of or archived by nobody it is not."""
-    case = Case(stage.job("quick-0001"), ROOMS[0], "command", heard=1)
-    lost = Case("quick-0002", ROOMS[1], "command", heard=1)
+    case = CampaignJob(stage.job("quick-0001"), ROOMS[0], "command", heard=1)
+    lost = CampaignJob("quick-0002", ROOMS[1], "command", heard=1)
     with stage.bot():
         stage.alice.command(f"/diagnose {case.job}", case.room)
         stage.wait_told(case.job)

@@ -14,9 +14,9 @@ from benchmarks.quality import recall
 from benchmarks.quality.__main__ import LAB
 from benchmarks.quality.recall import main, matches, report, similar, tally
 from benchmarks.quality.recall_asked import Counted, counted
-from benchmarks.quality.recall_cases import Case, Seen, case_of, read_cases
-from benchmarks.quality.recall_likeness import Tally, best_threshold, grid_of, tally_at
-from benchmarks.quality.recall_public import NONSENSE, PUBLIC, Asked
+from benchmarks.quality.recall_cases import RecallCase, Seen, case_of, read_cases
+from benchmarks.quality.recall_likeness import SetTally, best_threshold, grid_of, tally_at
+from benchmarks.quality.recall_public import NONSENSE, PUBLIC, PublicQuestion
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from benchmarks.unpack import unpack
 from core.cache import MemoryCache
@@ -33,7 +33,7 @@ from tests.support.library_entries import entry
 EMBEDDER = WordHash()
 
 
-def case(job_id: str, kind: str | None, seen: Diagnosis, *more: str) -> Case:
+def case(job_id: str, kind: str | None, seen: Diagnosis, *more: str) -> RecallCase:
     """more: events that the job says besides those that the diagnosis shows. Without a kind it succeeded."""
     document: dict[str, Any] = {
         "job_id": job_id,
@@ -50,7 +50,7 @@ def case(job_id: str, kind: str | None, seen: Diagnosis, *more: str) -> Case:
     return case_of(document, Seen(seen, occurrences, tuple(bar.node for bar in seen.pictures.nodes)))
 
 
-def cases() -> tuple[Case, ...]:
+def cases() -> tuple[RecallCase, ...]:
     return (
         case("f01", "link_down", link_down()),
         case("f02", "link_down", link_down("1437825", ("gpu-1", "gpu-2", "gpu-3"))),
@@ -71,14 +71,14 @@ def test_nobody_finds_itself() -> None:
     """Each job asks the patterns of all others: a lone kind finds nothing, and is not counted as known."""
     known = cases()
 
-    assert tally(known, known, (), EMBEDDER) == Tally(known=2, first=2, three=2, unknown=3, told=0)
+    assert tally(known, known, (), EMBEDDER) == SetTally(known=2, first=2, three=2, unknown=3, told=0)
 
 
 def test_a_kind_that_was_taken_out_is_not_known() -> None:
     """What looks the same under another kind is told although it should not be, and that is counted."""
     known = (*cases()[:1], case("f02", "other_kind", link_down()))
 
-    assert tally(known, known, (), EMBEDDER) == Tally(known=0, first=0, three=0, unknown=2, told=2)
+    assert tally(known, known, (), EMBEDDER) == SetTally(known=0, first=0, three=0, unknown=2, told=2)
 
 
 def test_a_job_that_shows_nothing_is_told_nothing() -> None:
@@ -108,12 +108,12 @@ def test_a_grid_has_every_job_against_every_pattern() -> None:
 @pytest.mark.parametrize(
     ("threshold", "expected"),
     [
-        (0.3, Tally(known=2, first=2, three=2, unknown=3, told=3)),
-        (0.5, Tally(known=2, first=2, three=2, unknown=3, told=0)),
-        (0.9, Tally(known=2, first=0, three=0, unknown=3, told=0)),
+        (0.3, SetTally(known=2, first=2, three=2, unknown=3, told=3)),
+        (0.5, SetTally(known=2, first=2, three=2, unknown=3, told=0)),
+        (0.9, SetTally(known=2, first=0, three=0, unknown=3, told=0)),
     ],
 )
-def test_a_threshold_cuts_the_right_and_the_wrong(threshold: float, expected: Tally) -> None:
+def test_a_threshold_cuts_the_right_and_the_wrong(threshold: float, expected: SetTally) -> None:
     """Below it nothing is told; the diagonal, a job against itself, never counts."""
     scores = np.array([[1.0, 0.8, 0.4], [0.8, 1.0, 0.4], [0.4, 0.3, 1.0]])
 
@@ -164,7 +164,7 @@ def test_public_questions_name_their_thread_and_seeds_that_exist() -> None:
 
 def test_questions_are_counted_by_what_answers_them() -> None:
     """Held: the first and among three. Taken out, left out and nonsense: told anything at all is counted."""
-    held, left = Asked("held", "a/b#1", ("right",)), Asked("left", "a/b#2")
+    held, left = PublicQuestion("held", "a/b#1", ("right",)), PublicQuestion("left", "a/b#2")
     library = [entry("wrong"), entry("right")]
 
     def everything(words: str, entries: Sequence[Entry], semantic: Mapping[str, float]) -> list[str]:

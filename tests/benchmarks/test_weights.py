@@ -1,12 +1,12 @@
 """Weights of channels that are fitted to some jobs and asked of others."""
 
-from benchmarks.quality.weights import Asked, cross_validate, report
+from benchmarks.quality.weights import WeighedJob, cross_validate, report
 
 
-def asked(place: int, kind: str, *, telling: str, other: str) -> Asked:
+def asked(place: int, kind: str, *, telling: str, other: str) -> WeighedJob:
     """A job whose faulty node one channel points to; another, just as loud, points to a healthy one."""
     said = {"node-0": {other: 0.6}, "node-1": {telling: 0.6}, "node-2": {}}
-    return Asked(f"j{place}", kind, "torch", said, frozenset({"node-1"}), "node-0")
+    return WeighedJob(f"j{place}", kind, "torch", said, frozenset({"node-1"}), "node-0")
 
 
 JOBS = [asked(place, f"kind-{place % 3}", telling="direct", other="contrast") for place in range(9)]
@@ -31,6 +31,6 @@ def test_what_no_other_job_shows_is_not_learned() -> None:
 
 def test_the_report_sums_the_folds_up() -> None:
     """One table for kinds, and one for stacks where there are several."""
-    two = [*JOBS, *(Asked(f"s{one.job_id}", one.kind, "jax", one.weights, one.faulty, "node-1") for one in JOBS)]
+    two = [*JOBS, *(WeighedJob(f"s{one.job_id}", one.kind, "jax", one.weights, one.faulty, "node-1") for one in JOBS)]
 
     assert "| all | 18 | 9 | 18 |" in report(two)

@@ -17,7 +17,7 @@ from bot.jobs.job_watch import JobWatch
 from bot.settings import Settings
 from core.errors import JobNotFound, NoLogs
 from core.job import Job, Manifest
-from core.live.findings import Finding, Kind, Place, Standing
+from core.live.findings import LinePlace, LiveFinding, LiveKind, Standing
 from sources.fake import FakeJobs
 from tests.support.places import ROOT
 
@@ -61,11 +61,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def seconds(job: Growing, clock: Clock) -> Callable[[int], list[Finding]]:
+def seconds(job: Growing, clock: Clock) -> Callable[[int], list[LiveFinding]]:
     watch = JobWatch(job.fetch, clock=clock)
 
-    def go(number: int) -> list[Finding]:
-        found: list[Finding] = []
+    def go(number: int) -> list[LiveFinding]:
+        found: list[LiveFinding] = []
         for _ in range(number):
             found += watch.look()
             clock.now += 1
@@ -74,7 +74,7 @@ def seconds(job: Growing, clock: Clock) -> Callable[[int], list[Finding]]:
     return go
 
 
-def test_a_job_is_watched_before_it_has_logs(job: Growing, seconds: Callable[[int], list[Finding]]) -> None:
+def test_a_job_is_watched_before_it_has_logs(job: Growing, seconds: Callable[[int], list[LiveFinding]]) -> None:
     """People watch what they have just submitted."""
     before = seconds(3)
     job.say(b"hello\n")
@@ -84,10 +84,10 @@ def test_a_job_is_watched_before_it_has_logs(job: Growing, seconds: Callable[[in
     after = seconds(15)
 
     assert before == []
-    assert [finding.kind for finding in after] == [Kind.FAILED]
+    assert [finding.kind for finding in after] == [LiveKind.FAILED]
 
 
-def test_a_status_that_changes_ends_the_watch(job: Growing, seconds: Callable[[int], list[Finding]]) -> None:
+def test_a_status_that_changes_ends_the_watch(job: Growing, seconds: Callable[[int], list[LiveFinding]]) -> None:
     """Schedulers write job.json when the job is over."""
     job.say(b"hello\n")
     seconds(3)
@@ -97,7 +97,7 @@ def test_a_status_that_changes_ends_the_watch(job: Growing, seconds: Callable[[i
 
 
 def test_a_source_that_fails_for_a_while_is_borne(
-    job: Growing, seconds: Callable[[int], list[Finding]], clock: Clock
+    job: Growing, seconds: Callable[[int], list[LiveFinding]], clock: Clock
 ) -> None:
     """Networks come back; a folder that stays away for two minutes is told."""
     job.say(b"hello\n")
@@ -115,7 +115,7 @@ def test_a_source_that_fails_for_a_while_is_borne(
         seconds(2)
 
 
-def test_a_job_that_was_never_there_is_told_at_once(job: Growing, seconds: Callable[[int], list[Finding]]) -> None:
+def test_a_job_that_was_never_there_is_told_at_once(job: Growing, seconds: Callable[[int], list[LiveFinding]]) -> None:
     """A wrong id must not wait."""
     job.trouble = JobNotFound("There is no job j.")
 
@@ -123,7 +123,7 @@ def test_a_job_that_was_never_there_is_told_at_once(job: Growing, seconds: Calla
         seconds(1)
 
 
-def test_logs_that_were_moved_away_are_borne(job: Growing, seconds: Callable[[int], list[Finding]]) -> None:
+def test_logs_that_were_moved_away_are_borne(job: Growing, seconds: Callable[[int], list[LiveFinding]]) -> None:
     """A folder without logs is a job that has nothing new to say."""
     job.say(b"hello\n")
     seconds(1)
@@ -149,9 +149,9 @@ def test_looking_takes_a_bounded_share_of_the_time() -> None:
 
 # --- words ----------------------------------------------------------------------------------------------------------
 
-FINDING = Finding(
-    Kind.SILENT, 1_763_700_000.5, "node-01", "rank 2 on node-01: no word for 14 s", 14.0, 7.0,
-    Place("logs/a.log", 7, "\x1b[31mlast\x07 words"),
+FINDING = LiveFinding(
+    LiveKind.SILENT, 1_763_700_000.5, "node-01", "rank 2 on node-01: no word for 14 s", 14.0, 7.0,
+    LinePlace("logs/a.log", 7, "\x1b[31mlast\x07 words"),
 )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def test_a_finding_for_programs_is_one_line_of_json() -> None:
 def test_the_status_line_fits_the_terminal() -> None:
     """Iteration, ranks heard, last word; one line that never wraps."""
     standing = Standing(
-        12_000, 50_000, 0.25, 8, 8, 12_345, 3.0, Place("logs/a.log", 7, "iteration 12000 | loss 2.1 " * 9)
+        12_000, 50_000, 0.25, 8, 8, 12_345, 3.0, LinePlace("logs/a.log", 7, "iteration 12000 | loss 2.1 " * 9)
     )
 
     line = status_line("f07", standing, 120)
@@ -303,7 +303,7 @@ def test_a_hang_is_diagnosed_once_while_it_lasts(
         JobWatch(job.fetch, clock=clock), "j", output, status, lambda: diagnosed.append(clock.now)
     )
 
-    assert ended.kind is Kind.COMPLETED
+    assert ended.kind is LiveKind.COMPLETED
     assert len(diagnosed) == 1
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines() if line[:2].isdigit()] == [
         "HUNG",

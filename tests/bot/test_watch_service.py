@@ -26,7 +26,7 @@ from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.state import State, open_state
 from bot.state.values import Status
 from bot.state.watches import Watch, WatchFinding
-from core.live.findings import Kind
+from core.live.findings import LiveKind
 
 
 class Told:
@@ -131,7 +131,7 @@ def test_a_hang_that_never_ends_is_diagnosed_once_in_its_thread(
     watch = watched(state)
     told.deaf = True
     start()
-    for kind in (Kind.SILENT, Kind.STANDS, Kind.STANDS):
+    for kind in (LiveKind.SILENT, LiveKind.STANDS, LiveKind.STANDS):
         state.watches.note(WatchFinding(0, watch.id, kind, "node-01", "it says nothing"))
     until(lambda: told.attempts > 2)
     before = list(told.runs)
@@ -229,7 +229,7 @@ def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., WatchSer
 @pytest.mark.parametrize(
     "message",
     [
-        FindingMessage("w-1", Kind.HUNG, "job", "it hangs", "logs/a.log", 7, "last \x1b words \udcff"),
+        FindingMessage("w-1", LiveKind.HUNG, "job", "it hangs", "logs/a.log", 7, "last \x1b words \udcff"),
         LinesMessage("w-1", 7, settled=True),
         TroubleMessage("w-1", "gone"),
     ],

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from core.logs.blocks import find_blocks, may_open
 from core.logs.lines import Format, take_apart
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 from tests.core.test_blocks import said
 
 PRINTED = sorted((Path(__file__).parent / "tracebacks").glob("*.txt"))
@@ -44,7 +44,7 @@ class Rows:
         return np.arange(start, min(stop, self._count), dtype=np.intp)
 
 
-class Counting(Said):
+class Counting(VoiceLines):
     """What a voice said, and how often it was read."""
 
     def __init__(self, texts: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from drain3.drain import Drain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.parsing.drain import NO_CLUSTER, FastDrain, Stream
+from core.parsing.drain import NO_CLUSTER, FastDrain, StreamingDrain
 
 # Few words, so that templates merge and change; digits and wildcards, which drain3 treats in ways of their own.
 WORDS = st.sampled_from(["a", "b", "c", "up", "d1", "7", "<NUM>", "<*>"])
@@ -25,7 +25,7 @@ def drain3_clusters(rows: list[str], similarity: float, children: int, *, digits
     return clusters, [drain.id_to_cluster[number + 1].get_template() for number in range(len(drain.clusters))]
 
 
-def streamed(rows: list[str], stream: Stream, *, parts: int = 1) -> tuple[list[int], list[str]]:
+def streamed(rows: list[str], stream: StreamingDrain, *, parts: int = 1) -> tuple[list[int], list[str]]:
     """The same by us, in so many parts."""
     clusters = []
     for part in np.array_split(np.array(rows, object), parts):
@@ -43,7 +43,7 @@ def test_streaming_gives_the_clusters_of_drain3(
 ) -> None:
     """Whatever comes in whatever order, every line gets the cluster that drain3 gives it, and the templates agree."""
     rows = data.draw(st.lists(st.sampled_from(texts), max_size=120))
-    stream = Stream(FastDrain(similarity=similarity, children=children, digits_are_parameters=digits))
+    stream = StreamingDrain(FastDrain(similarity=similarity, children=children, digits_are_parameters=digits))
 
     found = streamed(rows, stream, parts=data.draw(st.integers(1, 4)))
 
@@ -59,7 +59,7 @@ def test_large_leaves_give_the_clusters_of_drain3(similarity: float, seed: int) 
     texts = [f"said: {' '.join(chance.choices(words, k=chance.choice((5, 8))))}" for _ in range(400)]
     rows = chance.choices(texts, k=2000)
 
-    found = streamed(rows, Stream(FastDrain(similarity=similarity)))
+    found = streamed(rows, StreamingDrain(FastDrain(similarity=similarity)))
 
     assert found == drain3_clusters(rows, similarity, 100, digits=True)
 
@@ -73,7 +73,7 @@ def test_what_comes_again_is_not_compared_again() -> None:
             asked.append(content)
             return super().add_log_message(content)
 
-    stream = Stream(Told())
+    stream = StreamingDrain(Told())
     streamed(["one two", *["a b c"] * 1000, "x y", *["a b c"] * 1000, "d e f", *["a b c"] * 1000], stream)
 
     assert asked == ["one two", "a b c", "a b c", "x y", "d e f", "a b c"]
@@ -81,7 +81,7 @@ def test_what_comes_again_is_not_compared_again() -> None:
 
 def test_rows_that_continue_a_message_are_not_fed() -> None:
     """The rows of a traceback count once, and all have the cluster of the first."""
-    stream = Stream()
+    stream = StreamingDrain()
     numbers = stream.number(["boom in <NUM>", "boom out <NUM>"])
     rows = np.array([0, 0, 0, 1, 1, 0], np.intp)
 
@@ -93,7 +93,7 @@ def test_rows_that_continue_a_message_are_not_fed() -> None:
 
 def test_who_asks_teaches_nothing() -> None:
     """What a good job says is placed among the clusters of the job without changing one."""
-    stream = Stream()
+    stream = StreamingDrain()
     streamed(["link of port one is up now"], stream)
 
     assert stream.last("link of port two is up now") == 1

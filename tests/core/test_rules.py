@@ -7,7 +7,7 @@ import pytest
 
 from core.facts import Fact, fact_of, in_frames, read_fact
 from core.identities import own_address, own_rank
-from core.kinds import Ending, Kind
+from core.kinds import Kind, StopWord
 from core.logs.lines import Format, take_apart
 from core.logs.refine import refine
 from core.outcomes import Outcome, outcome_of
@@ -111,29 +111,29 @@ def test_a_word_that_no_code_knows_is_refused(change: dict[str, object], complai
 @pytest.mark.parametrize(
     ("line", "ending"),
     [
-        ("W1121 api.py:753] Received 15 death signal, shutting down workers", Ending.TOLD),
-        ("W1121 api.py:753] Received Signals.SIGTERM death signal, shutting down workers", Ending.TOLD),
-        ("[rank: 0] Received SIGTERM: 15", Ending.TOLD),
-        ("[2025-02-21 12:05:41,771] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 2113", Ending.ASKS),
-        ("W1121 api.py:1002] Sending process 7534 closing signal SIGTERM", Ending.ASKS),
-        ("Normal   Killing   4m31s  kubelet            Stopping container trainer", Ending.ASKS),
-        ("W1121 api.py:1028] Unable to shutdown process 7533 via 15, forcefully exiting via 9", Ending.FORCES),
+        ("W1121 api.py:753] Received 15 death signal, shutting down workers", StopWord.TOLD),
+        ("W1121 api.py:753] Received Signals.SIGTERM death signal, shutting down workers", StopWord.TOLD),
+        ("[rank: 0] Received SIGTERM: 15", StopWord.TOLD),
+        ("[2025-02-21 12:05:41,771] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 2113", StopWord.ASKS),
+        ("W1121 api.py:1002] Sending process 7534 closing signal SIGTERM", StopWord.ASKS),
+        ("Normal   Killing   4m31s  kubelet            Stopping container trainer", StopWord.ASKS),
+        ("W1121 api.py:1028] Unable to shutdown process 7533 via 15, forcefully exiting via 9", StopWord.FORCES),
         (
             "Unable to shutdown process 7533 via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL",
-            Ending.FORCES,
+            StopWord.FORCES,
         ),
         ("failed (exitcode: -9) local_rank: 0 (pid: 7) of binary: python", None),
         ("srun: error: n042: task 3: Killed", None),
     ],
 )
-def test_orders_to_stop_are_one_concept(line: str, ending: Ending | None) -> None:
+def test_orders_to_stop_are_one_concept(line: str, ending: StopWord | None) -> None:
     """Whatever the launcher: who was told, who asks, who had to use force; a report of an end is none of these."""
     fact = fact_of(template_of(line)[0], block=False)
 
     assert fact is not None
-    assert fact.told_to_stop == (ending is Ending.TOLD)
-    assert fact.asks_to_stop == (ending in (Ending.ASKS, Ending.FORCES))
-    assert fact.forced == (ending is Ending.FORCES)
+    assert fact.told_to_stop == (ending is StopWord.TOLD)
+    assert fact.asks_to_stop == (ending in (StopWord.ASKS, StopWord.FORCES))
+    assert fact.forced == (ending is StopWord.FORCES)
 
 
 @pytest.mark.parametrize("phrase", PROCESSES, ids=[phrase.match for phrase in PROCESSES])

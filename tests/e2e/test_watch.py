@@ -12,7 +12,7 @@ import pytest
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import eventually
 from bot.state.watches import WatchFinding
-from core.live.findings import Kind
+from core.live.findings import LiveKind
 from slacksim import Message, Slack
 from tests.support.scene import Folders, Scene, serving
 from tests.support.scene_jobs import KEY
@@ -123,7 +123,7 @@ def test_an_alarm_that_stands_is_answered_below_it(scene: Scene, job: RunningJob
     (watch,) = [one for one in scene.bot.state.watches.open() if one.job == job.id]
 
     for _ in range(2):  # what the process that follows the job says after two minutes, and after each new start
-        scene.bot.state.watches.note(WatchFinding(0, watch.id, Kind.STANDS, "rank 3", "the alarm has stood"))
+        scene.bot.state.watches.note(WatchFinding(0, watch.id, LiveKind.STANDS, "rank 3", "the alarm has stood"))
     answer = _posted(scene, room, "Run again")
     scene.ask(f"unwatch {job.id}", room)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from core.job import Manifest
-from core.live.findings import Finding
+from core.live.findings import LiveFinding
 from core.live.job import LiveJob
 
 RANKS = 4
@@ -27,7 +27,7 @@ class Story:
         self.live = LiveJob(manifest(**more), year=2026)  # type: ignore[arg-type]
         self.now = START
         self.iteration = 0
-        self.findings: list[Finding] = []
+        self.findings: list[LiveFinding] = []
 
     def say(self, **lines: bytes) -> None:
         """Lines of ranks (``r0``) or of other files, in this second."""

@@ -6,7 +6,7 @@ import re
 from rich.console import Console
 
 from benchmarks.quality.dresses.outfit import Outfit
-from benchmarks.quality.dresses.put_on import Line, in_place
+from benchmarks.quality.dresses.put_on import WrappedLine, in_place
 from benchmarks.quality.dresses.wearer import Wearer
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")  # a bar, or colours: written past whoever colours lines
@@ -26,7 +26,7 @@ def rich(wearer: Wearer) -> Outfit:
     return in_place(wearer, lambda line: [line.spoken.envelope + _highlighted(line, console)])
 
 
-def _highlighted(line: Line, console: Console) -> bytes:
+def _highlighted(line: WrappedLine, console: Console) -> bytes:
     if _CONTROL.search(line.text) or not line.text:
         return line.text
     with console.capture() as printed:
@@ -110,7 +110,7 @@ def links(wearer: Wearer) -> Outfit:
     return in_place(wearer, lambda line: [line.spoken.envelope + _linked(line)])
 
 
-def _linked(line: Line) -> bytes:
+def _linked(line: WrappedLine) -> bytes:
     number = line.spoken.place[1]
     text = _PATH.sub(lambda match: _link(match[0], number), line.text)
     return b"\x1b]0;train\x07" + text if number % 25 == 1 else text

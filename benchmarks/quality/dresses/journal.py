@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.quality.dresses.outfit import Outfit, Piece, outfit
-from benchmarks.quality.dresses.put_on import Line, of_node
+from benchmarks.quality.dresses.put_on import WrappedLine, of_node
 from benchmarks.quality.dresses.stamps import made_up, moment
 from benchmarks.quality.dresses.wearer import COLLECTOR, Stream, Wearer
 
@@ -22,7 +22,7 @@ _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    line: Line
+    line: WrappedLine
     identifier: str
     pid: int
     text: bytes
@@ -104,7 +104,9 @@ def _journals(wearer: Wearer) -> dict[str, list[_Entry]]:
         lines = list(of_node(wearer, node)) if node in wearer.by_node or (node == COLLECTOR and wearer.shared) else []
         own = [_entry(line, wearer) for line in lines]
         own += [
-            _Entry(Line(match["text"], line, stream, node), match["name"].decode(), int(match["pid"]), match["text"])
+            _Entry(
+                WrappedLine(match["text"], line, stream, node), match["name"].decode(), int(match["pid"]), match["text"]
+            )
             for stream in told
             if stream.node == node
             for line in stream.lines
@@ -119,7 +121,7 @@ def _is_daemon(stream: Stream) -> bool:
     return all(_DAEMON.fullmatch(line.text) for line in stream.lines)
 
 
-def _entry(line: Line, wearer: Wearer) -> _Entry:
+def _entry(line: WrappedLine, wearer: Wearer) -> _Entry:
     alone = line.stream.rank is None or "attempt_" in line.stream.name
     place = wearer.nodes.index(line.node) if line.node in wearer.nodes else 0
     return _Entry(

@@ -6,7 +6,7 @@ None of them prints again what another one has labelled for all nodes.
 from collections.abc import Iterator
 
 from benchmarks.quality.dresses.outfit import Outfit, outfit
-from benchmarks.quality.dresses.put_on import Line, of_node, together
+from benchmarks.quality.dresses.put_on import WrappedLine, of_node, together
 from benchmarks.quality.dresses.wearer import Wearer
 
 
@@ -19,7 +19,7 @@ def srun(wearer: Wearer) -> Outfit | None:
     tasks = max(wearer.manifest.world_size or 0, len(wearer.nodes)) if per_rank else len(wearer.nodes)
     width = len(str(tasks - 1))
 
-    def shim(line: Line) -> Iterator[bytes]:
+    def shim(line: WrappedLine) -> Iterator[bytes]:
         task = line.stream.rank if per_rank else wearer.nodes.index(line.node)
         yield (b"" if task is None else b"%*d: " % (width, task)) + line.text
 
@@ -31,7 +31,7 @@ def pdsh(wearer: Wearer) -> Outfit | None:
     return None if wearer.shared else together(wearer, "logs/pdsh.log", _hosted)
 
 
-def _hosted(line: Line) -> Iterator[bytes]:
+def _hosted(line: WrappedLine) -> Iterator[bytes]:
     yield line.node.encode() + b": " + line.text
 
 
@@ -51,6 +51,6 @@ def ray(wearer: Wearer) -> Outfit | None:
     return outfit(kept, {"logs/driver.log": pieces})
 
 
-def _process(line: Line, head: str, addresses: dict[str, str]) -> bytes:
+def _process(line: WrappedLine, head: str, addresses: dict[str, str]) -> bytes:
     pid = f"pid={2400 + 7 * (line.stream.rank or 0)}"
     return (pid if line.node == head else f"{pid}, ip={addresses[line.node]}").encode()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from benchmarks.quality.dresses.outfit import Outfit
-from benchmarks.quality.dresses.put_on import Line, in_place
+from benchmarks.quality.dresses.put_on import WrappedLine, in_place
 from benchmarks.quality.dresses.stamps import moment
 from benchmarks.quality.dresses.wearer import Wearer
 
@@ -24,7 +24,7 @@ def json_logger(wearer: Wearer) -> Outfit | None:
     return None if _has_its_own(wearer) else in_place(wearer, _object)
 
 
-def _object(line: Line) -> Iterator[bytes]:
+def _object(line: WrappedLine) -> Iterator[bytes]:
     yield json.dumps(
         {"timestamp": f"{moment(line.time):%Y-%m-%dT%H:%M:%S.%f}Z", **_bound(line), "message": _text(line)},
         ensure_ascii=False,
@@ -36,7 +36,7 @@ def logfmt(wearer: Wearer) -> Outfit | None:
     return None if _has_its_own(wearer) else in_place(wearer, _pairs)
 
 
-def _pairs(line: Line) -> Iterator[bytes]:
+def _pairs(line: WrappedLine) -> Iterator[bytes]:
     fields = {"time": f"{moment(line.time):%Y-%m-%dT%H:%M:%S.%f}Z", **_bound(line), "msg": _text(line)}
     yield " ".join(f"{name}={_value(str(value))}" for name, value in fields.items()).encode()
 
@@ -47,12 +47,12 @@ def _has_its_own(wearer: Wearer) -> bool:
     )
 
 
-def _bound(line: Line) -> dict[str, str | int]:
+def _bound(line: WrappedLine) -> dict[str, str | int]:
     rank = {} if line.stream.rank is None else {"rank": line.stream.rank}
     return {"level": _level(line), "host": line.node, **rank}
 
 
-def _level(line: Line) -> str:
+def _level(line: WrappedLine) -> str:
     """Its own; what tells none is an error when it came on standard error, as for whoever sends that to a logger."""
     told = _LEVEL.search(line.text, 0, _HEAD)
     if told is not None:
@@ -64,5 +64,5 @@ def _value(value: str) -> str:
     return json.dumps(value, ensure_ascii=False) if not value or _QUOTED.search(value) else value
 
 
-def _text(line: Line) -> str:
+def _text(line: WrappedLine) -> str:
     return line.text.decode("utf-8", "replace")

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from benchmarks.quality.dresses.outfit import Outfit, Piece, outfit
 from benchmarks.quality.dresses.wearer import COLLECTOR, Spoken, Stream, Wearer, labelled
 
-Shim = Callable[["Line"], Iterable[bytes]]  # the dressed line; none where the wrapper swallows it
+Shim = Callable[["WrappedLine"], Iterable[bytes]]  # the dressed line; none where the wrapper swallows it
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WrappedLine:
     """A line on its way through a wrapper. node: who spoke, or who collects what a launcher wrote for all nodes."""
 
     text: bytes
@@ -31,7 +31,9 @@ class Line:
 def in_place(wearer: Wearer, shim: Shim) -> Outfit:
     """Each file under its own name."""
     pieces = {
-        stream.name: _pieces((Line(line.text, line, stream, stream.node or COLLECTOR) for line in stream.lines), shim)
+        stream.name: _pieces(
+            (WrappedLine(line.text, line, stream, stream.node or COLLECTOR) for line in stream.lines), shim
+        )
         for stream in wearer.streams
     }
     return outfit(_beside(wearer, wearer.streams), pieces)
@@ -55,10 +57,12 @@ def by_node(wearer: Wearer, name: str, shim: Shim) -> Outfit:
     return outfit(_beside(wearer, _trained(wearer)), pieces)
 
 
-def of_node(wearer: Wearer, node: str) -> Iterator[Line]:
+def of_node(wearer: Wearer, node: str) -> Iterator[WrappedLine]:
     """What the training printed on a node, in the order of time; of the collector what was printed for all."""
     streams = wearer.shared if node == COLLECTOR else wearer.by_node[node]
-    lines = [Line(labelled(stream, line.text), line, stream, node) for stream in streams for line in stream.lines]
+    lines = [
+        WrappedLine(labelled(stream, line.text), line, stream, node) for stream in streams for line in stream.lines
+    ]
     return iter(sorted(lines, key=lambda line: line.time))
 
 
@@ -66,7 +70,7 @@ def _trained(wearer: Wearer) -> list[Stream]:
     return [stream for stream in wearer.streams if stream.trains]
 
 
-def _pieces(lines: Iterable[Line], shim: Shim) -> list[Piece]:
+def _pieces(lines: Iterable[WrappedLine], shim: Shim) -> list[Piece]:
     return [(text, line.spoken.place) for line in lines for text in shim(line)]
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from benchmarks.quality.dresses.outfit import Outfit
-from benchmarks.quality.dresses.put_on import Line, in_place, together
+from benchmarks.quality.dresses.put_on import WrappedLine, in_place, together
 from benchmarks.quality.dresses.stamps import nanos, pod_of
 from benchmarks.quality.dresses.wearer import Wearer
 
@@ -18,7 +18,7 @@ def docker(wearer: Wearer) -> Outfit:
     return in_place(wearer, _docker)
 
 
-def _docker(line: Line) -> Iterator[bytes]:
+def _docker(line: WrappedLine) -> Iterator[bytes]:
     for part, is_last in _parts(line.text):
         text = part.decode("utf-8", "replace") + "\n" * is_last
         log = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
@@ -31,7 +31,7 @@ def cri(wearer: Wearer) -> Outfit:
     return in_place(wearer, _cri)
 
 
-def _cri(line: Line) -> Iterator[bytes]:
+def _cri(line: WrappedLine) -> Iterator[bytes]:
     for part, is_last in _parts(line.text):
         yield f"{nanos(line.time)} {_name(line)} {'F' if is_last else 'P'} ".encode() + part
 
@@ -41,7 +41,7 @@ def kubectl_timestamps(wearer: Wearer) -> Outfit:
     return in_place(wearer, _stamped)
 
 
-def _stamped(line: Line) -> Iterator[bytes]:
+def _stamped(line: WrappedLine) -> Iterator[bytes]:
     yield nanos(line.time).encode() + b" " + line.text
 
 
@@ -50,7 +50,7 @@ def kubectl_prefix(wearer: Wearer) -> Outfit:
     return together(wearer, "logs/pods.log", _prefixed, by_time=False)
 
 
-def _prefixed(line: Line) -> Iterator[bytes]:
+def _prefixed(line: WrappedLine) -> Iterator[bytes]:
     yield f"[pod/{pod_of(line.node)}/pytorch] ".encode() + line.text
 
 
@@ -59,7 +59,7 @@ def kubectl_both(wearer: Wearer) -> Outfit:
     return together(wearer, "logs/pods.log", _prefixed_and_stamped)
 
 
-def _prefixed_and_stamped(line: Line) -> Iterator[bytes]:
+def _prefixed_and_stamped(line: WrappedLine) -> Iterator[bytes]:
     yield f"[pod/{pod_of(line.node)}/pytorch] {nanos(line.time)} ".encode() + line.text
 
 
@@ -68,11 +68,11 @@ def stern(wearer: Wearer) -> Outfit:
     return together(wearer, "logs/stern.log", _stern)
 
 
-def _stern(line: Line) -> Iterator[bytes]:
+def _stern(line: WrappedLine) -> Iterator[bytes]:
     yield f"{pod_of(line.node)} pytorch ".encode() + line.text
 
 
-def _name(line: Line) -> str:
+def _name(line: WrappedLine) -> str:
     return "stdout" if line.stream.stdout else "stderr"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks.quality.dresses.outfit import Outfit, Piece, outfit
-from benchmarks.quality.dresses.put_on import Line, of_node, together
+from benchmarks.quality.dresses.put_on import WrappedLine, of_node, together
 from benchmarks.quality.dresses.stamps import made_up, millis, moment, nanos, pod_of
 from benchmarks.quality.dresses.wearer import COLLECTOR, Wearer
 
@@ -33,7 +33,7 @@ def loki(wearer: Wearer) -> Outfit:
     return _answer(wearer, "logs/loki.json", pieces)
 
 
-def _piece(value: str, comma: str, line: Line) -> Piece:
+def _piece(value: str, comma: str, line: WrappedLine) -> Piece:
     return ("          " + value.replace("\n", "\n          ") + comma).encode(), line.spoken.place
 
 
@@ -43,7 +43,7 @@ def logcli(wearer: Wearer) -> Outfit:
     return together(wearer, "logs/logcli.txt", lambda line: [_logcli(line, width)])
 
 
-def _logcli(line: Line, width: int) -> bytes:
+def _logcli(line: WrappedLine, width: int) -> bytes:
     return f"{moment(line.time):%Y-%m-%dT%H:%M:%SZ} {_unlike(line.node):<{width}} ".encode() + line.text.strip()
 
 
@@ -56,7 +56,7 @@ def logcli_jsonl(wearer: Wearer) -> Outfit:
     return together(wearer, "logs/logcli.jsonl", _logcli_jsonl)
 
 
-def _logcli_jsonl(line: Line) -> Iterator[bytes]:
+def _logcli_jsonl(line: WrappedLine) -> Iterator[bytes]:
     yield _compact({"labels": _labels(line.node), "line": _text(line), "timestamp": nanos(line.time)})
 
 
@@ -75,7 +75,7 @@ def opensearch(wearer: Wearer) -> Outfit:
     return _answer(wearer, "logs/opensearch.json", [(head % len(lines), None), *hits, (b"]}}", None)])
 
 
-def _hit(line: Line) -> dict[str, Any]:
+def _hit(line: WrappedLine) -> dict[str, Any]:
     file, number = line.spoken.place
     pod = pod_of(line.node)
     return {
@@ -107,7 +107,7 @@ def cloudwatch_tail(wearer: Wearer) -> Outfit:
     return together(wearer, "logs/tail.txt", _tailed)
 
 
-def _tailed(line: Line) -> Iterator[bytes]:
+def _tailed(line: WrappedLine) -> Iterator[bytes]:
     yield f"{moment(line.time):%Y-%m-%dT%H:%M:%S.%f}+00:00 {_log_stream(line.node)} ".encode() + line.text
 
 
@@ -151,11 +151,11 @@ def _nodes(wearer: Wearer) -> list[str]:
     return [*wearer.by_node, *([COLLECTOR] if wearer.shared else [])]
 
 
-def _text(line: Line) -> str:
+def _text(line: WrappedLine) -> str:
     return line.text.decode("utf-8", "replace")
 
 
-def _stream(line: Line) -> str:
+def _stream(line: WrappedLine) -> str:
     return "stdout" if line.stream.stdout else "stderr"
 
 

@@ -11,7 +11,7 @@ from bot.commandline.check_nodes.verdicts import VERDICTS
 from bot.commandline.check_nodes.wanted import ALL_PAIRS, BITS, PAIRS, Chosen, NodeChecks, Results
 from bot.text.harmless import harmless
 from core.checks.links import Link
-from core.checks.verdict import Outcome, too_many
+from core.checks.verdict import CheckOutcome, too_many
 
 SCHEMA: Final = "firstfault.checks/1"
 PASSED, NOT_PASSED = 0, 1
@@ -42,21 +42,21 @@ def plan_of(wanted: NodeChecks, checks: Chosen, results: Results) -> list[str]:
     if wanted.side_by_side < count:
         lines.append(f"They run on {wanted.side_by_side} nodes at a time (--at-once).")
     for name, (outcome, says) in results.get(VERDICTS, {}).items():
-        if outcome is not Outcome.PASSED:
+        if outcome is not CheckOutcome.PASSED:
             lines.append(f"{name}  its scheduler says: {says}")
     return [harmless(line, 400) for line in lines]
 
 
 def told_of(wanted: NodeChecks, results: Results, links: Sequence[Link]) -> list[str]:
     """What did not pass, by node; and what passed, in a line."""
-    failed = _with(results, Outcome.FAILED)
+    failed = _with(results, CheckOutcome.FAILED)
     lines = []
-    for outcome in (Outcome.FAILED, Outcome.UNKNOWN):
+    for outcome in (CheckOutcome.FAILED, CheckOutcome.UNKNOWN):
         found = _with(results, outcome)
         for node, told in found.items():
             lines += [harmless(f"{outcome.value:<8}{node}  {name}: {says}", 300) for name, says in told]
     lines += [harmless(f"{'link':<8}{link.nodes[0]} - {link.nodes[1]}  {link.says}", 300) for link in links]
-    left = {node for told in results.values() for node, (one, _) in told.items() if one is not Outcome.PASSED}
+    left = {node for told in results.values() for node, (one, _) in told.items() if one is not CheckOutcome.PASSED}
     passed = [node.name for node in wanted.nodes if node.name not in left]
     lines.append(f"{len(passed)} of {len(wanted.nodes)} nodes passed all {len(results)} checks.")
     if too_many(len(failed), len(wanted.nodes)):
@@ -87,7 +87,7 @@ def json_of(wanted: NodeChecks, checks: Chosen, results: Results, links: Sequenc
         for name, by_node in results.items()
         for node, (outcome, says) in by_node.items()
     ]
-    failed = len({one["node"] for one in told if one["outcome"] == Outcome.FAILED.value})
+    failed = len({one["node"] for one in told if one["outcome"] == CheckOutcome.FAILED.value})
     document = {
         "schema": SCHEMA,
         "run": run,
@@ -102,7 +102,7 @@ def json_of(wanted: NodeChecks, checks: Chosen, results: Results, links: Sequenc
 
 
 def _with(
-    results: Mapping[str, Mapping[str, tuple[Outcome, str]]], outcome: Outcome
+    results: Mapping[str, Mapping[str, tuple[CheckOutcome, str]]], outcome: CheckOutcome
 ) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for name, told in results.items():

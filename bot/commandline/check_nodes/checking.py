@@ -11,16 +11,16 @@ from bot.commandline.check_nodes.wanted import ALL_PAIRS, BITS, Chosen, NodeChec
 from core.checks.catalogue import Check
 from core.checks.links import Link
 from core.checks.reading import Reading, among, read_check
-from core.checks.verdict import Outcome, Pair, Ran
+from core.checks.verdict import CheckOutcome, Pair, Ran
 
 _BUSY = ("nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader")
 _WHO = ("id", "-u")
 _LOOK_S = 20.0
-_IN_USE: Reading = Outcome.UNKNOWN, "its GPUs are in use", None
-_NOT_ROOT: Reading = Outcome.UNKNOWN, "it needs root there", None
-_ALONE = Outcome.UNKNOWN, "a pair needs two idle nodes"
+_IN_USE: Reading = CheckOutcome.UNKNOWN, "its GPUs are in use", None
+_NOT_ROOT: Reading = CheckOutcome.UNKNOWN, "it needs root there", None
+_ALONE = CheckOutcome.UNKNOWN, "a pair needs two idle nodes"
 
-Outcomes = Mapping[str, tuple[Outcome, str]]
+Outcomes = Mapping[str, tuple[CheckOutcome, str]]
 
 
 class Checking:
@@ -74,8 +74,8 @@ class Checking:
             return self._padded({}, self._wanted.nodes)
         words = filled(check, idle[0], group=idle)
         outcome, says, _ = read_check(self._run(idle[0], words, check.timeout_s), check)
-        if outcome is Outcome.FAILED:
-            outcome, says = Outcome.UNKNOWN, f"the group of {len(idle)} failed: {says}"
+        if outcome is CheckOutcome.FAILED:
+            outcome, says = CheckOutcome.UNKNOWN, f"the group of {len(idle)} failed: {says}"
         return self._padded({node.name: (outcome, says) for node in idle}, self._wanted.nodes)
 
     def _site_rounds(self, check: Check) -> Rounds:
@@ -87,7 +87,7 @@ class Checking:
             if "root" in check.needs and one.name not in self._as_root():
                 return Pair(number, nodes, None, unknown=True)
             outcome, _, _ = read_check(self._run(one, filled(check, one, peer=other), check.timeout_s), check)
-            return Pair(number, nodes, 1.0 if outcome is Outcome.PASSED else None, outcome is Outcome.UNKNOWN)
+            return Pair(number, nodes, 1.0 if outcome is CheckOutcome.PASSED else None, outcome is CheckOutcome.UNKNOWN)
 
         def rounds(number: int, pairs: Sequence[tuple[str, str]]) -> list[Pair]:
             done: list[Pair] = []
@@ -111,7 +111,7 @@ class Checking:
         told, links = judge_rounds([node.name for node in idle], rounds, every=every)
         return self._padded(told, nodes), links
 
-    def _padded(self, told: Outcomes, nodes: Sequence[Node]) -> dict[str, tuple[Outcome, str]]:
+    def _padded(self, told: Outcomes, nodes: Sequence[Node]) -> dict[str, tuple[CheckOutcome, str]]:
         """Outcomes of all nodes: what was not run on one is unknown."""
         busy = self._in_use()
         return {one.name: told.get(one.name, _IN_USE[:2] if one.name in busy else _ALONE) for one in nodes}

@@ -8,7 +8,7 @@ from bot.commandline.check_nodes.filled import filled
 from bot.commandline.check_nodes.verdicts import VERDICTS, verdicts_of
 from bot.commandline.check_nodes.wanted import NodeChecks, Results, chosen
 from bot.commandline.output import patient_reader
-from core.checks.verdict import Outcome
+from core.checks.verdict import CheckOutcome
 
 
 def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
@@ -27,5 +27,5 @@ def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
         else:
             lines = told_of(wanted, results, links) if run else plan_of(wanted, checks, results)
             sys.stdout.write("".join(f"{line}\n" for line in lines))
-    passed = not links and all(one is Outcome.PASSED for told in results.values() for one, _ in told.values())
+    passed = not links and all(one is CheckOutcome.PASSED for told in results.values() for one, _ in told.values())
     return reader.exit_code or (PASSED if passed or not run else NOT_PASSED)

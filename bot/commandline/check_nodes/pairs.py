@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.commandline.check_nodes.run import Node, NodeRunner, each
 from core.checks.links import Link, bad_links, circle
-from core.checks.verdict import Outcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good, with_passed
+from core.checks.verdict import CheckOutcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good, with_passed
 
 SCRIPTS = Path(__file__).parent / "scripts"
 # Each pair has its own port, so that nothing of the one before is met; below those that Linux gives out by itself.
@@ -33,7 +33,7 @@ Rounds = Callable[[int, Sequence[tuple[str, str]]], list[Pair]]  # runs the pair
 
 def judge_rounds(
     names: Sequence[str], rounds: Rounds, *, every: bool = False
-) -> tuple[Mapping[str, tuple[Outcome, str]], tuple[Link, ...]]:
+) -> tuple[Mapping[str, tuple[CheckOutcome, str]], tuple[Link, ...]]:
     """What nodes and links between well ones come to.
 
     Two rounds: neighbours, then each slow or failed one with one that was fast; further ones for those that failed and
@@ -70,7 +70,7 @@ def gathers(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, at_onc
 
 def check_bits(
     nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, at_once: int
-) -> Mapping[str, tuple[Outcome, str]]:
+) -> Mapping[str, tuple[CheckOutcome, str]]:
     """The same step on every node, so many at once; gradients bit by bit."""
     source = (SCRIPTS / "bits.py").read_text(encoding="utf-8")
     ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes, at_once)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bot.commandline.check_nodes.run import Node, NodeAccess, NodeRunner
 from bot.text.harmless import harmless
-from core.checks.verdict import Outcome
+from core.checks.verdict import CheckOutcome
 from sources.reports.read import by_node, read_reports, reports_in
 from sources.reports.report import NodeReport, verdict_of
 
@@ -16,7 +16,7 @@ _SHOW_S = 30.0
 
 def verdicts_of(
     nodes: Sequence[Node], runner: NodeRunner, files: Iterable[Path], *, run: bool
-) -> dict[str, tuple[Outcome, str]]:
+) -> dict[str, tuple[CheckOutcome, str]]:
     """The verdict on each node that a file or, through srun, the controller itself tells of; on others none.
 
     Args:

@@ -9,7 +9,7 @@ from bot.commandline.check_nodes.pairs import MOST_FOR_ALL, PairSettings
 from bot.commandline.check_nodes.run import Node, NodeRunner
 from bot.commandline.check_nodes.verdicts import VERDICTS
 from core.checks.catalogue import Check, catalogue, read_catalogue
-from core.checks.verdict import Outcome
+from core.checks.verdict import CheckOutcome
 from core.errors import BadSettings
 from sources.given import read_given
 
@@ -19,7 +19,7 @@ FEW, SHARE = 2, 0.1  # nodes that are busy with checks at a time, as those that 
 SO_FEW = 8  # nodes of which all pairs are run where all may be busy at once: seven rounds, and no link stays unseen
 CATALOGUE_BYTES = 1 << 20  # a catalogue of a thousand checks
 
-Results = dict[str, dict[str, tuple[Outcome, str]]]  # by check and node
+Results = dict[str, dict[str, tuple[CheckOutcome, str]]]  # by check and node
 
 
 @dataclass(frozen=True, slots=True)

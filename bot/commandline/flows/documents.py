@@ -10,7 +10,7 @@ from pydantic import Field, PlainSerializer
 
 from bot.report.json_document import Document, Number
 from bot.text.harmless import storable
-from core.flows.answer import Finding, FlowsAnswer, JobAnswer, Subject
+from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer, Subject
 
 SCHEMA: Final = "firstfault.flows/1"
 
@@ -25,7 +25,7 @@ class ParallelismDocument(Document):
     tp: int | None
 
 
-class GroupDocument(Document):
+class FlowGroupDocument(Document):
     """NICs that do something together; of a pipeline the first stage comes first."""
 
     id: str
@@ -58,7 +58,7 @@ class JobDocument(Document):
     servers: tuple[str, ...]
     period: Seconds | None
     parallelism: ParallelismDocument
-    groups: tuple[GroupDocument, ...]
+    groups: tuple[FlowGroupDocument, ...]
     pairs: tuple[PairDocument, ...]
     steps: tuple[StepDocument, ...]
 
@@ -89,7 +89,7 @@ class FindingDocument(Document):
     evidence: dict[str, Number | str]
 
 
-class SkippedDocument(Document):
+class SkippedFlowDocument(Document):
     """What could not be told, and why."""
 
     step: str
@@ -112,7 +112,7 @@ class FlowsDocument(Document):
     span: tuple[Seconds, Seconds]
     jobs: tuple[JobDocument, ...]
     findings: tuple[FindingDocument, ...]
-    skipped: tuple[SkippedDocument, ...]
+    skipped: tuple[SkippedFlowDocument, ...]
     records: RecordsDocument
 
 
@@ -124,7 +124,7 @@ def to_document(answer: FlowsAnswer) -> FlowsDocument:
         span=(answer.span[0] / 1e6, answer.span[1] / 1e6),
         jobs=tuple(map(_job, answer.jobs)),
         findings=tuple(_finding(f"F{number}", job, finding) for number, (job, finding) in enumerate(found, start=1)),
-        skipped=tuple(SkippedDocument(step=skip.step, reason=storable(skip.reason)) for skip in answer.skipped),
+        skipped=tuple(SkippedFlowDocument(step=skip.step, reason=storable(skip.reason)) for skip in answer.skipped),
         records=RecordsDocument(
             read=answer.records,
             left_out=answer.left_out,
@@ -143,7 +143,8 @@ def _job(job: JobAnswer) -> JobDocument:
         period=job.timeline.period / 1e6 if end else None,
         parallelism=ParallelismDocument(dp=job.dp, pp=job.pp, tp=job.tp),
         groups=tuple(
-            GroupDocument(id=group.id, kind=group.kind, nics=tuple(map(storable, group.nics))) for group in job.groups
+            FlowGroupDocument(id=group.id, kind=group.kind, nics=tuple(map(storable, group.nics)))
+            for group in job.groups
         ),
         pairs=tuple(PairDocument(a=storable(a), b=storable(b), kind=kind) for a, b, kind in job.pairs),
         steps=tuple(
@@ -153,7 +154,7 @@ def _job(job: JobAnswer) -> JobDocument:
     )
 
 
-def _finding(name: str, job: str, finding: Finding) -> FindingDocument:
+def _finding(name: str, job: str, finding: FlowFinding) -> FindingDocument:
     return FindingDocument(
         id=name,
         job=job,

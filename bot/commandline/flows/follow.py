@@ -11,7 +11,7 @@ from bot.commandline.flows.terminal import KINDS, who
 from bot.commandline.output import READER_LEFT
 from bot.text.harmless import harmless
 from core.errors import FirstfaultError
-from core.flows.alarms import Alarm, Alarms, State
+from core.flows.alarms import Alarm, AlarmState, FlowAlarms
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.topology import Topology
@@ -50,7 +50,7 @@ class FlowsWatch:
 
     def __init__(self, folder: Path, topology: Topology, seconds: float) -> None:
         self._files, self._topology = RotatedFolder(folder), topology
-        self.window, self._alarms = Window(seconds), Alarms()
+        self.window, self._alarms = Window(seconds), FlowAlarms()
         self._untold: set[str] = set()
 
     def look(self) -> Iterator[Alarm]:
@@ -85,6 +85,6 @@ def _as_text(alarm: Alarm) -> str:
     at = datetime.fromtimestamp(alarm.at / 1e6, UTC)
     of = f"{len(alarm.job.nics)} NICs of {harmless(alarm.job.servers[0], 40)}"
     what = f"{KINDS[alarm.finding.kind]}, {who(alarm.finding.subject)}"
-    if alarm.state is State.OVER:
+    if alarm.state is AlarmState.OVER:
         return f"{at:%Y-%m-%d %H:%M:%S}  over   {of}: {what}; it lasted {(alarm.at - alarm.since) / 1e6:.0f} s.\n"
     return f"{at:%Y-%m-%d %H:%M:%S}  alarm  {of}: {what}\n    {harmless(alarm.finding.because, 400)}\n"

@@ -10,7 +10,7 @@ from matplotlib.patches import Arc
 from bot.commandline.flows.terminal import QUIET
 from bot.report.style import PALETTE, POINTS, SMALL, canvas, drawing, panel, text_width
 from bot.text.harmless import harmless
-from core.flows.answer import Finding, JobAnswer
+from core.flows.answer import FlowFinding, JobAnswer
 from core.flows.jobs import Floats
 from core.flows.topology import Topology
 
@@ -44,7 +44,7 @@ def durations(job: JobAnswer, width: float) -> Figure | None:
     return figure
 
 
-def series(finding: Finding, width: float) -> Figure | None:
+def series(finding: FlowFinding, width: float) -> Figure | None:
     """What named the subject of a finding, beside the same of all others; None where there is none."""
     if finding.series is None:
         return None
@@ -70,7 +70,7 @@ def _over_steps(width: float, unit: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _shade(axes: Axes, finding: Finding) -> None:
+def _shade(axes: Axes, finding: FlowFinding) -> None:
     colour = PALETTE["benign" if finding.kind == "pause" else "propagated" if finding.kind in QUIET else "root"]
     axes.axvspan(finding.steps[0] - 0.5, finding.steps[1] + 0.5, color=colour, alpha=0.15, linewidth=0)
 
@@ -118,7 +118,7 @@ def layout(job: JobAnswer, topology: Topology, width: float) -> Figure | None:
     return figure
 
 
-def _blamed(finding: Finding) -> Sequence[str]:
+def _blamed(finding: FlowFinding) -> Sequence[str]:
     """The NIC, server or switch that a finding names: a NIC's server is not at fault itself."""
     who = finding.subject
     return [name for name in (who.switch, who.nic or who.server) if name] if who else []

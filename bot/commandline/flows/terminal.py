@@ -10,7 +10,7 @@ from rich.text import Text
 
 from bot.text.harmless import harmless
 from bot.text.wording import counted
-from core.flows.answer import Finding, FlowsAnswer, JobAnswer, Subject
+from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer, Subject
 
 MAX_WIDTH, MIN_WIDTH = 110, 40
 MAX_FINDINGS = 20
@@ -104,7 +104,7 @@ def job_row(job: JobAnswer) -> tuple[str, ...]:
     return job.id, str(len(job.nics)), *sizes, str(steps) if steps else "?", period, names + more
 
 
-def _finding(number: int, job: JobAnswer, finding: Finding) -> Text:
+def _finding(number: int, job: JobAnswer, finding: FlowFinding) -> Text:
     style = "" if finding.kind in QUIET else "bold red"
     text = Text(f"F{number}  {job.id}  ")
     text.append(f"{KINDS[finding.kind]}, {who(finding.subject)}", style)

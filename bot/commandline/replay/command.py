@@ -10,7 +10,7 @@ from bot.report.json_document import to_json
 from bot.text.harmless import harmless
 from core.errors import BadSettings
 from core.replay.plan import Plan, make_plan, third_phase
-from core.replay.read import Reading, Verdict, read
+from core.replay.read import ReplayReading, ReplayVerdict, read
 from sources.given import read_given
 from sources.replays import read_results
 
@@ -18,10 +18,10 @@ NAMED, INCONCLUSIVE = 0, 1
 MAX_SHOWN = 12
 LONGEST = 253  # characters of a name (RFC 1035)
 _ACT = {
-    Verdict.MACHINES: "Take {them} out, check {them}, and start the job again without.",
-    Verdict.AMBIGUOUS: "A third round tells: each of them alone among nodes that passed (--third FILE).",
-    Verdict.ONE_PHASE: "Run the pairs inside the failed groups: a link, or a fault that does not show each time.",
-    Verdict.NOT_REPRODUCED: "Data, scale or communication of all data parallel parts remain; a person decides.",
+    ReplayVerdict.MACHINES: "Take {them} out, check {them}, and start the job again without.",
+    ReplayVerdict.AMBIGUOUS: "A third round tells: each of them alone among nodes that passed (--third FILE).",
+    ReplayVerdict.ONE_PHASE: "Run the pairs inside the failed groups: a link, or a fault that does not show each time.",
+    ReplayVerdict.NOT_REPRODUCED: "Data, scale or communication of all data parallel parts remain; a person decides.",
 }
 
 
@@ -51,17 +51,17 @@ def read_for(plan_file: Path, results: Path, *, third: Path | None, json: bool) 
     found, problems = read_results(results, {group.name for group in plan.groups})
     reading = read(plan, found)
     headline = _headline(plan, reading)
-    if third is not None and reading.verdict is Verdict.AMBIGUOUS:
+    if third is not None and reading.verdict is ReplayVerdict.AMBIGUOUS:
         _write_third(plan, reading, third)
     with patient_reader() as reader:
         if json:
             sys.stdout.write(to_json(reading_document(plan, reading, headline)))
         else:
             sys.stdout.write("".join(f"{line}\n" for line in (headline, *_lines(plan, reading, problems))))
-    return reader.exit_code or (NAMED if reading.verdict is Verdict.MACHINES else INCONCLUSIVE)
+    return reader.exit_code or (NAMED if reading.verdict is ReplayVerdict.MACHINES else INCONCLUSIVE)
 
 
-def _write_third(plan: Plan, reading: Reading, path: Path) -> None:
+def _write_third(plan: Plan, reading: ReplayReading, path: Path) -> None:
     round_three = third_phase(plan, reading.suspects, reading.healthy)
     if round_three is None:
         sys.stderr.write("Too few nodes passed for a third round with all suspects at once.\n")
@@ -70,19 +70,19 @@ def _write_third(plan: Plan, reading: Reading, path: Path) -> None:
     sys.stderr.write(f"Third round: {path}\n")
 
 
-def _headline(plan: Plan, reading: Reading) -> str:
+def _headline(plan: Plan, reading: ReplayReading) -> str:
     names = [harmless(plan.nodes[place], 60) for place in reading.suspects]
     listed = ", ".join(names[:MAX_SHOWN]) + (f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else "")
-    if reading.verdict is Verdict.MACHINES:
+    if reading.verdict is ReplayVerdict.MACHINES:
         return f"Faulty: {listed}."
-    if reading.verdict is Verdict.AMBIGUOUS:
+    if reading.verdict is ReplayVerdict.AMBIGUOUS:
         return f"Some of these are faulty: {listed}."
-    if reading.verdict is Verdict.ONE_PHASE:
+    if reading.verdict is ReplayVerdict.ONE_PHASE:
         return f"It failed in one phase only, in groups of {listed}: nobody can be named."
     return "Not reproduced: no group failed more often than for other reasons."
 
 
-def _lines(plan: Plan, reading: Reading, problems: Sequence[str]) -> Sequence[str]:
+def _lines(plan: Plan, reading: ReplayReading, problems: Sequence[str]) -> Sequence[str]:
     them = "it" if len(reading.suspects) == 1 else "them"
     shares = [
         f"  {harmless(plan.nodes[place], 60)}  {share:.0%}"

@@ -8,14 +8,14 @@ from pydantic import Field, ValidationError
 
 from bot.report.json_document import DIALECT, Document, Number
 from core.errors import BadSettings
-from core.replay.plan import Group, Plan
-from core.replay.read import Reading, Verdict
+from core.replay.plan import Plan, ReplayGroup
+from core.replay.read import ReplayReading, ReplayVerdict
 
 SCHEMA: Final = "firstfault.replay/1"
 FAILED_WHEN: Final = "its exit code is not 0, or its digest is not that of most runs"
 
 
-class GroupDocument(Document):
+class ReplayGroupDocument(Document):
     """Nodes that run together. commands: an argument list a run; empty where no command was given."""
 
     name: str
@@ -39,7 +39,7 @@ class PlanDocument(Document):
     chance: Number = Field(description="that a run with the faulty node shows the fault")
     shown_by_both: Number = Field(description="chance that both phases show it")
     failed_when: str = FAILED_WHEN
-    groups: tuple[GroupDocument, ...]
+    groups: tuple[ReplayGroupDocument, ...]
 
 
 class SuspectDocument(Document):
@@ -54,7 +54,7 @@ class ReadingDocument(Document):
 
     schema_: Literal["firstfault.replay/1"] = Field(default=SCHEMA, alias="schema")
     kind: Literal["reading"] = "reading"
-    verdict: Verdict
+    verdict: ReplayVerdict
     headline: str
     suspects: tuple[SuspectDocument, ...]
     missed: Number = Field(description="chance that a fault as planned for was not shown by both phases")
@@ -75,7 +75,7 @@ def plan_document(plan: Plan, command: str) -> PlanDocument:
     )
 
 
-def _group(plan: Plan, group: Group, command: str) -> GroupDocument:
+def _group(plan: Plan, group: ReplayGroup, command: str) -> ReplayGroupDocument:
     nodes = tuple(plan.nodes[place] for place in group.members)
     known = {
         "nodelist": ",".join(nodes),
@@ -89,7 +89,7 @@ def _group(plan: Plan, group: Group, command: str) -> GroupDocument:
         tuple(_filled(word, {**known, "run": str(run)}) for word in words) for run in range(1, plan.runs + 1)
     )
     environment = {"NNODES": str(len(nodes)), "DP": str(plan.parts)}
-    return GroupDocument(
+    return ReplayGroupDocument(
         name=group.name,
         phase=group.phase,
         nodes=nodes,
@@ -114,7 +114,7 @@ def plan_of(text: str, name: str) -> Plan:
     place = {node: number for number, node in enumerate(told.nodes)}
     try:
         groups = tuple(
-            Group(group.phase, int(group.name.partition("-")[2]), tuple(place[node] for node in group.nodes))
+            ReplayGroup(group.phase, int(group.name.partition("-")[2]), tuple(place[node] for node in group.nodes))
             for group in told.groups
         )
     except (KeyError, ValueError) as error:
@@ -126,7 +126,7 @@ def plan_of(text: str, name: str) -> Plan:
     return Plan(told.nodes, told.group_size, told.data_parallel, told.runs, told.chance, groups, told.left)
 
 
-def reading_document(plan: Plan, reading: Reading, headline: str) -> ReadingDocument:
+def reading_document(plan: Plan, reading: ReplayReading, headline: str) -> ReadingDocument:
     """The reading with the names of nodes."""
     suspects = zip(reading.suspects, reading.share, strict=True)
     return ReadingDocument(

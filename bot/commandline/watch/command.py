@@ -21,7 +21,7 @@ from bot.report.contract import to_contract
 from bot.report.json_document import to_json
 from bot.settings import Settings, load_settings
 from core.errors import FirstfaultError
-from core.live.findings import Finding, Kind
+from core.live.findings import LiveFinding, LiveKind
 
 COMPLETED, FAILED, INTERRUPTED = 0, 1, 130
 
@@ -42,7 +42,7 @@ def watch(request: Request, *, every: float, output: Output) -> int:
     try:
         with _status_line() as status:
             ended = _until_the_end(job_watch, request.job, output, status, lambda: _so_far(request, settings, output))
-        if ended.kind is Kind.COMPLETED:
+        if ended.kind is LiveKind.COMPLETED:
             return COMPLETED
         _diagnose(request, settings, output)
     except KeyboardInterrupt:
@@ -82,7 +82,7 @@ def _status_line() -> Iterator[_Status]:
 
 def _until_the_end(
     job_watch: JobWatch, job: str, output: Output, status: _Status, diagnose: Callable[[], None]
-) -> Finding:
+) -> LiveFinding:
     """Look and print until the job is over and has said all that it had to say.
 
     Args:
@@ -92,16 +92,16 @@ def _until_the_end(
         for finding in job_watch.look():
             status.clear()
             _print(finding, job, output)
-            if finding.kind is Kind.STANDS:
+            if finding.kind is LiveKind.STANDS:
                 diagnose()
         ended = job_watch.over
-        if ended is not None and (ended.kind is Kind.COMPLETED or job_watch.settled()):
+        if ended is not None and (ended.kind is LiveKind.COMPLETED or job_watch.settled()):
             return ended
         status.show(job, job_watch)
         time.sleep(job_watch.pause())
 
 
-def _print(finding: Finding, job: str, output: Output) -> None:
+def _print(finding: LiveFinding, job: str, output: Output) -> None:
     text = finding_json(finding, job) if output.json else "".join(f"{line}\n" for line in finding_lines(finding))
     sys.stdout.write(text)
     sys.stdout.flush()  # whoever reads it waits for it

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.text.harmless import harmless, storable
-from core.live.findings import Finding, Place, Standing, duration
+from core.live.findings import LinePlace, LiveFinding, Standing, duration
 
 SCHEMA = "firstfault.watch/1"
 MAX_SAYS, MAX_LINE, MAX_WORD = 500, 160, 60
 _QUIET = 2.0  # seconds; less is not worth a word
 
 
-def finding_lines(finding: Finding) -> tuple[str, ...]:
+def finding_lines(finding: LiveFinding) -> tuple[str, ...]:
     """A finding with the time at which it was found, and the log line that says so below it."""
     clock = f"{datetime.fromtimestamp(finding.at, UTC):%H:%M:%S}"
     lines = (f"{clock}  {finding.kind.upper():<9}  {harmless(finding.says, MAX_SAYS)}",)
@@ -22,7 +22,7 @@ def finding_lines(finding: Finding) -> tuple[str, ...]:
     return (*lines, f"{'':21}> {said}", f"{'':21}{place(finding.line)}")
 
 
-def finding_json(finding: Finding, job: str) -> str:
+def finding_json(finding: LiveFinding, job: str) -> str:
     """A finding as one JSON object a line (docs/how-to/watch.md)."""
     fields: dict[str, Any] = {
         "schema": SCHEMA,
@@ -61,7 +61,7 @@ def status_line(job: str, standing: Standing, width: int) -> str:
     return shown[: max(0, width - 1)]
 
 
-def place(line: Place) -> str:
+def place(line: LinePlace) -> str:
     """Where a line stands: file and number, when it is known."""
     return harmless(line.file, 300) + (f":{line.line}" if line.line else "")
 

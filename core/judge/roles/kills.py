@@ -30,7 +30,7 @@ from core.judge.roles.rows import (
 from core.kinds import Kind
 from core.model import Role
 from core.parsed import Parsed
-from core.processes import Process, process_of
+from core.processes import NamedProcess, process_of
 
 MAX_EXITS = 4096  # reports of ended processes that are read: one a rank of the largest jobs
 
@@ -55,7 +55,7 @@ class _ClearingUp:
 
     parsed: Parsed
     candidates: Sequence[Candidate]
-    about: Mapping[int, Process]
+    about: Mapping[int, NamedProcess]
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
         """Which of these rows do."""
@@ -122,7 +122,7 @@ class _ClearingUp:
     def _ranks_of_row(self, row: int) -> tuple[int, ...]:
         """The ranks that a report is about, else the one that speaks."""
         origin = self._table.origins[self._table.voice[row]]
-        about = self.about.get(row, Process())
+        about = self.about.get(row, NamedProcess())
         named = tuple(ranks_of(about, origin.node, self._ranks_by_place))
         is_told = about.local_rank is not None or origin.rank is None  # then it is not the one that speaks
         return named or (() if is_told else (origin.rank,))
@@ -136,7 +136,7 @@ class _ClearingUp:
         return np.asarray(~named & (others < NEVER) & late, np.bool_)
 
 
-def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, Process]:
+def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, NamedProcess]:
     """The processes that some rows are about."""
     chosen = np.concatenate([np.zeros(0, np.intp), *rows])[:MAX_EXITS].tolist()
     keys = keys_of(parsed.table, chosen)  # of a report the lines that say what happened
@@ -146,7 +146,7 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, Process]:
     return {row: known[0] for row, processes in told.items() if (known := [one for one in processes if one])}
 
 
-def _first_of_processes(table: EventTable, about: Mapping[int, Process]) -> dict[tuple[int, int | None], int]:
+def _first_of_processes(table: EventTable, about: Mapping[int, NamedProcess]) -> dict[tuple[int, int | None], int]:
     """When each process of each node (its place in the table, -1 for none) was first told of."""
     found: dict[tuple[int, int | None], int] = {}
     for row, process in about.items():

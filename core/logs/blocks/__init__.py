@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.logs.blocks import chains, dumps, go, java, native, oom, rust, torchrun, tracebacks, usage
-from core.logs.blocks.found import BLOCK_MARK, Found, Reader
-from core.logs.said import Said
+from core.logs.blocks.found import BLOCK_MARK, FoundBlock, Reader
+from core.logs.said import VoiceLines
 
 __all__ = ["BLOCK_MARK", "Found", "find_blocks", "may_open"]
 
@@ -55,7 +55,7 @@ def may_open(text: str) -> bool:
     return False
 
 
-def find_blocks(said: Said, starts: Sequence[int]) -> Iterator[Found]:
+def find_blocks(said: VoiceLines, starts: Sequence[int]) -> Iterator[FoundBlock]:
     """The blocks of one voice, from the rows that may open one."""
     done = 0
     for start in starts:
@@ -64,6 +64,6 @@ def find_blocks(said: Said, starts: Sequence[int]) -> Iterator[Found]:
             yield found
 
 
-def _read(said: Said, start: int, done: int) -> Found | None:
+def _read(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
     text = said[start]
     return next((read(said, start, done) for opener, read, _ in _READERS if opener.search(text)), None)

@@ -12,7 +12,7 @@ from core.logs.blocks.flat import read_flat
 from core.logs.blocks.frames import is_frame
 from core.logs.blocks.group import read_group
 from core.logs.blocks.panel import PANEL, read_panel
-from core.logs.blocks.parts import Part, Told
+from core.logs.blocks.parts import ExceptionText, TracebackPart
 from core.logs.blocks.plain import read_plain
 from core.logs.blocks.reading import Read, is_blank, next_of, skip_while
 from core.logs.blocks.records import is_record
@@ -35,14 +35,14 @@ class Chain:
     """Tracebacks that are told as one: where they end, their exceptions, Java's below, and the head of the last one."""
 
     end: int
-    told: tuple[Told, ...]
-    causes: tuple[Told, ...]
+    told: tuple[ExceptionText, ...]
+    causes: tuple[ExceptionText, ...]
     head: int
 
 
 def read_chain(read: Read, start: int, *, is_flat: bool) -> Chain:
     """The tracebacks from a head on, with the Java or C++ stack of what they called."""
-    told, head = list[Told](), start
+    told, head = list[ExceptionText](), start
     while True:
         part = _read_one(read, head, is_flat=is_flat)
         told += part.told
@@ -52,11 +52,11 @@ def read_chain(read: Read, start: int, *, is_flat: bool) -> Chain:
             break
         head = following
     end, rows = java.past_java(read, end) if told else (end, ())
-    causes = tuple(Told((row,), java.told(read, row)) for row in rows)
+    causes = tuple(ExceptionText((row,), java.told(read, row)) for row in rows)
     return Chain(native.past_stack(read, end), tuple(told), causes, head)
 
 
-def _read_one(read: Read, head: int, *, is_flat: bool) -> Part:
+def _read_one(read: Read, head: int, *, is_flat: bool) -> TracebackPart:
     text = (read(head) or "").strip()
     if PANEL.search(text):
         return read_panel(read, head)

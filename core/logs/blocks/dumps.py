@@ -6,11 +6,11 @@ CPython, Python/traceback.c (_Py_DumpTracebackThreads, _Py_DumpStack) and Module
 
 import re
 
-from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.found import FoundBlock, called_like
 from core.logs.blocks.reading import Read, is_blank, plainly, skip_while
 from core.logs.blocks.records import is_fatal
 from core.logs.refine import refine
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 FATAL = re.compile(r"^Fatal Python error: ")
 THREAD = re.compile(
@@ -28,24 +28,24 @@ _INNER = re.compile(
 )
 
 
-def read_fatal(said: Said, start: int, done: int) -> Found:
+def read_fatal(said: VoiceLines, start: int, done: int) -> FoundBlock:
     """A dying interpreter: its error and the stacks of its threads; the fatal record above says why it was aborted."""
     end = _past_threads(plainly(said), start + 1)
     key = start - 1 if start > done and is_fatal(said[start - 1]) else start
-    return Found(key, end, (key,), called_like(said[key]))
+    return FoundBlock(key, end, (key,), called_like(said[key]))
 
 
-def read_dump(said: Said, start: int, _: int) -> Found:
+def read_dump(said: VoiceLines, start: int, _: int) -> FoundBlock:
     """Stacks of threads, which say where a program stood and not that it failed."""
-    return Found(start, _past_threads(plainly(said), start), (start,), STACK_DUMP)
+    return FoundBlock(start, _past_threads(plainly(said), start), (start,), STACK_DUMP)
 
 
-def read_stack_of_record(said: Said, start: int, done: int) -> Found | None:
+def read_stack_of_record(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """The stack below a logger's record (``stack_info=True``): where the record was written."""
     end = skip_while(plainly(said), start + 1, lambda text: text.startswith("  "))
     if start <= done:
         return None
-    return Found(start - 1, end, (start - 1,), refine(said[start - 1]))
+    return FoundBlock(start - 1, end, (start - 1,), refine(said[start - 1]))
 
 
 def _past_threads(read: Read, at: int) -> int:

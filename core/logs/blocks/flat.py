@@ -6,13 +6,13 @@ a file, its source, marks below that; what is none of these is the exception.
 
 from core.logs.blocks.exceptions import is_told, may_be
 from core.logs.blocks.frames import is_frame, is_mark
-from core.logs.blocks.parts import Part, Told
+from core.logs.blocks.parts import ExceptionText, TracebackPart
 from core.logs.blocks.reading import Read, is_blank, next_of
 
 _NEAR = 3  # rows: a source of several lines, or wrapped in a column
 
 
-def read_flat(read: Read, start: int) -> Part:
+def read_flat(read: Read, start: int) -> TracebackPart:
     """The traceback below a head."""
     at, has_source = start + 1, True
     while (row := read(at)) is not None:
@@ -21,12 +21,12 @@ def read_flat(read: Read, start: int) -> Part:
             has_source = False
         elif not (is_blank(text) or is_mark(text)):
             if is_told(text) or (has_source and may_be(text)):
-                return Part(at + 1, (Told((at,), text),))
+                return TracebackPart(at + 1, (ExceptionText((at,), text),))
             if has_source and next_of(read, at + 1, _goes_on, _NEAR) is None:
                 break
             has_source = True
         at += 1
-    return Part(at)
+    return TracebackPart(at)
 
 
 def _goes_on(row: str) -> bool:

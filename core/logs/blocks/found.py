@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from core.logs.refine import refine
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 BLOCK_MARK = "\u00b6 "  # opens the text of a block, so that no single line can have the same text
 _MAX_VERDICTS = 4  # exceptions that name a block: the outermost and the last ones
@@ -12,7 +12,7 @@ _MAX_VERDICT = 500  # characters of each
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundBlock:
     """A block: rows ``start`` up to ``end`` (exclusive, within a voice), its verdict rows and its text.
 
     Without a text it belongs to the message in the line above, whoever said that: a stack under a ``[rank3]:`` line
@@ -26,7 +26,7 @@ class Found:
 
 
 # Reads the block that a row opens; nothing of it may stand above the third argument, where the last block ended.
-Reader = Callable[[Said, int, int], Found | None]
+Reader = Callable[[VoiceLines, int, int], FoundBlock | None]
 
 
 def called(verdicts: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ _BARS = "│|"  # rich draws plain ones where the encoding has no others
 _REACH = 400  # rows between an exception and the last frame above it: loguru and rich draw values in between
 
 
-class Frame(NamedTuple):
+class TracebackFrame(NamedTuple):
     """A call: the file, its line, and the function."""
 
     file: str
@@ -90,7 +90,7 @@ _RAW_BARRED = re.compile(r"^(?P<file>[^\"'❱│|]+):(?P<line>\d+) in (?P<functi
 _BAR = re.compile(r"[│|]")
 
 
-def read_frames(lines: Sequence[str]) -> Iterator[Frame]:
+def read_frames(lines: Sequence[str]) -> Iterator[TracebackFrame]:
     """The frames that some raw lines of a message name, in the order of the lines."""
     wrapped: list[str] = []
     for line in lines:
@@ -110,15 +110,15 @@ def _between_bars(line: str) -> str:
     return inside(line[bar.start() :])[1] if bar and line.rstrip().endswith(tuple(_BARS)) else ""
 
 
-def _of_rich(rows: Sequence[str]) -> Iterator[Frame]:
+def _of_rich(rows: Sequence[str]) -> Iterator[TracebackFrame]:
     """The frame that rows between two empty ones name: rich wraps long paths, within words if need be."""
     match = _RAW_BARRED.match(" ".join(rows[:_WRAPPED])) if rows else None
     if match:
         yield _frame(match)
 
 
-def _frame(match: re.Match[str]) -> Frame:
-    return Frame(match["file"].replace(" ", ""), int(match["line"]), match["function"])
+def _frame(match: re.Match[str]) -> TracebackFrame:
+    return TracebackFrame(match["file"].replace(" ", ""), int(match["line"]), match["function"])
 
 
 _WRAPPED = 12  # rows of a path of 4,096 characters at usual widths

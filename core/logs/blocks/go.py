@@ -6,10 +6,10 @@ go, src/runtime/panic.go and traceback.go.
 import re
 
 from core.logs.blocks.dumps import STACK_DUMP
-from core.logs.blocks.found import Found, called
+from core.logs.blocks.found import FoundBlock, called
 from core.logs.blocks.reading import Read, is_blank, last_before, plainly, skip_while
 from core.logs.refine import refine
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 GOROUTINE = re.compile(r"^goroutine (?:<NUM>|\d+)(?: [\w=]+)* \[[^\]]*\]:")
 _PANIC = re.compile(r"^(?:  )?(?:panic|fatal error|unexpected fault address|runtime): ")
@@ -19,20 +19,20 @@ _PLACES = ("/", "  /", "created by ", "...additional frames elided...", "_cgo_go
 _REACH = 12  # rows between what went wrong and the first stack: a panic for each one that was recovered, the signal
 
 
-def read_go(said: Said, start: int, done: int) -> Found | None:
+def read_go(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """A panic with all its goroutines; asked for by a signal they are no error."""
     read = plainly(said)
     within = last_before(lambda at: read(at) if at >= done else None, start, _opens, _REACH)
     end = _past_goroutines(read, start)
     if within is None:
-        return Found(start, end, (start,), STACK_DUMP)
+        return FoundBlock(start, end, (start,), STACK_DUMP)
     if _SIGNAL.match(said[within]):
-        return Found(
+        return FoundBlock(
             within, end, (within,), STACK_DUMP if said[within].startswith("SIGQUIT") else called([said[within]])
         )
     first = _first_panic(read, within, done)
     keys = tuple(row for row in range(first, start) if _PANIC.match(said[row]))
-    return Found(first, end, keys, called(refine(said[row]) for row in keys))
+    return FoundBlock(first, end, keys, called(refine(said[row]) for row in keys))
 
 
 def _opens(text: str) -> bool:

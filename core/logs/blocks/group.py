@@ -6,7 +6,7 @@ CPython, Lib/traceback.py (_ExceptionPrintContext).
 import re
 
 from core.logs.blocks.flat import read_flat
-from core.logs.blocks.parts import Part, Told
+from core.logs.blocks.parts import ExceptionText, TracebackPart
 from core.logs.blocks.reading import Read
 
 _BARRED = re.compile(r"^(?:  )?[|+]")
@@ -14,9 +14,9 @@ _NUMBERED = re.compile(r"^\+(?:-\+)?-{4,} (?:<NUM>|\.\.\.) -{4,}$")
 _HEAD = "Traceback (most recent call last)"
 
 
-def read_group(read: Read, start: int) -> Part:
+def read_group(read: Read, start: int) -> TracebackPart:
     """The group whose head a row is: its exception, and those in it."""
-    told, at = list[Told](), start
+    told, at = list[ExceptionText](), start
     rows = _barred(read)
     while (text := rows(at)) is not None:
         if _HEAD in text:
@@ -24,11 +24,11 @@ def read_group(read: Read, start: int) -> Part:
             told += part.told
             at = part.end
         elif _NUMBERED.match(text) and _HEAD not in (following := rows(at + 1) or _HEAD):
-            told.append(Told((at + 1,), following))
+            told.append(ExceptionText((at + 1,), following))
             at += 2
         else:
             at += 1
-    return Part(max(at, start + 1), tuple(told))
+    return TracebackPart(max(at, start + 1), tuple(told))
 
 
 def _barred(read: Read) -> Read:

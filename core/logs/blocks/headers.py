@@ -7,7 +7,7 @@ errno is another fact.
 import re
 
 from core.logs.blocks.records import is_error, message_of
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 # What printers of tracebacks write above them, whatever the level: the usual words of excepthooks, and those of loguru
 # _logger.py, CPython threading.py, multiprocessing/process.py and pool.py, concurrent/futures/process.py, asyncio, and
@@ -37,7 +37,7 @@ _GENERIC = frozenset((
 _WORD = re.compile(r"(?<![\w.'\"=/<])[A-Za-z]+(?![\w:='\"/>]|\.\w)")
 
 
-def above(said: Said, start: int, done: int, text: str, *, logged: bool = True) -> int:
+def above(said: VoiceLines, start: int, done: int, text: str, *, logged: bool = True) -> int:
     """How many rows above a traceback belong to it.
 
     Args:

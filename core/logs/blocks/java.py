@@ -5,11 +5,11 @@ java.base, Throwable.printStackTrace; what logback and log4j write has the jar b
 
 import re
 
-from core.logs.blocks.found import Found, called
+from core.logs.blocks.found import FoundBlock, called
 from core.logs.blocks.headers import above
 from core.logs.blocks.reading import Read, last_before, next_of, plainly
 from core.logs.refine import refine
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 # Of a native method there is a caller below.
 FRAME = re.compile(
@@ -26,7 +26,7 @@ _INNER = re.compile(
 _SAYS = 20  # rows of a message between its exception and the first frame; a longer one is no message
 
 
-def read_java(said: Said, start: int, done: int) -> Found | None:
+def read_java(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """The exception above the first frame, what caused it, and the record of a logger above; None without one."""
     read = plainly(said)
     first = last_before(lambda at: read(at) if at >= done else None, start, _EXCEPTION.match, _SAYS)
@@ -35,7 +35,7 @@ def read_java(said: Said, start: int, done: int) -> Found | None:
     end, named = past_java(read, first)
     keys = named or (first,)  # a suppressed one whose own exception was lost
     text = called(told(read, row) for row in keys)
-    return Found(first - above(said, first, done, text), end, keys, text)
+    return FoundBlock(first - above(said, first, done, text), end, keys, text)
 
 
 def past_java(read: Read, at: int) -> tuple[int, tuple[int, ...]]:

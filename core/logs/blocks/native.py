@@ -6,10 +6,10 @@ logging.cc; abseil, debugging/failure_signal_handler.cc; Paddle, paddle/fluid/pl
 
 import re
 
-from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.found import FoundBlock, called_like
 from core.logs.blocks.reading import Read, is_blank, next_of, plainly, skip_while
 from core.logs.blocks.records import is_fatal
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 STACK = re.compile(r"^Exception raised from .*most recent call first|^C\+\+ CapturedTraceback:")
 TERMINATE = re.compile(r"^terminate called ")
@@ -46,37 +46,37 @@ def is_frame(text: str) -> bool:
     return _FRAME.match(text) is not None
 
 
-def read_stack(said: Said, start: int, done: int) -> Found:
+def read_stack(said: VoiceLines, start: int, done: int) -> FoundBlock:
     """A C++ stack belongs to the message above it."""
     end = past_stack(plainly(said), start)
     while said.adjacent(start) and start > done and (not said[start - 1] or is_advice(said[start - 1])):
         start -= 1
     if said.adjacent(start) and start > done:
-        return Found(start - 1, end, (start - 1,), called_like(said[start - 1]))
+        return FoundBlock(start - 1, end, (start - 1,), called_like(said[start - 1]))
     if said.has_row_above(start):
-        return Found(start, end, (), None)
-    return Found(start, end, (start,), called_like(said[start]))
+        return FoundBlock(start, end, (), None)
+    return FoundBlock(start, end, (start,), called_like(said[start]))
 
 
-def read_terminate(said: Said, start: int, _: int) -> Found:
+def read_terminate(said: VoiceLines, start: int, _: int) -> FoundBlock:
     """``terminate called ...``, its ``what():`` and the stacks below."""
     read = plainly(said)
     what = next_of(read, start + 1, _WHAT.match, 2)
     key = start if what is None else what
     end = _past_glog(read, past_stack(read, _past_advice(read, key + 1)))
-    return Found(start, end, (key,), called_like(said[key]))
+    return FoundBlock(start, end, (key,), called_like(said[key]))
 
 
-def read_glog(said: Said, start: int, done: int) -> Found:
+def read_glog(said: VoiceLines, start: int, done: int) -> FoundBlock:
     """What glog or abseil print of a signal; below a failed check it belongs to the fatal record above."""
     end = _past_glog(plainly(said), start)
     if start > done and is_fatal(said[start - 1]):
-        return Found(start - 1, end, (start - 1,), called_like(said[start - 1]))
+        return FoundBlock(start - 1, end, (start - 1,), called_like(said[start - 1]))
     key = next((row for row in range(start, end) if _SIGNAL.match(said[row])), start)
-    return Found(start, end, (key,), called_like(said[key]))
+    return FoundBlock(start, end, (key,), called_like(said[key]))
 
 
-def read_paddle(said: Said, start: int, _: int) -> Found | None:
+def read_paddle(said: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """Paddle's report of a signal: C++ frames, a summary between rulers, when and by which signal."""
     read = plainly(said)
     summary = next_of(read, start + 1, _SUMMARY.match, _PADDLE_ROWS)
@@ -84,7 +84,7 @@ def read_paddle(said: Said, start: int, _: int) -> Found | None:
     if key is None:
         return None
     end = skip_while(read, key + 1, lambda text: text.startswith("  ["))
-    return Found(start, end, (key,), called_like(said[key]))
+    return FoundBlock(start, end, (key,), called_like(said[key]))
 
 
 def _past_advice(read: Read, at: int) -> int:

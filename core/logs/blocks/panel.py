@@ -8,7 +8,7 @@ length of rows with numbers: where a row ends is estimated.
 import re
 
 from core.logs.blocks.frames import inside
-from core.logs.blocks.parts import Part, Told
+from core.logs.blocks.parts import ExceptionText, TracebackPart
 from core.logs.blocks.reading import Read, is_blank
 from core.logs.blocks.records import is_record
 
@@ -29,9 +29,9 @@ _CONSOLE = 80  # characters, where there is no terminal and nobody says otherwis
 _MAX_ROWS = 60  # of an exception's text that are read; all that its verdict keeps stands in fewer
 
 
-def read_panel(read: Read, start: int) -> Part:
+def read_panel(read: Read, start: int) -> TracebackPart:
     """The traceback whose panel opens here, with all panels of its group."""
-    width, told, at, end, is_due = len((read(start) or "").strip()), list[Told](), start, start + 1, False
+    width, told, at, end, is_due = len((read(start) or "").strip()), list[ExceptionText](), start, start + 1, False
     while (row := read(at)) is not None:
         depth, text = inside(row)
         if _FRAMES.match(text) or (is_due and _CODE.match(text)):
@@ -44,7 +44,7 @@ def read_panel(read: Read, start: int) -> Part:
         else:
             break
         end = at if depth or text else end
-    return Part(end, tuple(told))
+    return TracebackPart(end, tuple(told))
 
 
 def _past_panel(read: Read, at: int, depth: int) -> tuple[int, bool]:
@@ -57,7 +57,7 @@ def _past_panel(read: Read, at: int, depth: int) -> tuple[int, bool]:
     return at, False
 
 
-def wrapped(read: Read, at: int, width: int) -> Told:
+def wrapped(read: Read, at: int, width: int) -> ExceptionText:
     """The exception that starts in a row, with the rows in which it goes on."""
     depth, text = inside(read(at) or "")
     rows, last, room = [at], text, _room(text, width - 4 * depth)
@@ -68,7 +68,7 @@ def wrapped(read: Read, at: int, width: int) -> Told:
         text += ("" if _is_torn(last, room) else " ") + following
         room, last = room if _MASK.search(last) else max(room, len(last)), following
         rows.append(rows[-1] + 1)
-    return Told(tuple(rows), text.replace("<NUM><NUM>", "<NUM>"))
+    return ExceptionText(tuple(rows), text.replace("<NUM><NUM>", "<NUM>"))
 
 
 def _room(text: str, width: int) -> int:

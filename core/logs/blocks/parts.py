@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExceptionText:
     """An exception as it was told: its rows (a printer may wrap it), and their text in one."""
 
     rows: tuple[int, ...]
@@ -12,8 +12,8 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TracebackPart:
     """A traceback that ends before a row, and the exceptions that it tells, in their order; none if it was cut off."""
 
     end: int
-    told: tuple[Told, ...] = ()
+    told: tuple[ExceptionText, ...] = ()

@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from core.logs.blocks.exceptions import is_fused, is_known, may_be
 from core.logs.blocks.frames import is_frame
-from core.logs.blocks.parts import Part, Told
+from core.logs.blocks.parts import ExceptionText, TracebackPart
 from core.logs.blocks.reading import Read, is_blank, next_of, skip_while
 
 _NEAR = 3  # rows to the next frame, where another program's line stands within a traceback; for each that is open
@@ -24,9 +24,9 @@ class _Row(Enum):
     OTHER = auto()  # the traceback has ended, or was cut off
 
 
-def read_plain(read: Read, start: int) -> Part:
+def read_plain(read: Read, start: int) -> TracebackPart:
     """The traceback below a head; where ranks without prefix interleave, as many as were opened."""
-    opened, at, told = 1, start + 1, list[Told]()
+    opened, at, told = 1, start + 1, list[ExceptionText]()
     end, is_spaced = at, read(at) == ""
     while opened and (text := read(at)) is not None:
         if is_blank(text):
@@ -36,11 +36,11 @@ def read_plain(read: Read, start: int) -> Part:
         if kind is _Row.OTHER:
             break
         if kind is _Row.EXCEPTION:
-            told.append(Told((at,), text.strip()))
+            told.append(ExceptionText((at,), text.strip()))
         opened += (kind is _Row.HEAD and not told) - (kind is _Row.EXCEPTION)
         at += 1
         end = end if is_blank(text) else at
-    return Part(end, tuple(told))
+    return TracebackPart(end, tuple(told))
 
 
 def _kind(read: Read, at: int, text: str, opened: int) -> _Row:

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Sequence
 
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 # The text of a row; None where the voice, or what is told in one breath, has ended.
 Read = Callable[[int], str | None]
 
 
-def plainly(said: Said) -> Read:
+def plainly(said: VoiceLines) -> Read:
     """The rows as they were said."""
     return lambda at: said[at] if 0 <= at < len(said) else None
 
 
-def without(said: Said, lead: str) -> Read:
+def without(said: VoiceLines, lead: str) -> Read:
     """What stands behind the same lead in all rows that have it."""
     empty = lead.rstrip()  # a masked body has no blanks at its end
 

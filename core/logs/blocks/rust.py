@@ -6,9 +6,9 @@ both in one line) and library/std/src/backtrace_rs.
 
 import re
 
-from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.found import FoundBlock, called_like
 from core.logs.blocks.reading import is_blank, plainly, skip_while
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 PANIC = re.compile(r"^thread '[^']{0,64}' (?:\(<NUM>\) )?panicked at ")
 _NOTE = re.compile(r"^note: (?:run with `RUST_BACKTRACE|[Ss]ome details are omitted)")
@@ -16,7 +16,7 @@ _FRAME = re.compile(r"^stack backtrace:$|^  +(?:<NUM>: |at )|^ ?<NUM>: ")
 _MESSAGE = 20  # rows that a message may have: assert_eq! prints what it compares on lines of their own
 
 
-def read_panic(said: Said, start: int, _: int) -> Found:
+def read_panic(said: VoiceLines, start: int, _: int) -> FoundBlock:
     """A panic is called by the first line of its message."""
     read = plainly(said)
     key = start + 1 if (read(start) or "").endswith(":") and not is_blank(read(start + 1) or "") else start
@@ -26,7 +26,7 @@ def read_panic(said: Said, start: int, _: int) -> Found:
     if not _ends(read(end) or ""):
         end = key + 1  # nothing tells where the message ends: it has one line
     end = skip_while(read, end, lambda text: _FRAME.search(text) is not None)
-    return Found(
+    return FoundBlock(
         start, skip_while(read, end, lambda text: _NOTE.match(text) is not None), (key,), called_like(said[key])
     )
 

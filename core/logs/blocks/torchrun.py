@@ -5,15 +5,15 @@ torch, distributed/elastic/multiprocessing/errors: ChildFailedError.format_msg.
 
 import re
 
-from core.logs.blocks.found import BLOCK_MARK, Found
-from core.logs.said import Said
+from core.logs.blocks.found import BLOCK_MARK, FoundBlock
+from core.logs.said import VoiceLines
 
 FENCE = re.compile(r"^={5,}$")
 _MAX_ROWS = 20_000  # a report of 1,024 failed ranks has 9 rows a rank
 _EXITCODE = re.compile(r"exitcode\s*:\s*(-?\w+)[^()]*(?:\(pid[^)]*\))?\s*(\(SIG\w+\))?")
 
 
-def read_report(said: Said, start: int, _: int) -> Found | None:
+def read_report(said: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """The report, called by the exit code of the failure that came first; None for a fence that opens none."""
     if not (start + 1 < len(said) and said[start + 1].rstrip().endswith("FAILED")):
         return None
@@ -22,19 +22,19 @@ def read_report(said: Said, start: int, _: int) -> Found | None:
         at += 1
     first = _first_failure(said, start, at)
     keys = (start + 1,) if first is None else (first,)
-    return Found(
+    return FoundBlock(
         start, min(at + 1, len(said)), keys, f"{BLOCK_MARK}ChildFailedError: first failure {_code(said, first)}"
     )
 
 
-def _first_failure(said: Said, start: int, end: int) -> int | None:
+def _first_failure(said: VoiceLines, start: int, end: int) -> int | None:
     """The row with the exit code of the root cause."""
     codes = [row for row in range(start, end) if _EXITCODE.search(said[row])]
     causes = [row for row in range(start, end) if said[row].startswith("Root Cause")]
     return next((row for row in codes if causes and row > causes[0]), codes[0] if codes else None)
 
 
-def _code(said: Said, row: int | None) -> str:
+def _code(said: VoiceLines, row: int | None) -> str:
     match = None if row is None else _EXITCODE.search(said[row])
     if match is None:
         return "no exitcode"

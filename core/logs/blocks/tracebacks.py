@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from core.logs.blocks import headers, torchrun
 from core.logs.blocks.chains import HEAD, Chain, read_chain
 from core.logs.blocks.exceptions import type_of, without_module
-from core.logs.blocks.found import BLOCK_MARK, Found, called
+from core.logs.blocks.found import BLOCK_MARK, FoundBlock, called
 from core.logs.blocks.frames import first_function, last_frame
-from core.logs.blocks.parts import Told
+from core.logs.blocks.parts import ExceptionText
 from core.logs.blocks.reading import Read, next_of, of_lines, plainly, without
 from core.logs.refine import refine
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 SYNTAX = re.compile(r'^  File "[^"]*", line <NUM>$')  # of the program itself: nothing was called yet
 CUT_OFF = "Traceback cut off"
@@ -27,7 +27,7 @@ _CARRIERS = frozenset((
 ))  # fmt: skip
 
 
-def read_traceback(said: Said, start: int, done: int) -> Found | None:
+def read_traceback(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """The tracebacks that a row opens; None when it only speaks of one."""
     match = HEAD.search(said[start])
     if match is None:
@@ -39,47 +39,47 @@ def read_traceback(said: Said, start: int, done: int) -> Found | None:
     read = without(said, lead) if is_led else plainly(said)
     chain = read_chain(read, start, is_flat=is_led)
     if not chain.told:  # a bar's frames may be in the voice of the rank whose label stands between
-        return None if "%|" in lead else Found(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
+        return None if "%|" in lead else FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
     return _with_report(said, chain, start) or _with_header(said, read, start, done, chain)
 
 
-def read_syntax_error(said: Said, start: int, _: int) -> Found | None:
+def read_syntax_error(said: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """A program that is no Python: a frame without a head."""
     row = next_of(plainly(said), start + 1, _SYNTAX_ERROR.match, 4)
     if row is None or any(not text.startswith("  ") for text in said.between(start, row)):
         return None
-    return Found(start, row + 1, (row,), called([refine(said[row])]))
+    return FoundBlock(start, row + 1, (row,), called([refine(said[row])]))
 
 
-def _is_led(said: Said, start: int, lead: str, head: str) -> bool:
+def _is_led(said: VoiceLines, start: int, lead: str, head: str) -> bool:
     """Whether the same stands before each row: what a logger puts there, or the blanks of a column."""
     if len(lead) < 2 or start + 1 == len(said) or (lead.isspace() and head.startswith("+")):
         return False
     return said[start + 1].startswith(lead) or said[start + 1] == lead.rstrip()
 
 
-def _told_in_one(start: int, lead: str, lines: Sequence[str]) -> Found | None:
+def _told_in_one(start: int, lead: str, lines: Sequence[str]) -> FoundBlock | None:
     """A traceback in one line; None when its exception was beyond what is kept of a line."""
     ended = re.compile(r'(?<!\\)"' if '"' in lead else r"$")
     read = of_lines([ended.split(line, maxsplit=1)[0].replace('\\"', '"') for line in lines])
     chain = read_chain(read, 0, is_flat=True)
-    return Found(start, start + 1, (start,), called(_verdicts(read, chain))) if chain.told else None
+    return FoundBlock(start, start + 1, (start,), called(_verdicts(read, chain))) if chain.told else None
 
 
-def _with_report(said: Said, chain: Chain, start: int) -> Found | None:
+def _with_report(said: VoiceLines, chain: Chain, start: int) -> FoundBlock | None:
     """torchrun's own traceback, with the report that follows it."""
     names = any(type_of(told.text) == "ChildFailedError" for told in chain.told)
     if not (names and chain.end < len(said) and torchrun.FENCE.match(said[chain.end])):
         return None
     report = torchrun.read_report(said, chain.end, chain.end)
-    return report and Found(start, report.end, (*_rows(chain), *report.keys), report.text)
+    return report and FoundBlock(start, report.end, (*_rows(chain), *report.keys), report.text)
 
 
-def _with_header(said: Said, read: Read, start: int, done: int, chain: Chain) -> Found:
+def _with_header(said: VoiceLines, read: Read, start: int, done: int, chain: Chain) -> FoundBlock:
     text = called(_verdicts(read, chain))
     logged = first_function(read, chain.head) not in _ROOT_CALLS or read(start + 1) == ""  # loguru's first row is empty
     first = start - headers.above(said, start, done, text, logged=logged)
-    return Found(first, chain.end, _rows(chain), text)
+    return FoundBlock(first, chain.end, _rows(chain), text)
 
 
 def _rows(chain: Chain) -> tuple[int, ...]:
@@ -96,7 +96,7 @@ def _verdicts(read: Read, chain: Chain) -> list[str]:
     return own + [cause.text for cause in chain.causes]
 
 
-def _named(read: Read, told: Told) -> str:
+def _named(read: Read, told: ExceptionText) -> str:
     """An exception as it was told; a bare one says where it was raised, because it names a thousand faults."""
     text = refine(told.text).rstrip(":")
     frame = last_frame(read, told.rows[0]) if " " not in text or text.startswith("AssertionError: ") else None

@@ -2,16 +2,16 @@
 
 import re
 
-from core.logs.blocks.found import Found, called_like
+from core.logs.blocks.found import FoundBlock, called_like
 from core.logs.blocks.reading import plainly, skip_while
-from core.logs.said import Said
+from core.logs.said import VoiceLines
 
 USAGE = re.compile(r"^usage: ")
 
 
-def read_usage(said: Said, start: int, _: int) -> Found | None:
+def read_usage(said: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """The text up to its error line; None when there is none, because ``--help`` is no failure."""
     end = skip_while(plainly(said), start + 1, lambda text: text.startswith("  ") or not text)
     if end < len(said) and ": error: " in said[end]:
-        return Found(start, end + 1, (end,), called_like(said[end]))
+        return FoundBlock(start, end + 1, (end,), called_like(said[end]))
     return None

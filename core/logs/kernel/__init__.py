@@ -30,15 +30,15 @@ from core.logs import lines
 from core.logs.columns import CHUNK_ROWS, SPARE, Block, Columns
 from core.logs.kernel import forms, segments
 from core.logs.kernel.labels import Labels
-from core.logs.kernel.segments import Desk, Rows, State, Text
+from core.logs.kernel.segments import Desk, RowBuffers, ScanState, Text
 from core.logs.kernel.table import Table
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, Format
 from core.logs.wraps import forms as line_forms
 
 _FIRST_ROWS = CHUNK_ROWS + CHUNK_ROWS // 4  # doubled whenever they are full
 
-_Kernel = Callable[[Text, Desk, State], State]
-Unwrap = Callable[[int, int, forms.Program, int, int, int], tuple[int, int, int]]
+_Kernel = Callable[[Text, Desk, ScanState], ScanState]
+Unwrap = Callable[[int, int, forms.FormArrays, int, int, int], tuple[int, int, int]]
 _Bytes = NDArray[np.uint8]
 
 _KINDS: dict[str, type[np.uint32] | type[np.int64]] = {
@@ -87,7 +87,7 @@ class _Ledger:
         self._columns: dict[str, NDArray[Any]] = {name: np.empty(_FIRST_ROWS, kind) for name, kind in _KINDS.items()}
         self._scratch = np.empty(MAX_SEGMENT + SPARE, np.uint8)
         self._out = np.empty(3 * MAX_SEGMENT + SPARE, np.uint8)  # the worst is "1x1x": <NUM>x<NUM>x
-        self._state = State()
+        self._state = ScanState()
         self._desk = self._lay_out()
 
     @property
@@ -129,7 +129,7 @@ class _Ledger:
             labels=Labels(self._format.task_labels, self._hosts.view(), self._format.labelled),
             prefixes=self._prefixes.view(),
             bodies=self._bodies.view(),
-            rows=Rows(len(self._columns["line"]), *(column.ctypes.data for column in self._columns.values())),
+            rows=RowBuffers(len(self._columns["line"]), *(column.ctypes.data for column in self._columns.values())),
             scratch=self._scratch.ctypes.data,
             out=self._out.ctypes.data,
         )
@@ -188,7 +188,7 @@ def _entry(sources: str) -> _Kernel:
     files that the code comes from is enclosed, lest old code outlives a change.
     """
 
-    def scan(text: Text, desk: Desk, state: State) -> State:
+    def scan(text: Text, desk: Desk, state: ScanState) -> ScanState:
         return segments.scan(text, desk, state) if len(sources) > 0 else state
 
     compiled: _Kernel = njit(nogil=True)(scan)
@@ -198,7 +198,7 @@ def _entry(sources: str) -> _Kernel:
 def _unwrap_entry(sources: str) -> Unwrap:
     """As ``_entry``."""
 
-    def unwrap(at: int, stop: int, program: forms.Program, out: int, room: int, form: int) -> tuple[int, int, int]:
+    def unwrap(at: int, stop: int, program: forms.FormArrays, out: int, room: int, form: int) -> tuple[int, int, int]:
         return forms.unwrap(at, stop, program, out, room, form) if len(sources) > 0 else (at, out, form)
 
     compiled: Unwrap = njit(nogil=True)(unwrap)

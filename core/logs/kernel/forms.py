@@ -11,9 +11,9 @@ import numpy as np
 
 from core.logs.kernel.letters import CLASS, DIGIT, NAME, WORD
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, digits_end, put_byte, put_word, word
-from core.logs.wraps.forms import NO_OBJECT, Form, Kind, Run
+from core.logs.wraps.forms import NO_OBJECT, Form, Run, RunKind
 
-_REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME = (int(kind) for kind in Kind)
+_REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME = (int(kind) for kind in RunKind)
 _LITERAL, _NO_OBJECT, _END = 16, 17, 18
 _OPERATION = 4  # words: what, two of its own, the run
 _WORD = 8  # bytes
@@ -22,7 +22,7 @@ _NEWLINE, _RETURN, _ESCAPE, _MARK, _BLANK, _QUOTE, _EQUALS, _BACKSLASH, _OPEN, _
 _ZERO, _NINE, _DASH, _PLUS, _DOT, _E, _UPPER_E, _UNDERSCORE, _TILDE = b"09-+.eE_~"
 
 
-class Program(NamedTuple):
+class FormArrays(NamedTuple):
     """How many forms there are, and addresses of arrays, all of int64 but the arena."""
 
     forms: int
@@ -53,10 +53,12 @@ class Compiled:
         self._spans = np.zeros(2 * runs + 2, np.int64)
         self._forms = len(forms)
 
-    def program(self) -> Program:
+    def program(self) -> FormArrays:
         """What compiled code is told."""
         starts, operations, outs, pieces = (array.ctypes.data for array in self._arrays)
-        return Program(self._forms, starts, operations, outs, pieces, self._bytes.ctypes.data, self._spans.ctypes.data)
+        return FormArrays(
+            self._forms, starts, operations, outs, pieces, self._bytes.ctypes.data, self._spans.ctypes.data
+        )
 
     def _operations(self, form: Form) -> list[int]:
         found, run = list[int](), 0
@@ -67,7 +69,7 @@ class Compiled:
                 found += [_NO_OBJECT, 0, 0, 0]
             else:
                 at, size = self._kept(token.shape)
-                found += [int(token.kind), size if token.kind is Kind.SHAPE else token.most, at, run]
+                found += [int(token.kind), size if token.kind is RunKind.SHAPE else token.most, at, run]
                 run += 1
         return [*found, _END, 0, 0, 0]
 
@@ -78,7 +80,7 @@ class Compiled:
 
 
 @compiled
-def unwrap(at: int, stop: int, program: Program, out: int, room: int, form: int) -> tuple[int, int, int]:
+def unwrap(at: int, stop: int, program: FormArrays, out: int, room: int, form: int) -> tuple[int, int, int]:
     """Unwrap lines until one has no known form, or the text or the room ends.
 
     Every line ends with a newline. Gives where the first line stands that is left, the end of what was written, and the
@@ -103,7 +105,7 @@ def unwrap(at: int, stop: int, program: Program, out: int, room: int, form: int)
 
 
 @compiled
-def _match(at: int, program: Program, operation: int, stop: int) -> int:
+def _match(at: int, program: FormArrays, operation: int, stop: int) -> int:
     """The end of the line there, when it is of the form whose operations start there; else 0."""
     line = at
     while True:
@@ -221,7 +223,7 @@ def _is_beside(at: int, line: int) -> bool:
 
 
 @compiled
-def _write(program: Program, form: int, out: int, limit: int) -> int:
+def _write(program: FormArrays, form: int, out: int, limit: int) -> int:
     """Write what becomes of the line that was matched, and a newline; the end of it, 0 when there is no room."""
     first, last = word(program.outs + _WORD * form), word(program.outs + _WORD * (form + 1))
     for piece in range(first, last):

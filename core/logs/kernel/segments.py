@@ -22,7 +22,7 @@ class Text(NamedTuple):
     offset: int
 
 
-class Rows(NamedTuple):
+class RowBuffers(NamedTuple):
     """How many rows there is space for, and the addresses of the columns."""
 
     capacity: int
@@ -41,12 +41,12 @@ class Desk(NamedTuple):
     labels: Labels
     prefixes: View
     bodies: View
-    rows: Rows
+    rows: RowBuffers
     scratch: int
     out: int
 
 
-class State(NamedTuple):
+class ScanState(NamedTuple):
     """What one call hands to the next."""
 
     at: int = 0  # bytes of the text that are done
@@ -57,7 +57,7 @@ class State(NamedTuple):
 
 
 @compiled
-def scan(text: Text, desk: Desk, state: State) -> State:
+def scan(text: Text, desk: Desk, state: ScanState) -> ScanState:
     """Fill rows until the text ends, or until there is no room for one more segment."""
     index(desk.labels.hosts)
     index(desk.prefixes)
@@ -87,7 +87,7 @@ def scan(text: Text, desk: Desk, state: State) -> State:
         if ended:
             line, begun = line + 1, False
         at = end + 1
-    return State(min(at, stop) - text.data, row, line, begun, undecodable)
+    return ScanState(min(at, stop) - text.data, row, line, begun, undecodable)
 
 
 @compiled

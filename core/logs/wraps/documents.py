@@ -35,7 +35,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     r"""Some of a document, as it is stored.
 
     said: what a record in it says; None where there is none. place: newlines of ``raw`` before the line that says it.
@@ -48,14 +48,14 @@ class Part:
     broken: bool = False
 
 
-def read_parts(blocks: Iterable[bytes], kind: Document) -> Iterator[Part]:
+def read_parts(blocks: Iterable[bytes], kind: Document) -> Iterator[DocumentPart]:
     """All of a document, part by part."""
     text = _Text(blocks)
     reader = _Reader(text, kind)
     while (part := reader.next_part()) is not None:
         yield part
     while len(text) or text.more():
-        yield Part(_bytes(text.take(len(text))), broken=True)
+        yield DocumentPart(_bytes(text.take(len(text))), broken=True)
 
 
 class _Text:
@@ -91,7 +91,7 @@ class _Reader:
         self._key = ""
         self._context: Any = None
 
-    def next_part(self) -> Part | None:
+    def next_part(self) -> DocumentPart | None:
         """What stands up to the next record, and the record; None at the end, or where it is no JSON."""
         size = 0
         while size < MAX_RECORD and (match := self._token(size)) is not None:
@@ -141,15 +141,15 @@ class _Reader:
     def _is_context(self, sign: str) -> bool:
         return sign == "{" and self._key != "" and self._key == self._kind.context
 
-    def _record(self, value: Any, begins: int, end: int) -> Part:
+    def _record(self, value: Any, begins: int, end: int) -> DocumentPart:
         written = self._text.take(end)
         line = _LINE_OF.search(written, begins)
         said = self._kind.read(value, self._context)
         place = written.count("\n", 0, line.start() if line else begins)
-        return Part(_bytes(written), said, place, broken=said is None)
+        return DocumentPart(_bytes(written), said, place, broken=said is None)
 
-    def _structure(self, size: int) -> Part | None:
-        return Part(_bytes(self._text.take(size))) if size else None
+    def _structure(self, size: int) -> DocumentPart | None:
+        return DocumentPart(_bytes(self._text.take(size))) if size else None
 
 
 def _bytes(written: str) -> bytes:

@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Protocol
 
 
-class Kind(IntEnum):
+class RunKind(IntEnum):
     """What a run is made of; see ``_CONTENTS`` for what each may be."""
 
     REST = 0  # all up to the end of the line, but what is tidied first: carriage returns, escapes, marks
@@ -33,7 +33,7 @@ class Kind(IntEnum):
 class Run:
     """A part of a line that may differ; ``most`` bytes. shape: that of a SHAPE."""
 
-    kind: Kind
+    kind: RunKind
     most: int = 1 << 16
     shape: bytes = b""
 
@@ -41,7 +41,7 @@ class Run:
 Token = bytes | Run
 
 # That what follows is no object, and no end of one: the logger did not write it. A token of its own, of no bytes.
-NO_OBJECT = Run(Kind.REST, 0)
+NO_OBJECT = Run(RunKind.REST, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +112,16 @@ def match(form: Form, line: bytes) -> list[bytes] | None:
 
 _TEXT = rb'[^"\\\x00-\x1f]'
 _PATTERNS = {
-    Kind.REST: re.compile(rb"[^\n\r\x1b\x1e]*"),
-    Kind.TEXT: re.compile(_TEXT + rb"*"),
-    Kind.PLAIN: re.compile(rb'[^"\\\x00-\x20=]++(?![ =])'),
-    Kind.QUOTED: re.compile(rb"(?=" + rb'[^"\\\x00-\x20=]*[ =])' + _TEXT + rb"+"),
-    Kind.NAME: re.compile(rb"[!#-\[\]-~]+"),
-    Kind.HOST: re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.-]*"),
-    Kind.DIGITS: re.compile(rb"[0-9]*"),
-    Kind.SOME: re.compile(_TEXT + rb"+"),
-    Kind.COUNT: re.compile(rb"(?:0|[1-9][0-9]*)(?![0-9])"),
-    Kind.NUMBER: re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"),
+    RunKind.REST: re.compile(rb"[^\n\r\x1b\x1e]*"),
+    RunKind.TEXT: re.compile(_TEXT + rb"*"),
+    RunKind.PLAIN: re.compile(rb'[^"\\\x00-\x20=]++(?![ =])'),
+    RunKind.QUOTED: re.compile(rb"(?=" + rb'[^"\\\x00-\x20=]*[ =])' + _TEXT + rb"+"),
+    RunKind.NAME: re.compile(rb"[!#-\[\]-~]+"),
+    RunKind.HOST: re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.-]*"),
+    RunKind.DIGITS: re.compile(rb"[0-9]*"),
+    RunKind.SOME: re.compile(_TEXT + rb"+"),
+    RunKind.COUNT: re.compile(rb"(?:0|[1-9][0-9]*)(?![0-9])"),
+    RunKind.NUMBER: re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"),
 }
 
 
@@ -140,7 +140,7 @@ def tokens_of_line(line: bytes, layers: Sequence["Layer"]) -> tuple[Token, ...] 
         if cut.inner is None:
             return (*before, *behind) if layer is layers[-1] else None
         line = cut.inner
-    return (*before, Run(Kind.TEXT if behind else Kind.REST), *behind)
+    return (*before, Run(RunKind.TEXT if behind else RunKind.REST), *behind)
 
 
 class Layer(Protocol):
@@ -163,7 +163,7 @@ class Layer(Protocol):
 
 
 def _pattern(run: Run) -> re.Pattern[bytes]:
-    if run.kind is Kind.SHAPE:
+    if run.kind is RunKind.SHAPE:
         return re.compile(re.escape(run.shape).replace(b"9", b"[0-9]"))
     return _PATTERNS[run.kind]
 
@@ -181,14 +181,14 @@ def _contents(runs: Sequence[Run], salt: int) -> list[bytes]:
 def _content(run: Run, seed: int) -> bytes:
     digits = b"%d" % (1_234_567_891 * (seed + 3) % 10**18 + 10**18)
     word = digits.translate(bytes.maketrans(b"0123456789", b"bcdfghjkmp"))[1:12]
-    if run.kind is Kind.SHAPE:
+    if run.kind is RunKind.SHAPE:
         figures = iter(digits[-1:0:-1] * 3)
         return bytes(next(figures) if letter == ord("9") else letter for letter in run.shape)
-    if run.kind in (Kind.DIGITS, Kind.COUNT):
+    if run.kind in (RunKind.DIGITS, RunKind.COUNT):
         return (b"7" + digits[:2:-1])[: min(run.most, 6)]
-    if run.kind is Kind.NUMBER:
+    if run.kind is RunKind.NUMBER:
         return b"8%s.%s" % (digits[5:10], digits[11:15])
-    if run.kind in (Kind.REST, Kind.TEXT, Kind.SOME, Kind.QUOTED):
+    if run.kind in (RunKind.REST, RunKind.TEXT, RunKind.SOME, RunKind.QUOTED):
         return word + b" " + word[::-1]
     return word
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.logs.lines import mask
-from core.logs.speaker_names import Reading, are_made_alike, count_all, find_reading
+from core.logs.speaker_names import NameReading, are_made_alike, count_all, find_reading
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
-from core.logs.wraps.speakers import Speakers, peel_all, together
-from core.logs.wraps.turns import ALWAYS, LEAST, Said, names_that_return, take_turns
+from core.logs.wraps.speakers import SpeakerWord, peel_all, together
+from core.logs.wraps.turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
 
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
 _MAX_SHAPES = 64
@@ -42,7 +42,7 @@ _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a da
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class NamePlace:
     """Where a name may stand: its place among the words of a line, and what stands around it."""
 
     place: int
@@ -64,7 +64,7 @@ def _goes_on(line: bytes) -> bool:
     return has_no_clock(line) and not _LABELLED.match(line)
 
 
-def _fit(lines: Sequence[bytes]) -> Sequence[Speakers]:
+def _fit(lines: Sequence[bytes]) -> Sequence[SpeakerWord]:
     """A column that tells both machine and rank, or one for each."""
     first = _find(lines)
     if first is None or first.reading.tells_both:
@@ -74,7 +74,7 @@ def _fit(lines: Sequence[bytes]) -> Sequence[Speakers]:
     return [first] if second is None else together(first, second, lines)
 
 
-def _find(lines: Sequence[bytes], beside: Reading | None = None) -> Speakers | None:
+def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerWord | None:
     """The leftmost column of speakers; beside another one, one that tells what the other does not."""
     clock = _words_of_clock(lines)
     for column, said in sorted(_by_column(lines).items(), key=_place):
@@ -98,26 +98,26 @@ def _words_of_clock(lines: Sequence[bytes]) -> int:
     return found[0] if len(found) >= ALWAYS * len(lines) and len(set(found)) == 1 else 0
 
 
-def _names_of_all(said: Iterable[Said]) -> list[bytes]:
+def _names_of_all(said: Iterable[NamedLine]) -> list[bytes]:
     """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
     names = sorted({one.name for one in said})
     return names if len(names) >= _MIN_ALL and count_all(names) else []
 
 
-def _place(item: tuple[Column, list[Said]]) -> tuple[int, bytes, bytes, bytes]:
+def _place(item: tuple[NamePlace, list[NamedLine]]) -> tuple[int, bytes, bytes, bytes]:
     column = item[0]
     return column.place, column.open, column.key, column.close
 
 
-def _by_column(lines: Iterable[bytes]) -> Mapping[Column, list[Said]]:
-    found: dict[Column, list[Said]] = defaultdict(list)
+def _by_column(lines: Iterable[bytes]) -> Mapping[NamePlace, list[NamedLine]]:
+    found: dict[NamePlace, list[NamedLine]] = defaultdict(list)
     for line in lines:
         for column, match in _columns(line):
-            found[column].append(Said(match["name"], line[match.end() : match.end() + HEAD]))
+            found[column].append(NamedLine(match["name"], line[match.end() : match.end() + HEAD]))
     return found
 
 
-def _columns(line: bytes) -> Iterator[tuple[Column, re.Match[bytes]]]:
+def _columns(line: bytes) -> Iterator[tuple[NamePlace, re.Match[bytes]]]:
     """What may be a speaker: brackets, a key, or nothing but clocks and levels before it."""
     prose = 0
     for place, word in enumerate(_WORD.finditer(line, 0, HEAD)):
@@ -128,13 +128,13 @@ def _columns(line: bytes) -> Iterator[tuple[Column, re.Match[bytes]]]:
                 match["open"] or (match["key"] and not is_spoken) or ((is_spoken or match["close"]) and not prose)
             )
             if is_marked or (not prose and _BARE.fullmatch(match["name"])):
-                yield Column(place, match["open"], match["key"] or b"", match["close"]), match
+                yield NamePlace(place, match["open"], match["key"] or b"", match["close"]), match
         prose += _PROSE.fullmatch(word[0]) is not None
         if place + 1 >= _TOKENS or prose > _MOST_PROSE:
             return
 
 
-def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, everywhere: bool) -> bool:
+def _are_names(column: NamePlace, names: Sequence[bytes], reading: NameReading, *, everywhere: bool) -> bool:
     """Whether these are marked as names, or made as such; everywhere: nearly every line has one.
 
     Machines before a colon, as pdsh puts them, are left to ``core.logs.lines``.
@@ -148,7 +148,7 @@ def _are_names(column: Column, names: Sequence[bytes], reading: Reading, *, ever
     return not is_read_anyway and ((everywhere and begins) or are_made_alike(names))
 
 
-def _speakers(column: Column, said: Sequence[Said], reading: Reading, *, always: bool) -> Speakers:
+def _speakers(column: NamePlace, said: Sequence[NamedLine], reading: NameReading, *, always: bool) -> SpeakerWord:
     names = sorted({one.name for one in said})
     shapes = sorted({_DIGITS.sub(rb"[0-9]+", re.escape(name).replace(rb"\-", b"-")) for name in names})[:_MAX_SHAPES]
     pattern = re.compile(
@@ -166,4 +166,4 @@ def _speakers(column: Column, said: Sequence[Said], reading: Reading, *, always:
     # templates of all speakers must be the same, and what stands before a table is none of its columns; what stands
     # before each line was put there, before the labels of launchers and the tracebacks that are read by their beginning
     differ = len({mask(name) for name in names}) > 1
-    return Speakers(pattern, reading, is_taken_off=always or is_pair or before_table or differ)
+    return SpeakerWord(pattern, reading, is_taken_off=always or is_pair or before_table or differ)

@@ -9,7 +9,7 @@ number and a colon is no identifier but the label of a task, which stands in oth
 import re
 
 from core.logs.units import is_daemon
-from core.logs.wraps.forms import Cut, Kind, Run
+from core.logs.wraps.forms import Cut, Run, RunKind
 from core.logs.wraps.peeled import Peeled, Wrap, usual
 from core.logs.wraps.stamps import NO_STAMP, RFC3339, SYSLOG, Stamp, epoch, iso, stamp_of, syslog_of, tokens_of
 
@@ -79,13 +79,13 @@ def _cut(line: bytes) -> Cut | None:
     elif clock is not None and clock.end() < match.start("host"):
         stamp = (
             line[: clock.start()],
-            Run(Kind.SHAPE, shape=_DIGIT.sub(b"9", clock[0])),
+            Run(RunKind.SHAPE, shape=_DIGIT.sub(b"9", clock[0])),
             line[clock.end() : match.start("host")],
         )
     else:
         return None
-    process = (b"[", Run(Kind.DIGITS, 10), b"]: ") if match["pid"] else (b": ",)
-    return Cut((*stamp, Run(Kind.HOST, 200), b" " + match["unit"], *process), line[match.end() :])
+    process = (b"[", Run(RunKind.DIGITS, 10), b"]: ") if match["pid"] else (b": ",)
+    return Cut((*stamp, Run(RunKind.HOST, 200), b" " + match["unit"], *process), line[match.end() :])
 
 
 _DIGIT = re.compile(rb"[0-9]")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from core.logs.wraps.documents import MAX_RECORD, Part
+from core.logs.wraps.documents import MAX_RECORD, DocumentPart
 from core.logs.wraps.entries import is_entry, read_entry
 from core.logs.wraps.stamps import NO_STAMP, iso
 
@@ -30,7 +30,7 @@ class _Entry:
     end: int
 
 
-def read_export(blocks: Iterable[bytes]) -> Iterator[Part]:
+def read_export(blocks: Iterable[bytes]) -> Iterator[DocumentPart]:
     """The entries of an export, each at the line of its message."""
     held = b""
     for block in blocks:
@@ -40,11 +40,11 @@ def read_export(blocks: Iterable[bytes]) -> Iterator[Part]:
             at = entry.end
         held = held[at:]
         if len(held) > MAX_RECORD:
-            yield Part(held, broken=True)
+            yield DocumentPart(held, broken=True)
             held = b""
     if held:
         entry = _exported(held + b"\n\n", 0)
-        yield Part(held, broken=True) if entry is None else _part(held, entry, entry.message)
+        yield DocumentPart(held, broken=True) if entry is None else _part(held, entry, entry.message)
 
 
 def _exported(held: bytes, at: int) -> _Entry | None:
@@ -65,7 +65,7 @@ def _exported(held: bytes, at: int) -> _Entry | None:
     return None
 
 
-def read_verbose(blocks: Iterable[bytes]) -> Iterator[Part]:
+def read_verbose(blocks: Iterable[bytes]) -> Iterator[DocumentPart]:
     """The entries of a verbose print, each at the line of its message."""
     held = b""
     for block in blocks:
@@ -75,13 +75,13 @@ def read_verbose(blocks: Iterable[bytes]) -> Iterator[Part]:
             yield _printed(held[begins:ends])
         held = held[last:]
         if len(held) > MAX_RECORD:
-            yield Part(held, broken=True)
+            yield DocumentPart(held, broken=True)
             held = b""
     if held:
         yield _printed(held)
 
 
-def _printed(raw: bytes) -> Part:
+def _printed(raw: bytes) -> DocumentPart:
     head = VERBOSE.match(raw)
     fields, message = dict[str, object](), 0
     for match in _FIELD.finditer(raw):
@@ -92,10 +92,10 @@ def _printed(raw: bytes) -> Part:
     utc = head is not None and head["zone"].strip() in (b"UTC", b"GMT")
     stamp = iso(head["time"] + b"Z" * utc) if head else NO_STAMP
     if not is_entry(fields):
-        return Part(raw)
-    return Part(raw, read_entry(fields, stamp), raw.count(b"\n", 0, message))
+        return DocumentPart(raw)
+    return DocumentPart(raw, read_entry(fields, stamp), raw.count(b"\n", 0, message))
 
 
-def _part(raw: bytes, entry: _Entry, message: int) -> Part:
+def _part(raw: bytes, entry: _Entry, message: int) -> DocumentPart:
     said = read_entry(entry.fields) if is_entry(entry.fields) else None
-    return Part(raw, said, raw.count(b"\n", 0, message))
+    return DocumentPart(raw, said, raw.count(b"\n", 0, message))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.logs.wraps.fields import MEANINGS, Meaning
-from core.logs.wraps.forms import Cut, Kind, Run, Token
+from core.logs.wraps.forms import Cut, Run, RunKind, Token
 from core.logs.wraps.stamps import tokens_of
 
 _TEXT = rb'[^"\\\x00-\x1f]'
@@ -93,30 +93,30 @@ def _tokens(member: _Member, leading: dict[Meaning, str]) -> tuple[Token, ...] |
     if meaning is Meaning.TIME:
         return _time(member.value) if member.is_text else _duration(member.value)
     if meaning is not None and leading.get(meaning) == member.path and member.is_text:
-        return (Run(Kind.SOME),)
+        return (Run(RunKind.SOME),)
     return (_run(member, meaning),)
 
 
 def _run(member: _Member, meaning: Meaning | None) -> Run:
-    if meaning in _RUNS and (member.is_text or _RUNS[meaning].kind is Kind.COUNT):
+    if meaning in _RUNS and (member.is_text or _RUNS[meaning].kind is RunKind.COUNT):
         return _RUNS[meaning]
     if not member.is_text:
-        return Run(Kind.NUMBER, _MOST)
-    return Run(Kind.PLAIN if _PLAIN.fullmatch(member.value) else Kind.QUOTED, _MOST)
+        return Run(RunKind.NUMBER, _MOST)
+    return Run(RunKind.PLAIN if _PLAIN.fullmatch(member.value) else RunKind.QUOTED, _MOST)
 
 
 _RUNS = {
-    Meaning.RANK: Run(Kind.COUNT, 6),
-    Meaning.LOCAL_RANK: Run(Kind.COUNT, 6),
-    Meaning.NODE: Run(Kind.NAME, 200),
-    Meaning.UNIT: Run(Kind.NAME, 200),
-    Meaning.NOTHING: Run(Kind.TEXT),
+    Meaning.RANK: Run(RunKind.COUNT, 6),
+    Meaning.LOCAL_RANK: Run(RunKind.COUNT, 6),
+    Meaning.NODE: Run(RunKind.NAME, 200),
+    Meaning.UNIT: Run(RunKind.NAME, 200),
+    Meaning.NOTHING: Run(RunKind.TEXT),
 }
 
 
 def _duration(value: bytes) -> tuple[Token, ...] | None:
     """A number of less than nine digits is no time, whatever it is called."""
-    return (Run(Kind.NUMBER, 8),) if len(value) <= 8 else None
+    return (Run(RunKind.NUMBER, 8),) if len(value) <= 8 else None
 
 
 def _time(value: bytes) -> tuple[Token, ...] | None:
@@ -125,5 +125,5 @@ def _time(value: bytes) -> tuple[Token, ...] | None:
     match = _ASCTIME.fullmatch(value)
     if match is None:
         return None
-    day, clock, millis = (Run(Kind.SHAPE, shape=re.sub(rb"[0-9]", b"9", part)) for part in match.groups())
+    day, clock, millis = (Run(RunKind.SHAPE, shape=re.sub(rb"[0-9]", b"9", part)) for part in match.groups())
     return (day, b" ", clock, b",", millis)

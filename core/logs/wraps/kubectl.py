@@ -6,7 +6,7 @@ The stamp is the container runtime's, of which trailing zeros may be gone; ``doc
 import re
 from collections.abc import Sequence
 
-from core.logs.wraps.forms import Cut, Kind, Run
+from core.logs.wraps.forms import Cut, Run, RunKind
 from core.logs.wraps.peeled import Peeled, Wrap, any_text, evenly, share, usual
 from core.logs.wraps.stamps import RFC3339, stamp_of, tokens_of
 
@@ -31,7 +31,7 @@ def peel_stamp(line: bytes) -> Peeled | None:
 
 def _cut_prefix(line: bytes) -> Cut | None:
     match = _POD.match(line)
-    pod, container = Run(Kind.HOST, 250), Run(Kind.HOST, 100)
+    pod, container = Run(RunKind.HOST, 250), Run(RunKind.HOST, 100)
     return (
         Cut((b"[pod/", pod, b"/", container, line[match.end("container") : match.end()]), line[match.end() :])
         if match

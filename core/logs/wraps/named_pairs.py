@@ -11,8 +11,8 @@ from functools import partial
 
 from core.logs.speaker_names import are_made_alike, find_reading
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.speakers import Speakers, peel_all, together
-from core.logs.wraps.turns import LEAST, Said, names_that_return, take_turns
+from core.logs.wraps.speakers import SpeakerWord, peel_all, together
+from core.logs.wraps.turns import LEAST, NamedLine, names_that_return, take_turns
 
 _WINDOW = 1 << 10  # bytes of a line in which its pairs stand
 _NAME = rb"[A-Za-z0-9][A-Za-z0-9_./@:\[\]#-]{0,63}"
@@ -32,23 +32,23 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     nodes = [one for one in found if one.reading.tells_node]
     ranks = [one for one in found if one.reading.tells_rank]
     if both or not (nodes and ranks):
-        words: Sequence[Speakers] = (both or found)[:1]
+        words: Sequence[SpeakerWord] = (both or found)[:1]
     else:
         words = together(nodes[0], ranks[0], lines)
     return Wrap("pairs", partial(peel_all, words)) if words else None
 
 
-def _by_key(lines: Iterable[bytes]) -> Mapping[bytes, list[Said]]:
+def _by_key(lines: Iterable[bytes]) -> Mapping[bytes, list[NamedLine]]:
     """What each key that may name a speaker is given, and what its line says."""
-    found: dict[bytes, list[Said]] = defaultdict(list)
+    found: dict[bytes, list[NamedLine]] = defaultdict(list)
     for line in lines:
         for match in _PAIR.finditer(line, 0, _WINDOW):
             if _KEY.fullmatch(match["key"]):
-                found[match["key"]].append(Said(match["name"], line))
+                found[match["key"]].append(NamedLine(match["name"], line))
     return found
 
 
-def _find(key: bytes, said: Sequence[Said], lines: Sequence[bytes]) -> Speakers | None:
+def _find(key: bytes, said: Sequence[NamedLine], lines: Sequence[bytes]) -> SpeakerWord | None:
     if len(said) < LEAST * len(lines) or not take_turns(said):
         return None
     names = names_that_return(said)
@@ -56,6 +56,6 @@ def _find(key: bytes, said: Sequence[Said], lines: Sequence[bytes]) -> Speakers 
     if reading is None or not (reading.tells_rank or are_made_alike(names)):
         return None
     before = rb"^.{0,%d}?(?<![^\s(\[{,;|])" % _WINDOW
-    return Speakers(
+    return SpeakerWord(
         re.compile(before + rb"(?P<word>" + re.escape(key) + rb"=(?P<name>" + _NAME + rb"))(?![^\s,;|)\]}])"), reading
     )

@@ -7,7 +7,7 @@ clock of its own, a traceback, belongs to the rank above it when that tells of a
 import re
 from collections.abc import Sequence
 
-from core.logs.wraps.forms import Cut, Kind, Run, Token
+from core.logs.wraps.forms import Cut, Run, RunKind, Token
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.shared import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 
@@ -49,9 +49,9 @@ def _cut(line: bytes) -> Cut | None:
     start, end = match.span(rank)
     before, at = list[Token](), 0
     for clock in _CLOCKS.finditer(line, 0, match.start()):
-        before += [line[at : clock.start()], Run(Kind.SHAPE, shape=_DIGIT.sub(b"9", clock[0]))]
+        before += [line[at : clock.start()], Run(RunKind.SHAPE, shape=_DIGIT.sub(b"9", clock[0]))]
         at = clock.end()
-    return Cut((*before, line[at:start], Run(Kind.COUNT, 6), line[end : match.end()]), line[match.end() :])
+    return Cut((*before, line[at:start], Run(RunKind.COUNT, 6), line[end : match.end()]), line[match.end() :])
 
 
 _DIGIT = re.compile(rb"[0-9]")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.logs.lines import without_ansi
-from core.logs.wraps.documents import Part, read_parts
+from core.logs.wraps.documents import DocumentPart, read_parts
 from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_verbose
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.registry import DOCUMENTS, FITS
@@ -13,7 +13,7 @@ from core.logs.wraps.registry import DOCUMENTS, FITS
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
 MAX_LAYERS = 4
 
-ReadParts = Callable[[Iterable[bytes]], Iterator[Part]]
+ReadParts = Callable[[Iterable[bytes]], Iterator[DocumentPart]]
 
 
 @dataclass(frozen=True, slots=True)

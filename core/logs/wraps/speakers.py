@@ -5,19 +5,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.logs.speaker_names import Reading
+from core.logs.speaker_names import NameReading
 from core.logs.wraps.peeled import Peeled
 
 
 @dataclass(frozen=True, slots=True)
-class Speakers:
+class SpeakerWord:
     """A word that names the speaker of each line.
 
     pattern: finds the ``word``, and the ``name`` in it. is_taken_off: else the word stays in the text.
     """
 
     pattern: re.Pattern[bytes]
-    reading: Reading
+    reading: NameReading
     is_taken_off: bool = True
 
     def peel(self, line: bytes) -> Peeled | None:
@@ -31,7 +31,7 @@ class Speakers:
         return Peeled(text, nodes=(name.node,) if name.node else (), rank=name.rank, local_rank=name.local_rank)
 
 
-def peel_all(words: Sequence[Speakers], line: bytes) -> Peeled | None:
+def peel_all(words: Sequence[SpeakerWord], line: bytes) -> Peeled | None:
     """The line, of the speaker whom the first word tells, and with what the second one adds."""
     said = words[0].peel(line)
     for word in words[1:]:
@@ -40,7 +40,7 @@ def peel_all(words: Sequence[Speakers], line: bytes) -> Peeled | None:
     return said
 
 
-def together(first: Speakers, second: Speakers, lines: Iterable[bytes]) -> tuple[Speakers, Speakers]:
+def together(first: SpeakerWord, second: SpeakerWord, lines: Iterable[bytes]) -> tuple[SpeakerWord, SpeakerWord]:
     """The word for machines and that for ranks; ranks that several machines have count the processes of each."""
     homes: dict[int | None, set[bytes]] = defaultdict(set)
     for line in lines:

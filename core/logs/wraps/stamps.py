@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from core.logs.wraps.forms import Kind, Run, Token
+from core.logs.wraps.forms import Run, RunKind, Token
 
 _CLOCK = rb"(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,](?P<fraction>[0-9]{1,9}))?"
 _DATE = rb"(?P<year>[0-9]{4})[-/](?P<month>[0-9]{2})[-/](?P<day>[0-9]{2})"
@@ -53,9 +53,9 @@ def tokens_of(stamp: bytes) -> tuple[Token, ...]:
     shape = _DIGIT.sub(b"9", stamp[:end])
     finer = len(stamp[end:]) - len(stamp[end:].lstrip(b"0123456789"))
     return (
-        (Run(Kind.SHAPE, shape=shape), Run(Kind.DIGITS, 3), stamp[end + finer :])
+        (Run(RunKind.SHAPE, shape=shape), Run(RunKind.DIGITS, 3), stamp[end + finer :])
         if finer
-        else (Run(Kind.SHAPE, shape=shape), stamp[end:])
+        else (Run(RunKind.SHAPE, shape=shape), stamp[end:])
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from core.errors import UnreadableLog
 from core.logs.wraps.blocks import FAST_BYTES, Blocks
-from core.logs.wraps.documents import Part
+from core.logs.wraps.documents import DocumentPart
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.sample import SAMPLE_BYTES, Wrapping, find_wrapping
 from core.logs.wraps.unwrap import Unwrapper
@@ -151,7 +151,7 @@ class _ByAndBy:
         return b"".join(line + b"\n" for line in self._one_by_one.unwrap(text[:-1].split(b"\n")))
 
 
-def _of_parts(unwrapper: Unwrapper, parts: Iterable[Part]) -> Iterator[bytes]:
+def _of_parts(unwrapper: Unwrapper, parts: Iterable[DocumentPart]) -> Iterator[bytes]:
     """Text out for the parts of a document: as many newlines as it has, and its records between them."""
     joint = b""  # before the next record on a line that holds one already
     for part in parts:

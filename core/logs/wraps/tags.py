@@ -6,7 +6,7 @@ back before the text.
 
 import re
 
-from core.logs.wraps.forms import Cut, Kind, Run, Token
+from core.logs.wraps.forms import Cut, Run, RunKind, Token
 from core.logs.wraps.peeled import Peeled, Wrap, usual
 
 LABELS = (
@@ -31,7 +31,7 @@ def _cut(line: bytes) -> Cut | None:
         return None
     tokens, at = list[Token](), 0
     for number in _NUMBER.finditer(match[0]):
-        tokens += [line[at : number.start()], Run(Kind.DIGITS, 7)]
+        tokens += [line[at : number.start()], Run(RunKind.DIGITS, 7)]
         at = number.end()
     return Cut((*tokens, line[at : match.end()]), line[match.end() :])
 

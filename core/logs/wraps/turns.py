@@ -30,7 +30,7 @@ _OF_A_RUN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NamedLine:
     """A word that may be a name, and what a line says beside it."""
 
     name: bytes
@@ -42,13 +42,13 @@ class Said:
         return mask(self.beside)[:_SAID]
 
 
-def names_that_return(said: Iterable[Said]) -> list[bytes]:
+def names_that_return(said: Iterable[NamedLine]) -> list[bytes]:
     """Those that come again, which tells speakers from what is counted."""
     counts = Counter(one.name for one in said)
     return sorted(name for name, count in counts.items() if count >= _MIN_EACH)
 
 
-def take_turns(said: Sequence[Said], *, always: bool = False) -> bool:
+def take_turns(said: Sequence[NamedLine], *, always: bool = False) -> bool:
     """Whether a few names take turns, and say the same.
 
     Args:

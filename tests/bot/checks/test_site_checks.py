@@ -12,7 +12,7 @@ from bot.commandline.check_nodes.node_file import nodes_in
 from bot.commandline.check_nodes.pairs import judge_rounds, waves
 from bot.commandline.check_nodes.run import Node
 from bot.commandline.cli import app
-from core.checks.verdict import Outcome, Pair
+from core.checks.verdict import CheckOutcome, Pair
 from core.errors import BadSettings
 
 SITE = """
@@ -150,11 +150,11 @@ def test_what_fails_on_one_fabric_is_not_hidden_by_another() -> None:
     """A node that only reaches nobody over InfiniBand has failed there: results of fabrics are never joined."""
     names = ["a", "b", "c", "d"]
 
-    def over(broken: str) -> dict[str, Outcome]:
+    def over(broken: str) -> dict[str, CheckOutcome]:
         def rounds(number: int, pairs: Any) -> list[Pair]:
             return [Pair(number, pair, None if broken in pair else 1.0) for pair in pairs]
 
         return {node: outcome for node, (outcome, _) in judge_rounds(names, rounds)[0].items()}
 
-    assert over("c")["c"] is Outcome.FAILED
-    assert set(over("nobody").values()) == {Outcome.PASSED}
+    assert over("c")["c"] is CheckOutcome.FAILED
+    assert set(over("nobody").values()) == {CheckOutcome.PASSED}

@@ -16,7 +16,7 @@ from benchmarks.support.patience import PATIENCE
 from bot.commandline.cli import app
 from bot.commandline.flows.follow import FlowsWatch
 from core.errors import UnreadableFlows
-from core.flows.alarms import Alarm, State
+from core.flows.alarms import Alarm, AlarmState
 from core.flows.topology import topology_from
 from core.flows.window import Window
 from sources.flows.rotated import RotatedFolder
@@ -61,7 +61,10 @@ def test_a_fault_is_told_once_and_when_it_is_over(tmp_path: Path) -> None:
 
     told, _ = alarms(tmp_path / "in", topology, 25)
 
-    assert [(one.state, one.finding.kind) for one in told] == [(State.RAISED, "slow_nic"), (State.OVER, "slow_nic")]
+    assert [(one.state, one.finding.kind) for one in told] == [
+        (AlarmState.RAISED, "slow_nic"),
+        (AlarmState.OVER, "slow_nic"),
+    ]
     raised, over = told
     assert raised.finding.subject is not None
     assert raised.finding.subject.nic == "10.0.3.10"

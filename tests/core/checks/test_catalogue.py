@@ -4,7 +4,7 @@ import pytest
 
 from core.checks.catalogue import Check, catalogue, read_catalogue
 from core.checks.reading import among, read_check
-from core.checks.verdict import Outcome, Ran
+from core.checks.verdict import CheckOutcome, Ran
 from core.errors import BadSettings
 
 CHECK = """
@@ -61,20 +61,20 @@ def check(**told: object) -> Check:
 @pytest.mark.parametrize(
     ("output", "told", "outcome"),
     [
-        ("9.5 GB/s", {"least": 9}, Outcome.PASSED),
-        ("8.5 GB/s", {"least": 9}, Outcome.FAILED),
-        ("8.5 GB/s", {"most": 8}, Outcome.FAILED),
-        ("nan GB/s", {"least": 9}, Outcome.UNKNOWN),
-        ("no number", {"least": 9}, Outcome.UNKNOWN),
-        ('x {"a": [{"b": 7}]}', {"read": "json", "find": "a.0.b", "most": 7}, Outcome.PASSED),
-        ('{"a": "sick"}', {"read": "json", "find": "a", "equals": "well"}, Outcome.FAILED),
-        ('{"a": true}', {"read": "json", "find": "a", "equals": "true"}, Outcome.PASSED),
-        ('{"a": {}}', {"read": "json", "find": "a", "equals": "well"}, Outcome.UNKNOWN),
-        ("{" * 100_000, {"read": "json", "find": "a", "equals": "well"}, Outcome.UNKNOWN),
+        ("9.5 GB/s", {"least": 9}, CheckOutcome.PASSED),
+        ("8.5 GB/s", {"least": 9}, CheckOutcome.FAILED),
+        ("8.5 GB/s", {"most": 8}, CheckOutcome.FAILED),
+        ("nan GB/s", {"least": 9}, CheckOutcome.UNKNOWN),
+        ("no number", {"least": 9}, CheckOutcome.UNKNOWN),
+        ('x {"a": [{"b": 7}]}', {"read": "json", "find": "a.0.b", "most": 7}, CheckOutcome.PASSED),
+        ('{"a": "sick"}', {"read": "json", "find": "a", "equals": "well"}, CheckOutcome.FAILED),
+        ('{"a": true}', {"read": "json", "find": "a", "equals": "true"}, CheckOutcome.PASSED),
+        ('{"a": {}}', {"read": "json", "find": "a", "equals": "well"}, CheckOutcome.UNKNOWN),
+        ("{" * 100_000, {"read": "json", "find": "a", "equals": "well"}, CheckOutcome.UNKNOWN),
     ],
 )
 def test_a_number_has_limits_and_a_value_has_to_be_equal(
-    output: str, told: dict[str, object], outcome: Outcome
+    output: str, told: dict[str, object], outcome: CheckOutcome
 ) -> None:
     """What cannot be read is unknown, and not failed."""
     assert read_check(Ran(0, output), check(**told))[0] is outcome
@@ -83,7 +83,7 @@ def test_a_number_has_limits_and_a_value_has_to_be_equal(
 def test_a_command_that_never_ran_is_unknown_whatever_it_printed() -> None:
     """Timed out, and not installed."""
     for code in (None, 127):
-        assert read_check(Ran(code, "1 GB/s", "late"), check(least=9))[:2] == (Outcome.UNKNOWN, "late")
+        assert read_check(Ran(code, "1 GB/s", "late"), check(least=9))[:2] == (CheckOutcome.UNKNOWN, "late")
 
 
 def test_numbers_are_set_against_those_of_the_other_nodes() -> None:
@@ -93,8 +93,10 @@ def test_numbers_are_set_against_those_of_the_other_nodes() -> None:
         node: read_check(Ran(0, f"{speed} GB/s"), slow) for node, speed in zip("abcd", (10, 10, 7, 11), strict=True)
     }
 
-    told = among({**read, "e": (Outcome.UNKNOWN, "late", None)}, slow)
+    told = among({**read, "e": (CheckOutcome.UNKNOWN, "late", None)}, slow)
 
     assert [told[node][0].value for node in "abcde"] == ["passed", "passed", "failed", "passed", "unknown"]
     assert told["c"][1] == "7, below 0.8 times the middle, 10"
-    assert {outcome for outcome, _ in among({node: read[node] for node in "ac"}, slow).values()} == {Outcome.UNKNOWN}
+    assert {outcome for outcome, _ in among({node: read[node] for node in "ac"}, slow).values()} == {
+        CheckOutcome.UNKNOWN
+    }

@@ -3,7 +3,7 @@
 import pytest
 
 from core.checks.links import bad_links, circle
-from core.checks.verdict import Outcome, Pair, judge_pairs, neighbours, with_good, with_passed
+from core.checks.verdict import CheckOutcome, Pair, judge_pairs, neighbours, with_good, with_passed
 
 NODES = [f"n{number}" for number in range(8)]
 
@@ -23,7 +23,7 @@ def test_two_nodes_that_are_well_with_others_are_a_bad_link(seconds: float | Non
     pairs = pairs_of(("n0", "n1"), seconds)
 
     assert [link.nodes for link in bad_links(pairs)] == [("n0", "n1")]
-    assert {outcome for outcome, _ in judge_pairs(NODES, pairs).values()} == {Outcome.PASSED}
+    assert {outcome for outcome, _ in judge_pairs(NODES, pairs).values()} == {CheckOutcome.PASSED}
 
 
 def test_a_pair_that_is_well_when_tried_again_is_no_bad_link() -> None:
@@ -73,14 +73,14 @@ def test_who_met_only_bad_ones_meets_one_that_passed() -> None:
 
     assert [suspect for _, suspect in further] == ["n1", "n2"]
     assert all(good in ("n0", "n3", "n4", "n5", "n6", "n7") for good, _ in further)
-    assert [node for node, (outcome, _) in judge_pairs(NODES, done).items() if outcome is Outcome.FAILED] == ["n2"]
+    assert [node for node, (outcome, _) in judge_pairs(NODES, done).items() if outcome is CheckOutcome.FAILED] == ["n2"]
     assert [link.nodes for link in bad_links(done)] == [("n0", "n1")]
 
 
 def test_of_two_nodes_that_do_not_reach_each_other_neither_is_accused() -> None:
     """Either may be at fault, or what is between them."""
     verdicts = judge_pairs(NODES[:2], [Pair(number, ("n0", "n1"), None) for number in (1, 2)])
-    assert {outcome for outcome, _ in verdicts.values()} == {Outcome.UNKNOWN}
+    assert {outcome for outcome, _ in verdicts.values()} == {CheckOutcome.UNKNOWN}
 
 
 @pytest.mark.parametrize("count", range(2, 12))

@@ -5,9 +5,19 @@ import json
 import pytest
 
 from core.checks.catalogue import catalogue
-from core.checks.verdict import Outcome, Pair, Ran, judge_bits, judge_pairs, neighbours, read_ran, too_many, with_good
+from core.checks.verdict import (
+    CheckOutcome,
+    Pair,
+    Ran,
+    judge_bits,
+    judge_pairs,
+    neighbours,
+    read_ran,
+    too_many,
+    with_good,
+)
 
-PASSED, FAILED, UNKNOWN = Outcome.PASSED, Outcome.FAILED, Outcome.UNKNOWN
+PASSED, FAILED, UNKNOWN = CheckOutcome.PASSED, CheckOutcome.FAILED, CheckOutcome.UNKNOWN
 NODES = [f"n{number}" for number in range(8)]
 
 
@@ -34,7 +44,7 @@ def dcgm(*words: str) -> str:
         (Ran(3, "no such device"), "text", UNKNOWN),
     ],
 )
-def test_a_check_that_did_not_end_is_unknown_and_every_test_counts(ran: Ran, how: str, outcome: Outcome) -> None:
+def test_a_check_that_did_not_end_is_unknown_and_every_test_counts(ran: Ran, how: str, outcome: CheckOutcome) -> None:
     """Time-outs, missing tools and crashes accuse nobody; DCGM's report fails when one of its tests does."""
     assert read_ran(ran, how, r"State: Down")[0] is outcome
 

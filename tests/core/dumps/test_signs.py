@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
-from core.dumps.ranges import Group, parallel_groups, smallest_around
+from core.dumps.ranges import RankGroup, parallel_groups, smallest_around
 from core.job import Job, Manifest, Status
 from core.model import Confidence, Diagnosis, Scope, Stage
 from core.naming import called, folded
@@ -175,7 +175,7 @@ def test_context_groups_and_another_order_are_laid_out_as_job_json_says() -> Non
 
 def test_the_smallest_group_around_the_suspects_is_taken() -> None:
     """And none, when no group holds them all."""
-    groups = (Group("b", (0, 1, 2, 3)), Group("a", (0, 1)), Group("c", (2, 3)))
+    groups = (RankGroup("b", (0, 1, 2, 3)), RankGroup("a", (0, 1)), RankGroup("c", (2, 3)))
 
     assert smallest_around((0,), groups) == groups[1]
     assert smallest_around((1, 2), groups) == groups[0]

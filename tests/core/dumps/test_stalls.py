@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.dumps.recorder import Recording, read_recording
-from core.dumps.stalls import Kind, find_stalls
+from core.dumps.stalls import StallKind, find_stalls
 from tests.support.recorded_dumps import Layout, hang
 
 layouts = st.builds(Layout, st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 3]), st.sampled_from([1, 2, 3]))
@@ -25,7 +25,7 @@ def test_a_program_that_stalls_is_named_alone(layout: Layout, data: st.DataObjec
 
     found = find_stalls(recorded(hang(layout, host=(rank, at))))
 
-    assert [(one.rank, one.kind) for one in found] == [(rank, Kind.HOST)]
+    assert [(one.rank, one.kind) for one in found] == [(rank, StallKind.HOST)]
     assert f"rank {rank} never entered" in found[0].because
 
 
@@ -49,7 +49,7 @@ def test_a_device_that_stalls_is_told_from_a_program(layout: Layout, data: st.Da
 
     found = find_stalls(recorded(hang(layout, device=(rank, at))))
 
-    assert [(one.rank, one.kind) for one in found] == [(rank, Kind.DEVICE)]
+    assert [(one.rank, one.kind) for one in found] == [(rank, StallKind.DEVICE)]
 
 
 @given(layouts)
@@ -83,7 +83,7 @@ def test_a_rank_without_a_dump_is_named_when_all_others_wait_for_it() -> None:
 
     (one,) = find_stalls(recorded(dumps))
 
-    assert (one.rank, one.kind) == (3, Kind.ABSENT)
+    assert (one.rank, one.kind) == (3, StallKind.ABSENT)
     assert "rank 3 left no flight recorder dump; ranks 0-2, 4-7 did" in one.because
 
 
@@ -104,7 +104,7 @@ def test_other_sizes_than_the_rest_of_the_group_are_a_mismatch() -> None:
 
     (one,) = find_stalls(recorded(dumps))
 
-    assert (one.rank, one.kind) == (2, Kind.MISMATCH)
+    assert (one.rank, one.kind) == (2, StallKind.MISMATCH)
     assert "other sizes or types than ranks 0-1, 3" in one.because
     assert find_stalls(recorded({1: dumps[1], 2: dumps[2]})) == ()
 

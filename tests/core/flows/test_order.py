@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from core.flows.connections import Connections, find_connections
-from core.flows.groups import Group, Groups
+from core.flows.groups import FlowGroup, Groups
 from core.flows.order import in_order
 from core.flows.table import table_from
 from core.flows.topology import Topology
@@ -35,7 +35,7 @@ def pipeline(stages: Sequence[int], *, closed: bool = False, wait: int = 20_000)
 
 def ordered(connections: Connections, *, steps: int = STEPS) -> list[str]:
     nics = tuple(range(len(connections.addresses)))
-    group = Group("pp", nics, tuple(range(len(connections))))
+    group = FlowGroup("pp", nics, tuple(range(len(connections))))
     start = np.arange(steps, dtype=np.int64) * STEP - 1_000
     (found,) = in_order(connections, Groups((group,), {}, ()), start).groups
     return [connections.addresses[nic][-1] for nic in found.nics]

@@ -11,7 +11,7 @@ from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import find_connections
-from core.flows.groups import Group, Groups
+from core.flows.groups import FlowGroup, Groups
 from core.flows.signs import late_calls
 from core.flows.table import table_from
 from core.flows.timeline import Timeline, latest
@@ -131,7 +131,7 @@ def test_stalled_stage_calls_nobody() -> None:
         rows += [sent(begun + 0.025, 0, 1, 114), sent(begun + 0.002 + stall, 1, 0, 114)]
         rows += [sent(begun + 0.05 + stall, 0, 1), sent(begun + 0.09 + stall, 1, 0)]
     connections = find_connections(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology())
-    groups = Groups((Group("pp", (0, 1), (0,)),), {0: "pp"}, ())
+    groups = Groups((FlowGroup("pp", (0, 1), (0,)),), {0: "pp"}, ())
 
     late = late_calls(connections, groups, Timeline(start, start + 399_999, 400_000.0))
 

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from core.history.accounting import Account, Part, _covered, _joined, account
+from core.history.accounting import Account, TimeUse, _covered, _joined, account
 from core.history.attempt import Attempt, End
 from core.history.history import history
 from core.history.progress import MOST_ATTEMPTS, attempts_of_points
@@ -42,11 +42,11 @@ def test_each_part_of_a_run_by_hand() -> None:
     assert (run.wall, run.ettr) == (second.end, 25_000 / second.end)
     told = {part: value for part, value in run.parts.items() if value}
     assert told == {
-        Part.PRODUCTIVE: 25_000,
-        Part.RECOMPUTED: 5_000,
-        Part.STARTUP: 120_000,
-        Part.STALLED: 5_000,
-        Part.DOWN: 60_000,
+        TimeUse.PRODUCTIVE: 25_000,
+        TimeUse.RECOMPUTED: 5_000,
+        TimeUse.STARTUP: 120_000,
+        TimeUse.STALLED: 5_000,
+        TimeUse.DOWN: 60_000,
     }
     assert sum(run.lost[0].values()) == 5_000 + 5_000 + 60_000 + 60_000
     assert run.problems == ()
@@ -98,9 +98,9 @@ def test_contradictions_are_told_and_belong_to_nobody() -> None:
     overlap = account([crashed(0, 1, 100), crashed(100_000, 50, 10)])
     missing = account([crashed(0, 1, 10), crashed(200_000, 500, 10)])
 
-    assert overlap.parts[Part.UNKNOWN] > 0
+    assert overlap.parts[TimeUse.UNKNOWN] > 0
     assert "starts before" in overlap.problems[0]
-    assert (missing.parts[Part.DOWN], missing.parts[Part.UNKNOWN]) == (0, 200_000 - 75_000)
+    assert (missing.parts[TimeUse.DOWN], missing.parts[TimeUse.UNKNOWN]) == (0, 200_000 - 75_000)
     assert "missing" in missing.problems[0]
 
 
@@ -113,15 +113,15 @@ def test_pauses_have_parts_of_their_own() -> None:
 
     run = account([one])
 
-    assert (run.parts[Part.SAVING], run.parts[Part.UNEXPLAINED], run.slow) == (4_000, 60_000, 3_000)
-    assert run.parts[Part.PRODUCTIVE] == 43_000
+    assert (run.parts[TimeUse.SAVING], run.parts[TimeUse.UNEXPLAINED], run.slow) == (4_000, 60_000, 3_000)
+    assert run.parts[TimeUse.PRODUCTIVE] == 43_000
 
 
 def test_what_follows_a_completed_training_is_no_stall() -> None:
     """The wrapper of a real job ran on for a quarter of its time after the last iteration."""
     one = attempt("a", 0, 50_000, range(1, 11), list(range(1_000, 11_000, 1_000)), ended=End.COMPLETED)
 
-    assert account([one]).parts[Part.AFTER] == 40_000
+    assert account([one]).parts[TimeUse.AFTER] == 40_000
 
 
 def test_lines_every_ten_iterations_lose_what_was_computed_again() -> None:
@@ -129,9 +129,9 @@ def test_lines_every_ten_iterations_lose_what_was_computed_again() -> None:
     first = attempt("a", 0, 400_000, [10, 20, 30, 40], [100_000, 200_000, 300_000, 400_000])
     second = attempt("b", 400_000, 500_000, [40], [500_000])
 
-    assert account([first, second]).parts[Part.RECOMPUTED] == 10_000  # 40 alone: nobody knows where b began
+    assert account([first, second]).parts[TimeUse.RECOMPUTED] == 10_000  # 40 alone: nobody knows where b began
     third = attempt("b", 400_000, 600_000, [40, 50], [500_000, 600_000])
-    assert account([first, third]).parts[Part.RECOMPUTED] == 100_000
+    assert account([first, third]).parts[TimeUse.RECOMPUTED] == 100_000
 
 
 BLOOM = [  # bigscience-workshop/bigscience train/tr11-176B-ml/chronicles.md: day of 2022 from March 11 on, iteration
@@ -146,7 +146,7 @@ def test_the_published_progress_of_bloom_has_its_known_share() -> None:
     run = account(attempts, 105.22)
 
     assert run.ettr == pytest.approx(0.925, abs=0.001)
-    assert run.parts[Part.UNEXPLAINED] / 3_600_000 == pytest.approx(193, abs=0.5)
+    assert run.parts[TimeUse.UNEXPLAINED] / 3_600_000 == pytest.approx(193, abs=0.5)
     assert ["12,695" in problem for problem in problems] == [True]
 
 
@@ -158,7 +158,7 @@ def test_an_iteration_that_comes_twice_begins_an_attempt() -> None:
     run = account(attempts)
 
     assert len(attempts) == 2
-    assert run.parts[Part.RECOMPUTED] == 10_000
+    assert run.parts[TimeUse.RECOMPUTED] == 10_000
     assert run.wall == 159_000
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.history.accounting import Part, account
+from core.history.accounting import TimeUse, account
 from core.history.attempt import Attempt, End
 from core.history.sliding import sliding
 
@@ -46,7 +46,7 @@ def test_hours_of_ranks_weigh_attempts_where_their_number_changes() -> None:
     run = account([replace(one, ranks=count) for one, count in zip(RUN, ranks, strict=True)])
 
     whole = sum(count * sum(own.values()) for count, own in zip(ranks, run.spent, strict=True))
-    kept = sum(count * own[Part.PRODUCTIVE] for count, own in zip(ranks, run.spent, strict=True))
+    kept = sum(count * own[TimeUse.PRODUCTIVE] for count, own in zip(ranks, run.spent, strict=True))
     assert run.ettr_by_ranks == pytest.approx(kept / whole)
     assert run.ettr_by_ranks != pytest.approx(run.ettr)
     assert account([replace(one, ranks=8) for one in RUN]).ettr_by_ranks is None

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.watching import in_time, replay
 from core.job import Status
 from core.live.alarms import STANDS_SECONDS
-from core.live.findings import Kind
+from core.live.findings import LiveKind
 from core.live.job import LiveJob
 from sources.jobs import open_path
 from tests.support.live_jobs import START, Story, manifest, step
@@ -33,7 +33,7 @@ def test_a_job_that_succeeds_is_never_called_anything_else(job_id: str) -> None:
 
     told = replay(job, in_time(job))
 
-    assert [finding.kind for finding in told.findings] == [Kind.COMPLETED]
+    assert [finding.kind for finding in told.findings] == [LiveKind.COMPLETED]
 
 
 @pytest.mark.parametrize("job_id", ["f01", "f02", "f05", "f07", "f15", "f42"])
@@ -43,10 +43,10 @@ def test_a_job_that_fails_is_told_before_its_last_line(job_id: str) -> None:
 
     told = replay(job, in_time(job))
 
-    first = next(finding for finding in told.findings if finding.kind is not Kind.NUMBERS)
-    assert first.kind in (Kind.HUNG, Kind.SILENT, Kind.FAILED)
+    first = next(finding for finding in told.findings if finding.kind is not LiveKind.NUMBERS)
+    assert first.kind in (LiveKind.HUNG, LiveKind.SILENT, LiveKind.FAILED)
     assert first.at < told.last
-    assert told.when(Kind.FAILED)
+    assert told.when(LiveKind.FAILED)
 
 
 def test_a_frozen_rank_is_told_as_a_hang_before_the_time_limit_ends_it() -> None:
@@ -55,12 +55,12 @@ def test_a_frozen_rank_is_told_as_a_hang_before_the_time_limit_ends_it() -> None
 
     told = replay(job, in_time(job))
 
-    hung = told.when(Kind.HUNG)
+    hung = told.when(LiveKind.HUNG)
     assert hung is not None
     assert told.iteration is not None
     assert hung.at - told.iteration < 15
     assert "since iteration 34; its iterations took 0.20 s" in hung.says
-    assert told.when(Kind.STOPPED)
+    assert told.when(LiveKind.STOPPED)
 
 
 # --- silence --------------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def test_a_rank_that_stops_talking_while_its_peers_go_on_is_silent() -> None:
     story.train(12, ranks=(0, 1, 3))
 
     (silent,) = story.findings
-    assert silent.kind is Kind.SILENT
+    assert silent.kind is LiveKind.SILENT
     assert silent.subject == "node-01"
     assert silent.says == (
         "rank 2 on node-01: no word for 5.0 s; its longest pause before was 1.0 s,"
@@ -138,7 +138,7 @@ def test_a_job_without_progress_hangs_and_says_how_long_its_iterations_took() ->
     story.wait(60)
 
     (hung,) = story.findings
-    assert hung.kind is Kind.HUNG
+    assert hung.kind is LiveKind.HUNG
     assert hung.says == (
         "the whole job has made no progress for 41 s, since iteration 30; its iterations took 1.0 s,"
         " its longest pause of late was 1.0 s"
@@ -291,7 +291,7 @@ def test_an_alarm_that_nobody_takes_back_stands_once() -> None:
     story.wait(900)
 
     silent, stands, hung = story.findings
-    assert (silent.kind, stands.kind, hung.kind) == (Kind.SILENT, Kind.STANDS, Kind.HUNG)
+    assert (silent.kind, stands.kind, hung.kind) == (LiveKind.SILENT, LiveKind.STANDS, LiveKind.HUNG)
     assert stands.at - silent.at == STANDS_SECONDS
     assert stands.subject == silent.subject
     assert "has stood for 2 min 00 s" in stands.says
@@ -336,7 +336,7 @@ def test_a_traceback_at_top_level_is_a_failure_when_nothing_goes_on() -> None:
     story.wait(20)
 
     (failed,) = story.findings
-    assert failed.kind is Kind.FAILED
+    assert failed.kind is LiveKind.FAILED
     assert failed.at - START == pytest.approx(39, abs=1)
     assert failed.line is not None
     assert failed.line.text == "ValueError: the tokenizer has no padding token"
@@ -425,7 +425,7 @@ def test_a_job_that_its_user_interrupts_was_stopped_and_did_not_fail(interrupted
     story.wait(20)
 
     (stopped,) = story.findings
-    assert stopped.kind is Kind.STOPPED
+    assert stopped.kind is LiveKind.STOPPED
     assert "the job was stopped at iteration 30: an operator or a closed terminal ended the run" in stopped.says
 
 
@@ -456,9 +456,9 @@ def test_what_goes_wrong_after_the_work_is_done_is_no_failure() -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(Status.COMPLETED, Kind.COMPLETED), (Status.FAILED, Kind.FAILED), (Status.CANCELLED, Kind.STOPPED)],
+    [(Status.COMPLETED, LiveKind.COMPLETED), (Status.FAILED, LiveKind.FAILED), (Status.CANCELLED, LiveKind.STOPPED)],
 )
-def test_the_status_in_job_json_ends_the_watch(status: Status, kind: Kind) -> None:
+def test_the_status_in_job_json_ends_the_watch(status: Status, kind: LiveKind) -> None:
     """Once, whatever the logs say or do not say."""
     story = Story()
     story.train(30)
@@ -502,7 +502,7 @@ def test_what_was_said_before_the_watch_teaches_the_pace() -> None:
     standing = live.standing(START)
     assert standing.iteration == 599
     assert standing.seconds_per_iteration == pytest.approx(1.0)
-    assert [finding.kind for now in range(60) for finding in live.look(START + now)] == [Kind.HUNG]
+    assert [finding.kind for now in range(60) for finding in live.look(START + now)] == [LiveKind.HUNG]
 
 
 def test_the_standing_says_who_was_heard_and_the_last_word() -> None:

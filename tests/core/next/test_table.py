@@ -8,16 +8,18 @@ from core.facts import fact_of
 from core.model import Action, Confidence, Scope
 from core.next.price import over_eviction
 from core.next.read import broken
-from core.next.situation import Broken, Past, Situation
+from core.next.situation import FaultClass, Past, Situation
 from core.next.table import next_step
 
 SURE, LIKELY, WEAK = Confidence.ESTABLISHED, Confidence.SUPPORTED, Confidence.WEAK
-OPEN = Situation(Scope.UNKNOWN, WEAK, Broken.UNKNOWN, "NCCL internal error", total=16)
-CODE = replace(OPEN, scope=Scope.JOB, broken=Broken.CODE, says="the program raised an exception", frame="loss.py:17")
+OPEN = Situation(Scope.UNKNOWN, WEAK, FaultClass.UNKNOWN, "NCCL internal error", total=16)
+CODE = replace(
+    OPEN, scope=Scope.JOB, broken=FaultClass.CODE, says="the program raised an exception", frame="loss.py:17"
+)
 NODE = replace(OPEN, scope=Scope.NODE, confidence=LIKELY, says="it went silent", accused=("node-3",))
-GPU = replace(NODE, confidence=SURE, broken=Broken.MACHINE, says="the accelerator reported a hardware error")
-LINK = replace(NODE, broken=Broken.LINK, says="a network link went down")
-FLAP = replace(OPEN, broken=Broken.LINK, accused=("node-3",), running=True, flapped=True, flaps=2)
+GPU = replace(NODE, confidence=SURE, broken=FaultClass.MACHINE, says="the accelerator reported a hardware error")
+LINK = replace(NODE, broken=FaultClass.LINK, says="a network link went down")
+FLAP = replace(OPEN, broken=FaultClass.LINK, accused=("node-3",), running=True, flapped=True, flaps=2)
 CHANGED = Past(good="attempt 2", changes=("--lr 1e-4 to 1e-2",))
 TRIED = Past(checked=True, reattempts=1, again=True)
 
@@ -35,11 +37,11 @@ TRIED = Past(checked=True, reattempts=1, again=True)
         (replace(CODE, past=CHANGED), Action.ROLLBACK),
         (replace(CODE, past=replace(CHANGED, rolled_back=True)), Action.FIX),
         (CODE, Action.FIX),
-        (replace(NODE, broken=Broken.MEANS, confidence=SURE), Action.FIX),
+        (replace(NODE, broken=FaultClass.MEANS, confidence=SURE), Action.FIX),
         (NODE, Action.EVICT),
         (replace(NODE, completed=True), Action.CHECK),
         (replace(GPU, completed=True), Action.EVICT),
-        (replace(NODE, broken=Broken.PROCESS, completed=True), Action.CHECK),
+        (replace(NODE, broken=FaultClass.PROCESS, completed=True), Action.CHECK),
         (replace(LINK, completed=True), Action.WAIT),
         (replace(FLAP, flaps=1), Action.WAIT),
         (FLAP, Action.EVICT),
@@ -48,7 +50,7 @@ TRIED = Past(checked=True, reattempts=1, again=True)
         (replace(OPEN, says="", stop="an operator ended the run"), Action.NONE),
         (replace(OPEN, says="it hung", stop="an operator ended the run"), Action.CHECK),
         (replace(NODE, confidence=WEAK), Action.CHECK),
-        (replace(NODE, broken=Broken.PROCESS, confidence=SURE), Action.CHECK),
+        (replace(NODE, broken=FaultClass.PROCESS, confidence=SURE), Action.CHECK),
         (replace(OPEN, past=Past(barren=3)), Action.NONE),
         (replace(NODE, past=Past(barren=3)), Action.EVICT),
         (OPEN, Action.CHECK),
@@ -66,9 +68,9 @@ def test_the_first_row_that_applies_decides(now: Situation, action: Action) -> N
 
 
 @pytest.mark.parametrize("scope", [Scope.NONE, Scope.JOB, Scope.UNKNOWN])
-@pytest.mark.parametrize("broken", list(Broken))
+@pytest.mark.parametrize("broken", list(FaultClass))
 @pytest.mark.parametrize("past", [Past(), CHANGED, TRIED, Past(barren=9)])
-def test_nobody_is_taken_out_where_no_node_is_at_fault(scope: Scope, broken: Broken, past: Past) -> None:
+def test_nobody_is_taken_out_where_no_node_is_at_fault(scope: Scope, broken: FaultClass, past: Past) -> None:
     """Whatever broke and whatever was tried: names that stand in the logs of such a job are no reason."""
     for confidence in Confidence:
         now = replace(OPEN, scope=scope, broken=broken, confidence=confidence, accused=("node-3",), past=past)
@@ -106,7 +108,7 @@ def test_where_all_nodes_are_one_data_parallel_part_none_can_be_done_without() -
 
 def test_of_a_job_that_completed_nothing_is_started_again() -> None:
     """Neither after the checks nor instead of them."""
-    step = next_step(replace(OPEN, broken=Broken.NUMBERS, says="loss is nan", completed=True))
+    step = next_step(replace(OPEN, broken=FaultClass.NUMBERS, says="loss is nan", completed=True))
 
     assert "nothing has to be started again" in step.then
     assert "start it again, once" not in step.then + step.unless
@@ -160,15 +162,15 @@ def test_over_eviction_is_cheap_in_large_jobs_alone() -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.", Broken.MACHINE),
-        ("NVRM: Xid (PCI:0000:1b:00): 31, pid=1, MMU Fault", Broken.PROCESS),
-        ("RuntimeError: CUDA error: an illegal memory access was encountered", Broken.PROCESS),
-        ("kernel: mlx5_core 0000:1b:00.0 eth2: Link down", Broken.LINK),
-        ("OSError: [Errno 28] No space left on device", Broken.MEANS),
-        ("TypeError: 'int' object is not iterable", Broken.CODE),
+        ("NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.", FaultClass.MACHINE),
+        ("NVRM: Xid (PCI:0000:1b:00): 31, pid=1, MMU Fault", FaultClass.PROCESS),
+        ("RuntimeError: CUDA error: an illegal memory access was encountered", FaultClass.PROCESS),
+        ("kernel: mlx5_core 0000:1b:00.0 eth2: Link down", FaultClass.LINK),
+        ("OSError: [Errno 28] No space left on device", FaultClass.MEANS),
+        ("TypeError: 'int' object is not iterable", FaultClass.CODE),
     ],
 )
-def test_what_is_broken_is_told_by_facts(line: str, part: Broken) -> None:
+def test_what_is_broken_is_told_by_facts(line: str, part: FaultClass) -> None:
     """A kernel that failed accuses no machine: in one study two of three were user code."""
     fact = fact_of(line, block=False)
 

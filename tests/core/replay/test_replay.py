@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadSettings
 from core.replay.plan import Plan, chance_of, make_plan, runs_for, third_phase
-from core.replay.read import Result, Verdict, meet, read
+from core.replay.read import ReplayVerdict, Result, meet, read
 
 
 def plan_of(nodes: int, **wanted: float) -> Plan:
@@ -39,20 +39,20 @@ def test_the_papers_example_meets_in_machine_13() -> None:
     members = {group.name: group.members for group in plan.groups}
 
     assert (members["1-3"], members["2-1"]) == ((12, 13, 14, 15), (1, 7, 13, 19))
-    assert meet(4, 6, {3}, {1}) == (Verdict.MACHINES, [13])
+    assert meet(4, 6, {3}, {1}) == (ReplayVerdict.MACHINES, [13])
 
 
 @pytest.mark.parametrize(
     ("first", "second", "verdict", "suspects"),
     [
-        ({3, 4}, {1, 2}, Verdict.AMBIGUOUS, [25, 26, 33, 34]),
-        ({4}, {3, 4}, Verdict.MACHINES, [35, 36]),
-        (set(), set(), Verdict.NOT_REPRODUCED, []),
-        ({2}, set(), Verdict.ONE_PHASE, [16, 17, 18, 19, 20, 21, 22, 23]),
+        ({3, 4}, {1, 2}, ReplayVerdict.AMBIGUOUS, [25, 26, 33, 34]),
+        ({4}, {3, 4}, ReplayVerdict.MACHINES, [35, 36]),
+        (set(), set(), ReplayVerdict.NOT_REPRODUCED, []),
+        ({2}, set(), ReplayVerdict.ONE_PHASE, [16, 17, 18, 19, 20, 21, 22, 23]),
     ],
 )
 def test_failed_groups_meet_in_their_nodes(
-    first: set[int], second: set[int], verdict: Verdict, suspects: list[int]
+    first: set[int], second: set[int], verdict: ReplayVerdict, suspects: list[int]
 ) -> None:
     """One failed group in either phase is exact; several in both are not; one phase alone names nobody."""
     assert meet(8, 8, first, second) == (verdict, suspects)
@@ -60,7 +60,7 @@ def test_failed_groups_meet_in_their_nodes(
 
 def test_more_nodes_a_group_than_groups_are_not_exact() -> None:
     """Eight nodes a group and four groups: two nodes of a group are in the same group again."""
-    assert meet(8, 4, {0}, {1}) == (Verdict.AMBIGUOUS, [1, 5])
+    assert meet(8, 4, {0}, {1}) == (ReplayVerdict.AMBIGUOUS, [1, 5])
 
 
 def test_runs_are_those_that_the_chance_needs() -> None:
@@ -75,8 +75,8 @@ def test_a_flaky_node_is_found_and_nobody_else_is_named() -> None:
     rng, plan, found = np.random.default_rng(5), plan_of(64, pipeline=2), 0
     for number in range(200):
         reading = read(plan, played(plan, {number % 64}, rng))
-        assert reading.verdict is not Verdict.MACHINES or reading.suspects == (number % 64,)
-        found += reading.verdict is Verdict.MACHINES
+        assert reading.verdict is not ReplayVerdict.MACHINES or reading.suspects == (number % 64,)
+        found += reading.verdict is ReplayVerdict.MACHINES
     assert found >= 180
 
 
@@ -84,7 +84,7 @@ def test_other_failures_hide_no_node_and_accuse_few() -> None:
     """5 % of runs fail otherwise, chance .8: the node is the likeliest in 95 of 100; without any, 2 % are accused."""
     rng, plan = np.random.default_rng(6), plan_of(128, pipeline=2, chance=0.8, runs=5)
     right = sum(read(plan, played(plan, {x}, rng, 0.05)).suspects[:1] == (x,) for x in range(100))
-    accused = sum(read(plan, played(plan, set(), rng, 0.05)).verdict is Verdict.MACHINES for _ in range(100))
+    accused = sum(read(plan, played(plan, set(), rng, 0.05)).verdict is ReplayVerdict.MACHINES for _ in range(100))
 
     assert right >= 95
     assert accused <= 3
@@ -96,7 +96,7 @@ def test_a_third_round_settles_what_is_ambiguous() -> None:
     first = read(plan, played(plan, {9, 26}, rng))
     last = third_phase(plan, first.suspects, first.healthy)
 
-    assert first.verdict is Verdict.AMBIGUOUS
+    assert first.verdict is ReplayVerdict.AMBIGUOUS
     assert {9, 26} < set(first.suspects)
     assert last is not None
     assert all(not {9, 26} & set(group.members[1:]) for group in last.groups)
@@ -108,7 +108,7 @@ def test_a_group_without_a_result_neither_failed_nor_passed() -> None:
     plan = plan_of(16, chance=1.0)
     reading = read(plan, {group.name: Result(1, 0) for group in plan.groups if group.phase == 1})
 
-    assert reading.verdict is Verdict.NOT_REPRODUCED
+    assert reading.verdict is ReplayVerdict.NOT_REPRODUCED
     assert len(reading.told) == plan.count
 
 

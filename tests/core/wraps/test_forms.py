@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.logs.wraps import cri, docker, journal, json_lines, kubectl, ranks, tags
 from core.logs.wraps.blocks import FAST_BYTES, Blocks
-from core.logs.wraps.forms import Form, Kind, Run, make_form, match, put_together, tokens_of_line
+from core.logs.wraps.forms import Form, Run, RunKind, make_form, match, put_together, tokens_of_line
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.stream import OpenUnwrapped
 from core.logs.wraps.unwrap import Unwrapper
@@ -144,7 +144,7 @@ def test_usual_lines_have_a_form(stack: tuple[str, ...]) -> None:
 
 def test_what_follows_from_more_than_the_runs_is_no_form() -> None:
     """The length of a number, here; made-up lines would come out otherwise."""
-    tokens = (b"step ", Run(Kind.DIGITS, 8))
+    tokens = (b"step ", Run(RunKind.DIGITS, 8))
 
     assert make_form(b"step 12", tokens, lambda line: b"%d:%s" % (len(line.rstrip(b"3")), line)) is None
     assert make_form(b"step 12", tokens, lambda line: line.upper()) == Form(tokens, (b"STEP ", 0))

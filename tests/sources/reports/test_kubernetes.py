@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.checks.verdict import Outcome
+from core.checks.verdict import CheckOutcome
 from sources.moments import moment
 from sources.reports.read import read_incidents, read_reports
 from sources.reports.report import verdict_of
@@ -108,10 +108,10 @@ def test_conditions_are_verdicts(tmp_path: Path) -> None:
     reports = read_reports(written(tmp_path, {"kind": "List", "items": nodes}))
 
     assert {name: verdict_of(own)[0] for name, own in reports.items()} == {
-        "n1": Outcome.PASSED,
-        "n2": Outcome.FAILED,
-        "n3": Outcome.FAILED,
-        "n4": Outcome.UNKNOWN,
+        "n1": CheckOutcome.PASSED,
+        "n2": CheckOutcome.FAILED,
+        "n3": CheckOutcome.FAILED,
+        "n4": CheckOutcome.UNKNOWN,
     }
     assert verdict_of(reports["n2"])[1] == "out: NodeStatusUnknown: Kubelet stopped posting node status."
 

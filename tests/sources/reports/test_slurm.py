@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.checks.verdict import Outcome
+from core.checks.verdict import CheckOutcome
 from core.errors import UnreadableLog
 from sources.moments import moment
 from sources.reports.hostlist import expand
@@ -84,9 +84,9 @@ def test_scontrol_tells_who_is_out_who_is_well_and_who_was_taken_out_on_purpose(
     reports = read_reports(written(tmp_path, SCONTROL))
 
     verdicts = {node: verdict_of(own) for node, own in reports.items()}
-    assert verdicts["gpu017"] == (Outcome.FAILED, "out: Not responding")
-    assert verdicts["gpu018"] == (Outcome.PASSED, "")
-    assert verdicts["gpu019"] == (Outcome.UNKNOWN, "out on purpose: firmware update of the switch")
+    assert verdicts["gpu017"] == (CheckOutcome.FAILED, "out: Not responding")
+    assert verdicts["gpu018"] == (CheckOutcome.PASSED, "")
+    assert verdicts["gpu019"] == (CheckOutcome.UNKNOWN, "out on purpose: firmware update of the switch")
     assert [one.node for one in read_incidents(written(tmp_path, SCONTROL))] == ["gpu017"]
 
 
