@@ -75,9 +75,10 @@ def grouping_table(sets: Sequence[Lines]) -> str:
     """A row a set, a column a method, masks by masks; the mean below."""
     columns = [(f"{name}, {masks}", masking, method) for masks, masking in MASKS.items() for name, method in METHODS]
     scores = [
-        [accuracy(method(list(map(masking, one.said))), one.events) for _, masking, method in columns] for one in sets
+        [accuracy(method(list(map(masking, lines.said))), lines.events) for _, masking, method in columns]
+        for lines in sets
     ]
-    rows = [(one.name, *map(_number, own)) for one, own in zip(sets, scores, strict=True)]
+    rows = [(lines.name, *map(_number, own)) for lines, own in zip(sets, scores, strict=True)]
     means = ("**mean**", *(f"**{_number(mean(column))}**" for column in zip(*scores, strict=True)))
     return table(("set", *(head for head, _, _ in columns)), [*rows, means])
 

@@ -49,7 +49,9 @@ def decision(given: Given) -> dict[str, str]:
 def situation_of(given: Given) -> Situation:
     """The situation that the words of a case describe."""
     says = given["says"]
-    broken = next((one for one, words in _WORDS if re.search(words, says, re.IGNORECASE)), FaultClass.UNKNOWN)
+    broken = next(
+        (fault_class for fault_class, words in _WORDS if re.search(words, says, re.IGNORECASE)), FaultClass.UNKNOWN
+    )
     accused = tuple(given.get("suspects") or given.get("nodes_accused") or re.findall(r"\bnode-\d+\b", says))
     scope = Scope(given.get("scope", Scope.NODE if accused else Scope.UNKNOWN))
     running = given.get("training") == "running"
@@ -95,14 +97,14 @@ def price(given: Given) -> dict[str, float | bool]:
 
 
 def _account(given: Given) -> Account:
-    return account([_attempt(one) for one in given["attempts"]], given.get("iteration_seconds"))
+    return account([_attempt(entry) for entry in given["attempts"]], given.get("iteration_seconds"))
 
 
-def _attempt(one: Given) -> Attempt:
-    points = np.array(one["times"], np.float64).reshape(-1, 2)
-    start, end = round(one["start"] * 1000), round(one["end"] * 1000)
+def _attempt(entry: Given) -> Attempt:
+    points = np.array(entry["times"], np.float64).reshape(-1, 2)
+    start, end = round(entry["start"] * 1000), round(entry["end"] * 1000)
     return Attempt(
-        str(one["attempt"]), start, end, points[:, 0].astype(np.int64), np.rint(points[:, 1] * 1000).astype(np.int64)
+        str(entry["attempt"]), start, end, points[:, 0].astype(np.int64), np.rint(points[:, 1] * 1000).astype(np.int64)
     )
 
 
@@ -116,7 +118,7 @@ def ettr(given: Given) -> dict[str, float | None]:
 def ettr_cause(given: Given) -> int:
     """The attempt whose end cost most."""
     run = _account(given)
-    costs = [sum(one.values()) for one in run.lost]
+    costs = [sum(entry.values()) for entry in run.lost]
     return int(run.attempts[costs.index(max(costs))].name)
 
 
@@ -134,10 +136,10 @@ def interval(given: Given) -> dict[str, float]:
 
 def lemon(given: Given) -> list[str]:
     """Nodes that repeat; those without an incident have names of no matter."""
-    incidents = [Incident(*one) for one in given["incidents"]]
-    named = sorted({one.node for one in incidents})
+    incidents = [Incident(*entry) for entry in given["incidents"]]
+    named = sorted({incident.node for incident in incidents})
     nodes = [*named, *(f"other {number}" for number in range(given["nodes"] - len(named)))]
-    return [one.node for one in repeaters(incidents, {node: float(given["days"]) for node in nodes})]
+    return [repeater.node for repeater in repeaters(incidents, {node: float(given["days"]) for node in nodes})]
 
 
 _SHORT = {"tensor": "TP", "pipeline": "PP", "data": "DP"}
@@ -177,7 +179,7 @@ ANSWERS: dict[str, Callable[[Given], Any]] = {
 def main(cases: str, answers: str) -> None:
     """Answer every case of a kind that is known."""
     asked = json.loads(Path(cases).read_text(encoding="utf-8"))
-    found = {one["id"]: ANSWERS[one["kind"]](one["given"]) for one in asked if one["kind"] in ANSWERS}
+    found = {entry["id"]: ANSWERS[entry["kind"]](entry["given"]) for entry in asked if entry["kind"] in ANSWERS}
     Path(answers).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

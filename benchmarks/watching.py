@@ -61,7 +61,7 @@ class Replay:
 
     def when(self, *kinds: LiveKind) -> LiveFinding | None:
         """The first finding of these kinds."""
-        return next((one for one in self.findings if one.kind in kinds), None)
+        return next((finding for finding in self.findings if finding.kind in kinds), None)
 
 
 def replay(job: Job, lines: Sequence[TimedLine], *, every: float = EVERY, after: float = AFTER) -> Replay:
@@ -182,9 +182,9 @@ def _row(path: Path, truths: Path | None, *, findings: bool) -> WatchedJob | Non
     row = WatchedJob(done, bool(told.get("failed", job.status != "COMPLETED")), str(told.get("kind") or job.status))
     if findings:
         print(f"{path.name} {row.kind} {done.last - done.first:.0f} s", file=sys.stderr)
-        for one in done.findings:
-            said = f" | {one.line.file[-30:]}: {one.line.text[:110]}" if one.line else ""
-            print(f"   {one.at - done.first:7.1f} {one.kind}: {one.says}{said}", file=sys.stderr)
+        for finding in done.findings:
+            said = f" | {finding.line.file[-30:]}: {finding.line.text[:110]}" if finding.line else ""
+            print(f"   {finding.at - done.first:7.1f} {finding.kind}: {finding.says}{said}", file=sys.stderr)
     return row
 
 

@@ -30,4 +30,4 @@ def _read(text: str, group: str) -> str | None:
 def _patterns(group: str) -> tuple[re.Pattern[str], ...]:
     rules = read_rules("identities.toml")["identity"]
     patterns = [pattern for rule in rules for pattern in patterns_of(rule, "core/rules/identities.toml")]
-    return tuple(re.compile(one, re.IGNORECASE | re.ASCII) for one in patterns if f"(?P<{group}>" in one)
+    return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns if f"(?P<{group}>" in pattern)

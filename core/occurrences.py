@@ -40,7 +40,7 @@ def find_occurrences(parsed: Parsed) -> tuple[Occurrence, ...]:
         count = int(table.said.heads[pairs].sum())
         messages = sorted(texts.get(template.id, set()) - {template.text})
         found.append(Occurrence(template.id, (template.text, *messages), tuple(sorted(nodes)), count))
-    return tuple(sorted(found, key=lambda one: one.event))
+    return tuple(sorted(found, key=lambda occurrence: occurrence.event))
 
 
 def messages_of(text: str) -> Iterator[str]:

@@ -52,11 +52,13 @@ def account(entries: Iterable[Entry], *, now: datetime, node_hours: Mapping[str,
     costs = [_cost(entry, node_hours) for entry in approved if entry.sightings]
     later = [(entry, _later(entry)) for entry in team]
     return Account(
-        costs=tuple(sorted(costs, key=lambda one: (-(one.node_hours or 0), -len(one.jobs), one.entry.id))),
+        costs=tuple(sorted(costs, key=lambda cost: (-(cost.node_hours or 0), -len(cost.jobs), cost.entry.id))),
         returned=tuple(
-            sorted(((entry, jobs) for entry, jobs in later if jobs), key=lambda one: (-len(one[1]), one[0].id))
+            sorted(((entry, jobs) for entry, jobs in later if jobs), key=lambda item: (-len(item[1]), item[0].id))
         ),
-        silent=tuple(entry for entry in team if not {one.job for one in entry.sightings} - {job_of_draft(entry)}),
+        silent=tuple(
+            entry for entry in team if not {sighting.job for sighting in entry.sightings} - {job_of_draft(entry)}
+        ),
         old=tuple(entry for entry in team if now - _last(entry) > OLD),
         conflicts=tuple(contradict(approved)),
         twins=tuple(alike(team)),
@@ -64,7 +66,7 @@ def account(entries: Iterable[Entry], *, now: datetime, node_hours: Mapping[str,
 
 
 def _cost(entry: Entry, node_hours: Mapping[str, float]) -> Cost:
-    jobs = tuple(one.job for one in entry.sightings)
+    jobs = tuple(sighting.job for sighting in entry.sightings)
     known = [node_hours[job] for job in jobs if job in node_hours]
     return Cost(entry, jobs, sum(known) if known else None)
 
@@ -73,10 +75,14 @@ def _later(entry: Entry) -> tuple[str, ...]:
     """Jobs that showed it after it was confirmed; the job that it was drafted for is none of them."""
     confirmed = entry.confirmed
     since = confirmed.at if confirmed else ""
-    return tuple(one.job for one in entry.sightings if confirmed and one.at > since and one.job != job_of_draft(entry))
+    return tuple(
+        sighting.job
+        for sighting in entry.sightings
+        if confirmed and sighting.at > since and sighting.job != job_of_draft(entry)
+    )
 
 
 def _last(entry: Entry) -> datetime:
     """When it was seen or decided on last."""
-    told: Sequence[str] = [*(one.at for one in entry.sightings), *(step.at for step in entry.history)]
+    told: Sequence[str] = [*(sighting.at for sighting in entry.sightings), *(step.at for step in entry.history)]
     return max((datetime.fromisoformat(at).astimezone(UTC) for at in told), default=datetime.min.replace(tzinfo=UTC))

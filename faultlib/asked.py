@@ -63,10 +63,10 @@ def find(words: str, entries: Iterable[Entry], semantic: Mapping[str, float], *,
     held = [terms_of(_text(entry.pattern)) for entry in approved]
     rarity = _rarity(asked, held)
     scored = [_score(entry, there, rarity, semantic) for entry, there in zip(approved, held, strict=True) if asked]
-    ordered = sorted(scored, key=lambda one: (-one.score, one.entry.id))
+    ordered = sorted(scored, key=lambda found: (-found.score, found.entry.id))
     if not ordered or ordered[0].score < (KNOWN if semantic else KNOWN_BY_WORDS):
         return ()
-    return tuple(one for one in ordered[:limit] if one.score >= ALSO)
+    return tuple(found for found in ordered[:limit] if found.score >= ALSO)
 
 
 @lru_cache(maxsize=1 << 13)  # the patterns of a library, at every question

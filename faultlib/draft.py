@@ -94,9 +94,9 @@ def _evidence(diagnosis: Diagnosis, names: Names) -> str:
     Such counts stand in every draft: in a library of one they made twice as many strangers look alike (docs/LOG.md).
     """
     events = (event for event in diagnosis.events if event.role in (Role.ROOT, Role.PROPAGATED))
-    sentences = (names.out_of(one.because) for one in (*diagnosis.nodes, *events))
+    sentences = (names.out_of(evidence.because) for evidence in (*diagnosis.nodes, *events))
     told = dict.fromkeys(_COUNTED.sub("", sentence) for sentence in sentences)
-    return _short("\n".join(one for one in told if one), MAX_EVIDENCE)
+    return _short("\n".join(text for text in told if text), MAX_EVIDENCE)
 
 
 def _signature(diagnosis: Diagnosis, names: Names) -> Signature:

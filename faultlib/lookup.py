@@ -88,7 +88,9 @@ class Lookup:
     def lexicon(self, patterns: Iterable[Pattern]) -> Lexicon:
         """How rare the words of these patterns are among all."""
         [(count,)] = self._database.rows("SELECT count(*) FROM entered")
-        return Lexicon.counted(count, self._holding({word for one in patterns for word in words_of(one.words())}))
+        return Lexicon.counted(
+            count, self._holding({word for pattern in patterns for word in words_of(pattern.words())})
+        )
 
     def _holding(self, words: Collection[str]) -> Mapping[str, int]:
         rows = self._database.rows(

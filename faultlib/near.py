@@ -23,7 +23,7 @@ def nearly(pattern: Pattern, entries: Iterable[Entry], semantic: Mapping[str, fl
     lexicon = Lexicon(entry.pattern.words() for entry in approved)
     scored = [(_score(pattern, entry, semantic, lexicon), entry) for entry in approved]
     near = [(score, entry) for score, entry in scored if score >= NEARLY and _compatible(pattern, entry.pattern)]
-    return max(near, key=lambda one: (one[0], one[1].id))[1] if near else None
+    return max(near, key=lambda item: (item[0], item[1].id))[1] if near else None
 
 
 def alike(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:

@@ -92,8 +92,8 @@ def rank(
         return ()
     lexicon = Lexicon(entry.pattern.words() for entry in approved)
     cosines = {entry.id: semantic.get(entry.id, 0.0) if semantic else None for entry in approved}
-    found = [one for entry in approved if (one := _similar(query, entry, cosines[entry.id], lexicon))]
-    return tuple(sorted(found, key=lambda one: (-_order(query, one), one.entry.id))[:limit])
+    found = [similar for entry in approved if (similar := _similar(query, entry, cosines[entry.id], lexicon))]
+    return tuple(sorted(found, key=lambda similar: (-_order(query, similar), similar.entry.id))[:limit])
 
 
 def likeness(semantic: float | None, lexical: float) -> float:
@@ -109,7 +109,8 @@ def shared_events(query: Query, pattern: Pattern) -> tuple[str, ...]:
     return tuple(
         event.id
         for event in query.events
-        if event.role is Role.ROOT and any(matches_lines(one, text) for one in wanted for text in event.texts)
+        if event.role is Role.ROOT
+        and any(matches_lines(signature, text) for signature in wanted for text in event.texts)
     )
 
 
@@ -150,9 +151,9 @@ def _similar(query: Query, entry: Entry, semantic: float | None, lexicon: Lexico
     )
 
 
-def _order(query: Query, one: Similar) -> float:
-    against = len(contradictions(query, one.entry.pattern))
-    return one.score + SHARED * share(query, one.entry.pattern, one.shared) - CONTRADICTED * against
+def _order(query: Query, similar: Similar) -> float:
+    against = len(contradictions(query, similar.entry.pattern))
+    return similar.score + SHARED * share(query, similar.entry.pattern, similar.shared) - CONTRADICTED * against
 
 
 def _because(query: Query, pattern: Pattern, numbers: tuple[float, float | None, float], shared: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ def features(asked: Pattern, known: Pattern, lexicon: Lexicon, *, matched: bool)
     raised = _of(here, Aspect.RAISED, Part.CAUSE), _of(there, Aspect.RAISED, Part.CAUSE)
     traces = _traces(asked), _traces(known)
     same_symptom = float(bool(symptom[0] & symptom[1]))
-    trace = max((lexicon.similarity(one, other) for one in traces[0] for other in traces[1]), default=0.0)
+    trace = max((lexicon.similarity(character, other) for character in traces[0] for other in traces[1]), default=0.0)
     words = lexicon.similarity(asked.model_copy(update={"cause": ""}).words(), known.words())
     return (
         same_symptom,
@@ -100,7 +100,7 @@ def logistic(odds: float) -> float:
 
 
 def _of(traits: Sequence[Trait], aspect: Aspect, part: Part | None = None) -> frozenset[str]:
-    return frozenset(one.text for one in traits if one.aspect is aspect and part in (None, one.part))
+    return frozenset(trait.text for trait in traits if trait.aspect is aspect and part in (None, trait.part))
 
 
 def _traces(pattern: Pattern) -> tuple[str, ...]:

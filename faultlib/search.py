@@ -50,7 +50,7 @@ class Search:
         """The cosine of these confirmed patterns only; without any, no model is loaded."""
         if not ids:
             return {}
-        made = self._make([one for one in self._missing(CONFIRMED) if one[0] in ids])
+        made = self._make([item for item in self._missing(CONFIRMED) if item[0] in ids])
         snapshot, _ = self._snapshot(CONFIRMED, made)
         scored = ranked(snapshot.ids, cosines(snapshot, self._vector(query)), len(snapshot.ids))
         return {name: cosine for name, cosine in scored if name in ids}

@@ -67,8 +67,8 @@ def _match(entry: Entry, said: "_Said", every: frozenset[str]) -> Match | None:
         found = said.that_fit(clause)
         if not _stands(clause.where, found, every):
             return None
-        events.update((one.event, None) for one in found)
-        nodes.update(*(one.nodes for one in found))
+        events.update((occurrence.event, None) for occurrence in found)
+        nodes.update(*(occurrence.nodes for occurrence in found))
     for clause in signature.must_not:
         if _stands(clause.where, said.that_fit(clause), every):
             return None
@@ -77,7 +77,7 @@ def _match(entry: Entry, said: "_Said", every: frozenset[str]) -> Match | None:
 
 def _stands(where: Where, found: Sequence[Occurrence], every: frozenset[str]) -> bool:
     """Whether the events were found, and on the nodes that are wanted."""
-    nodes = {node for one in found for node in one.nodes}
+    nodes = {node for occurrence in found for node in occurrence.nodes}
     if where is Where.ONE_NODE:
         return len(nodes) == 1
     if where is Where.ALL_NODES:
@@ -130,8 +130,8 @@ class _Said:
 
     def __init__(self, occurrences: Sequence[Occurrence]) -> None:
         self._occurrences = occurrences
-        self._texts = [text for one in occurrences for text in one.texts]
-        self._whose = [place for place, one in enumerate(occurrences) for _ in one.texts]
+        self._texts = [text for occurrence in occurrences for text in occurrence.texts]
+        self._whose = [place for place, occurrence in enumerate(occurrences) for _ in occurrence.texts]
         self._starts = [0, *accumulate(len(text) + 1 for text in self._texts)]
         self._whole = "\n".join(self._texts)
 

@@ -121,7 +121,7 @@ def _read(text: str, name: str) -> _File:
         raise BadPattern(f"{name}:{line}: no TOML: {reason}", "Compare it with a file that export wrote.") from error
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
-        told = [(_line_of(text, one["loc"]), _field(one["loc"]), one["msg"]) for one in faults]
+        told = [(_line_of(text, fault["loc"]), _field(fault["loc"]), fault["msg"]) for fault in faults]
         raise _bad(name, told) from error
 
 

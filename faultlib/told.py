@@ -73,7 +73,7 @@ def likely(
         share = learned(probability(values, by), answers.get(entry.id, Answers()))
         if share >= SHOWN and (cause or diagnosis.scope is not Scope.NONE):
             found.append(Likely(entry, fit_of(share, cause=cause, literal=literal), share))
-    return tuple(sorted(found, key=lambda one: (one.fit is Fit.SEEN, -one.likelihood, one.entry.id))[:LIMIT])
+    return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id))[:LIMIT])
 
 
 def fit_of(share: float, *, cause: bool, literal: bool = False) -> Fit:

@@ -61,7 +61,7 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
         add(Aspect.SIGN, plain(names.out_of(reason)), Part.SUPPORT)
     add(Aspect.STAGE, "" if diagnosis.stage is Stage.UNKNOWN else diagnosis.stage.value, Part.SUPPORT)
     add(Aspect.SCOPE, "" if diagnosis.scope is Scope.UNKNOWN else diagnosis.scope.value, Part.SUPPORT)
-    for event in [one for one in diagnosis.events if one.role is Role.PROPAGATED][:MAX_AFTER]:
+    for event in [item for item in diagnosis.events if item.role is Role.PROPAGATED][:MAX_AFTER]:
         add(Aspect.MEANS, plain(event.says), Part.AFTER)
     return tuple(found.values())
 

@@ -153,7 +153,7 @@ def both(*checks: Check) -> Check:
     """All of these checks, one after the other."""
 
     def check(value: Any, at: str) -> Iterator[str]:
-        for one in checks:
-            yield from one(value, at)
+        for check in checks:
+            yield from check(value, at)
 
     return check

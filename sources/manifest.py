@@ -214,9 +214,9 @@ def _arguments(value: Any) -> dict[str, str]:
 def _flat(value: Any) -> dict[str, str]:
     """A mapping of names to texts and numbers, as texts."""
     entries = _mapping(value)
-    if not all(one is None or isinstance(one, str | int | float) for one in entries.values()):
+    if not all(entry is None or isinstance(entry, str | int | float) for entry in entries.values()):
         raise ValueError("is no flat mapping")
-    return {_printable(name): _printable(str(one)) for name, one in list(entries.items())[:_MOST_ARGUMENTS]}
+    return {_printable(name): _printable(str(entry)) for name, entry in list(entries.items())[:_MOST_ARGUMENTS]}
 
 
 def _named_words(words: list[str]) -> dict[str, str]:

@@ -48,10 +48,12 @@ def read_progress(path: str) -> tuple[tuple[int, int], ...]:
 
 def _of_events(data: bytes, path: str) -> tuple[tuple[int, int], ...]:
     scalars = read_events(data).scalars
-    most = Counter(one.tag for one in scalars).most_common(1)
+    most = Counter(scalar.tag for scalar in scalars).most_common(1)
     if not most:
         raise UnreadableLog(f"{path} holds no scalar.", "Name an event file of the training, not of its graph.")
-    return tuple((round(one.time * 1000), one.step) for one in scalars if one.tag == most[0][0] and one.step >= 0)
+    return tuple(
+        (round(scalar.time * 1000), scalar.step) for scalar in scalars if scalar.tag == most[0][0] and scalar.step >= 0
+    )
 
 
 def _is_point(line: list[str]) -> bool:
@@ -91,7 +93,7 @@ def incidents_in(text: str, path: str) -> tuple[Incident, ...]:
             f"{path} has no row with a start and a node.",
             "Its columns are start,end,node,class; or it is what sinfo -R, sacctmgr show event or kubectl printed.",
         )
-    return tuple(sorted(found, key=lambda one: (one.day, one.node)))
+    return tuple(sorted(found, key=lambda incident: (incident.day, incident.node)))
 
 
 def rows_of(path: str) -> Iterator[Mapping[str, str]]:

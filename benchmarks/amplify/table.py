@@ -21,10 +21,14 @@ def tables(outcomes: Sequence[Outcome]) -> str:
     parts = []
     for history, ranks_only in dict.fromkeys((outcome.plan.history, outcome.plan.ranks_only) for outcome in outcomes):
         past = _past(history) + ("; logs of ranks only" if ranks_only else "")
-        own = [one for one in blamed if (one.plan.history, one.plan.ranks_only) == (history, ranks_only)]
+        own = [
+            outcome for outcome in blamed if (outcome.plan.history, outcome.plan.ranks_only) == (history, ranks_only)
+        ]
         if own:
             parts.append(f"A node is at fault; compared with {past}:\n\n{_blamed(own)}")
-        calm = [one for one in others if (one.plan.history, one.plan.ranks_only) == (history, ranks_only)]
+        calm = [
+            outcome for outcome in others if (outcome.plan.history, outcome.plan.ranks_only) == (history, ranks_only)
+        ]
         if calm:
             parts.append(f"No node is at fault; compared with {past}:\n\n{_calm(calm)}")
     if blamed:
@@ -62,8 +66,8 @@ def _blamed(outcomes: Sequence[Outcome]) -> str:
         groups[outcome.plan.nodes, outcome.plan.faulty].append(outcome)
     rows = []
     for (nodes, faulty), own in sorted(groups.items()):
-        top1, top5 = _share(one.top(1) for one in own), _share(one.top(5) for one in own)
-        found, scope = _share(one.found for one in own), _share(one.scope for one in own)
+        top1, top5 = _share(item.top(1) for item in own), _share(item.top(5) for item in own)
+        found, scope = _share(item.found for item in own), _share(item.scope for item in own)
         rows.append([f"{nodes:,}", str(faulty), str(len(own)), top1, top5, found, scope, *_cost(own)])
     return _markdown(_HEAD, rows)
 
@@ -73,7 +77,13 @@ def _calm(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         groups[outcome.plan.nodes].append(outcome)
     rows = [
-        [f"{nodes:,}", str(len(own)), _share(one.quiet for one in own), _share(one.scope for one in own), *_cost(own)]
+        [
+            f"{nodes:,}",
+            str(len(own)),
+            _share(item.quiet for item in own),
+            _share(item.scope for item in own),
+            *_cost(own),
+        ]
         for nodes, own in sorted(groups.items())
     ]
     return _markdown(_QUIET, rows)
@@ -86,7 +96,7 @@ def _kinds(outcomes: Sequence[Outcome]) -> str:
         groups[str(outcome.truth.kind), outcome.plan.job_id].append(outcome)
     rows = []
     for (kind, job_id), own in sorted(groups.items()):
-        at = [[one.top(1) for one in own if one.plan.nodes == nodes] for nodes in sizes]
+        at = [[item.top(1) for item in own if item.plan.nodes == nodes] for nodes in sizes]
         rows.append([kind, job_id, *(f"{sum(hits)}/{len(hits)}" for hits in at)])
     return _markdown(("kind", "job", *(f"{nodes:,} nodes" for nodes in sizes)), rows)
 

@@ -72,14 +72,14 @@ def look(stage: Stage) -> Facts:
         state.close()
     settings = Settings(library=stage.home / "library", cache=stage.home / "cache")
     with open_fault_library(settings, embeds=False) as library:
-        patterns = [one for one in library.entries() if one.origin is Origin.TEAM]
+        patterns = [item for item in library.entries() if item.origin is Origin.TEAM]
     by_job: dict[str, list[Run]] = {}
     for run in runs:
         by_job.setdefault(run.job, []).append(run)
     standing = {row["run"]: row for row in decisions}
     without = frozenset(run for run, answer in answers.items() if answer is not None and not answer.report)
     events = stage.slack.journal.deliveries("events_api")
-    heard = "\n".join(str(one.payload["event"].get("text")) for one in events if one.outcome == "ack")
+    heard = "\n".join(str(event.payload["event"].get("text")) for event in events if event.outcome == "ack")
     return Facts(stage.slack.snapshot(), heard, by_job, posts, deeds, standing, drafts, without, ends, patterns)
 
 

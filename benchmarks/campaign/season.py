@@ -196,7 +196,7 @@ class _Round:
             else:
                 people.follow_ups[what](case)
 
-        for _, case, what in sorted(acts, key=lambda one: one[0]):
+        for _, case, what in sorted(acts, key=lambda item: item[0]):
             self._result.acts[what if what != "ask" else case.way] += 1
             yield crowd.submit(act, case, what, chance.uniform(0.0, 1.0))
 

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = [LabelledSet(name, jobs, _of_set(name, truths)) for name in options.set or SETS]
         chosen += [blind] if options.blind else []
         chosen += [LabelledSet(name, place, read_truths(Path(labels))) for name, place, labels in options.also]
-        chosen = [one for one in chosen if one.truths]
+        chosen = [jobs_set for jobs_set in chosen if jobs_set.truths]
         if not chosen:
             print(f"No truth in {truth} for: {', '.join(options.set or SETS)}.", file=sys.stderr)
             return 2
@@ -88,8 +88,14 @@ def _measure(chosen: Sequence[LabelledSet], options: argparse.Namespace) -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
             cache = Path(folder)
-            same = {one.name: unlike(one.jobs, _ids(one), cache) for one in chosen} if SAMENESS in parts else None
-            found = {one.name: examine_all(one.jobs, one.truths, cache, parts=parts) for one in chosen}
+            same = (
+                {jobs_set.name: unlike(jobs_set.jobs, _ids(jobs_set), cache) for jobs_set in chosen}
+                if SAMENESS in parts
+                else None
+            )
+            found = {
+                jobs_set.name: examine_all(jobs_set.jobs, jobs_set.truths, cache, parts=parts) for jobs_set in chosen
+            }
         told = sections(found, same, _commit())
         print("\n\n".join(f"## {name}\n\n{text}" for name, text in told.items()))
         for document in DOCUMENTS if options.write == [] else options.write or ():

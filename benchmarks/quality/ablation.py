@@ -115,4 +115,4 @@ def _no_opinion() -> None:
 
 
 def _by_time(parsed: Parsed) -> Callable[[Candidate], tuple[int, int]]:
-    return lambda one: (_ROLES.index(one.role), first_time(parsed.table, one))
+    return lambda candidate: (_ROLES.index(candidate.role), first_time(parsed.table, candidate))

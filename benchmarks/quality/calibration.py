@@ -29,9 +29,9 @@ def degrees(findings: Sequence[Finding]) -> list[Degree]:
 def accused_wrongly(findings: Sequence[Finding]) -> dict[str, str]:
     """Jobs in which nodes are accused although none is to blame, successful ones too, and whom."""
     return {
-        one.truth.job_id: ", ".join(node.node for node in one.diagnosis.nodes)
-        for one in findings
-        if one.diagnosis is not None and one.ours.accuses_wrongly
+        finding.truth.job_id: ", ".join(node.node for node in finding.diagnosis.nodes)
+        for finding in findings
+        if finding.diagnosis is not None and finding.ours.accuses_wrongly
     }
 
 
@@ -55,8 +55,10 @@ def what_is_wrong(finding: Finding) -> str:
 
 def _degree(confidence: Confidence, findings: Sequence[Finding]) -> Degree:
     told = [
-        one
-        for one in findings
-        if one.truth.failed and one.diagnosis is not None and one.diagnosis.confidence is confidence
+        finding
+        for finding in findings
+        if finding.truth.failed and finding.diagnosis is not None and finding.diagnosis.confidence is confidence
     ]
-    return Degree(confidence, len(told), {one.truth.job_id: wrong for one in told if (wrong := what_is_wrong(one))})
+    return Degree(
+        confidence, len(told), {finding.truth.job_id: wrong for finding in told if (wrong := what_is_wrong(finding))}
+    )

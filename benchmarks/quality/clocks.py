@@ -51,7 +51,7 @@ def _later(reading: bytes, micros: int) -> bytes:
     }
     told["mo"] = str(then.month).zfill(2).encode() if parts["mo"].isdigit() else _MONTHS[then.month - 1]
     if fraction:
-        told["f"] = bytes(next(digits) if 48 <= one <= 57 else one for one in parts["f"])
+        told["f"] = bytes(next(digits) if 48 <= part <= 57 else part for part in parts["f"])
     out, at = [], 0
     for name in sorted(told, key=match.start):
         out += [reading[at : match.start(name)], told[name]]

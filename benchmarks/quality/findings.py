@@ -74,8 +74,8 @@ def examine(
         without, alone = answers_without(case.parsed), answers_alone(case.parsed)
         finding = replace(
             finding,
-            without={part: case.score(one) for part, one in without.items()},
-            alone={channel: case.score(one) for channel, one in alone.items()},
+            without={part: case.score(diagnosis) for part, diagnosis in without.items()},
+            alone={channel: case.score(diagnosis) for channel, diagnosis in alone.items()},
         )
     return finding
 

@@ -58,10 +58,10 @@ def table(questions: Sequence[tuple[str, str]], guesses: Sequence[tuple[IntentGu
         mine = [found for found, is_of in zip(guesses, intents, strict=True) if is_of == intent]
         wrong = Counter(found[0].intent for found in mine if found[0].intent != intent)
         other = ", ".join(f"{name} {number}" for name, number in wrong.most_common(2)) or "-"
-        two = sum(intent in (one.intent for one in found[:2]) for found in mine)
+        two = sum(intent in (guess.intent for guess in found[:2]) for found in mine)
         rows.append(f"| {intent} | {len(mine)} | {len(mine) - sum(wrong.values())} | {two} | {other} |")
     right = sum(found[0].intent == intent for found, intent in zip(guesses, intents, strict=True))
-    two = sum(intent in (one.intent for one in found[:2]) for found, intent in zip(guesses, intents, strict=True))
+    two = sum(intent in (guess.intent for guess in found[:2]) for found, intent in zip(guesses, intents, strict=True))
     rows.append(f"| all | {len(intents)} | {right} ({right / len(intents):.2f}) | {two} ({two / len(intents):.2f}) | |")
     return rows
 

@@ -108,7 +108,7 @@ def _taught(cases: Sequence[RecallCase], seeds: Sequence[Entry]) -> Iterable[Seq
             return []
         found = find_matches(library, case.seen.occurrences, case.seen.nodes)
         told = likely(case.seen.diagnosis, [*library, *seeds], found, {})
-        return [LibraryAnswer(one.entry.id, one.fit is Fit.IS, one.likelihood) for one in told]
+        return [LibraryAnswer(item.entry.id, item.fit is Fit.IS, item.likelihood) for item in told]
 
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
@@ -137,7 +137,7 @@ def tally(
         if kinds.count(case.kind) > 1:
             known += 1
             rest = [other for other in others if other is not case]
-            found = [_kind(one, others) for one in similar(case, _library(rest, more), embedder)]
+            found = [_kind(item, others) for item in similar(case, _library(rest, more), embedder)]
             first += found[:1] == [case.kind]
             three += case.kind in found
         stranger = [other for other in others if other.kind != case.kind]
@@ -161,7 +161,7 @@ def matches(case: RecallCase, others: Sequence[RecallCase], *, agreed: bool) -> 
     roots = {event.event for event in roots_of(case.seen.diagnosis)}
     kinds = {other.entry.id: other.kind for other in others}
     found = find_matches([other.entry for other in others], case.seen.occurrences, case.seen.nodes)
-    return tuple(kinds[one.entry.id] for one in found if not agreed or roots & set(one.events))
+    return tuple(kinds[match.entry.id] for match in found if not agreed or roots & set(match.events))
 
 
 def seed_entries() -> tuple[Entry, ...]:
@@ -211,16 +211,16 @@ def _exact(failed: Sequence[RecallCase], healthy: Sequence[RecallCase]) -> Itera
 def _strangers(failed: Sequence[RecallCase], embedder: Embedder) -> str:
     """Who was told something although its kind was taken out: a reader sees which of it is wrong."""
     told = [
-        f"{case.job_id} {case.kind} → {_kind(one, failed)} ({one.score:.2f})"
+        f"{case.job_id} {case.kind} → {_kind(item, failed)} ({item.score:.2f})"
         for case in failed
-        for one in similar(case, _library([it for it in failed if it.kind != case.kind], ()), embedder)[:1]
+        for item in similar(case, _library([it for it in failed if it.kind != case.kind], ()), embedder)[:1]
     ]
     return f"Told something although the kind was taken out: {'; '.join(told) or 'nobody'}."
 
 
-def _kind(one: Similar, cases: Sequence[RecallCase]) -> str:
+def _kind(item: Similar, cases: Sequence[RecallCase]) -> str:
     """The kind of a found pattern; empty for a seed."""
-    return next((case.kind for case in cases if case.entry.id == one.entry.id), "")
+    return next((case.kind for case in cases if case.entry.id == item.entry.id), "")
 
 
 def _library(cases: Sequence[RecallCase], more: Sequence[Entry]) -> list[Entry]:

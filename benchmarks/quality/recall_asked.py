@@ -53,7 +53,7 @@ def rows(seeds: Sequence[Entry], embedder: Embedder) -> Iterable[Sequence[object
 
 def answered(words: str, entries: Sequence[Entry], semantic: Cosines) -> Sequence[str]:
     """What the library tells."""
-    return [one.entry.id for one in find(words, entries, semantic, limit=LIMIT)]
+    return [found.entry.id for found in find(words, entries, semantic, limit=LIMIT)]
 
 
 def counted(
@@ -64,16 +64,16 @@ def counted(
     answering: Answering,
 ) -> Counted:
     """Ask them all."""
-    held = [one for one in questions if one.seeds]
-    left = [one for one in questions if not one.seeds]
+    held = [question for question in questions if question.seeds]
+    left = [question for question in questions if not question.seeds]
     first = three = taken = 0
-    for one in held:
-        semantic = cosines_of(one.words, seeds, embedder)
-        told = answering(one.words, seeds, semantic)
-        first += bool(set(told[:1]) & set(one.seeds))
-        three += bool(set(told) & set(one.seeds))
-        rest = [seed for seed in seeds if seed.id not in one.seeds]
-        taken += bool(answering(one.words, rest, semantic))
+    for question in held:
+        semantic = cosines_of(question.words, seeds, embedder)
+        told = answering(question.words, seeds, semantic)
+        first += bool(set(told[:1]) & set(question.seeds))
+        three += bool(set(told) & set(question.seeds))
+        rest = [seed for seed in seeds if seed.id not in question.seeds]
+        taken += bool(answering(question.words, rest, semantic))
     strange = [bool(answering(words, seeds, cosines_of(words, seeds, embedder))) for words in nonsense]
-    astray = [bool(answering(one.words, seeds, cosines_of(one.words, seeds, embedder))) for one in left]
+    astray = [bool(answering(question.words, seeds, cosines_of(question.words, seeds, embedder))) for question in left]
     return Counted(len(held), first, three, taken, len(left), sum(astray), len(strange), sum(strange))

@@ -61,12 +61,12 @@ def as_text(by: Fitted) -> str:
     return tomli_w.dumps(
         {
             name: {
-                "intercept": round(one.intercept, 3),
-                "slope": round(one.slope, 3),
-                "offset": round(one.offset, 3),
-                "weights": {feature: round(weight, 3) for feature, weight in one.weights.items()},
+                "intercept": round(weights.intercept, 3),
+                "slope": round(weights.slope, 3),
+                "offset": round(weights.offset, 3),
+                "weights": {feature: round(weight, 3) for feature, weight in weights.weights.items()},
             }
-            for name, one in (("cause", by.cause), ("others", by.others))
+            for name, weights in (("cause", by.cause), ("others", by.others))
         }
     )
 

@@ -88,24 +88,26 @@ def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) 
     causes = {teacher.entry.id: cause for cause, teacher in teachers.items()}
     library = [teacher.entry for teacher in teachers.values()]
     asking = [case for case in chosen if case.kind]
-    known = [(case, ask(case, [one for one in library if one is not case.entry])) for case in asking]
+    known = [(case, ask(case, [entry for entry in library if entry is not case.entry])) for case in asking]
     siblings = [(case, told) for case, told in known if teachers[cause_of(case)] is not case]
     unknown = [_team(ask(case, _without(library, causes, cause_of(case))), causes) for case in asking]
     good = [case for case in chosen if not case.kind]
-    judged = [(causes[one.pattern] == cause_of(case), one) for case, told in known for one in _team(told, causes)]
+    judged = [
+        (causes[answer.pattern] == cause_of(case), answer) for case, told in known for answer in _team(told, causes)
+    ]
     pairs = list(_pairs(failed, chosen))
     return Taught(
         siblings=len(siblings),
         first=sum(_first(told, teachers[cause_of(case)].entry.id) for case, told in siblings),
         pairs=len(pairs),
         pair_first=sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs),
-        exact=sum(one.is_this for _, one in judged),
-        wrong=sum(one.is_this and not right for right, one in judged),
+        exact=sum(answer.is_this for _, answer in judged),
+        wrong=sum(answer.is_this and not right for right, answer in judged),
         strangers=len(asking),
         told=sum(map(bool, unknown)),
         good=len(good),
         good_told=sum(bool(_team(ask(case, library), causes)) for case in good),
-        likely=tuple((one.likely, right) for right, one in judged),
+        likely=tuple((answer.likely, right) for right, answer in judged),
     )
 
 
@@ -134,7 +136,7 @@ def _pairs(failed: Sequence[RecallCase], chosen: Sequence[RecallCase]) -> Iterab
 
 
 def _team(told: Iterable[LibraryAnswer], causes: Mapping[str, str]) -> list[LibraryAnswer]:
-    return [one for one in told if one.pattern in causes]
+    return [answer for answer in told if answer.pattern in causes]
 
 
 def _first(told: Sequence[LibraryAnswer], pattern: str) -> bool:

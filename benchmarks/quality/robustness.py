@@ -71,10 +71,10 @@ def rows(varied: Mapping[str, Mapping[str, Varied]]) -> list[ChangeResult]:
             found.append(
                 ChangeResult(
                     name,
-                    measure([one.before for one in jobs.values()]),
-                    measure([one.after for one in jobs.values()]),
-                    {job_id: lost for job_id, one in jobs.items() if (lost := what_is_lost(one.before, one.after))},
-                    {job_id: one.differs for job_id, one in jobs.items() if one.differs},
+                    measure([job.before for job in jobs.values()]),
+                    measure([job.after for job in jobs.values()]),
+                    {job_id: lost for job_id, job in jobs.items() if (lost := what_is_lost(job.before, job.after))},
+                    {job_id: job.differs for job_id, job in jobs.items() if job.differs},
                 )
             )
     return found
@@ -119,8 +119,8 @@ def _told(case: Case, diagnosis: Diagnosis, rename: Rename) -> dict[str, object]
         "scope": diagnosis.scope,
         "confidence": diagnosis.confidence,
         "stage": diagnosis.stage,
-        "iterations": [one.iteration for one in diagnosis.iterations],
-        "nodes": sorted((rename(one.node), round(one.score, 6)) for one in diagnosis.nodes),
-        "events": [(one.role, one.count, round(one.score, 6), lines[one.event]) for one in diagnosis.events],
+        "iterations": [iteration.iteration for iteration in diagnosis.iterations],
+        "nodes": sorted((rename(node.node), round(node.score, 6)) for node in diagnosis.nodes),
+        "events": [(item.role, item.count, round(item.score, 6), lines[item.event]) for item in diagnosis.events],
         "headline": rename(diagnosis.headline),
     }

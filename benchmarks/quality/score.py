@@ -158,15 +158,15 @@ def judge(reported: Sequence[EventEvidence], labelled: JobLabels, events: Mappin
         places[event].append(place)
     found: set[Group] = set()
     verdicts, roots, roles = [], [], []
-    for one in reported:
-        lines = places.get(one.event, [])
-        cited = [(line.file, line.line) for line in one.lines]
+    for item in reported:
+        lines = places.get(item.event, [])
+        cited = [(line.file, line.line) for line in item.lines]
         evidence = {place for told in (lines, cited) if _mostly(told, wanted) for place in told}
         hit = {group for group, members in labelled.groups.items() if members & evidence}
         idle = _mostly(lines, labelled.neutral) or _mostly(cited, labelled.neutral)
         verdicts.append(_verdict(hit, found, idle=idle))
         roots.append(any(role == Role.ROOT for role, _ in hit))
-        roles += [one.role in {role for role, _ in hit}] if hit else []
+        roles += [item.role in {role for role, _ in hit}] if hit else []
         found |= hit
     return Judged(tuple(verdicts), tuple(roots), tuple(roles), frozenset(found))
 
@@ -204,4 +204,4 @@ def _iteration(truth: Truth, diagnosis: Diagnosis | None) -> bool | None:
     if not truth.failed or truth.iteration is None:
         return None
     told = diagnosis.iterations[:1] if diagnosis else ()
-    return any(abs(one.iteration - truth.iteration) <= NEAR for one in told)
+    return any(abs(iteration.iteration - truth.iteration) <= NEAR for iteration in told)

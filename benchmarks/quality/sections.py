@@ -30,7 +30,8 @@ _MAX_IDS = 12  # of jobs that a table names
 def sections(sets: Sets, unlike: Mapping[str, Sequence[str]] | None, commit: str) -> dict[str, str]:
     """Every part for which something was measured, by the name of its markers."""
     by_method = {
-        name: {method: measure([one.scores[method] for one in own]) for method in METHODS} for name, own in sets.items()
+        name: {method: measure([finding.scores[method] for finding in own]) for method in METHODS}
+        for name, own in sets.items()
     }
     parts = {
         "quality": methods(by_method),
@@ -39,9 +40,9 @@ def sections(sets: Sets, unlike: Mapping[str, Sequence[str]] | None, commit: str
         "targets": _titled(sets, _targets),
         "calibration": _titled(sets, _calibration),
     }
-    if any(one.without for own in sets.values() for one in own):
+    if any(finding.without for own in sets.values() for finding in own):
         parts["ablation"] = _titled(sets, _ablation)
-    if any(one.varied for own in sets.values() for one in own) or unlike is not None:
+    if any(finding.varied for own in sets.values() for finding in own) or unlike is not None:
         parts["robustness"] = _titled(sets, lambda name, own: _robustness(own, (unlike or {}).get(name)))
     return {name: f"{text}\n\nMeasured at commit {commit}." for name, text in parts.items()}
 
@@ -50,9 +51,9 @@ def _intervals(_: str, findings: Sequence[Finding]) -> str:
     """The main measures with their bounds."""
     lines = []
     for method in METHODS:
-        found = intervals([one.scores[method] for one in findings])
+        found = intervals([finding.scores[method] for finding in findings])
         lines.append([method, *(_bounds(found.get(field)) for field in MAIN.values())])
-    asked = intervals([one.ours for one in findings])
+    asked = intervals([finding.ours for finding in findings])
     counts = ["jobs", *(str(asked[field].jobs) if field in asked else "0" for field in MAIN.values())]
     note = f"{LEVEL} % intervals: percentile bootstrap by job, {RESAMPLES:,} resamples, fixed seed."
     return f"{table(['method', *MAIN], [*lines, counts])}\n\n{note}"
@@ -61,9 +62,9 @@ def _intervals(_: str, findings: Sequence[Finding]) -> str:
 def _families(_: str, findings: Sequence[Finding]) -> str:
     """Our method by what had happened."""
     families: dict[tuple[str, str], list[Score]] = defaultdict(list)
-    for one in findings:
-        if one.truth.failed:
-            families[one.truth.category, one.truth.kind or "unknown"].append(one.ours)
+    for finding in findings:
+        if finding.truth.failed:
+            families[finding.truth.category, finding.truth.kind or "unknown"].append(finding.ours)
     lines = []
     for (category, kind), scores in sorted(families.items()):
         measures = measure(scores)
@@ -74,26 +75,31 @@ def _families(_: str, findings: Sequence[Finding]) -> str:
 
 def _targets(name: str, findings: Sequence[Finding]) -> str:
     head = ["measure", "target", "reached", f"{LEVEL} %", "jobs", "", "not all that they could be"]
-    return table(head, [_target(one) for one in reached(name, findings)], texts=(0, 5, 6))
+    return table(head, [_target(item) for item in reached(name, findings)], texts=(0, 5, 6))
 
 
-def _target(one: Reached) -> list[str]:
-    value = one.reached
+def _target(item: Reached) -> list[str]:
+    value = item.reached
     sure = f"{value.low:.2f} to {value.high:.2f}" if value.low < value.high else "-"
-    bound = f"{one.target.sign} {one.target.bound:g}"
-    met = "met" if one.met else "**missed**"
-    return [one.target.measure, bound, f"{value.value:.2f}", sure, str(value.jobs), met, _ids(one.misses)]
+    bound = f"{item.target.sign} {item.target.bound:g}"
+    met = "met" if item.met else "**missed**"
+    return [item.target.measure, bound, f"{value.value:.2f}", sure, str(value.jobs), met, _ids(item.misses)]
 
 
 def _calibration(_: str, findings: Sequence[Finding]) -> str:
     told = degrees(findings)
     lines = [
-        [one.confidence.value, str(one.jobs), str(one.jobs - len(one.wrong)), f"{one.right:.2f}" if one.jobs else "-"]
-        for one in told
+        [
+            degree.confidence.value,
+            str(degree.jobs),
+            str(degree.jobs - len(degree.wrong)),
+            f"{degree.right:.2f}" if degree.jobs else "-",
+        ]
+        for degree in told
     ]
-    wrong = [f"- {job_id} ({one.confidence}): {why}" for one in told for job_id, why in one.wrong.items()]
+    wrong = [f"- {job_id} ({degree.confidence}): {why}" for degree in told for job_id, why in degree.wrong.items()]
     wronged = accused_wrongly(findings)
-    innocent = sum(not one.ours.faulty for one in findings)
+    innocent = sum(not finding.ours.faulty for finding in findings)
     named = "".join(f" {job_id}: {nodes}." for job_id, nodes in wronged.items())
     note = f"Nodes accused though none is to blame: in {len(wronged)} of {innocent} jobs.{named}"
     return "\n\n".join(
@@ -103,16 +109,20 @@ def _calibration(_: str, findings: Sequence[Finding]) -> str:
 
 def _ablation(_: str, findings: Sequence[Finding]) -> str:
     """What is lost (or won) without each part; of a job in which a channel says nothing, nothing is."""
-    asked = [one for one in findings if one.without]
-    whole = measure([one.ours for one in asked])
+    asked = [finding for finding in findings if finding.without]
+    whole = measure([finding.ours for finding in asked])
     lines = [["nothing", "", *(cell(whole, field) for field in MAIN.values()), cell(whole, "top1"), "", ""]]
-    for part in (*STEPS, *sorted({part for one in asked for part in one.without} - set(STEPS))):
+    for part in (*STEPS, *sorted({part for finding in asked for part in finding.without} - set(STEPS))):
         speaks, alone = "", ""
         if part not in STEPS:
-            speaks = str(sum(part in one.without for one in asked))
-            alone = cell(measure([one.alone.get(part, one.alone[NO_CHANNEL]) for one in asked]), "top1")
-        left = measure([one.without.get(part, one.ours) for one in asked])
-        changed = [one.truth.job_id for one in asked if _answers(one.without.get(part, one.ours)) != _answers(one.ours)]
+            speaks = str(sum(part in finding.without for finding in asked))
+            alone = cell(measure([finding.alone.get(part, finding.alone[NO_CHANNEL]) for finding in asked]), "top1")
+        left = measure([finding.without.get(part, finding.ours) for finding in asked])
+        changed = [
+            finding.truth.job_id
+            for finding in asked
+            if _answers(finding.without.get(part, finding.ours)) != _answers(finding.ours)
+        ]
         costs = (_change(whole, left, field) for field in MAIN.values())
         lines.append([part, speaks, *costs, alone, str(len(changed)), _ids(changed)])
     return table(["without", "speaks in", *MAIN, "alone: top-1", "changed", "which"], lines, texts=(0, 10))
@@ -124,7 +134,9 @@ def _answers(score: Score) -> tuple[object, ...]:
 
 
 def _robustness(findings: Sequence[Finding], unlike: Sequence[str] | None) -> str:
-    lines = [_row(row) for row in rows({one.truth.job_id: one.varied for one in findings if one.varied})]
+    lines = [
+        _row(row) for row in rows({finding.truth.job_id: finding.varied for finding in findings if finding.varied})
+    ]
     parts = []
     if lines:
         parts.append(table(["change", "jobs", *MAIN, "accuse wrongly", "which lose something"], lines, texts=(0, 9)))

@@ -76,7 +76,7 @@ class Reached:
 
 def reached(set_name: str, findings: Sequence[Finding]) -> list[Reached]:
     """Every target of a set for which there are jobs."""
-    measured = {**intervals([one.ours for one in findings]), **_further(findings)}
+    measured = {**intervals([finding.ours for finding in findings]), **_further(findings)}
     targets = FOUND if set_name == PUBLIC else INJECTED
     return [
         Reached(target, measured[target.measure], misses(target.measure, findings))
@@ -89,30 +89,32 @@ def misses(measure: str, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Ids of the jobs that are not all that they could be."""
     if measure == "accused wrongly":
         return tuple(accused_wrongly(findings))
-    by_confidence = {f"{one.confidence} right": one for one in degrees(findings)}
+    by_confidence = {f"{degree.confidence} right": degree for degree in degrees(findings)}
     if measure in by_confidence:
         return tuple(by_confidence[measure].wrong)
     missed = _MISSES.get(measure)
     return tuple(
-        one.truth.job_id for one in findings if (missed(one) if missed else getattr(one.ours, measure) is False)
+        finding.truth.job_id
+        for finding in findings
+        if (missed(finding) if missed else getattr(finding.ours, measure) is False)
     )
 
 
 _MISSES: Mapping[str, Callable[[Finding], bool]] = {
-    "macro_f1": lambda one: one.ours.failed and one.ours.groups > 0 and f1_of(one.ours) < 1,
-    "recall": lambda one: one.ours.failed and one.ours.found < one.ours.groups,
-    "useful": lambda one: one.ours.failed and one.ours.count(Verdict.RIGHT) < len(one.ours.verdicts),
-    "shown": lambda one: one.ours.failed and len(one.ours.verdicts) > 8,
-    "role": lambda one: not all(one.ours.roles),
-    "accused": lambda one: one.ours.faulty and one.ours.accused > 1,
-    "flight recorders exact": lambda one: _only_dumps(one) and not _exact(one),
+    "macro_f1": lambda finding: finding.ours.failed and finding.ours.groups > 0 and f1_of(finding.ours) < 1,
+    "recall": lambda finding: finding.ours.failed and finding.ours.found < finding.ours.groups,
+    "useful": lambda finding: finding.ours.failed and finding.ours.count(Verdict.RIGHT) < len(finding.ours.verdicts),
+    "shown": lambda finding: finding.ours.failed and len(finding.ours.verdicts) > 8,
+    "role": lambda finding: not all(finding.ours.roles),
+    "accused": lambda finding: finding.ours.faulty and finding.ours.accused > 1,
+    "flight recorders exact": lambda finding: _only_dumps(finding) and not _exact(finding),
 }
 
 
 def _further(findings: Sequence[Finding]) -> dict[str, Interval]:
     """Measures over something else than all jobs; without bounds."""
     found = {"accused wrongly": _plain(len(accused_wrongly(findings)), len(findings))}
-    if recorded := [_exact(one) for one in findings if _only_dumps(one)]:
+    if recorded := [_exact(finding) for finding in findings if _only_dumps(finding)]:
         found["flight recorders exact"] = _plain(sum(recorded) / len(recorded), len(recorded))
     for degree in degrees(findings):
         if degree.right is not None and degree.confidence is not Confidence.WEAK:

@@ -62,8 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with labelled_jobs(options.jobs, options.truth) as (jobs, truth), tempfile.TemporaryDirectory() as cache:
             source = open_source(jobs)
             shelf = Shelf(source, FolderCache(Path(cache)))
-            truths = [one for one in read_truths(truth) if one.failed and one.faulty_nodes and one.scopes == {"node"}]
-            asked = [one for told in truths if (one := _asked(shelf, told, source.manifest(told.job_id).framework))]
+            truths = [
+                read_truth
+                for read_truth in read_truths(truth)
+                if read_truth.failed and read_truth.faulty_nodes and read_truth.scopes == {"node"}
+            ]
+            asked = [job for told in truths if (job := _asked(shelf, told, source.manifest(told.job_id).framework))]
         text = report(asked)
         print(text)
         for document in options.write or ():
@@ -77,10 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report(asked: Sequence[WeighedJob]) -> str:
     """A table for the kinds, one for the stacks, and what the regression makes of each channel."""
     parts = []
-    for name, groups in (("kind of fault", [one.kind for one in asked]), ("stack", [one.stack for one in asked])):
+    for name, groups in (("kind of fault", [job.kind for job in asked]), ("stack", [job.stack for job in asked])):
         folds = cross_validate(asked, groups)
-        lines = [[str(place + 1), str(one.jobs), str(one.ours), str(one.fitted)] for place, one in enumerate(folds)]
-        total = [sum(one.jobs for one in folds), sum(one.ours for one in folds), sum(one.fitted for one in folds)]
+        lines = [[str(place + 1), str(fold.jobs), str(fold.ours), str(fold.fitted)] for place, fold in enumerate(folds)]
+        total = [sum(fold.jobs for fold in folds), sum(fold.ours for fold in folds), sum(fold.fitted for fold in folds)]
         parts.append(
             f"Held out by {name} ({len(set(groups))} of them):\n\n"
             + table(["fold", "jobs", "ours", "fitted"], [*lines, ["all", *map(str, total)]])
@@ -90,14 +94,14 @@ def report(asked: Sequence[WeighedJob]) -> str:
 
 def cross_validate(asked: Sequence[WeighedJob], groups: Sequence[str]) -> list[Fold]:
     """Every job is asked once, by a regression that has seen no job of its group."""
-    channels = sorted({channel for one in asked for said in one.weights.values() for channel in said})
+    channels = sorted({channel for job in asked for said in job.weights.values() for channel in said})
     folds = []
     for learned, held in GroupKFold(min(FOLDS, len(set(groups)))).split(np.zeros(len(asked)), groups=groups):
         fitted = _fit([asked[place] for place in learned], channels)
         jobs = [asked[place] for place in held]
-        right = sum(_first(one, channels, fitted) in one.faulty for one in jobs)
+        right = sum(_first(job, channels, fitted) in job.faulty for job in jobs)
         out = tuple(sorted({groups[place] for place in held}))
-        folds.append(Fold(out, len(jobs), sum(one.ours in one.faulty for one in jobs), right))
+        folds.append(Fold(out, len(jobs), sum(job.ours in job.faulty for job in jobs), right))
     return folds
 
 
@@ -123,18 +127,18 @@ def _by_channel(signs: Sequence[Sign], node: str) -> dict[str, float]:
 
 
 def _fit(asked: Sequence[WeighedJob], channels: Sequence[str]) -> LogisticRegression:
-    rows = [_row(said, channels) for one in asked for said in one.weights.values()]
-    faulty = [node in one.faulty for one in asked for node in one.weights]
+    rows = [_row(said, channels) for job in asked for said in job.weights.values()]
+    faulty = [node in job.faulty for job in asked for node in job.weights]
     return LogisticRegression(max_iter=_ROUNDS, class_weight="balanced").fit(np.array(rows), faulty)
 
 
-def _first(one: WeighedJob, channels: Sequence[str], fitted: LogisticRegression) -> str | None:
+def _first(job: WeighedJob, channels: Sequence[str], fitted: LogisticRegression) -> str | None:
     """The node that most points to; None where two nodes are alike, or nothing points to anybody."""
-    nodes = sorted(one.weights)
-    scores = fitted.decision_function(np.array([_row(one.weights[node], channels) for node in nodes]))
+    nodes = sorted(job.weights)
+    scores = fitted.decision_function(np.array([_row(job.weights[node], channels) for node in nodes]))
     best = int(np.argmax(scores))
     alone = int((scores == scores[best]).sum()) == 1
-    return nodes[best] if alone and one.weights[nodes[best]] else None
+    return nodes[best] if alone and job.weights[nodes[best]] else None
 
 
 def _row(said: Mapping[str, float], channels: Sequence[str]) -> NDArray[np.float64]:

@@ -177,11 +177,11 @@ class Stage:
         return tuple(m for m in every if m.by_app and not m.is_reply and not m.only_for and job in m.all_text)
 
     def parent(self, job: str) -> Message:
-        def one(now: Snapshot) -> Message | None:
+        def newest(now: Snapshot) -> Message | None:
             found = [m for m in now.everything if m.by_app and not m.is_reply and not m.only_for and job in m.all_text]
             return found[-1] if found else None
 
-        return self.slack.wait_for(one, PATIENCE, f"a message about {job}")
+        return self.slack.wait_for(newest, PATIENCE, f"a message about {job}")
 
     def wait_for_words(self, job: str, words: str) -> Message:
         """The message about the job, once it holds these words."""
@@ -195,10 +195,10 @@ class Stage:
     def details(self, job: str) -> Message:
         """The evidence below the message, with buttons for raw lines."""
 
-        def one(now: Snapshot) -> Message | None:
+        def details(now: Snapshot) -> Message | None:
             return next((m for m in now.everything if m.is_reply and DETAILS in m.all_text and job in m.text), None)
 
-        return self.slack.wait_for(one, PATIENCE, f"the evidence of {job}")
+        return self.slack.wait_for(details, PATIENCE, f"the evidence of {job}")
 
     def thread(self, job: str) -> Counter[str]:
         """What the bot said below it, by kind."""

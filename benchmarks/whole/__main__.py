@@ -68,7 +68,7 @@ def _measured(size: Size, folder: Path, options: argparse.Namespace) -> tuple[li
         make_jobs(jobs, size=int(size.gb * 1e9), nodes=size.nodes, dirty=size.dirty)
     first = measured_apart(jobs, cache, workers=options.workers)
     again = [measured_apart(jobs, cache, workers=options.workers) for _ in range(RUNS)]
-    if {one.digest for one in (first, *again)} != {first.digest}:
+    if {cost.digest for cost in (first, *again)} != {first.digest}:
         raise SystemExit("The answers differ.")
     print(f"{size}: {first.lines:,} lines, {first.bytes / 1e9:.2f} GB. {first.headline}", file=sys.stderr)
     second = min(again, key=lambda cost: cost.cpu)

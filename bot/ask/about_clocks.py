@@ -22,7 +22,7 @@ def clocks(subject: Subject, question: Question) -> Lines:
     named = [node for node in question.nodes if node in spans]
     chosen = {node: away[node] for node in named if node in away} or away
     sentences = []
-    for node, quarters in sorted(chosen.items(), key=lambda one: natural(one[0]))[:2]:
+    for node, quarters in sorted(chosen.items(), key=lambda item: natural(item[0]))[:2]:
         hours = f"{abs(quarters) / 4:g} hours {'ahead of' if quarters > 0 else 'behind'} the other nodes"
         first, last = spans[node]
         other = f"{clock(first)} there is {clock(first - quarters * QUARTER)} on the others"

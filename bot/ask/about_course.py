@@ -55,7 +55,12 @@ def began(subject: Subject, question: Question) -> Lines:
     first, *later = timed
     says = f"The first sign came at {clock(first.first_time or 0)}: {_said(subject, first)}."
     silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.ended"]
-    return [cited(says, first.id), *silent, *([progress] if progress else []), *(_when(subject, one) for one in later)]
+    return [
+        cited(says, first.id),
+        *silent,
+        *([progress] if progress else []),
+        *(_when(subject, event) for event in later),
+    ]
 
 
 def timeline(subject: Subject) -> Lines:
@@ -67,8 +72,8 @@ def timeline(subject: Subject) -> Lines:
             (0, int(course.times[-1]), f"iteration {int(course.numbers[-1]):,} was complete, the last one", ())
         )
     bars = {bar.node: bar.last for bar in subject.diagnosis.pictures.nodes if bar.last is not None}
-    suspects = [one for one in subject.diagnosis.nodes[:1] if one.node in bars]
-    steps += [(2, bars[one.node] or 0, f"the last line of {one.node}", (one.id,)) for one in suspects]
+    suspects = [node for node in subject.diagnosis.nodes[:1] if node.node in bars]
+    steps += [(2, bars[suspect.node] or 0, f"the last line of {suspect.node}", (suspect.id,)) for suspect in suspects]
     for event in subject.diagnosis.events:
         if event.role is not Role.BENIGN and event.first_time is not None:
             steps.append((int(event.role is not Role.ROOT) * 2, event.first_time, _said(subject, event), (event.id,)))
@@ -138,7 +143,7 @@ def waits(subject: Subject, question: Question) -> list[str]:
     if not found.lines:
         return []
     told = [(seconds, at) for at, line in enumerate(found.lines) if (seconds := _waited(line.text)) is not None]
-    longest, at = max(told, key=lambda one: (one[0], -one[1]), default=(None, 0))
+    longest, at = max(told, key=lambda item: (item[0], -item[1]), default=(None, 0))
     who = wording.names(dict.fromkeys(filter(None, found.who)), 4, 80)
     of = f" by {who}" if who else ""
     length = f", the longest of {duration(longest)}" if longest is not None else ""
@@ -200,7 +205,7 @@ def reached(subject: Subject, question: Question) -> Lines:
         return [no_such(subject, question.unknown[0])]
     if question.iterations:
         found = [look.of_iteration(parsed, number) for number in question.iterations[:2]]
-        return [line for one in found for line in (cited(one.says), *quoted(one, 2))]
+        return [line for result in found for line in (cited(result.says), *quoted(result, 2))]
     iterations = parsed.iterations
     sentences = [_far(subject, f"Rank {rank}", (rank,)) for rank in question.ranks[:2]]
     sentences += [_far(subject, node, subject.ranks_on(node)) for node in question.nodes[:2]]
@@ -266,7 +271,7 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
     at = f" after iteration {event.iterations[0]:,}" if event.iterations else ""
     if event.first_time is None or len(firsts) < len(event.nodes):
         return cited(f"No log tells which was first: {who}{at}, and its lines have no clock.", event.id)
-    ordered = sorted(firsts.items(), key=lambda one: (one[1], natural(one[0])))
+    ordered = sorted(firsts.items(), key=lambda item: (item[1], natural(item[0])))
     apart = (ordered[1][1] - ordered[0][1]) / SECOND
     listed = ", ".join(f"{node} {clock(time)}" for node, time in ordered[:6])
     if apart < 1:

@@ -35,7 +35,7 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     ]
     if terms:
         return [cited(term) for term in terms[:2]]
-    if (held := [one for one in said_in_evidence(subject, question) if isinstance(one, EventEvidence)]) and (
+    if (held := [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]) and (
         question.quoted or _NAME.search(question.text)
     ):
         return _piece(subject, held[0].id)
@@ -76,7 +76,7 @@ def ended(subject: Subject, question: Question) -> Lines:
             at = 0 if not by_exit_code(subject) else len(sentences)
             sentences.insert(at, cited(f"What ended it: {subject.told(lead)}", lead.id))
     if question.says("pid", "process") and (
-        told := [cited(says) for one in killed if (says := process_of(subject, one))]
+        told := [cited(says) for event in killed if (says := process_of(subject, event))]
     ):
         sentences = [*told[:1], *sentences]
     sentences = [*_by(subject, question), *sentences]
@@ -145,12 +145,12 @@ def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
     if not words:
         return []
     scored = []
-    for number, one in enumerate(subject.evidence.values()):
-        text = f"{one.because} {_text(one)} {getattr(one, 'says', '')}".casefold()
+    for number, evidence in enumerate(subject.evidence.values()):
+        text = f"{evidence.because} {_text(evidence)} {getattr(evidence, 'says', '')}".casefold()
         hits = sum(stem in text for stem in words)
-        scored.append((-hits, number, one))
+        scored.append((-hits, number, evidence))
     enough = len(words) if len(words) <= 2 else (2 * len(words) + 2) // 3  # one word of several says little
-    return [one for hits, _, one in sorted(scored, key=lambda entry: entry[:2]) if -hits >= enough]
+    return [evidence for hits, _, evidence in sorted(scored, key=lambda entry: entry[:2]) if -hits >= enough]
 
 
 def telling_words(question: Question) -> list[str]:
@@ -181,13 +181,15 @@ def behind(subject: Subject, event: EventEvidence) -> list[str]:
 
 
 def _piece(subject: Subject, name: str) -> list[str]:
-    if one := subject.evidence.get(name):
-        if not isinstance(one, EventEvidence):
-            return piece_lines(subject, one)
-        says = _meaning(one)
-        sentences = [cited(f"{subject.told(one).rstrip('.')}.{says} {wording.ROLE[one.role].capitalize()}.", one.id)]
-        changed = argument_line(subject) if subject.diagnosis.scope is Scope.JOB and one is subject.leading else ""
-        sentences += [*([changed] if changed else []), *behind(subject, one), *raw(one.lines, 2)]
+    if event := subject.evidence.get(name):
+        if not isinstance(event, EventEvidence):
+            return piece_lines(subject, event)
+        says = _meaning(event)
+        sentences = [
+            cited(f"{subject.told(event).rstrip('.')}.{says} {wording.ROLE[event.role].capitalize()}.", event.id)
+        ]
+        changed = argument_line(subject) if subject.diagnosis.scope is Scope.JOB and event is subject.leading else ""
+        sentences += [*([changed] if changed else []), *behind(subject, event), *raw(event.lines, 2)]
         return (
             sentences
             + [cited(_fault(fault), fault.id) for fault in subject.known if fault.exact and name in fault.events][:1]

@@ -41,7 +41,7 @@ def codes_of(subject: Subject) -> dict[str, int]:
     """Exit codes by job.json, of ranks where it has those, else of nodes."""
     manifest = subject.parsed.job.manifest
     told = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
-    return {name: code for name, code in sorted(told.items(), key=lambda one: natural(one[0])) if code is not None}
+    return {name: code for name, code in sorted(told.items(), key=lambda item: natural(item[0])) if code is not None}
 
 
 def asked_code(question: Question) -> int | None:
@@ -66,8 +66,8 @@ def exit_code(subject: Subject, code: int) -> Lines:
     """What a code means, and who ended with it."""
     alike = {code, 128 - code} if signal_of(code) else {code}
     codes = codes_of(subject)
-    had = [name for name, one in codes.items() if one in alike]
-    every = ", ".join(f"{name} {described(one)}" for name, one in list(codes.items())[:8])
+    had = [name for name, number in codes.items() if number in alike]
+    every = ", ".join(f"{name} {described(number)}" for name, number in list(codes.items())[:8])
     who = f"It was the exit code of {', '.join(had[:8])}; all by job.json: {every}." if had else ""
     if not had:
         who = f"job.json names nobody with it: {every}." if codes else "job.json holds no exit codes."

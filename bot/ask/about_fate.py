@@ -75,7 +75,7 @@ def ending(subject: Subject, unit: str) -> str:
 def machine(subject: Subject, node: str) -> str:
     """Whether the machine was up when the fault was there, as far as its own lines and exit codes tell; or nothing."""
     table, first = subject.parsed.table, wording.first_sign(subject.diagnosis)
-    if node not in table.nodes or node not in {one.node for one in subject.diagnosis.nodes}:
+    if node not in table.nodes or node not in {suspect.node for suspect in subject.diagnosis.nodes}:
         return ""
     code, last = codes_of(subject).get(node), _last_time(subject, node)
     down = _called_down(subject, node)
@@ -127,7 +127,7 @@ def _is_of(event: EventEvidence, unit: str, node: str) -> bool:
 
 def _place(subject: Subject, unit: str, node: str) -> str:
     """What the diagnosis makes of it."""
-    place = next((one for one in subject.diagnosis.nodes if one.node in (unit, node)), None)
+    place = next((suspect for suspect in subject.diagnosis.nodes if suspect.node in (unit, node)), None)
     if place is None:
         events = [event for event in subject.diagnosis.events if node in event.nodes and event.role is not Role.BENIGN]
         said = f" It logged {events[0].id}: {wording.ROLE[events[0].role]}." if events else ""
@@ -153,7 +153,7 @@ def _node_of(subject: Subject, unit: str) -> str:
 
 
 def _ids(subject: Subject, node: str) -> list[str]:
-    return [one.id for one in subject.diagnosis.nodes if one.node == node]
+    return [suspect.id for suspect in subject.diagnosis.nodes if suspect.node == node]
 
 
 def _voices(subject: Subject, unit: str) -> list[int]:

@@ -43,12 +43,12 @@ def compare(subject: Subject, question: Question) -> Lines | None:
             else f"job.json tells of no difference to {name}."
         )
     )
-    paces = [one.parsed.iterations.course.pace() for one in (subject, other)]
+    paces = [item.parsed.iterations.course.pace() for item in (subject, other)]
     if paces[0] and paces[1]:
         sentences.append(
             cited(f"An iteration took {duration(paces[0].step)} here and {duration(paces[1].step)} in {name}.")
         )
-    reached = [one.parsed.iterations.last for one in (subject, other)]
+    reached = [item.parsed.iterations.last for item in (subject, other)]
     if None not in reached:
         sentences.append(cited(f"This one came to iteration {reached[0]:,}, {name} to {reached[1]:,}."))
     return sentences
@@ -85,11 +85,11 @@ def changed(subject: Subject, question: Question) -> Lines:
 
 def argument_line(subject: Subject) -> str:
     """What the command has differently from that of a successful job; empty where nothing is known."""
-    one = good_job(subject)
-    told = argument_changes(one.extra, subject.parsed.job.manifest.extra) if one else []
-    if one is None or not told:
+    manifest = good_job(subject)
+    told = argument_changes(manifest.extra, subject.parsed.job.manifest.extra) if manifest else []
+    if manifest is None or not told:
         return ""
-    return cited(f"Its command differs from that of {one.job_id}, which succeeded: {'; '.join(told[:6])}.")
+    return cited(f"Its command differs from that of {manifest.job_id}, which succeeded: {'; '.join(told[:6])}.")
 
 
 def good_job(subject: Subject) -> Manifest | None:
@@ -98,7 +98,11 @@ def good_job(subject: Subject) -> Manifest | None:
     good = [manifest for manifest in subject.beside.manifests() if manifest.job_id in ids]
     return max(
         good,
-        key=lambda one: (one.world_size == own.world_size, -len(argument_changes(one.extra, own.extra)), one.job_id),
+        key=lambda manifest: (
+            manifest.world_size == own.world_size,
+            -len(argument_changes(manifest.extra, own.extra)),
+            manifest.job_id,
+        ),
         default=None,
     )
 
@@ -133,7 +137,11 @@ def _not_known(subject: Subject) -> list[str]:
     """Nobody confirmed a fault like it; which jobs beside it failed, of whom nobody knows whether they ended so."""
     none = cited("The fault library holds nothing that fits or looks like this job.")
     every = subject.beside.manifests()
-    failed = [one.job_id for one in every if one.status is Status.FAILED and one.job_id != subject.parsed.job.id]
+    failed = [
+        manifest.job_id
+        for manifest in every
+        if manifest.status is Status.FAILED and manifest.job_id != subject.parsed.job.id
+    ]
     if not failed:
         return [none]
     says = f"Beside it {wording.counted(len(failed), 'job')} failed: {wording.names(failed, 6, 60)}. Whether one ended"
@@ -147,8 +155,8 @@ def jobs(subject: Subject, question: Question) -> Lines:
     others = [manifest for manifest in subject.beside.manifests() if manifest.job_id != subject.parsed.job.id]
     shared = [fault for fault in subject.known if fault.exact and fault.jobs]
     sentences = [
-        cited(f"With the same confirmed fault, “{one.title}”: {wording.names(one.jobs, 8, 60)}.", one.id)
-        for one in shared
+        cited(f"With the same confirmed fault, “{fault.title}”: {wording.names(fault.jobs, 8, 60)}.", fault.id)
+        for fault in shared
     ]
     if not sentences:
         sentences.append(
@@ -167,10 +175,10 @@ def _jobs_of(subject: Subject, node: str) -> list[str]:
         for manifest in subject.beside.manifests()
         if node in manifest.nodes and manifest.job_id != subject.parsed.job.id
     ]
-    failed = [one.job_id for one in every if one.status in (Status.FAILED, Status.CANCELLED)]
+    failed = [manifest.job_id for manifest in every if manifest.status in (Status.FAILED, Status.CANCELLED)]
     if not every:
         return [cited(f"No other job beside this one names {node} in its job.json.")]
-    good = [one.job_id for one in every if one.status is Status.COMPLETED]
+    good = [manifest.job_id for manifest in every if manifest.status is Status.COMPLETED]
     sentences = f"{node} was in {wording.counted(len(every), 'other job')}: {len(failed):,} failed or were cancelled"
     sentences += f" ({wording.names(failed, 8, 60)})" if failed else ""
     sentences += f", {len(good):,} completed ({wording.names(good, 5, 60)})" if good else ""
@@ -181,10 +189,10 @@ def _same(mine: Diagnosis, theirs: Diagnosis, name: str) -> str:
     """Whether both fail in the same way, by what their diagnoses say broke."""
     if theirs.scope is Scope.NONE:
         return f"No: nothing of {name} is at fault."
-    causes = [one.next.cause if one.next else "" for one in (mine, theirs)]
+    causes = [diagnosis.next.cause if diagnosis.next else "" for diagnosis in (mine, theirs)]
     if not all(causes):
         return f"The logs do not tell whether {name} failed the same way: what broke is not known in both."
-    nodes = [{suspect.node for suspect in one.nodes[:1]} for one in (mine, theirs)]
+    nodes = [{suspect.node for suspect in diagnosis.nodes[:1]} for diagnosis in (mine, theirs)]
     if causes[0] != causes[1]:
         return f"No: here {causes[0]}; in {name}: {causes[1]}."
     where = (

@@ -65,7 +65,7 @@ def _of_program(subject: Subject, question: Question) -> Lines:
         if not len(mine):
             return [cited(_not_found(subject, look.LookResult("No line is a kernel's.")))]
     else:
-        programs = [one for one, words in _PROGRAMS.items() if question.says(*words)]
+        programs = [program for program, words in _PROGRAMS.items() if question.says(*words)]
         if not programs:
             return []
         name = str(programs[0])
@@ -95,21 +95,21 @@ def _about(subject: Subject, rows: NDArray[np.intp], named: list[str]) -> NDArra
 def around(subject: Subject, question: Question) -> Lines | None:
     """Lines around an event as they stand in its file; the lines of a traceback where one is asked for."""
     chosen = [subject.evidence[name] for name in question.ids if name in subject.evidence]
-    one: Evidence | None = chosen[0] if chosen else subject.leading
-    if one is None or not one.lines:
+    evidence: Evidence | None = chosen[0] if chosen else subject.leading
+    if evidence is None or not evidence.lines:
         return None
     if question.says("traceback", "full", "stack", "actual", "exact", "error", "raw"):
-        return [cited(f"The lines of {one.id}: {subject.told(one)}", one.id), *_tellingly(one)]
-    first = one.lines[0]
+        return [cited(f"The lines of {evidence.id}: {subject.told(evidence)}", evidence.id), *_tellingly(evidence)]
+    first = evidence.lines[0]
     radius = 4 if question.says("before", "after") else 2
     excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], radius)[first.file, first.line]
     if excerpt.missing:
-        return [cited(f"{first.file} cannot be read there: {excerpt.missing}", one.id)]
+        return [cited(f"{first.file} cannot be read there: {excerpt.missing}", evidence.id)]
     lines = list(excerpt.lines)
     if question.says("before", "after"):
         lines = [line for line in lines if (line.line < first.line) == question.says("before")][-4:]
     shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
-    return [cited(f"{one.id} is line {first.line:,} of {first.file}; around it:", one.id), *quoted(shown, 4)]
+    return [cited(f"{evidence.id} is line {first.line:,} of {first.file}; around it:", evidence.id), *quoted(shown, 4)]
 
 
 def stacks(subject: Subject, question: Question) -> Lines:
@@ -151,8 +151,11 @@ def pair(subject: Subject, question: Question) -> Lines | None:
         found = [look.of_rank(parsed, rank) for rank in question.ranks[:2]]
         return [
             line
-            for one in found
-            for line in (cited(one.says), *quoted(LookResult("", one.lines[-1:], one.who[-1:], one.clock[-1:]), 1))
+            for result in found
+            for line in (
+                cited(result.says),
+                *quoted(LookResult("", result.lines[-1:], result.who[-1:], result.clock[-1:]), 1),
+            )
         ]
     named = list(question.nodes) or [subject.home[rank] for rank in question.ranks if rank in subject.home]
     suspects = [node.node for node in subject.diagnosis.nodes]

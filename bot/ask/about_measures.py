@@ -80,7 +80,7 @@ def told(subject: Subject, question: Question, measure: Measure) -> Lines:
     every = measured(subject.parsed, measure.value, measure.line)
     own = {node: every.only(_of_node(subject, every, node)) for node in _speakers(subject, every)}
     own |= {node: found.only(_of_node(subject, found, node)) for node in named}
-    own = {node: _until_failure(subject, question, one) for node, one in own.items() if len(one)}
+    own = {node: _until_failure(subject, question, item) for node, item in own.items() if len(item)}
     if len(own) > 1 and (named or measure.of_machine or question.says(*_BESIDE)):
         rose = _rise(subject, own, named) if asks(question, "rises") else []
         return [*rose, *_beside(subject, own, named, measure), *given]
@@ -119,7 +119,7 @@ def _of_named(subject: Subject, question: Question, measure: Measure) -> Measure
     groups = [of_ranks, of_nodes] if question.ranks else [of_nodes] if named else [None]
     found = (measured(subject.parsed, measure.value, measure.line, voices=voices) for voices in groups)
     none = Measured("", np.zeros(0, np.intp), np.zeros(0))
-    return next((one for one in found if len(one)), none)
+    return next((item for item in found if len(item)), none)
 
 
 def _is_of_ranks(subject: Subject, question: Question, found: Measured) -> bool:
@@ -148,7 +148,7 @@ def _until_failure(subject: Subject, question: Question, found: Measured) -> Mea
 
 def _rise(subject: Subject, own: Mapping[str, Measured], named: list[str]) -> Lines:
     """Between which two clocks a number rose most, and on which node."""
-    chosen = {node: one for node, one in own.items() if len(one) > 1 and (not named or node in named)}
+    chosen = {node: item for node, item in own.items() if len(item) > 1 and (not named or node in named)}
     if not chosen:
         return []
     node = max(sorted(chosen, key=natural), key=lambda name: float(np.diff(chosen[name].values).max()))
@@ -185,22 +185,24 @@ def number_of(subject: Subject, question: Question) -> Lines:
         return []
     ends = {node: found.only(_of_node(subject, found, node)) for node in _speakers(subject, found)}
     owners: dict[int, list[str]] = {}
-    for node, one in ends.items():
-        owners.setdefault(int(one.values[-1]), []).append(node)
+    for node, end in ends.items():
+        owners.setdefault(int(end.values[-1]), []).append(node)
     if len(owners) < 2:
         return [cited(f"{_name(found)}: {int(found.values[-1]):,}."), *_lines(subject, found, 1)]
-    by_few = sorted(owners.items(), key=lambda one: (len(one[1]), one[0]))
+    by_few = sorted(owners.items(), key=lambda item: (len(item[1]), item[0]))
     listed = "; ".join(f"{wording.names(nodes, 6, 60)} {number:,}" for number, nodes in by_few[:4])
     return [cited(f"{_name(found)}, by node: {listed}."), *_lines(subject, ends[by_few[0][1][0]], 1)]
 
 
 def _beside(subject: Subject, own: dict[str, Measured], named: list[str], measure: Measure) -> list[str]:
     """The last value of each node, before the failure, beside what the others told at about that time."""
-    ends = {node: float(one.values[-1]) for node, one in own.items()}
+    ends = {node: float(item.values[-1]) for node, item in own.items()}
     first = next((node for node in named if node in own), max(sorted(ends), key=lambda node: ends[node]))
     time = _times(subject, own[first])[-1]
-    near = {node: _nearest(subject, one, int(time)) for node, one in own.items() if node != first}
-    others = ", ".join(f"{node} {value:g}" for node, value in sorted(near.items(), key=lambda one: natural(one[0]))[:6])
+    near = {node: _nearest(subject, item, int(time)) for node, item in own.items() if node != first}
+    others = ", ".join(
+        f"{node} {value:g}" for node, value in sorted(near.items(), key=lambda item: natural(item[0]))[:6]
+    )
     at = f" at {clock(int(time))}" if time != NO_TIME else ""
     name = _name(own[first])
     sign = wording.first_sign(subject.diagnosis)
@@ -272,13 +274,13 @@ def measures() -> tuple[Measure, ...]:
     said = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["measures"]
     return tuple(
         Measure(
-            re.compile(one["asked"]),
-            beside_name(one["name"]),
-            re.compile(one["line"].encode(), re.IGNORECASE) if "line" in one else None,
-            one["called"],
-            bool(one.get("of_machine", False)),
+            re.compile(entry["asked"]),
+            beside_name(entry["name"]),
+            re.compile(entry["line"].encode(), re.IGNORECASE) if "line" in entry else None,
+            entry["called"],
+            bool(entry.get("of_machine", False)),
         )
-        for one in said.values()
+        for entry in said.values()
     )
 
 

@@ -87,9 +87,9 @@ def drain(subject: Subject, question: Question) -> Lines:
     out = list(step.nodes) if step and evict and step.nodes else [first]
     sentences = []
     asked = [node for node in question.nodes[:2] if node not in out]
-    said = [f"{node} {_STAYS[any(node == one.node for one in diagnosis.nodes)]}." for node in asked]
+    said = [f"{node} {_STAYS[any(node == item.node for item in diagnosis.nodes)]}." for node in asked]
     if said:
-        sentences.append(cited(joined(*said), *(one.id for one in diagnosis.nodes if one.node in asked)))
+        sentences.append(cited(joined(*said), *(node.id for node in diagnosis.nodes if node.node in asked)))
     who = wording.names(out, 4, 80)
     if evict and diagnosis.confidence is not Confidence.WEAK:
         sentences.append(cited(f"Take out {who}: {lower(step.because if step else '')}.", "N1"))
@@ -125,7 +125,7 @@ def no_such(subject: Subject, name: str) -> str:
 
 def _of_one(subject: Subject, unit: str) -> list[str]:
     diagnosis = subject.diagnosis
-    place = next((at for at, one in enumerate(diagnosis.nodes) if one.node == unit), None)
+    place = next((at for at, node in enumerate(diagnosis.nodes) if node.node == unit), None)
     if place is not None:
         return _suspected(subject, diagnosis.nodes[place], first=not place)
     if unit.startswith("rank ") and int(unit[5:]) not in subject.parsed.table.ranks:
@@ -157,7 +157,7 @@ def _suspected(subject: Subject, node: NodeEvidence, *, first: bool) -> list[str
 
 
 def _alike(suspects: Iterable[NodeEvidence]) -> str:
-    return f"Suspected too, with less evidence: {wording.names((one.node for one in suspects), 4, 80)}."
+    return f"Suspected too, with less evidence: {wording.names((item.node for item in suspects), 4, 80)}."
 
 
 def _logged_by(subject: Subject, event: EventEvidence) -> str:

@@ -55,7 +55,7 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         own = told(subject, question, of_series()[wanted])
         if own:
             return own
-    found = [one for one in subject.parsed.iterations.series if wanted and wanted in one.name.casefold()]
+    found = [series for series in subject.parsed.iterations.series if wanted and wanted in series.name.casefold()]
     if not found and question.says("nan", "inf"):
         return presence(subject, question)
     nan = [event for event in subject.diagnosis.events if "nan" in f"{event.says} {event.template}".casefold()]
@@ -66,7 +66,7 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return _in_lines(subject, question, wanted) if wanted else None
     if question.says("nan", "inf"):
         return _nan(subject, question, found)
-    sentences = [_told(one, question) for one in found[:2]]
+    sentences = [_told(series, question) for series in found[:2]]
     signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
     sentences += [cited(subject.told(sign), sign.id) for sign in signs[:2]]
     return [*sentences, *bad]
@@ -101,7 +101,7 @@ def _told(series: Series, question: Question) -> str:
             f"They hold it from {series.iterations[0]:,} to {series.iterations[-1]:,}."
         )
     first, last = series.iterations[0], series.iterations[-1]
-    low, high = min(at, key=lambda one: at[one]), max(at, key=lambda one: at[one])
+    low, high = min(at, key=lambda item: at[item]), max(at, key=lambda item: at[item])
     before = ", ".join(f"{number:,}: {at[number]:g}" for number in series.iterations[-FEW:])
     return cited(
         f"{series.name.capitalize()}: {at[first]:g} at iteration {first:,}, {at[last]:g} at the last, {last:,}; lowest "
@@ -112,20 +112,20 @@ def _told(series: Series, question: Question) -> str:
 def _nan(subject: Subject, question: Question, found: Sequence[Series]) -> Lines:
     """Whether a number became NaN or infinite: by the evidence, else by its values."""
     bad = [
-        (one.name, at)
-        for one in found
-        for at, value in zip(one.iterations, one.values, strict=True)
+        (series.name, at)
+        for series in found
+        for at, value in zip(series.iterations, series.values, strict=True)
         if not isfinite(value)
     ]
     if bad:
         return [
             cited(f"Yes: the {bad[0][0]} is no number from iteration {bad[0][1]:,} on."),
-            *(_told(one, question) for one in found[:1]),
+            *(_told(series, question) for series in found[:1]),
         ]
     lines = presence(subject, question) or []
     if lines and lines[0].startswith("Yes"):
         return lines
-    values = sum(len(one.values) for one in found)
+    values = sum(len(series.values) for series in found)
     return [
         cited(f"None of the {values:,} values that the logs hold is NaN or infinite."),
         _told(found[0], question),
@@ -137,10 +137,12 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
     """Seconds an iteration, at one iteration or in the middle, at the end, and whether that is judged slow."""
     diagnosis, iterations = subject.diagnosis, subject.parsed.iterations
     signs = [
-        one for one in (*diagnosis.why, *(suspect.because for suspect in diagnosis.nodes)) if "slow" in one.casefold()
+        text
+        for text in (*diagnosis.why, *(suspect.because for suspect in diagnosis.nodes))
+        if "slow" in text.casefold()
     ]
     sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
-    sentences += [_told(one, question) for one in iterations.series if "time" in one.name][:1]
+    sentences += [_told(series, question) for series in iterations.series if "time" in series.name][:1]
     sentences += _onset(iterations.series)
     pace, steps = iterations.course.pace(), iterations.course.steps
     if pace is not None and len(steps) >= FEW:
@@ -161,7 +163,7 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
 
 def _onset(every: Sequence[Series]) -> list[str]:
     """From which iteration on iterations took longer, and how much; nothing where none tells."""
-    series = next((one for one in every if "time" in one.name), None)
+    series = next((item for item in every if "time" in item.name), None)
     if series is None or len(series.values) < 2 * FEW:
         return []
     values = np.array(series.values)
@@ -182,11 +184,11 @@ def _measure(subject: Subject, question: Question, measure: Measure) -> Lines:
     found = told(subject, question, measure)
     if measure.of_machine and question.says(*_LIMITS):
         found = [*oom_report(subject), *found]
-    loss = [one for one in subject.parsed.iterations.series if "loss" in one.name and question.says("loss")]
-    own = [_told(one, question) for one in loss[:1]]
+    loss = [series for series in subject.parsed.iterations.series if "loss" in series.name and question.says("loss")]
+    own = [_told(series, question) for series in loss[:1]]
     if found:
         return [*own, *found]
-    has = ", ".join(one.name for one in subject.parsed.iterations.series) or "none"
+    has = ", ".join(series.name for series in subject.parsed.iterations.series) or "none"
     return [*own, cited(f"{NOT_LOGGED} {measure.called}; numbers by iteration that the logs carry: {has}.")]
 
 
@@ -208,5 +210,5 @@ def _spoken(subject: Subject, word: str) -> Lines:
     found = by_rarity(subject, [word]) if len(word) < 4 else search(subject.parsed, (word,))
     if found.lines:
         return [cited(f"The logs hold no series of it; lines that speak of it: {found.says}"), *quoted(found, 3)]
-    has = ", ".join(one.name for one in subject.parsed.iterations.series) or "none"
+    has = ", ".join(series.name for series in subject.parsed.iterations.series) or "none"
     return [cited(f"{NOT_LOGGED} “{word}”; numbers by iteration that the logs carry: {has}.")]

@@ -50,7 +50,7 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
     if not events and question.quoted and (quote := search(subject.parsed, question.quoted[:1])).lines:
         return _of_lines(subject, question, quote)
     if not events and (found := said_in_evidence(subject, question)):
-        events = [one for one in found if isinstance(one, EventEvidence)][:1]
+        events = [event for event in found if isinstance(event, EventEvidence)][:1]
     if events:
         return [line for event in events[:2] for line in _of_event(subject, question, event)]
     told = _lines_meant(subject, question)
@@ -85,7 +85,7 @@ def _of_lines(subject: Subject, question: Question, told: LookResult) -> list[st
     if not places:
         return [cited(told.says), *quoted(told, 3)]
     template = table.templates[int(table.event[places[0]])]
-    event = next((one for one in subject.diagnosis.events if one.event == template.id), None)
+    event = next((item for item in subject.diagnosis.events if item.event == template.id), None)
     if event is not None:
         return _of_event(subject, question, event)
     rows = table.rows_of([int(table.event[places[0]])]).get(int(table.event[places[0]]), np.array(places))
@@ -147,7 +147,7 @@ def _lines_meant(subject: Subject, question: Question) -> LookResult:
         both = (search(subject.parsed, (when[1], word)) for word in words if alone.lines)
         return next((found for found in both if found.lines), alone)
     called = [name for name in _NAME.findall(question.text) if name not in question.nodes]
-    named = next((one for name in called if (one := search(subject.parsed, (name,))).lines), None)
+    named = next((result for name in called if (result := search(subject.parsed, (name,))).lines), None)
     if named is not None:
         return named
     found = by_rarity(subject, words, node=node)

@@ -31,7 +31,7 @@ def next_step(subject: Subject, _question: Question) -> Lines:
     sentences = [cited(wording.sentence(wording.next_line(step)))] if step else []
     checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:
-        sentences.append(cited(f"Check first: {joined(*(one.says for one in checks))}"))
+        sentences.append(cited(f"Check first: {joined(*(check.says for check in checks))}"))
     fix = next(iter(claims.of(ClaimUse.FIX)), None)
     if fix:
         sentences.append(cited(f"What helps with this kind of fault: {fix.says}", *fix.cites[:1]))

@@ -77,7 +77,8 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
 def _together(subject: Subject, question: Question) -> Lines:
     """Of a library and a trouble, as in "NCCL time-outs": lines that speak of both, else what speaks of each."""
     other = next(
-        (one for name, one in topics().items() if name not in _LIBRARIES and one.asked.search(question.plain)), None
+        (topic for name, topic in topics().items() if name not in _LIBRARIES and topic.asked.search(question.plain)),
+        None,
     )
     library = next((topics()[name] for name in _LIBRARIES if topics()[name].asked.search(question.plain)), None)
     if library is None or other is None:
@@ -122,7 +123,7 @@ def count(subject: Subject, question: Question) -> Lines | None:
     if topic is None:
         return _words(subject, question)
     found = _sought(subject, question, topic)
-    sentences = [cited(one) for one in (found.says if found.lines else _denied(subject, question, topic),)]
+    sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
     hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
     sentences = [cited(f"{event.id}: {subject.told(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
@@ -141,12 +142,12 @@ def topics() -> dict[str, Topic]:
     said = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["topics"]
     return {
         name: Topic(
-            re.compile(one["asked"]),
-            re.compile(one["said"].encode(), re.IGNORECASE),
-            one["name"],
-            one.get("special", True),
+            re.compile(entry["asked"]),
+            re.compile(entry["said"].encode(), re.IGNORECASE),
+            entry["name"],
+            entry.get("special", True),
         )
-        for name, one in said.items()
+        for name, entry in said.items()
     }
 
 

@@ -41,7 +41,7 @@ class Refusal:
 def refused(subject: Subject, question: Question) -> Refusal | None:
     """What is said of a thing that is seldom logged; None where the question asks for no such thing."""
     text = f"{question.text.casefold()}\n{question.plain}"
-    one = next((one for one in unlogged() if one.asked.search(text)), None)
+    one = next((item for item in unlogged() if item.asked.search(text)), None)
     if one is None:
         return None
     node = question.nodes[0] if question.nodes else None
@@ -61,10 +61,10 @@ def unlogged() -> tuple[Unlogged, ...]:
     said = tomllib.loads(package_files("bot.ask").joinpath("unlogged.toml").read_text(encoding="utf-8"))
     return tuple(
         Unlogged(
-            re.compile("|".join(one["asked"])),
-            re.compile(one["said"].encode(), re.IGNORECASE),
-            one["name"],
-            one.get("beside", ""),
+            re.compile("|".join(entry["asked"])),
+            re.compile(entry["said"].encode(), re.IGNORECASE),
+            entry["name"],
+            entry.get("beside", ""),
         )
-        for one in said.values()
+        for entry in said.values()
     )

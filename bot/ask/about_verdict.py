@@ -62,7 +62,7 @@ def sure(subject: Subject, _question: Question) -> Lines:
     grounds = why + beside or [claim for claim in claims.about("E") if claim.id.endswith(".said")][:1]
     if grounds:
         sentences.append(
-            cited(f"For it: {joined(*(one.says for one in grounds))}", *(ground.cites[0] for ground in grounds))
+            cited(f"For it: {joined(*(ground.says for ground in grounds))}", *(ground.cites[0] for ground in grounds))
         )
     against = [claim.says for claim in claims.about("D1.why") if claim not in grounds]
     against += [claim.says for claim in claims.of(ClaimUse.OPEN) if claim.id.startswith(("N2.", "J1."))]
@@ -108,7 +108,7 @@ def missing(subject: Subject, _question: Question) -> Lines:
     gaps = [claim.says for claim in claims.about("J1.gap")]
     if not diagnosis.coverage.baseline_jobs and not any("successful job" in gap for gap in gaps):
         gaps.append("There is no successful job with these settings to compare with.")
-    if not diagnosis.stacks and not diagnosis.coverage.dumps and any("hung" in one for one in (diagnosis.headline,)):
+    if not diagnosis.stacks and not diagnosis.coverage.dumps and any("hung" in text for text in (diagnosis.headline,)):
         gaps.append("There are no stack dumps, which would tell where the processes stood.")
     first = f"Missing: {joined(*gaps[:3])}" if gaps else "Nothing that was promised is missing: all logs were read."
     sentences = [cited(first)]
@@ -116,7 +116,7 @@ def missing(subject: Subject, _question: Question) -> Lines:
         sentences.append(cited("No line tells why: there is no direct trace of the fault in these logs."))
     checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:
-        sentences.append(cited(f"What would tell: {joined(*(one.says for one in checks))}"))
+        sentences.append(cited(f"What would tell: {joined(*(check.says for check in checks))}"))
     return sentences
 
 
@@ -129,7 +129,7 @@ def approved(subject: Subject, question: Question) -> Lines:
             f"{fault.id}, “{fault.title}”, was {wording.vouched(fault)}{wording.how_confirmed(fault)}."
             for fault in team[:2]
         ]
-        return [cited(one, fault.id) for one, fault in zip(sentences, team, strict=False)]
+        return [cited(text, fault.id) for text, fault in zip(sentences, team, strict=False)]
     if chosen:
         fault = chosen[0]
         return [

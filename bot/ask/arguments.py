@@ -83,7 +83,7 @@ def argument_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
     every = len(new)
     return [
         change if len(nodes) == every else f"{change} on {wording.names(nodes, 4, 60)}"
-        for change, nodes in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+        for change, nodes in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     ][:MAX_CHANGES]
 
 

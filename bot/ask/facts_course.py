@@ -42,7 +42,11 @@ def facts_of_course(subject: Subject) -> Iterator[Fact]:
 
 def facts_of_first_step(subject: Subject) -> Iterator[Fact]:
     """A first step that is slower than the others, which says nothing."""
-    told = [(one.name, one.iterations[0], one.values) for one in subject.parsed.iterations.series if "time" in one.name]
+    told = [
+        (series.name, series.iterations[0], series.values)
+        for series in subject.parsed.iterations.series
+        if "time" in series.name
+    ]
     if not told:
         found = measured(subject.parsed, of_series()["time"].value)
         told = [(found.name.strip() or "time", 1, tuple(found.values.tolist()))] if len(found) else []
@@ -77,7 +81,9 @@ def facts_of_ends(subject: Subject) -> Iterator[Fact]:
 def facts_of_addresses(subject: Subject) -> Iterator[Fact]:
     """Which address is which node, and which ranks it has."""
     suspects = {suspect.node: suspect.id for suspect in subject.diagnosis.nodes[:1]}
-    for node, addresses in sorted(subject.parsed.job.manifest.node_addresses.items(), key=lambda one: natural(one[0])):
+    for node, addresses in sorted(
+        subject.parsed.job.manifest.node_addresses.items(), key=lambda item: natural(item[0])
+    ):
         ranks = wording.ranks(subject.ranks_on(node))
         first = ", the first suspect" if node in suspects else ", which is not suspected" if suspects else ""
         says = f"{wording.names(addresses, 3, 60)} is {node}{f' ({ranks})' if ranks else ''}{first}."
@@ -98,7 +104,7 @@ def _ends(subject: Subject) -> list[tuple[str, int]]:
         last = int(table.spoke.last[voice])
         if place >= 0 and last != NO_TIME:
             found[table.nodes[place]] = max(last, found.get(table.nodes[place], NO_TIME))
-    return sorted(found.items(), key=lambda one: (one[1], natural(one[0])))
+    return sorted(found.items(), key=lambda item: (item[1], natural(item[0])))
 
 
 def _keys(code: int) -> tuple[str, ...]:

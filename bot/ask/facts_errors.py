@@ -93,12 +93,12 @@ def _stood_at(subject: Subject, lead: EventEvidence | None) -> Iterator[Fact]:
     first = lead.lines[0]
     excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], STACK)[first.file, first.line]
     frames = [(line, match) for line in excerpt.lines if (match := _FRAME.search(line.text))]
-    own = [one for one in frames if not _LIBRARY.search(one[1][1])] or frames
+    own = [frame for frame in frames if not _LIBRARY.search(frame[1][1])] or frames
     if not own:
         return
     fatal = "Fatal Python error" in first.text or any("most recent call first" in line.text for line in excerpt.lines)
     current = next((line.line for line in excerpt.lines if "Current thread" in line.text), 0)
-    after = [one for one in own if one[0].line > current] or own  # of several threads the one that crashed
+    after = [item for item in own if item[0].line > current] or own  # of several threads the one that crashed
     line, match = after[0] if fatal else own[-1]
     who = subject.about.capital(subject.about.who(lead))
     verb = "were" if len(lead.ranks or lead.nodes) > 1 else "was"

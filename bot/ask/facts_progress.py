@@ -30,7 +30,7 @@ def facts_of_progress(subject: Subject) -> Iterator[Fact]:
             name, done = (match[1] or "").strip() or "a progress bar", int(match[2])
             if done >= furthest.get(name, (0,))[0]:
                 furthest[name] = done, match[3], match[4], row
-    for name, (done, total, spent, row) in sorted(furthest.items(), key=lambda one: -one[1][0])[:3]:
+    for name, (done, total, spent, row) in sorted(furthest.items(), key=lambda item: -item[1][0])[:3]:
         found = found_rows(parsed, "", [row])
         of = "" if total == "?" else f" of {int(total):,}"
         who = f" of {found.who[0]}" if found.who and found.who[0] else ""

@@ -88,11 +88,13 @@ def _alike(subject: Subject) -> Manifest | None:
     """A job that succeeded with the same framework and model, or nearly, where none has all settings in common."""
     own = subject.parsed.job.manifest
     done = [
-        one for one in subject.beside.manifests() if one.status is Status.COMPLETED and one.framework == own.framework
+        manifest
+        for manifest in subject.beside.manifests()
+        if manifest.status is Status.COMPLETED and manifest.framework == own.framework
     ]
-    alike = [(one.model == own.model, one.world_size == own.world_size, one.job_id) for one in done]
+    alike = [(manifest.model == own.model, manifest.world_size == own.world_size, manifest.job_id) for manifest in done]
     best = max(alike, default=None)
-    return next((one for one in done if best and best[0] and one.job_id == best[2]), None)
+    return next((manifest for manifest in done if best and best[0] and manifest.job_id == best[2]), None)
 
 
 def settings_of(subject: Subject) -> dict[str, str]:

@@ -34,7 +34,7 @@ def _first_complaint(subject: Subject, node: str) -> tuple[EventEvidence, str] |
     events = [event for event in subject.diagnosis.events if node in event.nodes and event.role is not Role.BENIGN]
     if not events:
         return None
-    event = min(events, key=lambda one: (one.first_time is None, one.first_time or 0, one.id))
+    event = min(events, key=lambda event: (event.first_time is None, event.first_time or 0, event.id))
     says = f": {event.says}" if event.says else ""
     told = f"{node} complained with {event.id}{says} ({wording.ROLE[event.role]})."
     return event, told
@@ -54,4 +54,4 @@ def _who_disconnected(subject: Subject) -> Iterator[Fact]:
 
 
 def _ids(subject: Subject, node: str) -> tuple[str, ...]:
-    return tuple(one.id for one in subject.diagnosis.nodes if one.node == node)
+    return tuple(suspect.id for suspect in subject.diagnosis.nodes if suspect.node == node)

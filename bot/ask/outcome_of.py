@@ -56,5 +56,5 @@ def _codes(parsed: Parsed, diagnosis: Diagnosis) -> tuple[tuple[str, tuple[str, 
     owners: dict[int, list[str]] = defaultdict(list)
     for name, code in codes_of(Subject(parsed, diagnosis)).items():
         owners[code].append(name)
-    ordered = sorted(owners.items(), key=lambda one: (len(one[1]), one[0]))
+    ordered = sorted(owners.items(), key=lambda item: (len(item[1]), item[0]))
     return tuple((described(code), tuple(names)) for code, names in ordered)

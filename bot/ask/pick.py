@@ -85,7 +85,7 @@ class Picker:
     @cached_property
     def messages(self) -> list[frozenset[str]]:
         """The terms of each kind of message."""
-        return [terms_of(one.sample) for one in self.subject.parsed.table.templates[:MAX_MESSAGES]]
+        return [terms_of(template.sample) for template in self.subject.parsed.table.templates[:MAX_MESSAGES]]
 
     @cached_property
     def often(self) -> Counter[str]:
@@ -136,7 +136,7 @@ class Picker:
                 scored.append((-score, number, fact))
         events = sorted(
             ((-self._share(words, terms), number) for number, terms in enumerate(self.messages) if terms),
-            key=lambda one: one,
+            key=lambda item: item,
         )
         for share, number in events[:MAX_TRIED]:
             if -share < least - HELD:
@@ -145,7 +145,7 @@ class Picker:
             score = -share - LINES_LESS + (self._held(line.told) if line else 0.0)
             if line and score >= least - LINES_LESS:
                 scored.append((-score, len(self.facts) + number, line))
-        return [fact for _, _, fact in sorted(scored, key=lambda one: one[:2])]
+        return [fact for _, _, fact in sorted(scored, key=lambda item: item[:2])]
 
     def _narrow(self, fact: Fact) -> float:
         """How much of a setting's own name the question says, from a half to one."""

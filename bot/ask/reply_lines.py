@@ -25,7 +25,7 @@ def cited(text: str, *ids: str) -> str:
 
 def quoted(found: LookResult, most: int = MAX_ANSWER_LINES - 1, value: re.Pattern[bytes] | None = None) -> list[str]:
     """Lines with their clock, who wrote them, and where they stand; of a line that is cut ``value`` is kept."""
-    return [_quoted(*one, value) for one in zip(found.lines[:most], found.who, found.clock, strict=False)]
+    return [_quoted(*line, value) for line in zip(found.lines[:most], found.who, found.clock, strict=False)]
 
 
 def raw(lines: Iterable[Line], most: int = MAX_ANSWER_LINES - 1) -> list[str]:

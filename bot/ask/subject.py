@@ -59,7 +59,7 @@ class Subject:
     def evidence(self) -> dict[str, Evidence]:
         """All evidence by its id."""
         every: tuple[Evidence, ...] = (*self.diagnosis.events, *self.diagnosis.nodes, *self.diagnosis.iterations)
-        return {one.id: one for one in every}
+        return {evidence.id: evidence for evidence in every}
 
     def told(self, evidence: Evidence) -> str:
         """The sentence of a piece of evidence, with the words of the log where it says "this"."""

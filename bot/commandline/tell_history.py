@@ -38,7 +38,7 @@ def tell(
     settings = load_settings()
     if html is not None:
         check_writable(html)
-    known = merged([one for path in incidents for one in read_incidents(str(path))])
+    known = merged([incident for path in incidents for incident in read_incidents(str(path))])
     with progress_bar() as progress:
         run = gather(wanted, settings, progress)
     told = history(

@@ -33,7 +33,7 @@ def earlier_attempts(
     except SourceUnavailable:
         return ()
     members = in_order([manifest for manifest in manifests if manifest.run == job.manifest.run])
-    place = next((place for place, one in enumerate(members) if one.job_id == job.id), 0)
+    place = next((place for place, member in enumerate(members) if member.job_id == job.id), 0)
     found: list[Attempt] = []
     for manifest in members[max(0, place - MOST_EARLIER) : place]:
         try:

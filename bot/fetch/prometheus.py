@@ -73,7 +73,7 @@ def with_live_metrics(
     except (OSError, HTTPException, ValueError) as trouble:
         return parsed, (Skipped("metrics", f"Prometheus at {_host(address)} gave no metrics: {_reason(trouble)}"),)
     file = LogFile(NAME, len(answer), f"live {len(answer)}", lambda: io.BytesIO(answer))
-    job: Job = replace(parsed.job, metrics=tuple(sorted((*parsed.job.metrics, file), key=lambda one: one.name)))
+    job: Job = replace(parsed.job, metrics=tuple(sorted((*parsed.job.metrics, file), key=lambda file: file.name)))
     return replace(parsed, job=job), ()
 
 

@@ -209,18 +209,18 @@ def to_document(history: History) -> HistoryDocument:
 def _attempts(history: History) -> tuple[AttemptDocument, ...]:
     return tuple(
         AttemptDocument(
-            name=storable(one.name),
-            start=iso(one.start * 1000),
-            end=iso(one.end * 1000),
-            clock=one.clock,
-            first_iteration=int(one.numbers[0]) if len(one.numbers) else None,
-            last_iteration=int(one.numbers[-1]) if len(one.numbers) else None,
-            ended=one.ended,
-            cause=storable(one.cause),
-            suspects=tuple(storable(suspect.node) for suspect in one.suspects),
+            name=storable(attempt.name),
+            start=iso(attempt.start * 1000),
+            end=iso(attempt.end * 1000),
+            clock=attempt.clock,
+            first_iteration=int(attempt.numbers[0]) if len(attempt.numbers) else None,
+            last_iteration=int(attempt.numbers[-1]) if len(attempt.numbers) else None,
+            ended=attempt.ended,
+            cause=storable(attempt.cause),
+            suspects=tuple(storable(suspect.node) for suspect in attempt.suspects),
             spent=_parts(spent),
         )
-        for one, spent in zip(history.account.attempts, history.account.spent, strict=True)
+        for attempt, spent in zip(history.account.attempts, history.account.spent, strict=True)
     )
 
 

@@ -141,7 +141,7 @@ def _all(
         found = read_attempts(job, good, cache)
         if not found:
             problems = (*problems, f"{job.id} was left out: no line of its logs has a clock.")
-        elif not any(len(one.numbers) for one in found):
+        elif not any(len(attempt.numbers) for attempt in found):
             problems = (*problems, f"{job.id}: no line with a clock counts iterations, so all of it counts as startup.")
         attempts += found
     if not attempts:
@@ -151,12 +151,12 @@ def _all(
 
 def _continuing(guess: RunAttempts, anchor: str | None) -> RunAttempts:
     """The attempts of a guess that continue each other, of the chain that holds the one that was named."""
-    ordered = sorted(guess.attempts, key=lambda one: (one.start, one.end, one.name))
+    ordered = sorted(guess.attempts, key=lambda attempt: (attempt.start, attempt.end, attempt.name))
     chain = _chain(ordered)
-    named = [one for one in ordered if anchor is not None and one.name.partition(" #")[0] == anchor]
+    named = [attempt for attempt in ordered if anchor is not None and attempt.name.partition(" #")[0] == anchor]
     if named and named[0] not in chain:
         chain = _chain(ordered[ordered.index(named[0]) :])
-    left = sorted({one.name.partition(" #")[0] for one in ordered if one not in chain})
+    left = sorted({attempt.name.partition(" #")[0] for attempt in ordered if attempt not in chain})
     if not left:
         return guess
     more = f" and {len(left) - 1} more" if len(left) > 1 else ""
@@ -168,13 +168,13 @@ def _chain(ordered: Sequence[Attempt]) -> list[Attempt]:
     """From the first on, each that begins when the one before is over, at or before the iteration after its last."""
     chain: list[Attempt] = []
     reached, over = 0, 0
-    for one in ordered:
-        first = int(one.numbers[0]) if len(one.numbers) else 0
-        stride = int(one.numbers[1] - one.numbers[0]) if len(one.numbers) > 1 else 1
-        if chain and (one.start < over or first > reached + stride):
+    for attempt in ordered:
+        first = int(attempt.numbers[0]) if len(attempt.numbers) else 0
+        stride = int(attempt.numbers[1] - attempt.numbers[0]) if len(attempt.numbers) > 1 else 1
+        if chain and (attempt.start < over or first > reached + stride):
             continue
-        chain.append(one)
-        over, reached = max(over, one.end), max(reached, int(one.numbers[-1]) if len(one.numbers) else 0)
+        chain.append(attempt)
+        over, reached = max(over, attempt.end), max(reached, int(attempt.numbers[-1]) if len(attempt.numbers) else 0)
     return chain
 
 

@@ -178,12 +178,12 @@ def attempts(history: History) -> Iterator[str]:
     shown = list(zip(run.attempts, run.spent, strict=True))[-MAX_ATTEMPTS:]
     if len(run.attempts) > len(shown):
         yield f"({len(run.attempts) - len(shown)} earlier ones; --json has all)"
-    for one, spent in shown:
-        span = f"{one.numbers[0]:,}-{one.numbers[-1]:,}" if len(one.numbers) else "none"
+    for attempt, spent in shown:
+        span = f"{attempt.numbers[0]:,}-{attempt.numbers[-1]:,}" if len(attempt.numbers) else "none"
         ran = sum(value for part, value in spent.items() if part is not TimeUse.DOWN)
-        left = f"{harmless(one.name, _ATTEMPT - 1):<{_ATTEMPT}}{span:>16}{duration(ran):>9}"
+        left = f"{harmless(attempt.name, _ATTEMPT - 1):<{_ATTEMPT}}{span:>16}{duration(ran):>9}"
         left = f"{left}{_share(spent[TimeUse.PRODUCTIVE], ran):>7}  "
-        why = harmless(f"{one.ended}: {one.cause}" if one.cause else one.ended, _CAUSE)
+        why = harmless(f"{attempt.ended}: {attempt.cause}" if attempt.cause else attempt.ended, _CAUSE)
         yield left + textwrap.shorten(why, max(_LEAST, _WIDTH - len(left)), placeholder="…")
 
 

@@ -81,18 +81,18 @@ def causes(history: History, width: float) -> Figure | None:
     shown = [cause for cause in history.causes if cause.total][:MAX_BARS]
     if not shown:
         return None
-    labels = [_fitting(one.name, width * _LABELS - _BESIDE) for one in shown]
+    labels = [_fitting(cause.name, width * _LABELS - _BESIDE) for cause in shown]
     left = max(text_width(label) for label in labels) + _BESIDE
     with drawing():
         figure = canvas(width, _ROW * len(shown) + 0.12)
         axes = panel(figure, left, 0.06, 0.8, 0.06)
-        most = max(one.total for one in shown)
+        most = max(cause.total for cause in shown)
         axes.set(xlim=(0, most), ylim=(len(shown) - 0.5, -0.5), xticks=[], yticks=range(len(shown)))
         axes.set_yticklabels(labels, fontsize=TEXT, color=PALETTE["ink"])
-        for row, one in enumerate(shown):
-            axes.barh(row, one.total, height=0.5, color=PALETTE["other" if one.planned else "root"])
+        for row, item in enumerate(shown):
+            axes.barh(row, item.total, height=0.5, color=PALETTE["other" if item.planned else "root"])
             axes.annotate(
-                duration(one.total), (one.total, row), (6, 0), textcoords="offset points", va="center", fontsize=SMALL
+                duration(item.total), (item.total, row), (6, 0), textcoords="offset points", va="center", fontsize=SMALL
             )
     return figure
 

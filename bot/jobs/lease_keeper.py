@@ -105,16 +105,16 @@ class LeaseKeeper:
         self.last_look = time.monotonic()
         held = self.held()
         try:
-            cancelled = self._cancelled([one.id for one in held]) if held else frozenset()
+            cancelled = self._cancelled([lease.id for lease in held]) if held else frozenset()
         except StateUnavailable as trouble:
             _LOG.warning("cannot look for cancels: %s", trouble.message)
             cancelled = frozenset()
-        for one in held:
-            self._renew(one)
-            if one.id in cancelled:
-                one.end(EndReason.CANCELLED)
-            elif one.deadline is not None and self._clock() >= one.deadline:
-                one.end(EndReason.DEADLINE)
+        for lease in held:
+            self._renew(lease)
+            if lease.id in cancelled:
+                lease.end(EndReason.CANCELLED)
+            elif lease.deadline is not None and self._clock() >= lease.deadline:
+                lease.end(EndReason.DEADLINE)
 
     def _renew(self, held: Lease) -> None:
         lease = held.leases.lease.total_seconds()

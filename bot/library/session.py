@@ -81,7 +81,7 @@ class LibrarySession:
         if self._library is None or parsed.job.status is Status.COMPLETED:
             return ()
         said = find_occurrences(parsed)
-        approved = self._library.may_match(lambda: (text for one in said for text in one.texts))
+        approved = self._library.may_match(lambda: (text for occurrence in said for text in occurrence.texts))
         return find_matches(approved, said, parsed.nodes)
 
     def recall(self, diagnosis: Diagnosis, matches: Sequence[Match]) -> tuple[KnownFault, ...]:
@@ -134,30 +134,30 @@ def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
 
 def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence[Likely]) -> list[KnownFault]:
     """What is this or looks like it before what is only seen with it; of equals the team's before public facts."""
-    told = {one.entry.id: one for one in found}
+    told = {item.entry.id: item for item in found}
     signed = exact_faults(diagnosis, matches)
     faults = [
         _likely_fault(told[fault.pattern], diagnosis.job, fault) if fault.pattern in told else fault for fault in signed
     ]
     named = {fault.pattern for fault in signed}
-    own = [one.entry for one in found]
+    own = [item.entry for item in found]
     covered = {
         match.entry.id
         for match in matches
         if match.entry.origin is patterns.Origin.SEED and any(says_the_same(match.entry, ours) for ours in own)
     }
-    faults += [_likely_fault(one, diagnosis.job) for one in found if one.entry.id not in named]
+    faults += [_likely_fault(item, diagnosis.job) for item in found if item.entry.id not in named]
     faults = [fault for fault in faults if fault.pattern not in covered]
     return sorted(faults, key=lambda fault: (fault.fit == Fit.SEEN, fault.seed))[: MAX_EXACT + MAX_SIMILAR]
 
 
-def _likely_fault(one: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
+def _likely_fault(item: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
     """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
-    share = f"{odds(one.likelihood)} such matches were right."
-    fit = Fit.IS if signed is not None and signed.fit == Fit.IS else one.fit
+    share = f"{odds(item.likelihood)} such matches were right."
+    fit = Fit.IS if signed is not None and signed.fit == Fit.IS else item.fit
     said = signed.because if signed is not None else "It has traits of this job: what broke, how, where and when."
     fault = _fault(
-        one.entry, job, fit=fit, signed=signed is not None, score=round(one.likelihood, 4), because=f"{said} {share}"
+        item.entry, job, fit=fit, signed=signed is not None, score=round(item.likelihood, 4), because=f"{said} {share}"
     )
     return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
 
@@ -171,12 +171,12 @@ def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFa
     """
     seen = [_Seen(match, diagnosis) for match in matches]
     traced = any(event.role is Role.ROOT for event in diagnosis.events)
-    kept = [one for one in seen if not one.seed or (one.root if traced else one.events)]
-    if any(one.root for one in kept):
-        kept = [one for one in kept if one.root or not one.events]
-    ordered = sorted(kept, key=lambda one: (not one.events, one.seed, one.place))
-    own = [one for one in ordered if not one.seed]
-    return [one.fault() for one in ordered if not one.is_said_by(own)][:MAX_EXACT]
+    kept = [item for item in seen if not item.seed or (item.root if traced else item.events)]
+    if any(item.root for item in kept):
+        kept = [item for item in kept if item.root or not item.events]
+    ordered = sorted(kept, key=lambda seen: (not seen.events, seen.seed, seen.place))
+    own = [item for item in ordered if not item.seed]
+    return [item.fault() for item in ordered if not item.is_said_by(own)][:MAX_EXACT]
 
 
 def says_the_same(entry: Entry, other: Entry) -> bool:
@@ -201,7 +201,8 @@ class _Seen:
     def is_said_by(self, own: Sequence["_Seen"]) -> bool:
         """Whether it is a seed, and the team has a pattern of its own for these events, or with its very words."""
         return self.seed and any(
-            (self.events and set(self.events) <= set(one.events)) or says_the_same(self.entry, one.entry) for one in own
+            (self.events and set(self.events) <= set(seen.events)) or says_the_same(self.entry, seen.entry)
+            for seen in own
         )
 
     def fault(self) -> KnownFault:

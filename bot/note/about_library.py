@@ -25,7 +25,7 @@ def reasons_of_library(about: ClaimSource, behind: frozenset[str]) -> Iterator[R
         return
     for fault in about.exact[:MAX_FAULTS]:
         told = advice("-", "cause", _cause(about, fault), [])
-        yield from (Reason(fault.id, one.says, behind, whole=True) for one in told if fault.agrees)
+        yield from (Reason(fault.id, claim.says, behind, whole=True) for claim in told if fault.agrees)
 
 
 def _exact(about: ClaimSource, fault: KnownFault) -> Iterator[Claim]:

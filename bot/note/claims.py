@@ -45,10 +45,12 @@ def claims_of(
     # A reason explains what shows no reason of its own: a silent suspect, the last iteration, peers that waited.
     peers = frozenset(f"{event.id}.said" for event in about.peers)
     behind = frozenset(
-        one.id for one in every if one.id in peers or one.id.startswith(("N1.why", "N1.ended", "N1.behind", "I1."))
+        entry.id
+        for entry in every
+        if entry.id in peers or entry.id.startswith(("N1.why", "N1.ended", "N1.behind", "I1."))
     )
     reasons = (*reasons_of_events(about, behind), *reasons_of_library(about, behind))
-    text = "\n".join((*(f"{one.says} {one.short}" for one in every), *_beside(about)))
+    text = "\n".join((*(f"{entry.says} {entry.short}" for entry in every), *_beside(about)))
     return Claims(every, reasons, about.suspect, bool(about.roots or about.exact), peers, about.node_names, text)
 
 
@@ -59,4 +61,4 @@ def _beside(about: ClaimSource) -> list[str]:
     lines = (line.text for evidence_item in evidence for line in evidence_item.lines[:MAX_CITED])
     facts = (f"{name} {value}" for name, value in diagnosis.facts.items())
     told = (*(evidence_item.because for evidence_item in evidence), *lines, *facts, *diagnosis.why, diagnosis.job)
-    return [about.clean(one) for one in told]
+    return [about.clean(text) for text in told]

@@ -82,9 +82,9 @@ def read_plan(text: str) -> Plan:
 def _each(value: object, kind: type[T]) -> Iterator[T]:
     """The readable ones of a list, or of a value that should have been one."""
     adapter = TypeAdapter(kind)
-    for one in value if isinstance(value, list) else [value]:
+    for entry in value if isinstance(value, list) else [value]:
         try:
-            yield adapter.validate_python(one)
+            yield adapter.validate_python(entry)
         except ValidationError:
             continue
 

@@ -89,9 +89,9 @@ class KnownNames:
         """Numbers with what they count; of "3 of 4 other nodes" both."""
         found = set()
         pattern = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?:\s+of\s+(\d[\d,]*))?((?:\s*[^\W\d_]+){1,3})")
-        for one, whole, words in pattern.findall(_in_digits(self.text)):
+        for entry, whole, words in pattern.findall(_in_digits(self.text)):
             for word in words.split():
-                found |= {_amount(number, word) for number in (one, whole) if number}
+                found |= {_amount(number, word) for number in (entry, whole) if number}
         return frozenset(found)
 
     @cached_property

@@ -33,7 +33,7 @@ def happened(steps: Sequence[Step], claims: Claims, *, told: Iterable[str] = ())
     seen, before = set(told), None
     for step in steps:
         claim = claims.find(step.claim, ClaimUse.HAPPENED)
-        if claim is None or any(claim.says in one or one in claim.says for one in seen):
+        if claim is None or any(claim.says in word or word in claim.says for word in seen):
             continue  # unknown, or told already by itself or within another
         text, cites = joined(claim, before, step.join, step.because, claims)
         sentences.append(_of(text, cites))
@@ -50,17 +50,17 @@ def cause(ids: Sequence[str], claims: Claims) -> Sentence | None:
 
 def checks(ids: Sequence[str], claims: Claims) -> tuple[Sentence, ...]:
     """What to look at first."""
-    return tuple(_sentence([one]) for one in _found(ids, claims, ClaimUse.CHECK)[:MAX_CHECKS])
+    return tuple(_sentence([claim]) for claim in _found(ids, claims, ClaimUse.CHECK)[:MAX_CHECKS])
 
 
 def fixes(ids: Sequence[str], claims: Claims) -> tuple[Sentence, ...]:
     """What helped before."""
-    return tuple(_sentence([one]) for one in _found(ids, claims, ClaimUse.FIX)[:MAX_FIXES])
+    return tuple(_sentence([claim]) for claim in _found(ids, claims, ClaimUse.FIX)[:MAX_FIXES])
 
 
 def open_questions(ids: Sequence[str], claims: Claims) -> tuple[Sentence, ...]:
     """What the evidence leaves open."""
-    return tuple(_sentence([one]) for one in _found(ids, claims, ClaimUse.OPEN))
+    return tuple(_sentence([claim]) for claim in _found(ids, claims, ClaimUse.OPEN))
 
 
 def _found(ids: Sequence[str], claims: Claims, use: ClaimUse) -> list[Claim]:
@@ -68,11 +68,11 @@ def _found(ids: Sequence[str], claims: Claims, use: ClaimUse) -> list[Claim]:
 
 
 def _sentence(chosen: Sequence[Claim], *, short: bool = False) -> Sentence:
-    texts = [(one.short or one.says) if short else one.says for one in chosen]
+    texts = [(claim.short or claim.says) if short else claim.says for claim in chosen]
     text = " ".join(
         text if text.endswith((".", "!", "?", "\u201d")) or len(texts) == 1 else f"{text}." for text in texts
     )
-    return _of(text, [name for one in chosen for name in one.cites])
+    return _of(text, [name for claim in chosen for name in claim.cites])
 
 
 def _of(text: str, cites: Iterable[str]) -> Sentence:

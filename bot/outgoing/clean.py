@@ -54,6 +54,6 @@ def cleaned_excerpts(excerpts: Mapping[Place, Excerpt]) -> dict[Place, Excerpt]:
     """Raw lines without secrets."""
     redactor = Redactor()
     return {
-        place: replace(one, lines=tuple(replace(line, text=redactor.redact(line.text)) for line in one.lines))
-        for place, one in excerpts.items()
+        place: replace(excerpt, lines=tuple(replace(line, text=redactor.redact(line.text)) for line in excerpt.lines))
+        for place, excerpt in excerpts.items()
     }

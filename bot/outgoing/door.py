@@ -148,9 +148,9 @@ def _clean(value: Any, redactor: Redactor, name: str) -> Any:
     if isinstance(value, str):
         return _clean_text(value, redactor, name)
     if isinstance(value, Mapping):
-        return {key: _clean(one, redactor, str(key)) for key, one in value.items()}
+        return {key: _clean(entry, redactor, str(key)) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(one, redactor, "") for one in value]
+        return [_clean(entry, redactor, "") for entry in value]
     return value
 
 
@@ -168,13 +168,13 @@ def _redacted(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, str):
         return redactor.redact(value)
     if isinstance(value, Mapping):
-        return {key: _redacted(one, redactor) for key, one in value.items()}
-    return [_redacted(one, redactor) for one in value] if isinstance(value, list) else value
+        return {key: _redacted(entry, redactor) for key, entry in value.items()}
+    return [_redacted(entry, redactor) for entry in value] if isinstance(value, list) else value
 
 
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
-        return [text for one in value.values() for text in _texts(one)]
-    return [text for one in value for text in _texts(one)] if isinstance(value, list | tuple) else []
+        return [text for entry in value.values() for text in _texts(entry)]
+    return [text for entry in value for text in _texts(entry)] if isinstance(value, list | tuple) else []

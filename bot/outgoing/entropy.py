@@ -93,7 +93,7 @@ def _is_secret(word: str) -> bool:
 
 
 def _kinds(word: str) -> str:
-    return "".join("9" if one.isdigit() else "A" if one.isupper() else "a" for one in word)
+    return "".join("9" if text.isdigit() else "A" if text.isupper() else "a" for text in word)
 
 
 def _turns(kinds: str) -> int:

@@ -62,7 +62,7 @@ def _paths(counts: tuple[int, ...], most: int) -> Iterator[tuple[int, str]]:
     starts = [at for at in range(len(levels)) if not at or levels[at] != levels[at - 1]]
     runs = [(levels[at], at, end - at) for at, end in zip(starts, [*starts[1:], len(levels)], strict=True)]
     for level in range(1, LEVELS + 1):
-        path = "".join(f"M{at} 0h{width}v1h-{width}z" for one, at, width in runs if one == level)
+        path = "".join(f"M{at} 0h{width}v1h-{width}z" for number, at, width in runs if number == level)
         if path:
             yield level, path
 

@@ -63,7 +63,9 @@ def _groups(lines: Iterable[Line]) -> list[list[Line]]:
 
 def _citation(group: Sequence[Line], excerpts: Mapping[Place, Excerpt]) -> Citation:
     found = [excerpts[place] for line in group if (place := (line.file, line.line)) in excerpts]
-    texts = {line.line: line.text for line in group} | {line.line: line.text for one in found for line in one.lines}
+    texts = {line.line: line.text for line in group} | {
+        line.line: line.text for excerpt in found for line in excerpt.lines
+    }
     wanted = {line.line for line in group}
     numbers = sorted(texts)
     rows = [
@@ -75,5 +77,5 @@ def _citation(group: Sequence[Line], excerpts: Mapping[Place, Excerpt]) -> Citat
         )
         for at, number in enumerate(numbers)
     ]
-    missing = " ".join(dict.fromkeys(harmless(one.missing, 200) for one in found if one.missing))
+    missing = " ".join(dict.fromkeys(harmless(excerpt.missing, 200) for excerpt in found if excerpt.missing))
     return Citation(harmless(group[0].file, 300), ", ".join(str(line.line) for line in group), tuple(rows), missing)

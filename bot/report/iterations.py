@@ -27,16 +27,16 @@ def iterations_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_PAN
     series = shown(diagnosis, most)
     if not series:
         return None
-    numbers = [number for one in series for number in one.iterations] + [mark.iteration for mark in marked(diagnosis)]
+    numbers = [number for item in series for number in item.iterations] + [mark.iteration for mark in marked(diagnosis)]
     low, high = min(numbers), max(numbers)
     with drawing():
         height = (_PANEL + _GAP) * len(series) + 0.3
         figure = canvas(width, height)
-        for row, one in enumerate(series):
+        for row, item in enumerate(series):
             top = (_PANEL + _GAP) * row + _GAP
             axes = panel(figure, 0.62, height - top - _PANEL, 0.2, top)
             axes.set_xlim(low - (high - low or 1) * 0.02, high + (high - low or 1) * 0.02)
-            _panel(axes, one, diagnosis, labelled=row == 0)
+            _panel(axes, item, diagnosis, labelled=row == 0)
             _iteration_axis(axes, last=row == len(series) - 1)
     return figure
 

@@ -25,26 +25,26 @@ def metrics_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
     with drawing():
         height = (_PANEL + _GAP) * len(shown) + 0.2
         figure = canvas(width, height)
-        for row, one in enumerate(shown):
+        for row, evidence in enumerate(shown):
             top = (_PANEL + _GAP) * row + _GAP
             axes = panel(figure, 0.62, height - top - _PANEL, 0.2, top)
-            values = _finite(one.values)
-            if one.peers:
-                axes.plot(one.times, _finite(one.peers), color=PALETTE["other"], linewidth=1.1)
-            axes.plot(one.times, values, color=PALETTE["series"], linewidth=1.3)
-            if one.since is not None:
-                axes.axvline(one.since, color=PALETTE["root"], linewidth=1.1, linestyle=(0, (3, 2)), zorder=1)
-            title = harmless(f"{one.id}  {one.who}: {one.metric}", 60)
+            values = _finite(evidence.values)
+            if evidence.peers:
+                axes.plot(evidence.times, _finite(evidence.peers), color=PALETTE["other"], linewidth=1.1)
+            axes.plot(evidence.times, values, color=PALETTE["series"], linewidth=1.3)
+            if evidence.since is not None:
+                axes.axvline(evidence.since, color=PALETTE["root"], linewidth=1.1, linestyle=(0, (3, 2)), zorder=1)
+            title = harmless(f"{evidence.id}  {evidence.who}: {evidence.metric}", 60)
             axes.set_title(title, loc="left", fontsize=TEXT, color=PALETTE["ink"], pad=7)
-            _axes(axes, one)
+            _axes(axes, evidence)
     return figure
 
 
 def describe(diagnosis: Diagnosis) -> str:
     """The plot in words."""
     told = [
-        f"{harmless(one.metric, 40)} of {harmless(one.who, 40)}, last {short(one.values[-1])}"
-        for one in _shown(diagnosis)
+        f"{harmless(evidence.metric, 40)} of {harmless(evidence.who, 40)}, last {short(evidence.values[-1])}"
+        for evidence in _shown(diagnosis)
     ]
     return f"Metrics over time: {'; '.join(told)}."
 

@@ -29,11 +29,11 @@ def is_over(words: str) -> bool:
 def _words(value: object, depth: int = 12) -> Iterator[str]:
     """What stands to be read at any depth; rich text has no more: a list and an object for each of six levels."""
     if isinstance(value, list) and depth:
-        for one in value:
-            yield from _words(one, depth - 1)
+        for entry in value:
+            yield from _words(entry, depth - 1)
     if isinstance(value, Mapping) and depth:
-        for name, one in value.items():
-            if isinstance(one, str) and name in _SPOKEN:
-                yield one
+        for name, entry in value.items():
+            if isinstance(entry, str) and name in _SPOKEN:
+                yield entry
             else:
-                yield from _words(one, depth - 1)
+                yield from _words(entry, depth - 1)

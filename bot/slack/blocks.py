@@ -142,7 +142,7 @@ def menu(placeholder: str, action: str, options: Sequence[tuple[str, str]], *, c
         "placeholder": plain(clip(placeholder, MAX_PLACEHOLDER)),
         "options": shown,
     }
-    initial = [one for one in shown if one["value"] == chosen]
+    initial = [entry for entry in shown if entry["value"] == chosen]
     return block | {"initial_option": initial[0]} if initial else block
 
 
@@ -152,7 +152,7 @@ def boxes(action: str, options: Sequence[tuple[str, str]], *, ticked: Sequence[s
     if not shown:
         return None
     block: Block = {"type": "checkboxes", "action_id": action, "options": shown}
-    initial = [one for one in shown if one["value"] in ticked]
+    initial = [entry for entry in shown if entry["value"] in ticked]
     return block | {"initial_options": initial} if initial else block
 
 

@@ -69,7 +69,7 @@ def checks_left(diagnosis: Diagnosis) -> tuple[str, ...]:
 def told_in_brief(diagnosis: Diagnosis) -> frozenset[str]:
     """The sentences that the parent message says, as ``left_to_say`` knows them again."""
     hung = [reason for reason in diagnosis.why if _HUNG.match(reason)]
-    return frozenset(_same(one) for one in (*grounds(diagnosis), *hung))
+    return frozenset(_same(text) for text in (*grounds(diagnosis), *hung))
 
 
 def left_to_say(sentences: Sequence[str], told: Collection[str]) -> list[str]:
@@ -146,7 +146,7 @@ def _place(diagnosis: Diagnosis) -> str:
     headline, stage = wording.first_line(diagnosis), diagnosis.stage
     if stage is Stage.UNKNOWN or stage.value in headline:
         return ""
-    iteration = next((f"iteration {one.iteration:,}" for one in diagnosis.iterations), "")
+    iteration = next((f"iteration {item.iteration:,}" for item in diagnosis.iterations), "")
     return stage.value if not iteration or "iteration" in headline else f"{stage.value}, {iteration}"
 
 

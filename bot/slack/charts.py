@@ -79,12 +79,12 @@ def _table(suspects: Sequence[NodeEvidence]) -> Blocks:
     head = [_text(name) for name in ("Node", "Score", "Ranks", "Evidence")]
     rows = [
         [
-            _text(one.node),
-            {"type": "raw_number", "value": _rounded(one.score), "text": f"{one.score:.2f}"},
-            _text(_ranks(one.ranks)),
-            _text(", ".join((one.id, *one.events))),
+            _text(suspect.node),
+            {"type": "raw_number", "value": _rounded(suspect.score), "text": f"{suspect.score:.2f}"},
+            _text(_ranks(suspect.ranks)),
+            _text(", ".join((suspect.id, *suspect.events))),
         ]
-        for one in suspects[:MAX_ROWS]
+        for suspect in suspects[:MAX_ROWS]
     ]
     caption = f"{counted(len(suspects), 'suspect')}" + (f", the first {MAX_ROWS}" if len(suspects) > MAX_ROWS else "")
     return ({"type": "data_table", "caption": caption, "page_size": PAGE, "rows": [head, *rows]},)

@@ -227,10 +227,10 @@ class ClickListener:
     def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
         click = act.read_lines(value)
         answer = self._context.state.runs.answer(click.run)
-        one = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
-        if answer is None or answer.diagnosis is None or one is None:
+        evidence = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
+        if answer is None or answer.diagnosis is None or evidence is None:
             return message_modal("Raw lines", replies.gone_reply().text)
-        return lines_modal(click.run, one, read_citations(answer.diagnosis, one, self._context.open_jobs))
+        return lines_modal(click.run, evidence, read_citations(answer.diagnosis, evidence, self._context.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
         message = self._context.approvals.barred(user, run) or self._context.approvals.decided(run)

@@ -133,7 +133,8 @@ class FailedJobs:
         """Who follows now: the channels of the settings, and each that asked for it."""
         manners = self._manners
         asked = {
-            one.id: replace(manners, team=one.team, channel=one.channel, teams={}) for one in self._state.follows.all()
+            follow.id: replace(manners, team=follow.team, channel=follow.channel, teams={})
+            for follow in self._state.follows.all()
         }
         return ({BY_SETTING: manners} if manners.channel else {}) | asked
 
@@ -168,8 +169,8 @@ class FailedJobs:
         if not waiting or manners.is_quiet(now):
             return
         by_channel: dict[str, list[FollowedJob]] = {}
-        for one in waiting:
-            by_channel.setdefault(_channel(one.job, manners, manifest_of), []).append(one)
+        for job in waiting:
+            by_channel.setdefault(_channel(job.job, manners, manifest_of), []).append(job)
         for channel, some in by_channel.items():
             self._tell_in(replace(manners, channel=channel), some, now)
 
@@ -180,8 +181,8 @@ class FailedJobs:
         if room <= 0:
             return
         if len(waiting) <= room:
-            for one in waiting:
-                self._diagnose(one, manners)
+            for item in waiting:
+                self._diagnose(item, manners)
             return
         last = next((job for job in reversed(followed.diagnosed()) if self._is_in(channel, job)), None)
         *rest, newest = waiting
@@ -211,8 +212,8 @@ class FailedJobs:
     def _list(self, run: Run, left: Sequence[FollowedJob]) -> None:
         """One message for all that is left."""
         self._posting.once(run, f"digest {left[0].job}", digest_message(left))
-        for one in left:
-            self._state.followed.listed(one.job, run.id, one.follower)
+        for job in left:
+            self._state.followed.listed(job.job, run.id, job.follower)
 
     def _compare(self) -> None:
         """Say once that attempts fail in the same way again and again."""
@@ -261,10 +262,10 @@ def _streak(causes: Sequence[str]) -> int:
 
 def digest_message(left: Sequence[FollowedJob]) -> Message:
     """Jobs that failed while nothing, or nothing more, was posted."""
-    names = ", ".join(code(one.job, 60) for one in left[:MAX_LISTED])
+    names = ", ".join(code(job.job, 60) for job in left[:MAX_LISTED])
     more = f" and {len(left) - MAX_LISTED:,} more" if len(left) > MAX_LISTED else ""
     told = f"{len(left):,} more {'job has' if len(left) == 1 else 'jobs have'} failed"
-    choices = [(one.job, one.job) for one in left[:MAX_LISTED]]
+    choices = [(job.job, job.job) for job in left[:MAX_LISTED]]
     pick = actions(menu("Diagnose one", act.DIAGNOSE, choices))
     return Message(fallback(f"{told}.", MAX_TELLING), section(f"*{told}*: {names}{more}.") + pick)
 

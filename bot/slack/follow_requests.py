@@ -100,7 +100,7 @@ class FollowRequests:
 
     def listed(self, request: RunRequest) -> Message:
         """Every channel of this workspace that is told."""
-        mine = [one for one in self._state.follows.all() if one.team == request.team]
+        mine = [follow for follow in self._state.follows.all() if follow.team == request.team]
         return list_reply(mine, sorted(self._rules.channels()))
 
     def _objection(self, request: RunRequest) -> Message | None:
@@ -201,7 +201,10 @@ def unfollowed_reply() -> Message:
 def list_reply(follows: Sequence[Follow], by_setting: Sequence[str]) -> Message:
     """Who is told; ``by_setting``: ids of the channels that the settings name."""
     lines = [f"• {conversation(channel)}, by `{SETTING}`" for channel in by_setting]
-    lines += [f"• {conversation(one.channel)}, since {moment(one.asked_at)}, {person(one.asked_by)}" for one in follows]
+    lines += [
+        f"• {conversation(follow.channel)}, since {moment(follow.asked_at)}, {person(follow.asked_by)}"
+        for follow in follows
+    ]
     if not lines:
         body = f"No channel is told of jobs that fail. `{act.COMMAND} follow` begins that here."
         return Message("No channel is told of jobs that fail.", section(body))

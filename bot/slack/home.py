@@ -98,15 +98,20 @@ class Home:
         asked = self._state.runs.of_person(team, user, limit=LISTED)
         waiting = self._waiting(team, user)
         watches = [watch for watch in self._state.watches.open(team) if watch.asked_by == user]
-        watched, seen = {watch.job for watch in watches}, {run.job for run in asked} | {one.run.job for one in waiting}
+        watched, seen = (
+            {watch.job for watch in watches},
+            {run.job for run in asked} | {undecided.run.job for undecided in waiting},
+        )
         return HomeContent(
-            asked=[run for run in asked if run not in {one.run for one in waiting}],
+            asked=[run for run in asked if run not in {undecided.run for undecided in waiting}],
             waiting=waiting,
             watches=watches,
             failed=[job for job in self._requests.failed_jobs() if job not in seen],
             running=[job for job in self._requests.running_jobs() if job not in watched],
             library=self._library(),
-            addresses={run.id: self._requests.address(run) for run in {*asked, *(one.run for one in waiting)}},
+            addresses={
+                run.id: self._requests.address(run) for run in {*asked, *(undecided.run for undecided in waiting)}
+            },
             direct=direct,
         )
 
@@ -157,7 +162,7 @@ def home_view(shown: HomeContent) -> dict[str, Any]:
     """The page; each thing stands once, and an empty list is left out, but on an empty page."""
     nothing = [] if shown.waiting else [section("Nothing yet.")]
     blocks = (
-        *_list("Waits for your decision", [_undecided(one, shown) for one in shown.waiting]),
+        *_list("Waits for your decision", [_undecided(undecided, shown) for undecided in shown.waiting]),
         *_list("You asked", [_asked(run, shown) for run in shown.asked] or nothing),
         *_list("You watch", [_watched(watch) for watch in shown.watches[:LISTED]]),
         *_list("Runs now", [_job(job, "Watch", act.WATCH) for job in shown.running[:LISTED]]),
@@ -177,13 +182,15 @@ def _list(title: str, rows: Sequence[Blocks]) -> Blocks:
     return (*divider(), *section(f"*{title}*"), *(block for row in rows for block in row)) if rows else ()
 
 
-def _undecided(one: Undecided, shown: HomeContent) -> Blocks:
+def _undecided(undecided: Undecided, shown: HomeContent) -> Blocks:
     """The fault in a line, and what can be done; whoever approves here has perhaps not read the thread."""
     first = ask_first("Approve without reading?", UNSEEN, "Approve", "Not yet")
-    approve = approve_button(one.run.id, one.revision, one.diagnosis, label="Approve", style="", first=first)
-    reject = button("Reject", act.REJECT, act.draft_value(one.run.id, one.revision))
-    body = section(run_line(one.run, ""), prose(one.diagnosis.headline, MAX_HEADLINE))
-    return body + actions(_thread(one.run, shown), approve, reject)
+    approve = approve_button(
+        undecided.run.id, undecided.revision, undecided.diagnosis, label="Approve", style="", first=first
+    )
+    reject = button("Reject", act.REJECT, act.draft_value(undecided.run.id, undecided.revision))
+    body = section(run_line(undecided.run, ""), prose(undecided.diagnosis.headline, MAX_HEADLINE))
+    return body + actions(_thread(undecided.run, shown), approve, reject)
 
 
 def _asked(run: Run, shown: HomeContent) -> Blocks:

@@ -120,7 +120,9 @@ def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[s
     """What a person has entered, or what is wrong with it; ``guesses``: those that could be ticked."""
     title, cause, fix = _text(view, TITLE), _text(view, CAUSE), _text(view, FIX)
     ticked = _ticked(view, GUESSES)
-    own = (Names.of(diagnosis).out_of(harmless(one)) for at, one in enumerate(guesses, start=1) if str(at) in ticked)
+    own = (
+        Names.of(diagnosis).out_of(harmless(guess)) for at, guess in enumerate(guesses, start=1) if str(at) in ticked
+    )
     cause = " ".join((cause, *own)) if cause else ""
     confirmation, category = _text(view, CONFIRMATION), _chosen(view, CATEGORY)
     wrong = {
@@ -133,7 +135,7 @@ def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[s
     if errors := {name: words for name, words in wrong.items() if words}:
         return FieldErrors(errors)
     known = {event.id for event in choosable(diagnosis)}
-    events = tuple(one for one in _ticked(view, EVENTS) if one in known)
+    events = tuple(text for text in _ticked(view, EVENTS) if text in known)
     return Form(" ".join(title.split()), Category(category), cause, fix, confirmation, events)
 
 
@@ -143,7 +145,7 @@ def _guesses(guesses: Sequence[str]) -> Blocks:
         return ()
     numbered = [(f"Guess {number}", str(number)) for number in range(1, len(guesses) + 1)]
     return (
-        *context(f"*{GUESS}*", *(f"{number}. {prose(one, 400)}" for number, one in enumerate(guesses, start=1))),
+        *context(f"*{GUESS}*", *(f"{number}. {prose(guess, 400)}" for number, guess in enumerate(guesses, start=1))),
         *field(
             GUESSES,
             "Take over into the root cause",

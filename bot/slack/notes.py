@@ -33,7 +33,7 @@ def note_parts(note: Note | None, diagnosis: Diagnosis, *, known: Sequence[Known
     left = _left_of_cause(note, diagnosis)
     cause = f"*Cause* {said(left)}" if left.text and not _told(left, diagnosis, known) else ""
     checks = {f"C{number}" for number in range(1, len(diagnosis.checks[: MOST["check"]]) + 1)}
-    new = [one for one in note.check_first if not set(one.cites) & checks]
+    new = [item for item in note.check_first if not set(item.cites) & checks]
     lists = (("What happened", story), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
     if cause or any(sentences for _, sentences in lists) or note.unavailable or note.reading:
         yield Part(section(label(note), cause, *_trouble(note), expand=True), 96)
@@ -45,7 +45,7 @@ def note_parts(note: Note | None, diagnosis: Diagnosis, *, known: Sequence[Known
 def told_by(note: Note | None, diagnosis: Diagnosis) -> frozenset[str]:
     """The sentences that need not be said again below a note, whether it says them or what stands above it."""
     reasons = {text for suspect in diagnosis.nodes for text in (suspect.because, *suspect.reasons)}
-    said_before = {one.text for one in (note.cause, *_story(note, diagnosis))} if note else set[str]()
+    said_before = {item.text for item in (note.cause, *_story(note, diagnosis))} if note else set[str]()
     return frozenset(said_before | reasons | set(diagnosis.why))
 
 
@@ -53,7 +53,7 @@ def guess(note: Note) -> Blocks:
     """The model's reading, small and grey, under what it is; nothing when there is none."""
     if not note.reading:
         return ()
-    return context(f"*{GUESS}*", *(f"• {prose(one, MAX_SAID)}" for one in note.reading))
+    return context(f"*{GUESS}*", *(f"• {prose(item, MAX_SAID)}" for item in note.reading))
 
 
 def label(note: Note) -> str:
@@ -62,9 +62,9 @@ def label(note: Note) -> str:
     return f"*Note* _{sentence(prose(wording.drafted(note.author, note.model) + silent, 200))}_"
 
 
-def said(one: Sentence) -> str:
+def said(item: Sentence) -> str:
     """A sentence with what it stands on."""
-    return prose(one.text, MAX_SAID) + cites(one.cites)
+    return prose(item.text, MAX_SAID) + cites(item.cites)
 
 
 def _left_of_cause(note: Note, diagnosis: Diagnosis) -> Sentence:
@@ -75,11 +75,11 @@ def _left_of_cause(note: Note, diagnosis: Diagnosis) -> Sentence:
     return note.cause.model_copy(update={"text": " ".join(text.split())})
 
 
-def _told(one: Sentence, diagnosis: Diagnosis, known: Sequence[KnownFault]) -> bool:
+def _told(item: Sentence, diagnosis: Diagnosis, known: Sequence[KnownFault]) -> bool:
     """Whether a sentence stands in the parent message, about a suspect, or below it as that of a known fault."""
     above = told_in_brief(diagnosis) | {told for suspect in diagnosis.nodes for told in _of(suspect)}
-    below = any(fault.cause[:_SAME] == one.text[:_SAME] for fault in known if fault.id in one.cites)
-    return below or not left_to_say([one.text], above)
+    below = any(fault.cause[:_SAME] == item.text[:_SAME] for fault in known if fault.id in item.cites)
+    return below or not left_to_say([item.text], above)
 
 
 def _of(suspect: NodeEvidence) -> Iterator[str]:
@@ -89,26 +89,26 @@ def _of(suspect: NodeEvidence) -> Iterator[str]:
 def _story(note: Note, diagnosis: Diagnosis) -> tuple[Sentence, ...]:
     """What happened, without what stands elsewhere: as the cause, above, or below as a piece of evidence."""
     shown = {*with_button(diagnosis), *(suspect.id for suspect in diagnosis.nodes)}
-    new = [one for one in note.happened if one.text != note.cause.text and not shown.intersection(one.cites)]
-    return tuple(one for one in new if not _told(one, diagnosis, ()))[:MAX_STORY]
+    new = [item for item in note.happened if item.text != note.cause.text and not shown.intersection(item.cites)]
+    return tuple(item for item in new if not _told(item, diagnosis, ()))[:MAX_STORY]
 
 
 def _fixes(note: Note, known: Sequence[KnownFault]) -> list[Sentence]:
     """What the note advises beyond the fixes of known faults."""
     told = {fault.id: fault.fix[:_SAME] for fault in known if fault.fix}
-    new = [one for one in note.fix if not any(told[name] in one.text for name in one.cites if name in told)]
+    new = [item for item in note.fix if not any(told[name] in item.text for name in item.cites if name in told)]
     return new[:MAX_ADVICE]
 
 
 def _list(title: str, sentences: Sequence[Sentence]) -> Blocks:
     if not sentences:
         return ()
-    shown = [said(one) for one in sentences]
+    shown = [said(item) for item in sentences]
     if title in _CHECKS:
-        shown = [one.removesuffix(" [checks]") for one in shown]  # the title says so
+        shown = [text.removesuffix(" [checks]") for text in shown]  # the title says so
     if len(shown) == 1:
         return section(f"*{title}* {shown[0]}", expand=True)
-    return section(f"*{title}*", *(f"• {one}" for one in shown), expand=True)
+    return section(f"*{title}*", *(f"• {item}" for item in shown), expand=True)
 
 
 def _trouble(note: Note) -> list[str]:

@@ -98,7 +98,7 @@ class People:
         return found if isinstance(found, dict) else {}
 
     def _members(self, group: str) -> frozenset[str]:
-        ids = [str(one["id"]) for one in self._groups() if group in (one.get("id"), one.get("handle"))]
+        ids = [str(entry["id"]) for entry in self._groups() if group in (entry.get("id"), entry.get("handle"))]
         return frozenset(user for group in ids for user in self._users(group))
 
     def _groups(self) -> Sequence[Mapping[str, Any]]:

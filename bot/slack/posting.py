@@ -142,7 +142,7 @@ class Posting:
 
         def send(post: Post) -> str:
             sent = [{"id": self._sent(file), "title": file["title"]} for file in files]
-            if not self._posts.renamed(run.id, kind, post.token, " ".join(one["id"] for one in sent)):
+            if not self._posts.renamed(run.id, kind, post.token, " ".join(entry["id"] for entry in sent)):
                 raise PostPending(f"The files of {run.id} are being posted.", "They come by themselves.")
             self._client.files_completeUploadExternal(
                 files=sent, channel_id=run.channel, thread_ts=thread, initial_comment=comment
@@ -249,10 +249,10 @@ class Posting:
         names = set(post.token.split())
         for _ in range(_PAGES):
             answer = self._page(since, thread)
-            for one in answer.get("messages") or ():
-                token = ((one.get("metadata") or {}).get("event_payload") or {}).get("token")
-                if token in names or names & {file.get("id") for file in one.get("files") or ()}:
-                    return thread if one.get("files") else str(one["ts"])
+            for entry in answer.get("messages") or ():
+                token = ((entry.get("metadata") or {}).get("event_payload") or {}).get("token")
+                if token in names or names & {file.get("id") for file in entry.get("files") or ()}:
+                    return thread if entry.get("files") else str(entry["ts"])
             since["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
             if not since["cursor"]:
                 break

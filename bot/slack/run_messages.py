@@ -111,7 +111,7 @@ class RunMessages:
         answer = self._state.runs.answer(question.run)
         if run is not None:
             thread = self._state.threads.conversation(question.team, question.channel, question.thread_ts)
-            several = len({one.user for one in thread}) > 1
+            several = len({item.user for item in thread}) > 1
             found = cleaned(answer.diagnosis) if answer and answer.diagnosis else None
             message = reply_message(question, found, named=several)
             self._reply(run, question, message)
@@ -238,12 +238,14 @@ class RunMessages:
         """Whoever waits has come one place further; that this cannot be shown costs nothing but that."""
         self._steps.pop(run.id, None)
         self._edited.pop(run.id, None)
-        waiting = [one for one in self._state.runs.active(run.team) if one.status is Status.QUEUED and one.message_ts]
+        waiting = [
+            item for item in self._state.runs.active(run.team) if item.status is Status.QUEUED and item.message_ts
+        ]
         end = self._clock() + EDIT_EVERY
-        for one in waiting[:MAX_MOVED]:
+        for item in waiting[:MAX_MOVED]:
             if self._clock() > end:
                 return
             try:
-                self.show(one.id)
+                self.show(item.id)
             except (FirstfaultError, SlackClientError, OSError) as trouble:
-                _LOG.warning("%s: its place is not shown: %s", one.id, type(trouble).__name__, extra={"run": one.id})
+                _LOG.warning("%s: its place is not shown: %s", item.id, type(trouble).__name__, extra={"run": item.id})

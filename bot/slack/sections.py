@@ -32,7 +32,7 @@ def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
     yield from _suspects(diagnosis, told)
     yield from _checks(checks_left(diagnosis))
     if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
-        yield Part(section("*Also*", *(prose(sentence(one), MAX_SENTENCE) for one in more[:MAX_WHY])), 97)
+        yield Part(section("*Also*", *(prose(sentence(character), MAX_SENTENCE) for character in more[:MAX_WHY])), 97)
 
 
 def _suspects(diagnosis: Diagnosis, told: Collection[str]) -> Iterator[Part]:
@@ -114,16 +114,16 @@ def _event(event: EventEvidence, clock: str, nodes: int, told: Collection[str]) 
     return [f"*{event.id}* {', '.join(seen)}", code(wording.said(event), MAX_LINE), because]
 
 
-def lines_button(one: Evidence, run: str) -> Block:
+def lines_button(item: Evidence, run: str) -> Block:
     """Opens the raw lines of one piece of evidence."""
-    return button("Lines", LINES, lines_value(run, one.id), spoken=f"Raw lines of {one.id}")
+    return button("Lines", LINES, lines_value(run, item.id), spoken=f"Raw lines of {item.id}")
 
 
 def more_lines(diagnosis: Diagnosis, run: str, shown: Sequence[str]) -> Iterator[Part]:
     """A menu for the raw lines of all evidence that has no button of its own."""
     every: tuple[Evidence, ...] = (*diagnosis.nodes, *diagnosis.iterations, *diagnosis.events)
-    left = [one for one in every if one.lines and one.id not in shown][:MAX_MENU]
-    choices = [(f"{one.id} {literal(_called(one), 60)}", lines_value(run, one.id)) for one in left]
+    left = [item for item in every if item.lines and item.id not in shown][:MAX_MENU]
+    choices = [(f"{item.id} {literal(_called(item), 60)}", lines_value(run, item.id)) for item in left]
     yield Part(actions(menu("More raw lines", MORE_LINES, choices)), 30)
 
 
@@ -132,15 +132,15 @@ def with_button(diagnosis: Diagnosis) -> list[str]:
     return [event.id for event in diagnosis.events if event.role is not Role.BENIGN][: MOST["event"]]
 
 
-def _called(one: Evidence) -> str:
-    match one:
+def _called(item: Evidence) -> str:
+    match item:
         case NodeEvidence():
-            return one.node
+            return item.node
         case IterationEvidence():
-            return f"iteration {one.iteration:,}"
+            return f"iteration {item.iteration:,}"
         case EventEvidence():
-            return f"{one.role}, {wording.said(one)}"
-    return one.because
+            return f"{item.role}, {wording.said(item)}"
+    return item.because
 
 
 def small_print(diagnosis: Diagnosis) -> Iterator[Part]:

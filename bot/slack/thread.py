@@ -83,7 +83,7 @@ def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, name
     lines = [line for line in question.reply.splitlines() if line.strip()][:MAX_REPLY_LINES] or ["Not in the logs."]
     every: tuple[Evidence, ...] = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if diagnosis else ()
     cited = set(_CITED.findall(question.reply))
-    found = [one for one in every if one.id in cited and one.lines]
+    found = [item for item in every if item.id in cited and item.lines]
     # an action id may stand only once in a row of buttons, so each has a section of its own
     opener = lines_button(found[0], question.run) if len(found) == 1 else None
     shown = [prose(line, MAX_REPLY_LINE) for line in lines]
@@ -91,8 +91,8 @@ def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, name
         shown[0] = f"{person(question.user)}: {shown[0]}"
     blocks = section(*shown, accessory=opener, expand=True)
     if len(found) > 1:
-        for one in found[:MAX_CITED]:
-            blocks += section(f"*{one.id}* {prose(one.because, 120)}", accessory=lines_button(one, question.run))
+        for item in found[:MAX_CITED]:
+            blocks += section(f"*{item.id}* {prose(item.because, 120)}", accessory=lines_button(item, question.run))
     return Message(fallback(lines[0], MAX_TELLING), blocks)
 
 
@@ -177,5 +177,5 @@ def _fault(run: str, fault: KnownFault) -> Blocks:
 
 def _kind(fault: KnownFault) -> str:
     return "".join(
-        f", {prose(one, 120)}" for one in (fault.category, fault.subtype) if literal(one, 120) not in ("", "unknown")
+        f", {prose(text, 120)}" for text in (fault.category, fault.subtype) if literal(text, 120) not in ("", "unknown")
     )

@@ -116,10 +116,10 @@ class Inbox:
         with self._database.transaction():
             now = self._clock()
             found = tuple(self._database.read(_received, open_ones, now, *kinds, limit))
-            for one in found:
+            for received in found:
                 self._database.execute(
                     "UPDATE inbox SET lease_owner = ?, lease_until = ?, begun = begun + 1 WHERE seq = ?",
-                    owner, now + self.lease, one.seq,
+                    owner, now + self.lease, received.seq,
                 )  # fmt: skip
             return found
 

@@ -195,7 +195,7 @@ def clocks(moments: Sequence[int | None], *, milliseconds: bool = False) -> list
 def day(moments: Iterable[int | None]) -> str:
     """The date or dates of the times: "2026-11-21"; empty without any time, or where no log tells the day."""
     dates = sorted({moment(micros).date() for micros in moments if micros is not None})
-    told = [f"{one:%m-%d}" if one.year == NO_YEAR else one.isoformat() for one in dates if one > NO_DAY]
+    told = [f"{item:%m-%d}" if item.year == NO_YEAR else item.isoformat() for item in dates if item > NO_DAY]
     return told[0] if len(told) == 1 else f"{told[0]} to {told[-1]}" if told else ""
 
 
@@ -231,7 +231,7 @@ def likeness(fault: KnownFault) -> str:
 
 def odds(share: float) -> str:
     """A share in words that a reader can count: "3 in 4"; the nearest of some plain ones."""
-    right, of = min(_ODDS, key=lambda one: abs(one[0] / one[1] - share))
+    right, of = min(_ODDS, key=lambda item: abs(item[0] / item[1] - share))
     return f"{right} in {of}"
 
 

@@ -47,7 +47,7 @@ def of_nodes(found: Findings) -> Verdict | None:
     if root is None or root.fact.blame is Blame.NOBODY:  # it tells what the others suffer
         said = first.signs[0].says or said
     support = Support(first.score, grounds_of(first.signs), found.voices, rivals(accused, found.suspicions))
-    support = compared(found, support, {one.node for one in accused})
+    support = compared(found, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
     check = root.fact.check if root else first.signs[0].check or look
     course = (course_of(found.ending),) if held_up(found) else ()
@@ -68,7 +68,7 @@ def _left_open(found: Findings) -> bool:
     Of a job that failed, or of which nobody tells how it ended.
     """
     untold = found.parsed.job.status in (Status.FAILED, Status.RUNNING, Status.UNKNOWN) and not found.ending.ordered
-    signs = [sign for one in found.suspicions for sign in one.signs]
+    signs = [sign for suspicion in found.suspicions for sign in suspicion.signs]
     odd = any(sign.channel == "lacks" or (sign.channel == "exit" and sign.weight >= HELD_UP) for sign in signs)
     return untold and not found.roots and odd
 

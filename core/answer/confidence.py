@@ -97,6 +97,6 @@ def grounds_of(signs: Collection[Sign]) -> frozenset[Ground]:
 
 def rivals(accused: Sequence[Suspicion], suspicions: Sequence[Suspicion]) -> tuple[str, ...]:
     """Suspects beside the accused that are nearly as suspicious as the first of them."""
-    named = {one.node for one in accused}
+    named = {suspicion.node for suspicion in accused}
     level = RIVAL * accused[0].score if accused else SUPPORTED
-    return tuple(one.node for one in suspicions if one.node not in named and one.score >= level)
+    return tuple(suspicion.node for suspicion in suspicions if suspicion.node not in named and suspicion.score >= level)

@@ -28,43 +28,50 @@ NAMED = 0.98  # of that which the first error names itself: its program knew whi
 LAST = 0.95  # score of the last complete iteration: certain, but a number that broke before it says more
 
 
-def event_evidence(name: str, parsed: Parsed, one: Candidate) -> EventEvidence:
+def event_evidence(name: str, parsed: Parsed, candidate: Candidate) -> EventEvidence:
     """An event with where, when, how often, and its lines."""
-    numbers = np.unique(parsed.iterations.of_row[one.rows])
+    numbers = np.unique(parsed.iterations.of_row[candidate.rows])
     reached = numbers[numbers >= 0].tolist()
-    time = first_time(parsed.table, one)
-    template = parsed.table.templates[one.event]
+    time = first_time(parsed.table, candidate)
+    template = parsed.table.templates[candidate.event]
     return EventEvidence(
         id=name,
-        score=one.score,
-        because=_because(parsed, one, reached),
-        lines=_lines(parsed, one.rows),
+        score=candidate.score,
+        because=_because(parsed, candidate, reached),
+        lines=_lines(parsed, candidate.rows),
         event=template.id,
         template=template.text,
-        role=one.role,
-        count=one.count,
-        nodes=one.nodes,
-        stage=one.stage,
+        role=candidate.role,
+        count=candidate.count,
+        nodes=candidate.nodes,
+        stage=candidate.stage,
         iterations=tuple(reached[:MAX_ITERATIONS]),
         first_time=time if time >= 0 else None,
-        ranks=tuple(sorted(one.ranks)),
-        says=one.fact.says,
-        unseen=one.excess >= 1 if parsed.profiles else None,
+        ranks=tuple(sorted(candidate.ranks)),
+        says=candidate.fact.says,
+        unseen=candidate.excess >= 1 if parsed.profiles else None,
     )
 
 
-def node_evidence(name: str, parsed: Parsed, one: Suspicion, ids: Mapping[int, str]) -> NodeEvidence:
+def node_evidence(name: str, parsed: Parsed, suspicion: Suspicion, ids: Mapping[int, str]) -> NodeEvidence:
     """A suspect with all that points to it."""
-    reasons = tuple(_sentence(sign.because, _names(parsed)) for sign in one.signs)
-    shown = np.array(sorted({row for sign in one.signs for row in sign.rows}), np.intp)
+    reasons = tuple(_sentence(sign.because, _names(parsed)) for sign in suspicion.signs)
+    shown = np.array(sorted({row for sign in suspicion.signs for row in sign.rows}), np.intp)
     return NodeEvidence(
         id=name,
-        score=one.score,
+        score=suspicion.score,
         because=" ".join(reasons),
-        node=one.node,
-        lines=(*(line for sign in one.signs for line in sign.lines), *(_lines(parsed, shown) if len(shown) else ())),
-        ranks=tuple(sorted({*_ranks(parsed, one.node), *(rank for sign in one.signs for rank in sign.ranks)})),
-        events=tuple(sorted({ids[sign.event] for sign in one.signs if sign.event is not None and sign.event in ids})),
+        node=suspicion.node,
+        lines=(
+            *(line for sign in suspicion.signs for line in sign.lines),
+            *(_lines(parsed, shown) if len(shown) else ()),
+        ),
+        ranks=tuple(
+            sorted({*_ranks(parsed, suspicion.node), *(rank for sign in suspicion.signs for rank in sign.ranks)})
+        ),
+        events=tuple(
+            sorted({ids[sign.event] for sign in suspicion.signs if sign.event is not None and sign.event in ids})
+        ),
         reasons=reasons,
     )
 
@@ -78,16 +85,23 @@ def iteration_evidence(
     suspects: Sequence[Suspicion],
 ) -> tuple[IterationEvidence, ...]:
     """The last complete iteration, since when the job was slow or a suspect apart, and those unlike the ten before."""
-    since = {sign.iteration: sign.because for one in suspects for sign in one.signs if sign.iteration is not None}
+    since = {
+        sign.iteration: sign.because for suspect in suspects for sign in suspect.signs if sign.iteration is not None
+    }
     others: list[tuple[float, int, str, tuple[str, ...]]] = []
     others += [(SINCE, iteration, _sentence(because), ()) for iteration, because in since.items()]
     others += [
-        (NAMED, one.iteration, f"The first error names iteration {one.iteration} itself.", (ids[one.event],))
-        for one in telling[:1]
-        if one.iteration is not None and one.iteration != parsed.iterations.last
+        (
+            NAMED,
+            candidate.iteration,
+            f"The first error names iteration {candidate.iteration} itself.",
+            (ids[candidate.event],),
+        )
+        for candidate in telling[:1]
+        if candidate.iteration is not None and candidate.iteration != parsed.iterations.last
     ]
     last = _last_complete(parsed, telling, ids)
-    others += [(one.score, one.iteration, _sentence(one.because), ()) for one in odd[:MAX_ODD]]
+    others += [(item.score, item.iteration, _sentence(item.because), ()) for item in odd[:MAX_ODD]]
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
         others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
     ordered = sorted((*last, *others), key=lambda entry: -entry[0])
@@ -105,7 +119,9 @@ def _last_complete(
     if last is None:
         return []
     of_row, planned = parsed.iterations.of_row, f", of {total} planned" if total else ""
-    roots = [ids[one.event] for one in telling if one.role is Role.ROOT and last in of_row[one.rows]]
+    roots = [
+        ids[candidate.event] for candidate in telling if candidate.role is Role.ROOT and last in of_row[candidate.rows]
+    ]
     return [(LAST, last, f"Iteration {last} is the last that any rank completed{planned}.", tuple(roots))]
 
 
@@ -121,32 +137,32 @@ def slowdown(slow: Slowdown) -> str:
     )
 
 
-def _because(parsed: Parsed, one: Candidate, reached: Sequence[int]) -> str:
-    who = _who(parsed, one)
-    times = "once" if one.count == 1 else f"{one.count} times"
+def _because(parsed: Parsed, candidate: Candidate, reached: Sequence[int]) -> str:
+    who = _who(parsed, candidate)
+    times = "once" if candidate.count == 1 else f"{candidate.count} times"
     when = f", after iteration {reached[0]}" if reached else ""
-    says = f" {_sentence(one.fact.says)}." if one.fact.says else ""
-    why = f" ({_sentence(one.why)}.)" if one.why else ""
-    return f"{_sentence(who, _names(parsed))} logged this {times}{when}{_in_good_jobs(parsed, one)}.{says}{why}"
+    says = f" {_sentence(candidate.fact.says)}." if candidate.fact.says else ""
+    why = f" ({_sentence(candidate.why)}.)" if candidate.why else ""
+    return f"{_sentence(who, _names(parsed))} logged this {times}{when}{_in_good_jobs(parsed, candidate)}.{says}{why}"
 
 
-def _who(parsed: Parsed, one: Candidate) -> str:
-    nodes = ", ".join(one.nodes)
-    if len(one.nodes) > MAX_NAMES:
-        nodes = f"{len(one.nodes)} of {len(parsed.nodes)} {parsed.unit}s"
-    if one.ranks and len(one.ranks) <= MAX_NAMES and parsed.unit == "node":
-        ranks = f"rank{'s' * (len(one.ranks) > 1)} {', '.join(map(str, one.ranks))}"
+def _who(parsed: Parsed, candidate: Candidate) -> str:
+    nodes = ", ".join(candidate.nodes)
+    if len(candidate.nodes) > MAX_NAMES:
+        nodes = f"{len(candidate.nodes)} of {len(parsed.nodes)} {parsed.unit}s"
+    if candidate.ranks and len(candidate.ranks) <= MAX_NAMES and parsed.unit == "node":
+        ranks = f"rank{'s' * (len(candidate.ranks) > 1)} {', '.join(map(str, candidate.ranks))}"
         return f"{ranks} on {nodes}" if nodes else ranks
-    if one.ranks and not nodes:
-        return f"{len(one.ranks)} of {max(len(parsed.table.ranks), parsed.job.manifest.world_size or 0)} ranks"
-    return nodes or parsed.table.files[parsed.table.file[one.rows[0]]].rsplit("/", 1)[-1]
+    if candidate.ranks and not nodes:
+        return f"{len(candidate.ranks)} of {max(len(parsed.table.ranks), parsed.job.manifest.world_size or 0)} ranks"
+    return nodes or parsed.table.files[parsed.table.file[candidate.rows[0]]].rsplit("/", 1)[-1]
 
 
-def _in_good_jobs(parsed: Parsed, one: Candidate) -> str:
+def _in_good_jobs(parsed: Parsed, candidate: Candidate) -> str:
     good = len(parsed.profiles)
     if not good:
         return ""
-    often = "never" if one.excess >= 1 else "less often"
+    often = "never" if candidate.excess >= 1 else "less often"
     return f"; {often} in {good} successful job{'s' * (good > 1)}"
 
 

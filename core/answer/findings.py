@@ -65,7 +65,7 @@ class Findings:
     @property
     def roots(self) -> list[Candidate]:
         """Direct traces, the most telling first."""
-        return [one for one in self.candidates if one.role is Role.ROOT]
+        return [candidate for candidate in self.candidates if candidate.role is Role.ROOT]
 
     @property
     def nodes(self) -> Sequence[str]:
@@ -102,19 +102,19 @@ class Findings:
 def is_troubled(found: Findings) -> bool:
     """Whether anything but guesses and clearing up speaks of a failure."""
     return any(
-        one.role in (Role.ROOT, Role.PROPAGATED) and (one.fact.known or one.score >= SUPPORTED)
-        for one in found.candidates
+        candidate.role in (Role.ROOT, Role.PROPAGATED) and (candidate.fact.known or candidate.score >= SUPPORTED)
+        for candidate in found.candidates
     )
 
 
 def broke(found: Findings) -> bool:
     """Whether anything but a stop from outside left a direct trace."""
-    return any(not is_stop(one) for one in found.roots)
+    return any(not is_stop(root) for root in found.roots)
 
 
-def is_stop(one: Candidate) -> bool:
+def is_stop(candidate: Candidate) -> bool:
     """Whether it is a stop from outside, or what a launcher says when it is told to stop."""
-    return one.fact.stop or one.fact.told_to_stop or one.fact.asks_to_stop
+    return candidate.fact.stop or candidate.fact.told_to_stop or candidate.fact.asks_to_stop
 
 
 def held_up(found: Findings) -> bool:
@@ -132,7 +132,7 @@ def may_have_hung(found: Findings) -> bool:
 def leading_stop(found: Findings) -> Candidate | None:
     """The stop from outside that leads, or that only other words of the same stop precede."""
     roots = found.roots
-    return next((one for place, one in enumerate(roots) if one.fact.stop and all(map(is_stop, roots[:place]))), None)
+    return next((root for place, root in enumerate(roots) if root.fact.stop and all(map(is_stop, roots[:place]))), None)
 
 
 def was_well(found: Findings) -> bool:
@@ -170,7 +170,7 @@ def compared(found: Findings, support: Support, ours: Collection[str]) -> Suppor
 
 def second_opinion(support: Support) -> tuple[str, ...]:
     """What speaks against an answer: rivals, and the node that the paper's comparison points to."""
-    told = [f"{one} is nearly as suspicious." for one in support.rivals]
+    told = [f"{rival} is nearly as suspicious." for rival in support.rivals]
     if support.outlier is not None:
         told.append(f"Counting what each node logs, {support.outlier} differs most (Isolation Forest).")
     return tuple(told)

@@ -40,7 +40,7 @@ def pictures(
 
 def _bars(parsed: Parsed, suspects: Sequence[Suspicion]) -> tuple[NodeBar, ...]:
     table, reached = parsed.table, parsed.iterations.of_rank
-    scores = {one.node: one.score for one in suspects}
+    scores = {suspect.node: suspect.score for suspect in suspects}
     words = last_words(table)
     ranks_of: dict[str, set[int]] = {node: set() for node in table.nodes}
     for origin in table.origins:
@@ -68,11 +68,11 @@ def _bars(parsed: Parsed, suspects: Sequence[Suspicion]) -> tuple[NodeBar, ...]:
 def _marks(parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str]) -> tuple[Mark, ...]:
     table = parsed.table
     marks: list[Mark] = []
-    for one in telling:
-        rows = one.rows[:MAX_MARKS]
+    for candidate in telling:
+        rows = candidate.rows[:MAX_MARKS]
         places = zip(table.node[rows].tolist(), table.time[rows].tolist(), strict=True)
         marks += [
-            Mark(ids[one.event], table.nodes[node] if node >= 0 else NO_NODE, time)
+            Mark(ids[candidate.event], table.nodes[node] if node >= 0 else NO_NODE, time)
             for node, time in places
             if time >= 0
         ]

@@ -25,9 +25,9 @@ def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -
     if not parsed.table.ranks_are_nodes:
         return tuple(candidates), verdict
     suspects = tuple(
-        replace(one, signs=tuple(replace(sign, ranks=()) for sign in one.signs)) for one in verdict.suspects
+        replace(suspect, signs=tuple(replace(sign, ranks=()) for sign in suspect.signs)) for suspect in verdict.suspects
     )
-    return tuple(replace(one, ranks=()) for one in candidates), replace(verdict, suspects=suspects)
+    return tuple(replace(candidate, ranks=()) for candidate in candidates), replace(verdict, suspects=suspects)
 
 
 def present(
@@ -42,9 +42,9 @@ def present(
 ) -> Diagnosis:
     """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
     telling = shown(candidates, verdict)
-    events = tuple(event_evidence(f"E{n}", parsed, one) for n, one in enumerate(telling, start=1))
-    ids = {one.event: event.id for one, event in zip(telling, events, strict=True)}
-    nodes = tuple(node_evidence(f"N{n}", parsed, one, ids) for n, one in enumerate(verdict.suspects, start=1))
+    events = tuple(event_evidence(f"E{n}", parsed, candidate) for n, candidate in enumerate(telling, start=1))
+    ids = {candidate.event: event.id for candidate, event in zip(telling, events, strict=True)}
+    nodes = tuple(node_evidence(f"N{n}", parsed, suspect, ids) for n, suspect in enumerate(verdict.suspects, start=1))
     ended = verdict.scope is not Scope.NONE or bool(verdict.checks)  # of a job that completed nothing is told
     return Diagnosis(
         job=parsed.job.id,
@@ -79,7 +79,7 @@ def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate,
     roots = telling_roots(candidates) or verdict.stop
     if verdict.scope is Scope.NONE and not (roots and verdict.checks):
         return ()
-    return (*roots, *[one for one in candidates if one.role is Role.PROPAGATED][:MAX_TOLD])
+    return (*roots, *[candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD])
 
 
 def skipped(parsed: Parsed) -> tuple[Skipped, ...]:

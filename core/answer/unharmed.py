@@ -48,7 +48,7 @@ def completed(found: Findings) -> Verdict | None:
         return None  # it reached its end without somebody, or took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(found)):
         lost = [
-            f"a process on {one.node} was ended by {one.signal}, and started again" for one in _started_again(found)
+            f"a process on {item.node} was ended by {item.signal}, and started again" for item in _started_again(found)
         ]
         headline = f"The job completed; {f'on the way {lost[0]}' if lost else 'nothing to diagnose'}."
         because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost), *_outside(found))
@@ -65,7 +65,7 @@ def completed(found: Findings) -> Verdict | None:
 
 def _lost(found: Findings) -> bool:
     """Whether processes of a node were killed on the way."""
-    return any(sign.channel == "lost" for one in found.suspicions for sign in one.signs)
+    return any(sign.channel == "lost" for suspicion in found.suspicions for sign in suspicion.signs)
 
 
 def _started_again(found: Findings) -> list[Lost]:
@@ -77,8 +77,8 @@ def _started_again(found: Findings) -> list[Lost]:
 def _crashed(found: Findings) -> bool:
     """Whether a rank raised what nothing followed, and its launcher reports that it failed."""
     templates = found.parsed.table.templates
-    raised = [one for one in found.roots if templates[one.event].block and one.ranks and one.score >= SUPPORTED]
-    reported = any(one.code not in (None, 0) for one in found.exits.of_rank.values())
+    raised = [root for root in found.roots if templates[root.event].block and root.ranks and root.score >= SUPPORTED]
+    reported = any(ending.code not in (None, 0) for ending in found.exits.of_rank.values())
     planned = found.parsed.iterations.total is not None
     return bool(raised) and (reported or planned)
 
@@ -107,7 +107,7 @@ def stopped(found: Findings) -> Verdict | None:
 
 def _outside(found: Findings) -> list[str]:
     """Numbers of one node that are far from all others': whoever stopped the job may have done it for these."""
-    return [sign.because for one in found.suspicions for sign in one.signs if sign.channel == "outside"]
+    return [sign.because for suspicion in found.suspicions for sign in suspicion.signs if sign.channel == "outside"]
 
 
 def _stood_out(found: Findings) -> bool:
@@ -136,15 +136,19 @@ def _taken_away(root: Candidate, found: Findings) -> tuple[Suspicion, ...]:
     """The nodes that the platform took away while the others went on: where to look, though nothing is broken there."""
     if root.fact.kind != Kind.PREEMPTION or not is_local(root, found.nodes):
         return ()
-    missed = [one for one in found.suspicions if any(sign.channel in ("peers", "silence") for sign in one.signs)]
-    return tuple(one for one in missed if one.node in root.nodes)[:MAX_SUSPECTS]
+    missed = [
+        suspicion
+        for suspicion in found.suspicions
+        if any(sign.channel in ("peers", "silence") for sign in suspicion.signs)
+    ]
+    return tuple(suspicion for suspicion in missed if suspicion.node in root.nodes)[:MAX_SUSPECTS]
 
 
 def stopped_unsaid(found: Findings) -> Verdict | None:
     """A job that was cancelled, or whose processes were all told to end, at its pace: stopped, whoever did it."""
     ending = found.ending
     cancelled = found.parsed.job.status is Status.CANCELLED
-    told = {node for one in found.candidates if one.fact.told_to_stop for node in one.nodes}
+    told = {node for candidate in found.candidates if candidate.fact.told_to_stop for node in candidate.nodes}
     all_told = len(told) > len(found.nodes) * MAJORITY
     if not (cancelled or all_told) or found.alarm:
         return None  # what metrics tell may be why somebody stopped it
@@ -192,14 +196,14 @@ def _first_orders(found: Findings) -> tuple[Candidate, ...]:
     Tracebacks are how a process left, after it was told.
     """
     table = found.parsed.table
-    said = [one for one in found.candidates if not table.templates[one.event].block]
-    told = [one for one in said if one.fact.told_to_stop]
-    orders = told or [one for one in said if one.fact.asks_to_stop]
-    began = min((first_time(table, one) for one in orders), default=NO_TIME)
+    said = [candidate for candidate in found.candidates if not table.templates[candidate.event].block]
+    told = [candidate for candidate in said if candidate.fact.told_to_stop]
+    orders = told or [candidate for candidate in said if candidate.fact.asks_to_stop]
+    began = min((first_time(table, order) for order in orders), default=NO_TIME)
     return tuple(
-        one.with_role(Role.ROOT, "the first sign of the stop")
-        for one in orders
-        if first_time(table, one) <= began + AT_ONCE * SECOND
+        order.with_role(Role.ROOT, "the first sign of the stop")
+        for order in orders
+        if first_time(table, order) <= began + AT_ONCE * SECOND
     )[:MAX_SUSPECTS]
 
 

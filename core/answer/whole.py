@@ -32,7 +32,7 @@ _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE})
 def without_numbers(found: Findings) -> Verdict | None:
     """A job that went on, or completed, with a loss that is no number; where something else broke, that is told."""
     broken = found.broken
-    if broken is None or apart_by_numbers(found) or any(not is_stop(one) and one.fact.known for one in found.roots):
+    if broken is None or apart_by_numbers(found) or any(not is_stop(root) and root.fact.known for root in found.roots):
         return None
     name, since = broken.name, f"from iteration {broken.iteration} on" if broken.iteration >= 0 else "in the end"
     text = read_rows(found.parsed.files, found.parsed.table, [broken.row]).get(broken.row, "")

@@ -75,11 +75,11 @@ def read_catalogue(text: str, name: str) -> tuple[Check, ...]:
         told = tomllib.loads(text).get("check")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadSettings(f"{name} is no TOML: {error}.", _HINT) from error
-    if not isinstance(told, list) or not told or not all(isinstance(one, dict) for one in told):
+    if not isinstance(told, list) or not told or not all(isinstance(entry, dict) for entry in told):
         raise BadSettings(f"{name} has no [[check]].", _HINT)
-    checks = tuple(_check(one, f"Check {place} of {name}") for place, one in enumerate(told, start=1))
-    names = [one.name for one in checks]
-    if twice := next((one for one in names if names.count(one) > 1), None):
+    checks = tuple(_check(entry, f"Check {place} of {name}") for place, entry in enumerate(told, start=1))
+    names = [check.name for check in checks]
+    if twice := next((word for word in names if names.count(word) > 1), None):
         raise BadSettings(f"{name} has two checks called {twice}.", "Give each its own name.")
     return checks
 

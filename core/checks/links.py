@@ -25,14 +25,14 @@ def bad_links(pairs: Sequence[Pair]) -> tuple[Link, ...]:
     if not best:
         return ()
     limit = SLOW * median(best.values())
-    well = [one for one in pairs if all(best.get(node, float("inf")) <= limit for node in one.nodes)]
-    usual = median([one.seconds for one in well if one.seconds is not None] or best.values())
+    well = [pair for pair in pairs if all(best.get(node, float("inf")) <= limit for node in pair.nodes)]
+    usual = median([pair.seconds for pair in well if pair.seconds is not None] or best.values())
     fastest: dict[tuple[str, str], float | None] = {}
-    for one in well:
-        if not one.unknown:
-            key = (min(one.nodes), max(one.nodes))
+    for pair in well:
+        if not pair.unknown:
+            key = (min(pair.nodes), max(pair.nodes))
             known = fastest.get(key)
-            fastest[key] = one.seconds if known is None else min(known, one.seconds or known)
+            fastest[key] = pair.seconds if known is None else min(known, pair.seconds or known)
     return tuple(
         Link(nodes, _says(seconds, usual))
         for nodes, seconds in sorted(fastest.items())

@@ -82,7 +82,7 @@ def _results(value: Any, name: str, depth: int) -> list[tuple[str, str]]:
     if depth > MAX_DEPTH:
         return []
     if isinstance(value, list):
-        return [found for one in value for found in _results(one, name, depth + 1)]
+        return [found for entry in value for found in _results(entry, name, depth + 1)]
     if not isinstance(value, dict):
         return []
     own = str(value.get("name", name))
@@ -91,7 +91,7 @@ def _results(value: Any, name: str, depth: int) -> list[tuple[str, str]]:
         for key, word in value.items()
         if isinstance(word, str) and key.lower() in ("status", "result", "overall health")
     ]
-    return found + [inner for key, one in value.items() for inner in _results(one, own or str(key), depth + 1)]
+    return found + [inner for key, entry in value.items() for inner in _results(entry, own or str(key), depth + 1)]
 
 
 def neighbours(nodes: Sequence[str]) -> list[tuple[str, str]]:
@@ -104,7 +104,7 @@ def with_good(nodes: Sequence[str], first: Sequence[Pair]) -> list[tuple[str, st
     """Round 2: the slowest or failed with the fastest (DLRover), so that each suspect meets one that passed."""
     best = best_times(first)
     order = sorted(nodes, key=lambda node: (best.get(node, float("inf")), node))
-    met = {frozenset(one.nodes) for one in first}
+    met = {frozenset(pair.nodes) for pair in first}
     pairs, free = [], list(order)
     while len(free) > 1:
         slow = free.pop()
@@ -124,13 +124,13 @@ def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, 
     verdicts = judge_pairs(nodes, pairs)
     good = [node for node in nodes if verdicts[node][0] is CheckOutcome.PASSED]
     met: dict[str, set[str]] = defaultdict(set)
-    for one in pairs:
-        for node in one.nodes if not one.unknown else ():
-            met[node] |= {*one.nodes} - {node}
+    for pair in pairs:
+        for node in pair.nodes if not pair.unknown else ():
+            met[node] |= {*pair.nodes} - {node}
     found: list[tuple[str, str]] = []
     for node in nodes:
         if verdicts[node][0] is CheckOutcome.FAILED and len(met[node].intersection(good)) < SURE:
-            partner = next((one for one in good if one not in met[node] and one not in dict(found)), None)
+            partner = next((text for text in good if text not in met[node] and text not in dict(found)), None)
             found += [(partner, node)] if partner is not None else []
     return found
 
@@ -138,22 +138,22 @@ def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, 
 def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tuple[CheckOutcome, str]]:
     """Who failed or was slow in every round. A node that no round tells of is unknown."""
     ran: dict[str, list[Pair]] = defaultdict(list)
-    for one in pairs:
-        for node in one.nodes:
-            if not one.unknown:
-                ran[node].append(one)
+    for pair in pairs:
+        for node in pair.nodes:
+            if not pair.unknown:
+                ran[node].append(pair)
     best = best_times(pairs)
     usual = median(best.values()) if best else 0.0
     verdicts = {}
     for node in nodes:
-        rounds = {one.round for one in ran[node]}
+        rounds = {pair.round for pair in ran[node]}
         if len(rounds) < 2:
             told = "it ran in fewer than two rounds"
             verdicts[node] = (
                 (CheckOutcome.PASSED, "") if best.get(node, 2e9) <= SLOW * usual else (CheckOutcome.UNKNOWN, told)
             )
         elif node not in best:
-            met = sorted({other for one in ran[node] for other in one.nodes if other != node})
+            met = sorted({other for pair in ran[node] for other in pair.nodes if other != node})
             told = f"no all-gather ended, with {', '.join(met)}"
             verdicts[node] = (CheckOutcome.FAILED, told) if len(met) > 1 else (CheckOutcome.UNKNOWN, f"{told} alone")
         elif best[node] > SLOW * usual:
@@ -166,9 +166,9 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
 def best_times(pairs: Sequence[Pair]) -> dict[str, float]:
     """The fastest pair of each node, in seconds; without the nodes of which no pair ended."""
     best: dict[str, float] = {}
-    for one in pairs:
-        for node in one.nodes if one.seconds is not None else ():
-            best[node] = min(best.get(node, float("inf")), one.seconds or 0.0)
+    for pair in pairs:
+        for node in pair.nodes if pair.seconds is not None else ():
+            best[node] = min(best.get(node, float("inf")), pair.seconds or 0.0)
     return best
 
 

@@ -57,7 +57,7 @@ def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Ite
             last_well = max((place for place, names in enumerate(named) if name not in names), default=-1)
             if last_well >= 0:
                 found.append(BrokenNumber(name, numbers[last_well + 1], rows[last_well + 1]))
-    broken = min(found, key=lambda one: (one.iteration, one.name), default=None)
+    broken = min(found, key=lambda number: (number.iteration, number.name), default=None)
     if broken is not None:
         return _with_the_first(broken, table, files, iterations)
     return _in_other_lines(table, iterations)

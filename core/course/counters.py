@@ -88,12 +88,12 @@ def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[
     speakers = np.bincount(said.event, minlength=len(table.templates))[said.event[first]]
     least = np.where(speakers >= MIN_SPEAKERS, FEW_TIMES, MIN_TIMES)
     enough = first[said.heads[first] >= least]
-    for one in enough[np.lexsort((said.event[enough], -said.heads[enough]))][:MAX_TRIED].tolist():
-        event = int(said.event[one])
+    for entry in enough[np.lexsort((said.event[enough], -said.heads[enough]))][:MAX_TRIED].tolist():
+        event = int(said.event[entry])
         template = table.templates[event]
         is_said = not (template.block or complains(template.sample) or _FRAME.search(template.sample))
         if "<NUM>" in template.sample and is_said:
-            yield event, int(said.voice[one])
+            yield event, int(said.voice[entry])
 
 
 def _texts(table: EventTable, files: Mapping[str, LogFile], event: int, voice: int) -> list[str]:

@@ -9,7 +9,7 @@ from core.outcomes import Outcome, outcome_of
 
 def says_done(table: EventTable, iterations: Iterations) -> bool:
     """Whether a rank said, below its last iteration in the same file, that its work is done."""
-    events = [place for place, one in enumerate(table.templates) if outcome_of(one.sample) is Outcome.DONE]
+    events = [place for place, template in enumerate(table.templates) if outcome_of(template.sample) is Outcome.DONE]
     if not events or not len(iterations.marks):
         return False
     last = np.full(len(table.files), len(table), np.intp)

@@ -177,7 +177,7 @@ def read_counter(table: EventTable, files: Mapping[str, LogFile], limit: int, co
     """What a message counts whose number rises, and the same message where it is no number any more."""
     dialect = Dialect("a number that rises", _ANY, counter.read, _LIGHT)
     said = _as_numbers(table.templates[counter.event].sample)
-    same = [place for place, one in enumerate(table.templates) if _as_numbers(one.sample) == said]
+    same = [place for place, template in enumerate(table.templates) if _as_numbers(template.sample) == said]
     return _read_events(table, files, limit, dict.fromkeys(same, dialect))
 
 

@@ -17,7 +17,7 @@ from core.model import Stage
 
 _PLACES = {stage: place for place, stage in enumerate(Stage)}
 MOST = 1 << 20  # openers that are held: of a job of ten days half a million, and before them two in three seconds
-_BEFORE_TRAINING = [_PLACES[one] for one in (Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING)]
+_BEFORE_TRAINING = [_PLACES[item] for item in (Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING)]
 _TRAINING = _PLACES[Stage.TRAINING]
 
 

@@ -114,4 +114,4 @@ def slowest(paces: Sequence[Pace]) -> Pace | None:
     """The slowest pace that good jobs kept, and the longest pause of any; None where none is known."""
     if not paces:
         return None
-    return Pace(*(max(getattr(one, name) for one in paces) for name in ("progress", "step", "longest")))
+    return Pace(*(max(getattr(pace, name) for pace in paces) for name in ("progress", "step", "longest")))

@@ -85,7 +85,7 @@ def find_timings(
 def _counts_up(values: Values) -> bool:
     """Whether a number only ever rises on every rank: it counts, or tells the time since the start."""
     series = [[of[number] for number in sorted(of)] for of in values.values()]
-    return all(len(one) >= _MIN_COUNTED and all(x < y for x, y in pairwise(one)) for one in series)
+    return all(len(item) >= _MIN_COUNTED and all(x < y for x, y in pairwise(item)) for item in series)
 
 
 def _add_told_of_nodes(

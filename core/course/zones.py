@@ -116,7 +116,7 @@ def _stretches(table: EventTable) -> list[_Stretch]:
 
 def _are_apart(stretches: Sequence[_Stretch]) -> bool:
     """Whether any two of them are a quarter of an hour apart at all."""
-    return any(abs(one.first - stretches[0].first) >= FAR - SLACK for one in stretches)
+    return any(abs(stretch.first - stretches[0].first) >= FAR - SLACK for stretch in stretches)
 
 
 def _forms(table: EventTable, files: Mapping[str, LogFile], stretches: Sequence[_Stretch]) -> list[str]:

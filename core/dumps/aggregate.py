@@ -36,7 +36,9 @@ def group_signs(processes: Sequence[Process], groups: Sequence[RankGroup], home:
     if len(most.processes) <= total * MAJORITY:
         return []
     fewest = others[-1:] if len(others) < 2 or len(others[-1].processes) < len(others[-2].processes) else []
-    machines = len({home(one.rank) for place in standing for one in place.processes if one.rank is not None})
+    machines = len(
+        {home(process.rank) for place in standing for process in place.processes if process.rank is not None}
+    )
     for apart in (others, fewest):
         found = _around(apart, groups, home)
         if found is not None and len(found[1]) <= max(1, FEW * machines):
@@ -48,13 +50,13 @@ def _around(
     apart: Sequence[StackPlace], groups: Sequence[RankGroup], home: Callable[[int], str]
 ) -> tuple[str, tuple[str, ...]] | None:
     """The name and the machines of the smallest group, by its machines, that holds all these processes."""
-    ranks = [one.rank for place in apart for one in place.processes]
+    ranks = [process.rank for place in apart for process in place.processes]
     nodes = {home(rank) for rank in ranks if rank is not None}
     if None in ranks or not nodes:
         return None
     holding = [(group.name, tuple(sorted({home(rank) for rank in group.ranks}))) for group in groups]
     holding = [(name, members) for name, members in holding if nodes <= set(members)]
-    return min(holding, key=lambda one: (len(one[1]), one[0], one[1]), default=None)
+    return min(holding, key=lambda item: (len(item[1]), item[0], item[1]), default=None)
 
 
 def _sign(
@@ -67,7 +69,10 @@ def _sign(
     home: Callable[[int], str],
 ) -> Sign:
     own = sorted(
-        one.rank for place in apart for one in place.processes if one.rank is not None and home(one.rank) == node
+        process.rank
+        for place in apart
+        for process in place.processes
+        if process.rank is not None and home(process.rank) == node
     )
     places_told = "; ".join(f"{who(place.processes)} in {telling_frame(place.stack).where}" for place in apart[:3])
     ranks = f" ({called(own)} on {node})" if own else ""

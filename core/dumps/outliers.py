@@ -82,7 +82,7 @@ def places(processes: Sequence[Process]) -> tuple[StackPlace, ...]:
         found[waits, key].append((process, thread))
     return tuple(
         StackPlace(
-            members[0][1].frames, tuple(one for one, _ in members), waits, tuple(thread for _, thread in members)
+            members[0][1].frames, tuple(item for item, _ in members), waits, tuple(thread for _, thread in members)
         )
         for (waits, key), members in sorted(found.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     )
@@ -92,13 +92,19 @@ def training(processes: Sequence[Process]) -> tuple[Process, ...]:
     """Processes that train, one a rank, in a fixed order."""
     chosen: dict[object, Process] = {}
     ordered = sorted(
-        processes, key=lambda one: (one.node or "", -1 if one.rank is None else one.rank, one.file, one.pid or 0)
+        processes,
+        key=lambda process: (
+            process.node or "",
+            -1 if process.rank is None else process.rank,
+            process.file,
+            process.pid or 0,
+        ),
     )
-    for place, one in enumerate(ordered):
-        if any(thread.frames for thread in one.threads) and not any(
-            _is_other(frame) for thread in one.threads for frame in thread.frames
+    for place, process in enumerate(ordered):
+        if any(thread.frames for thread in process.threads) and not any(
+            _is_other(frame) for thread in process.threads for frame in thread.frames
         ):
-            chosen.setdefault(one.rank if one.rank is not None else ("process", place), one)
+            chosen.setdefault(process.rank if process.rank is not None else ("process", place), process)
     return tuple(chosen.values())
 
 
@@ -119,7 +125,7 @@ def outliers(processes: Sequence[Process]) -> tuple[Outlier, ...]:
     beside = total - len(most.processes)
     if (
         len(most.processes) <= total * MAJORITY
-        or any(len(one.processes) > few_of(total) for one in others)
+        or any(len(place.processes) > few_of(total) for place in others)
         or not beside
     ):
         return ()
@@ -163,11 +169,11 @@ def bars(branches: Sequence[Branch], depth: int = 0, start: int = 0) -> Iterator
 
 def who(processes: Sequence[Process]) -> str:
     """Processes in few words: their ranks, else how many of each node."""
-    ranks = [one.rank for one in processes if one.rank is not None]
+    ranks = [process.rank for process in processes if process.rank is not None]
     by_node: dict[str, int] = defaultdict(int)
-    for one in processes:
-        if one.rank is None:
-            by_node[one.node or "an unknown node"] += 1
+    for process in processes:
+        if process.rank is None:
+            by_node[process.node or "an unknown node"] += 1
     told = [f"rank{'s' * (len(ranks) != 1)} {folded(ranks)}"] if ranks else []
     told += [f"{count} on {node}" for node, count in sorted(by_node.items())]
     return ", ".join(told)
@@ -175,7 +181,7 @@ def who(processes: Sequence[Process]) -> str:
 
 def telling_frame(frames: Sequence[Frame]) -> Frame:
     """The innermost frame that is no plumbing of Python's own."""
-    return next((one for one in frames if not _PLUMBING.search(one.file) and one.file != "?"), frames[0])
+    return next((frame for frame in frames if not _PLUMBING.search(frame.file) and frame.file != "?"), frames[0])
 
 
 def _as_outliers(standing: Sequence[StackPlace], usual: str) -> tuple[Outlier, ...]:
@@ -202,17 +208,17 @@ def _waits(waiting: Sequence[StackPlace]) -> str:
 
 
 def _wait_frame(frames: Sequence[Frame]) -> Frame:
-    return next((one for one in frames[:NEAR] if _communicates(one)), frames[0])
+    return next((frame for frame in frames[:NEAR] if _communicates(frame)), frames[0])
 
 
 def _telling(process: Process) -> tuple[Thread, bool]:
     """The thread that tells where a process stands, and whether it waits: its main thread, unless another waits."""
-    named = [one for one in process.threads if not _WATCHERS.search(one.name)] or list(process.threads)
-    main = next((one for one in named if one.name == "MainThread"), named[0])
+    named = [thread for thread in process.threads if not _WATCHERS.search(thread.name)] or list(process.threads)
+    main = next((thread for thread in named if thread.name == "MainThread"), named[0])
     main = main if _is_main(main) else next(filter(_is_main, named), main)
     if any(_communicates(frame) for frame in main.frames[:NEAR]):
         return main, True
-    other = next((one for one in named if any(_communicates(frame) for frame in one.frames[:NEAR])), None)
+    other = next((thread for thread in named if any(_communicates(frame) for frame in thread.frames[:NEAR])), None)
     if other is not None and any(_WAITS_FOR_DEVICE.fullmatch(frame.function) for frame in main.frames[:NEAR]):
         return other, True
     return main, any(_WAITS_FOR_DEVICE.fullmatch(frame.function) for frame in main.frames[:NEAR])
@@ -243,6 +249,6 @@ def _branches(stacks: Sequence[tuple[Process, tuple[Frame, ...]]], depth: int) -
         if depth < len(frames):
             below[frames[depth].function, _short(frames[depth].file)].append((process, frames))
     return tuple(
-        Branch(members[0][1][depth], tuple(one for one, _ in members), _branches(members, depth + 1))
+        Branch(members[0][1][depth], tuple(item for item, _ in members), _branches(members, depth + 1))
         for _, members in sorted(below.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     )

@@ -52,7 +52,7 @@ def find_printed(parsed: Parsed, home: Callable[[int], str]) -> Printed:
         home: node of a rank.
     """
     table = parsed.table
-    events = [event for event, one in enumerate(table.templates) if one.sample.startswith(DUMP)]
+    events = [event for event, template in enumerate(table.templates) if template.sample.startswith(DUMP)]
     heads: dict[int | str, int] = {}
     for rows in table.rows_of(events).values() if events else ():
         for row, voice in zip(rows.tolist(), table.voice[rows].tolist(), strict=True):
@@ -71,33 +71,33 @@ def _process(parsed: Parsed, speaker: int | str, head: int, home: Callable[[int]
     texts = read_rows(parsed.files, table, message_rows(table, head)[:MAX_ROWS])
     text = "\n".join(unlabelled(table, row, texts[row]) for row in sorted(texts))
     found = read_text(text, table.files[table.file[head]])
-    threads = tuple(replace(thread, at=0) for one in found for thread in one.threads)
+    threads = tuple(replace(thread, at=0) for process in found for thread in process.threads)
     rank, node = (None, speaker) if isinstance(speaker, str) else (speaker, home(speaker))
     return replace(found[0], rank=rank, node=node, threads=threads) if threads else None
 
 
 def traces(parsed: Parsed, printed: Printed) -> tuple[Candidate, ...]:
     """The dump of the process that stands apart and does not wait itself, as a direct trace."""
-    apart = [(one, _speaker(one.process)) for one in printed.outliers if not one.waits]
-    known = [(one, printed.heads[speaker]) for one, speaker in apart if speaker in printed.heads]
-    return tuple(_trace(parsed, one, head) for one, head in known[:MAX_TRACES])
+    apart = [(outlier, _speaker(outlier.process)) for outlier in printed.outliers if not outlier.waits]
+    known = [(outlier, printed.heads[speaker]) for outlier, speaker in apart if speaker in printed.heads]
+    return tuple(_trace(parsed, outlier, head) for outlier, head in known[:MAX_TRACES])
 
 
 def _speaker(process: Process) -> int | str:
     return process.rank if process.rank is not None else process.node or ""
 
 
-def _trace(parsed: Parsed, one: Outlier, row: int) -> Candidate:
+def _trace(parsed: Parsed, outlier: Outlier, row: int) -> Candidate:
     event = int(parsed.table.event[row])
     return Candidate(
         event=event,
         text=parsed.table.templates[event].sample,
-        fact=replace(_APART, says=f"a process there stands in {one.frame.where} while the others wait"),
+        fact=replace(_APART, says=f"a process there stands in {outlier.frame.where} while the others wait"),
         rows=np.array([row], np.intp),
         count=1,
         excess=1.0,
         survived=0.0,
-        nodes=(one.process.node,) if one.process.node else (),
-        ranks=(one.process.rank,) if one.process.rank is not None else (),
+        nodes=(outlier.process.node,) if outlier.process.node else (),
+        ranks=(outlier.process.rank,) if outlier.process.rank is not None else (),
         role=Role.ROOT,
     )

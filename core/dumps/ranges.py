@@ -84,14 +84,14 @@ def _pairs(value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     if depth > 4:  # launch commands stand three deep
         return
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield str(key), one
-            yield from _pairs(one, depth + 1)
+        for key, entry in value.items():
+            yield str(key), entry
+            yield from _pairs(entry, depth + 1)
     elif isinstance(value, list | tuple):
-        for one, following in pairwise(value):
-            if isinstance(one, str):
-                yield one, following
-        for one in value:
-            if isinstance(one, str) and "=" in one:
-                yield tuple(one.split("=", 1))  # type: ignore[misc]  # two parts by the split
-            yield from _pairs(one, depth + 1) if not isinstance(one, str) else ()
+        for entry, following in pairwise(value):
+            if isinstance(entry, str):
+                yield entry, following
+        for entry in value:
+            if isinstance(entry, str) and "=" in entry:
+                yield tuple(entry.split("=", 1))  # type: ignore[misc]  # two parts by the split
+            yield from _pairs(entry, depth + 1) if not isinstance(entry, str) else ()

@@ -45,7 +45,7 @@ def read_dumps(files: Sequence[LogFile], manifest: Manifest, *, folder: str = FO
         if isinstance(found, Recording):
             recordings.append(found)
         elif found:
-            processes += [_at_home(one, manifest) for one in found]
+            processes += [_at_home(process, manifest) for process in found]
         else:
             unknown.append(file.name)
     if unknown:
@@ -70,14 +70,14 @@ def _read(file: LogFile, origin: Origin) -> Recording | tuple[Process, ...]:
         text = data.decode("utf-8", "replace")
         found = read_text(text, file.name) if looks_like_stacks(text) else ()
         found = found or ((Process(file.name),) if _FAILED.search(text) else ())
-    alone = len({one.pid for one in found}) == 1
+    alone = len({process.pid for process in found}) == 1
     return tuple(
         replace(
-            one,
-            rank=one.rank if one.rank is not None else origin.rank if alone or len(found) == 1 else None,
-            node=one.node or origin.node,
+            process,
+            rank=process.rank if process.rank is not None else origin.rank if alone or len(found) == 1 else None,
+            node=process.node or origin.node,
         )
-        for one in found
+        for process in found
     )
 
 
@@ -93,10 +93,10 @@ def _named(name: str, origin: Origin, manifest: Manifest) -> Origin:
     return replace(origin, node=word[1]) if word else origin
 
 
-def _at_home(one: Process, manifest: Manifest) -> Process:
+def _at_home(process: Process, manifest: Manifest) -> Process:
     """The process on the node that the manifest gives its rank; names of hosts that it does not know are its own."""
-    home = next((node for node, ranks in manifest.node_ranks.items() if one.rank in ranks), None)
-    return replace(one, node=home or one.node)
+    home = next((node for node, ranks in manifest.node_ranks.items() if process.rank in ranks), None)
+    return replace(process, node=home or process.node)
 
 
 def _trailing(name: str) -> int | None:

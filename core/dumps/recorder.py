@@ -45,7 +45,7 @@ class GroupProgress:
     @property
     def pending(self) -> tuple[int, ...]:
         """Numbers of collectives that were enqueued and did not complete."""
-        return tuple(sorted(number for number, one in self.operations.items() if one.pending))
+        return tuple(sorted(number for number, operation in self.operations.items() if operation.pending))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +78,19 @@ def read_recording(value: Mapping[str, Any], file: str, rank: int | None) -> Rec
     if len(value["entries"]) > MAX_ENTRIES:
         raise UnreadableLog(f"{file} was not read: it holds more than {MAX_ENTRIES:,} entries.")
     members, status = _members(value.get("pg_config")), _mapping(value.get("pg_status"))
-    entries = [_entry(one) for one in value["entries"] if isinstance(one, dict)]
+    entries = [_entry(entry) for entry in value["entries"] if isinstance(entry, dict)]
     names = _names(tuple(members), tuple(status), entries)
-    placed = [(names.get(one.place, one.group), one) for one in entries]
+    placed = [(names.get(entry.place, entry.group), entry) for entry in entries]
     numbers = {names[place]: _mapping(status[place]) for place in status if place in names}
     groups = tuple(
-        _progress(name, *members.get(name, ("", ())), [one for group, one in placed if group == name], numbers)
+        _progress(name, *members.get(name, ("", ())), [entry for group, entry in placed if group == name], numbers)
         for name in dict.fromkeys([*members, *(group for group, _ in placed)])
     )
     ranks_of = {group.group: group.ranks for group in groups}
     peers = {
-        ranks_of[group][one.peer]
-        for group, one in placed
-        if one.peer is not None and one.pending and one.peer < len(ranks_of[group])
+        ranks_of[group][entry.peer]
+        for group, entry in placed
+        if entry.peer is not None and entry.pending and entry.peer < len(ranks_of[group])
     }
     return Recording(file, _rank(rank, members), groups, tuple(sorted(peers)))
 
@@ -118,22 +118,24 @@ class _Entry:
 _PEER = re.compile(r"recv (\d{1,6})<-(\d{1,6})$")
 
 
-def _entry(one: Mapping[str, Any]) -> _Entry:
-    group = one.get("process_group")
+def _entry(entry: Mapping[str, Any]) -> _Entry:
+    group = entry.get("process_group")
     named = [plain(part) for part in group] if isinstance(group, list | tuple) else []
-    name = plain(one.get("profiling_name", "")).rpartition(":")[2]
+    name = plain(entry.get("profiling_name", "")).rpartition(":")[2]
     peer = _PEER.search(name)
-    number = one.get("collective_seq_id", one.get("seq_id"))
+    number = entry.get("collective_seq_id", entry.get("seq_id"))
     return _Entry(
-        place=str(one.get("pg_id", "")),
-        group=named[0] if named else str(one.get("pg_id", "")),
+        place=str(entry.get("pg_id", "")),
+        group=named[0] if named else str(entry.get("pg_id", "")),
         kind=named[1] if len(named) > 1 else "",
         number=_number(number),
         name=name,
-        shape=json.dumps([one.get(key) for key in _SHAPE], default=str) if any(one.get(key) for key in _SHAPE) else "",
-        state=str(one.get("state", "")),
-        retired=one.get("retired") is True,
-        point_to_point=one.get("is_p2p") is True or name.startswith(("send ", "recv ")),
+        shape=json.dumps([entry.get(key) for key in _SHAPE], default=str)
+        if any(entry.get(key) for key in _SHAPE)
+        else "",
+        state=str(entry.get("state", "")),
+        retired=entry.get("retired") is True,
+        point_to_point=entry.get("is_p2p") is True or name.startswith(("send ", "recv ")),
         peer=int(peer[2]) if peer else None,
     )
 
@@ -144,16 +146,17 @@ _SHAPE = ("input_sizes", "input_dtypes", "output_sizes", "output_dtypes")
 def _progress(
     name: str, kind: str, ranks: tuple[int, ...], entries: Sequence[_Entry], status: Mapping[str, Mapping[str, Any]]
 ) -> GroupProgress:
-    own = [one for one in entries if not one.point_to_point]
+    own = [entry for entry in entries if not entry.point_to_point]
     numbers = status.get(name, {})
     done = _number(numbers.get("last_completed_collective"))
     operations = {
-        one.number: Operation(one.number, one.name, one.shape, one.pending and one.number > done) for one in own
+        entry.number: Operation(entry.number, entry.name, entry.shape, entry.pending and entry.number > done)
+        for entry in own
     }
-    ended = [number for number, one in operations.items() if not one.pending]
+    ended = [number for number, operation in operations.items() if not operation.pending]
     return GroupProgress(
         group=name,
-        kind=kind or next((one.kind for one in entries if one.kind), ""),
+        kind=kind or next((entry.kind for entry in entries if entry.kind), ""),
         ranks=ranks,
         enqueued=max([_number(numbers.get("last_enqueued_collective")), *operations]),
         completed=max([done, *ended]),
@@ -167,7 +170,7 @@ def _names(groups: Sequence[str], places: Sequence[str], entries: Sequence[_Entr
 
     Groups are numbered as they are made, on all ranks alike, and places on each rank alone.
     """
-    paired = {one.place: one.group for one in entries if one.group in groups}
+    paired = {entry.place: entry.group for entry in entries if entry.group in groups}
     if len(groups) != len(places) or not all(name.isdigit() for name in (*places, *groups) if name):
         return paired
     ordered = dict(zip(sorted(places, key=_number), sorted(groups, key=_number), strict=True))
@@ -196,7 +199,7 @@ def _rank(named: int | None, members: Mapping[str, tuple[str, tuple[int, ...]]])
 
 
 def _mapping(value: Any) -> dict[str, Any]:
-    return {plain(key): one for key, one in value.items()} if isinstance(value, dict) else {}
+    return {plain(key): entry for key, entry in value.items()} if isinstance(value, dict) else {}
 
 
 def _number(value: Any) -> int:

@@ -65,23 +65,23 @@ def flagged_signs(
 
 def _around(found: Sequence[Outlier], groups: Sequence[RankGroup], home: Callable[[int], str]) -> tuple[str, ...]:
     """The nodes of the smallest group around who is flagged: one where all are on it; empty where there is none."""
-    nodes = {_node(one, home) for one in found}
+    nodes = {_node(outlier, home) for outlier in found}
     if len(nodes) <= 1:
         return tuple(sorted(nodes))
-    ranks = [one.process.rank for one in found if one.process.rank is not None]
+    ranks = [outlier.process.rank for outlier in found if outlier.process.rank is not None]
     group = smallest_around(ranks, groups) if len(ranks) == len(found) else None
     return tuple(sorted({home(rank) for rank in group.ranks})) if group else ()
 
 
-def _node(one: Outlier, home: Callable[[int], str]) -> str:
-    rank = one.process.rank
-    return one.process.node or (home(rank) if rank is not None else f"process {one.process.pid}")
+def _node(outlier: Outlier, home: Callable[[int], str]) -> str:
+    rank = outlier.process.rank
+    return outlier.process.node or (home(rank) if rank is not None else f"process {outlier.process.pid}")
 
 
 def _sign(
     node: str, nodes: Sequence[str], flagged: Sequence[Sequence[Outlier]], rounds: int, home: Callable[[int], str]
 ) -> Sign:
-    own = [one for found in flagged for one in found if _node(one, home) == node]
+    own = [outlier for found in flagged for outlier in found if _node(outlier, home) == node]
     group = f"its group ({together(nodes)})" if len(nodes) > 1 else node
     first = f" First: {own[0].because}" if own else ""
     return Sign(
@@ -91,6 +91,6 @@ def _sign(
         f"In {len(flagged)} of {rounds} rounds of stacks {group} stood where few do.{first}",
         says=f"a process there is late in {len(flagged)} of {rounds} looks while the others wait",
         check=f"Measure {together(nodes)} beside the others: clocks, temperature, links, and a step of work.",
-        ranks=tuple(sorted({one.process.rank for one in own if one.process.rank is not None})),
-        lines=tuple(line for one in own[:MAX_LINES] for line in one.lines),
+        ranks=tuple(sorted({outlier.process.rank for outlier in own if outlier.process.rank is not None})),
+        lines=tuple(line for outlier in own[:MAX_LINES] for line in outlier.lines),
     )

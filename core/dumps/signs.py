@@ -75,7 +75,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
             known=len(printed.processes),
         )
     rounds = rounds_of(parsed.job.dumps)
-    earlier = {file.name for one in rounds[:-1] for file in one.files}
+    earlier = {file.name for item in rounds[:-1] for file in item.files}
     now = [file for file in parsed.job.dumps if file.name not in earlier]  # of several looks the last one is shown
     dumps = read_dumps(now, parsed.job.manifest, folder=rounds[-1].folder if rounds else FOLDER)
     groups = _groups(parsed, dumps)
@@ -84,7 +84,7 @@ def find_dump_evidence(parsed: Parsed) -> DumpEvidence:
             *stall_signs(find_stalls(dumps.recordings), groups, home),
             *_stack_signs(rounds, dumps, groups, names, home, parsed.job.manifest),
             *outlier_signs(printed.outliers, groups, home),
-            *_unread_signs([_known(one, names) for one in dumps.processes], home),
+            *_unread_signs([_known(process, names) for process in dumps.processes], home),
         ),
         stage=_stage(dumps),
         stacks=_drawn(dumps.processes or printed.processes),
@@ -106,11 +106,11 @@ def _stack_signs(
     manifest: Manifest,
 ) -> list[Sign]:
     """Of one look who stands apart; of several who is flagged in most of them."""
-    found = outliers([_known(one, names) for one in last.processes])
+    found = outliers([_known(process, names) for process in last.processes])
     if not rounds:
         return outlier_signs(found, groups, home) or group_signs(last.processes, groups, home)
-    before = [read_dumps(one.files, manifest, folder=one.folder).processes for one in rounds[:-1]]
-    earlier = [outliers([_known(one, names) for one in processes]) for processes in before]
+    before = [read_dumps(item.files, manifest, folder=item.folder).processes for item in rounds[:-1]]
+    earlier = [outliers([_known(process, names) for process in processes]) for processes in before]
     return flagged_signs([*earlier, found], groups, home)
 
 
@@ -131,7 +131,7 @@ def stall_signs(stalls: Sequence[Stall], groups: Sequence[RankGroup], home: Call
     signs = []
     for node, own in sorted(by_node.items()):
         first = own[0]
-        more = f" The same holds for {called([one.rank for one in own[1:]])}." if own[1:] else ""
+        more = f" The same holds for {called([item.rank for item in own[1:]])}." if own[1:] else ""
         weight = RECORDER if first.kind is not StallKind.ABSENT else SILENT
         signs.append(
             Sign(
@@ -141,7 +141,7 @@ def stall_signs(stalls: Sequence[Stall], groups: Sequence[RankGroup], home: Call
                 f"{first.because}{more}",
                 says=_SAYS[first.kind],
                 check=f"{_CHECKS[first.kind]}{around}",
-                ranks=tuple(sorted(one.rank for one in own)),
+                ranks=tuple(sorted(item.rank for item in own)),
             )
         )
     return signs
@@ -150,14 +150,16 @@ def stall_signs(stalls: Sequence[Stall], groups: Sequence[RankGroup], home: Call
 def outlier_signs(found: Sequence[Outlier], groups: Sequence[RankGroup], home: Callable[[int], str]) -> list[Sign]:
     """A sign for each node with processes that stand where few do."""
     by_node: dict[str, list[Outlier]] = defaultdict(list)
-    for one in found:
-        rank = one.process.rank
-        by_node[one.process.node or (home(rank) if rank is not None else f"process {one.process.pid}")].append(one)
-    ranks = [one.process.rank for one in found if one.process.rank is not None]
+    for outlier in found:
+        rank = outlier.process.rank
+        by_node[outlier.process.node or (home(rank) if rank is not None else f"process {outlier.process.pid}")].append(
+            outlier
+        )
+    ranks = [outlier.process.rank for outlier in found if outlier.process.rank is not None]
     around = _isolation(ranks, groups, home) if len(ranks) == len(found) else ""
     signs = []
     for node, own in sorted(by_node.items()):
-        first = min(own, key=lambda one: one.waits)
+        first = min(own, key=lambda outlier: outlier.waits)
         signs.append(
             Sign(
                 node,
@@ -166,8 +168,8 @@ def outlier_signs(found: Sequence[Outlier], groups: Sequence[RankGroup], home: C
                 first.because if len(own) == 1 else f"{first.because} So do {len(own) - 1} more on {node}.",
                 says=f"a process there stands in {first.frame.where} while the others wait",
                 check=f"See what {node} waits for in {first.frame.function}: its children, files and locks.{around}",
-                ranks=tuple(sorted({one.process.rank for one in own if one.process.rank is not None})),
-                lines=tuple(line for one in own[:MAX_LINES] for line in one.lines),
+                ranks=tuple(sorted({outlier.process.rank for outlier in own if outlier.process.rank is not None})),
+                lines=tuple(line for outlier in own[:MAX_LINES] for line in outlier.lines),
             )
         )
     return signs
@@ -175,18 +177,18 @@ def outlier_signs(found: Sequence[Outlier], groups: Sequence[RankGroup], home: C
 
 def _unread_signs(processes: Sequence[Process], home: Callable[[int], str]) -> list[Sign]:
     """A sign for each node of the few processes whose stacks could not be read, while those of the others could."""
-    unread = [one for one in processes if not one.threads]
+    unread = [process for process in processes if not process.threads]
     read = len(training(processes))
     if read < MIN_READ or len(unread) > max(1, len(processes) * FEW_UNREAD):
         return []
     signs = []
-    for one in sorted(unread, key=lambda one: one.file):
-        node = one.node or (home(one.rank) if one.rank is not None else "")
-        who = called([one.rank]) if one.rank is not None else "a process"
-        because = f"The stacks of {who} could not be read ({one.file}); those of {read} others could."
+    for process in sorted(unread, key=lambda process: process.file):
+        node = process.node or (home(process.rank) if process.rank is not None else "")
+        who = called([process.rank]) if process.rank is not None else "a process"
+        because = f"The stacks of {who} could not be read ({process.file}); those of {read} others could."
         says = "a process there is stopped or stuck in the kernel"
         check = f"Look at the process on {node}: its state (T or D in ps), the kernel's log, storage, device."
-        ranks = () if one.rank is None else (one.rank,)
+        ranks = () if process.rank is None else (process.rank,)
         signs += [Sign(node, "stack", UNREAD, because, says=says, check=check, ranks=ranks)] if node else []
     return signs
 
@@ -256,7 +258,7 @@ def _stage(dumps: Dumps) -> Stage | None:
 
 
 def _reached(recordings: Sequence[Recording]) -> int:
-    return max((one.reached for one in recordings), default=-1)
+    return max((recording.reached for recording in recordings), default=-1)
 
 
 def _known(process: Process, names: Names) -> Process:

@@ -82,7 +82,7 @@ _NODE = re.compile(r"\b(?:node|host(?:name)?)[ =:]{1,2}([A-Za-z][\w.-]*|\d{1,3}(
 
 def plain(value: object) -> str:
     """A name of a dump for a sentence: printable and short."""
-    return "".join(one if one.isprintable() else " " for one in str(value)[:MAX_NAME]).strip()
+    return "".join(character if character.isprintable() else " " for character in str(value)[:MAX_NAME]).strip()
 
 
 def looks_like_stacks(text: str) -> bool:
@@ -114,16 +114,16 @@ def read_text(text: str, file: str) -> tuple[Process, ...]:
 def read_document(value: Any, file: str) -> tuple[Process, ...]:
     """Processes of ``py-spy dump --json``: a list of threads, each with the process that it belongs to."""
     drafts: dict[int | None, _Draft] = {}
-    for one in value if isinstance(value, list) else []:
-        if not isinstance(one, dict) or not isinstance(one.get("frames"), list):
+    for item in value if isinstance(value, list) else []:
+        if not isinstance(item, dict) or not isinstance(item.get("frames"), list):
             continue
-        pid = one.get("pid") if isinstance(one.get("pid"), int) else None
+        pid = item.get("pid") if isinstance(item.get("pid"), int) else None
         draft = drafts.setdefault(pid, _Draft(pid))
-        about = one.get("process_info")
+        about = item.get("process_info")
         if isinstance(about, dict):
             draft.command = plain(about.get("command_line", ""))
-        frames = tuple(_frame_of(frame) for frame in one["frames"][:MAX_FRAMES] if isinstance(frame, dict))
-        draft.threads.append(Thread(plain(one.get("thread_name") or ""), frames))
+        frames = tuple(_frame_of(frame) for frame in item["frames"][:MAX_FRAMES] if isinstance(frame, dict))
+        draft.threads.append(Thread(plain(item.get("thread_name") or ""), frames))
     return tuple(
         Process(file, draft.pid, draft.command, threads=tuple(draft.threads))
         for _, draft in sorted(drafts.items(), key=lambda entry: -1 if entry[0] is None else entry[0])
@@ -179,7 +179,7 @@ class _Stream:
     def _open_thread(self, thread: re.Match[str]) -> None:
         self._close_thread()
         main = _is_main(thread)
-        if main and any(one.name == _MAIN for one in self._draft.threads):
+        if main and any(item.name == _MAIN for item in self._draft.threads):
             self._close_process()
         elif not self._draft.threads and self._draft.pid is None:
             self._draft, self._heard = self._heard, _Draft()

@@ -51,12 +51,14 @@ class _Team:
 
     def operation(self, number: int) -> Operation | None:
         """The operation of a number, as any rank remembers it."""
-        return next((one.operations[number] for one in self.progress.values() if number in one.operations), None)
+        return next(
+            (progress.operations[number] for progress in self.progress.values() if number in progress.operations), None
+        )
 
     def called(self, number: int) -> str:
         """The operation in words: "all_reduce 84,925 of TENSOR_MODEL_PARALLEL_GROUP (ranks 0-3)"."""
-        one = self.operation(number)
-        return f"{one.name if one else 'collective'} {number:,} of {self.name} ({called(self.ranks)})"
+        operation = self.operation(number)
+        return f"{operation.name if operation else 'collective'} {number:,} of {self.name} ({called(self.ranks)})"
 
 
 # Completing these needs no word from all the others: the sender may be done while receivers are not.
@@ -69,7 +71,11 @@ _UNEVEN = re.compile(
 
 def find_stalls(recordings: Sequence[Recording]) -> tuple[Stall, ...]:
     """Ranks that the others wait for, by rank; nobody when all agree."""
-    by_rank = {one.rank: one for one in sorted(recordings, key=lambda one: one.file) if one.rank is not None}
+    by_rank = {
+        recording.rank: recording
+        for recording in sorted(recordings, key=lambda recording: recording.file)
+        if recording.rank is not None
+    }
     if len(by_rank) < MIN_DUMPS:
         return ()
     teams = _teams(by_rank)
@@ -89,7 +95,12 @@ def find_stalls(recordings: Sequence[Recording]) -> tuple[Stall, ...]:
 
 def groups_of(recordings: Sequence[Recording]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """All process groups of the dumps with what the program calls them."""
-    pairs = {(group.kind or group.group, group.ranks) for one in recordings for group in one.groups if group.ranks}
+    pairs = {
+        (group.kind or group.group, group.ranks)
+        for recording in recordings
+        for group in recording.groups
+        if group.ranks
+    }
     return tuple(sorted(pairs))
 
 
@@ -101,8 +112,8 @@ def _teams(by_rank: Mapping[int, Recording]) -> list[_Team]:
             members[progress.group, progress.ranks][rank] = progress
     teams = []
     for (name, ranks), own in sorted(members.items()):
-        if len(own) >= MIN_DUMPS and not any(one.point_to_point for one in own.values()):
-            kind = next((one.kind for one in own.values() if one.kind), name)
+        if len(own) >= MIN_DUMPS and not any(item.point_to_point for item in own.values()):
+            kind = next((item.kind for item in own.values() if item.kind), name)
             teams.append(_Team(kind or "the group", ranks or tuple(sorted(own)), own))
     return teams
 
@@ -114,7 +125,7 @@ def _device(team: _Team) -> list[Stall]:
         first = next((n for n in own.pending if not _ROOTED.match(own.operations[n].name)), None)
         if first is None:
             continue
-        past = [other for other, one in team.progress.items() if one.completed >= first]
+        past = [other for other, progress in team.progress.items() if progress.completed >= first]
         if past:
             done = max(team.progress[other].completed for other in past)
             because = (
@@ -127,13 +138,17 @@ def _device(team: _Team) -> list[Stall]:
 
 def _mismatched(team: _Team) -> list[Stall]:
     """Ranks that entered another collective under a number than most of their group."""
-    pending = sorted({number for one in team.progress.values() for number in one.pending})
+    pending = sorted({number for progress in team.progress.values() for number in progress.pending})
     for number in pending:
-        entered = {rank: one.operations[number] for rank, one in team.progress.items() if number in one.operations}
+        entered = {
+            rank: progress.operations[number]
+            for rank, progress in team.progress.items()
+            if number in progress.operations
+        }
         shapes: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for rank, one in entered.items():
-            uneven = bool(_UNEVEN.match(one.name))
-            shapes[one.name, "" if uneven else one.shape].append(rank)
+        for rank, operation in entered.items():
+            uneven = bool(_UNEVEN.match(operation.name))
+            shapes[operation.name, "" if uneven else operation.shape].append(rank)
         usual = max(shapes, key=lambda shape: (len(shapes[shape]), shape))
         if len(shapes) > 1 and len(shapes[usual]) > len(entered) * MAJORITY:
             return [
@@ -166,9 +181,11 @@ def _host(teams: Sequence[_Team], by_rank: Mapping[int, Recording], known: froze
     """Ranks that never entered what others wait in, and that wait for nobody themselves."""
     stalls = []
     for team in teams:
-        most = max(one.enqueued for one in team.progress.values())
-        pending = {rank: numbers for rank, one in team.progress.items() if (numbers := one.pending)}
-        behind = [rank for rank, one in team.progress.items() if any(n[-1] > one.enqueued for n in pending.values())]
+        most = max(progress.enqueued for progress in team.progress.values())
+        pending = {rank: numbers for rank, progress in team.progress.items() if (numbers := progress.pending)}
+        behind = [
+            rank for rank, progress in team.progress.items() if any(n[-1] > progress.enqueued for n in pending.values())
+        ]
         for rank in behind:
             if by_rank[rank].waits and rank not in known:
                 continue
@@ -196,7 +213,7 @@ def _absent(teams: Sequence[_Team], by_rank: Mapping[int, Recording]) -> list[St
         return []
     stalls = []
     for team in teams:
-        fronts = {one.pending[0] if one.pending else None for one in team.progress.values()}
+        fronts = {progress.pending[0] if progress.pending else None for progress in team.progress.values()}
         front = next(iter(fronts))
         missing = sorted(set(team.ranks) - set(team.progress))
         if len(fronts) != 1 or front is None or not missing or len(missing) >= len(team.ranks) * MAJORITY:
@@ -221,8 +238,8 @@ _ORDER = tuple(StallKind)
 
 def _most_telling(stalls: Sequence[Stall], by_rank: Mapping[int, Recording]) -> Stall:
     """Of all that is said of one rank: the surest kind, in the group where most wait, and where it is dumped."""
-    first = min(stalls, key=lambda one: (_ORDER.index(one.kind), -len(one.waiting), one.because))
-    groups = len({(one.group_name, one.group) for one in stalls if one.kind is first.kind})
+    first = min(stalls, key=lambda stall: (_ORDER.index(stall.kind), -len(stall.waiting), stall.because))
+    groups = len({(stall.group_name, stall.group) for stall in stalls if stall.kind is first.kind})
     more = f" The same in {groups} of its groups." if groups > 1 else ""
     file = by_rank[first.rank].file if first.rank in by_rank else ""
     place = f" ({file})" if file else ""

@@ -32,27 +32,32 @@ def build(
 
 def with_homes(table: EventTable, homes: Mapping[str, str]) -> EventTable:
     """The table with the nodes of ranks or tasks, by what these are called."""
-    called = [one.node if one.rank is None else one.node or rank_called(one.rank) for one in table.origins]
+    called = [
+        origin.node if origin.rank is None else origin.node or rank_called(origin.rank) for origin in table.origins
+    ]
     origins = [
-        one if name is None else replace(one, node=homes.get(name, one.node))
-        for one, name in zip(table.origins, called, strict=True)
+        origin if name is None else replace(origin, node=homes.get(name, origin.node))
+        for origin, name in zip(table.origins, called, strict=True)
     ]
     return replace(table, origins=tuple(origins))
 
 
 def with_ranks_as_nodes(table: EventTable) -> EventTable:
     """The table with each rank standing for itself, so that ranks are compared where nobody names a node."""
-    origins = [replace(one, node=rank_called(one.rank)) if one.rank is not None else one for one in table.origins]
+    origins = [
+        replace(origin, node=rank_called(origin.rank)) if origin.rank is not None else origin
+        for origin in table.origins
+    ]
     return replace(table, origins=tuple(origins))
 
 
 def with_nodes_as_ranks(table: EventTable) -> EventTable:
     """The table with a number for each node in place of a rank, so that nodes are compared where nobody tells ranks."""
-    trains = [one.node is not None and one.program is not Program.DAEMON for one in table.origins]
-    chosen = trains if any(trains) else [one.node is not None for one in table.origins]
+    trains = [origin.node is not None and origin.program is not Program.DAEMON for origin in table.origins]
+    chosen = trains if any(trains) else [origin.node is not None for origin in table.origins]
     places = {node: place for place, node in enumerate(table.nodes)}
     origins = [
-        replace(one, rank=places[one.node], program=Program.RANK) if mine and one.node else one
-        for one, mine in zip(table.origins, chosen, strict=True)
+        replace(origin, rank=places[origin.node], program=Program.RANK) if mine and origin.node else origin
+        for origin, mine in zip(table.origins, chosen, strict=True)
     ]
     return replace(table, origins=tuple(origins), ranks_are_nodes=True)

@@ -86,7 +86,7 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
         return np.asarray(self[:], dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        arrays = [one[:] if isinstance(one, Column) else one for one in inputs]
+        arrays = [entry[:] if isinstance(entry, Column) else entry for entry in inputs]
         return getattr(ufunc, method)(*arrays, **options)
 
     def _run(self, start: int, stop: int, step: int) -> NDArray[Any]:

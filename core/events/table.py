@@ -162,7 +162,7 @@ class EventTable:
                 said.append(self.events[part.file][part.rows.message[places]])
         rows, event = np.concatenate(found), np.concatenate(said)
         order = np.argsort(rows, kind="stable")
-        return {one: rows[order[places]] for one, places in rows_by(event[order], np.arange(len(order)))}
+        return {number: rows[order[places]] for number, places in rows_by(event[order], np.arange(len(order)))}
 
     def heads_of(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[TablePart, NDArray[np.intp]]]:
         """Places of the head rows of events (a bool for each) in every part that has any."""

@@ -104,7 +104,7 @@ class FlowAlarms:
 def _current(answer: FlowsAnswer, before: int) -> Iterator[tuple[Key, tuple[JobAnswer, FlowFinding]]]:
     """Findings that reach what is newer than ``before``, by whom they name; of several the most anomalous."""
     for job in answer.jobs:
-        for finding in sorted(job.findings, key=lambda one: one.score):
+        for finding in sorted(job.findings, key=lambda finding: finding.score):
             reach = before - SOON * job.timeline.period if len(job.timeline) else before
             if finding.kind in LOUD and finding.end > reach:
                 yield (job.nics[0], _who(job, finding)), (job, finding)
@@ -115,7 +115,7 @@ def _who(job: JobAnswer, finding: FlowFinding) -> str:
     subject = finding.subject
     if subject is None:
         return ""
-    group = next((one.nics for one in job.groups if one.id == subject.group), ())
+    group = next((item.nics for item in job.groups if item.id == subject.group), ())
     return subject.switch or subject.server or subject.nic or " ".join(group)
 
 

@@ -75,7 +75,7 @@ def _records(connections: Connections, job: JobFlows, rings: Ints, origin: int) 
     members = np.array((*job.heavy, *job.light), np.int64)
     count = connections.offset[members + 1] - connections.offset[members]
     member = np.repeat(members, count)
-    rows = np.concatenate([np.arange(connections.offset[one], connections.offset[one + 1]) for one in members])
+    rows = np.concatenate([np.arange(connections.offset[entry], connections.offset[entry + 1]) for entry in members])
     own = connections.counted[rows]
     rows, member = rows[own], member[own]
     back = connections.back[rows]

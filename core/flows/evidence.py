@@ -50,7 +50,7 @@ def find_flow_evidence(parsed: Parsed, candidates: Sequence[Candidate], seen: Fl
         return FlowEvidence(skipped=(Skipped("network", reason),))
     if not _same_time(parsed, seen):
         return FlowEvidence(skipped=(Skipped("network", "The flows are of another time than the logs."),))
-    spoke = {node for one in candidates if one.role is Role.ROOT for node in one.nodes}
+    spoke = {node for candidate in candidates if candidate.role is Role.ROOT for node in candidate.nodes}
     signs, told = [], []
     for job in ours:
         for finding in job.findings:
@@ -63,9 +63,9 @@ def find_flow_evidence(parsed: Parsed, candidates: Sequence[Candidate], seen: Fl
             else:
                 told.append(f"The network, {job.id}: {finding.because}")
     reasons = tuple(
-        Skipped(f"network: {one.step}", one.reason)
-        for one in seen.skipped
-        if not _of_another(one.reason, {job.id for job in ours})
+        Skipped(f"network: {skipped.step}", skipped.reason)
+        for skipped in seen.skipped
+        if not _of_another(skipped.reason, {job.id for job in ours})
     )
     return FlowEvidence(tuple(signs), tuple(told), reasons)
 

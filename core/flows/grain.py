@@ -41,7 +41,7 @@ class Grain:
 
 def find_grain(connections: Connections, members: Sequence[int]) -> Grain:
     """The grain of the records with data of some connections."""
-    parts = [np.arange(connections.offset[one], connections.offset[one + 1]) for one in members]
+    parts = [np.arange(connections.offset[member], connections.offset[member + 1]) for member in members]
     rows = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     lane = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     used = connections.counted[rows] & connections.data[rows]

@@ -139,11 +139,11 @@ def _closed_rings(connections: Connections, kinds: dict[int, str]) -> None:
     both = [connection for connection, kind in kinds.items() if kind in ("pp", "dp")]
     of = _components(connections, both)
     for name in sorted(set(of.values())):
-        own = [one for one in both if of[int(connections.a[one])] == name]
-        near = Counter(int(nic) for one in own for nic in (connections.a[one], connections.b[one]))
+        own = [number for number in both if of[int(connections.a[number])] == name]
+        near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
         if len(near) < 3 or set(near.values()) != {2}:
             continue
-        busy = [transfers_of(connections, [one]) for one in own]
+        busy = [transfers_of(connections, [number]) for number in own]
         if min(together(busy[0], other) for other in busy[1:]) >= AT_ONCE:
             kinds |= dict.fromkeys(own, "dp")
 

@@ -43,7 +43,9 @@ def find_silence(
     Args:
         last: when the capture ended.
     """
-    rows = np.concatenate([np.arange(connections.offset[one], connections.offset[one + 1]) for one in job.heavy])
+    rows = np.concatenate(
+        [np.arange(connections.offset[number], connections.offset[number + 1]) for number in job.heavy]
+    )
     counted = rows[connections.counted[rows]]
     data = counted[connections.data[counted]]
     start = int(connections.end[data].max())

@@ -46,7 +46,7 @@ def _smaller_layer(connections: Connections, group: FlowGroup) -> tuple[int, ...
     layers: dict[tuple[int, int], list[int]] = {}
     for member in group.connections:
         layers.setdefault((int(connections.a[member]), int(connections.b[member])), []).append(member)
-    pairs = [sorted(members, key=lambda one: (connections.sent[one].max(), one)) for members in layers.values()]
+    pairs = [sorted(members, key=lambda item: (connections.sent[item].max(), item)) for members in layers.values()]
     if any(len(members) != 2 for members in pairs):
         return ()
     volume = [connections.sent[pair].max(axis=1) for pair in pairs]

@@ -55,7 +55,7 @@ class Account:
     @property
     def parts(self) -> Milliseconds:
         """All time by part; the sum is ``wall``."""
-        return {part: sum(one[part] for one in self.spent) for part in TimeUse}
+        return {part: sum(entry[part] for entry in self.spent) for part in TimeUse}
 
     @property
     def wall(self) -> int:
@@ -70,7 +70,7 @@ class Account:
     @property
     def ettr_by_ranks(self) -> float | None:
         """The same in hours of accelerators, where their number changes; None where it does not, or is not known."""
-        ranks = [one.ranks for one in self.attempts]
+        ranks = [attempt.ranks for attempt in self.attempts]
         if not all(ranks) or len(set(ranks)) < 2:
             return None
         whole = sum(count * sum(parts.values()) for count, parts in zip(ranks, self.spent, strict=True))
@@ -90,12 +90,12 @@ def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Accoun
         attempts: of one run, in any order.
         seconds: an iteration takes; for points that are too sparse to tell.
     """
-    ordered = tuple(sorted(attempts, key=lambda one: (one.start, one.end, one.name)))
+    ordered = tuple(sorted(attempts, key=lambda attempt: (attempt.start, attempt.end, attempt.name)))
     problems: list[str] = []
     spans = _spans(ordered, problems)
     spent = [dict.fromkeys(TimeUse, 0) for _ in ordered]
     later: list[tuple[int, int]] = []  # iterations that later attempts computed, as (before the first, last)
-    rates = [_rate(one) for one in ordered]
+    rates = [_rate(attempt) for attempt in ordered]
     usual = float(np.median([rate for rate in rates if rate is not None])) if any(rate for rate in rates) else 0.0
     slow, runs = 0, list[_Run]()
     for place in reversed(range(len(ordered))):
@@ -115,16 +115,16 @@ def account(attempts: Sequence[Attempt], seconds: float | None = None) -> Accoun
 def _spans(ordered: Sequence[Attempt], problems: list[str]) -> list[tuple[int, int]]:
     """When each attempt ran and no other did: overlaps belong to nobody."""
     spans, over = [], ordered[0].start if ordered else 0
-    for place, one in enumerate(ordered):
-        end = max(one.start, one.end)
-        if one.end < one.start:
-            problems.append(f"{one.name} ends before it starts: its clock ran backwards.")
+    for place, attempt in enumerate(ordered):
+        end = max(attempt.start, attempt.end)
+        if attempt.end < attempt.start:
+            problems.append(f"{attempt.name} ends before it starts: its clock ran backwards.")
         begins = ordered[place + 1].start if place + 1 < len(ordered) else end
-        low = max(one.start, over)
+        low = max(attempt.start, over)
         spans.append((low, max(low, min(end, begins))))
         over = max(over, end)
         if begins < over and place + 1 < len(ordered):
-            problems.append(f"{ordered[place + 1].name} starts before {one.name} or one before it has ended.")
+            problems.append(f"{ordered[place + 1].name} starts before {attempt.name} or one before it has ended.")
     return spans
 
 
@@ -133,10 +133,10 @@ def _between(
 ) -> None:
     """The time between two attempts: down, or unknown where both ran or one is missing."""
     over, reached = 0, 0
-    for place, one in enumerate(ordered[:-1]):
+    for place, attempt in enumerate(ordered[:-1]):
         following = ordered[place + 1]
-        over = max(over, one.end, one.start)
-        reached = max(reached, int(one.numbers[-1]) if len(one.numbers) else 0)
+        over = max(over, attempt.end, attempt.start)
+        reached = max(reached, int(attempt.numbers[-1]) if len(attempt.numbers) else 0)
         missing = len(following.numbers) > 0 and 0 < reached < int(following.numbers[0]) - _stride(following)
         if missing:
             problems.append(
@@ -146,7 +146,7 @@ def _between(
         overlap = following.start < over
         gap = spans[place + 1][0] - spans[place][1]
         spent[place][TimeUse.UNKNOWN if overlap or missing else TimeUse.DOWN] += gap
-    if ordered and (rest := max(one.end for one in ordered) - spans[-1][1]) > 0:
+    if ordered and (rest := max(attempt.end for attempt in ordered) - spans[-1][1]) > 0:
         spent[-1][TimeUse.UNKNOWN] += rest
 
 
@@ -164,59 +164,62 @@ def _lost(ordered: Sequence[Attempt], spent: Sequence[Milliseconds]) -> tuple[Mi
 def _counts_anew(ordered: Sequence[Attempt]) -> list[str]:
     """That an attempt went on from a checkpoint and counts from the first iteration all the same."""
     return [
-        f"{one.name} loaded a checkpoint and counts from {int(one.numbers[0]):,} on: its numbers may be its own, and "
-        f"what {before.name} computed may be kept although it is told as computed again."
-        for before, one in pairwise(ordered)
-        if one.loaded and before.checkpoints and len(one.numbers) and int(one.numbers[0]) <= _stride(one)
+        f"{attempt.name} loaded a checkpoint and counts from {int(attempt.numbers[0]):,} on: its numbers may be its own, "
+        f"and what {before.name} computed may be kept although it is told as computed again."
+        for before, attempt in pairwise(ordered)
+        if attempt.loaded
+        and before.checkpoints
+        and len(attempt.numbers)
+        and int(attempt.numbers[0]) <= _stride(attempt)
     ]
 
 
 def _coarse(ordered: Sequence[Attempt]) -> list[str]:
     """That losses are known to some iterations only, where not each of them has a line."""
-    stride = max((_stride(one) for one in ordered if len(one.numbers) > 1), default=1)
+    stride = max((_stride(attempt) for attempt in ordered if len(attempt.numbers) > 1), default=1)
     again = len(ordered) > 1 and stride > 1
     return [f"Iterations are told every {stride:,}: what was computed again is known to +-{stride:,}."] if again else []
 
 
-def _stride(one: Attempt) -> int:
+def _stride(attempt: Attempt) -> int:
     """Iterations from one line that counts them to the next."""
-    return max(1, int(np.median(np.diff(one.numbers)))) if len(one.numbers) > 1 else 1
+    return max(1, int(np.median(np.diff(attempt.numbers)))) if len(attempt.numbers) > 1 else 1
 
 
-def _rate(one: Attempt) -> float | None:
+def _rate(attempt: Attempt) -> float | None:
     """Milliseconds of an iteration, the attempt's median; None of fewer than two points."""
-    if len(one.numbers) < 2:
+    if len(attempt.numbers) < 2:
         return None
-    return float(np.median(np.maximum(0, np.diff(one.times)) / np.maximum(1, np.diff(one.numbers))))
+    return float(np.median(np.maximum(0, np.diff(attempt.times)) / np.maximum(1, np.diff(attempt.numbers))))
 
 
 class _Run:
     """One attempt within the time that is its own."""
 
-    def __init__(self, one: Attempt, span: tuple[int, int], fixed: float | None, rate: float) -> None:
-        self._one, self._span, self._rate = one, span, fixed or rate
+    def __init__(self, attempt: Attempt, span: tuple[int, int], fixed: float | None, rate: float) -> None:
+        self._one, self._span, self._rate = attempt, span, fixed or rate
         self._fixed = fixed is not None
         low, high = span
-        times = np.maximum.accumulate(one.times) if len(one.times) else one.times
-        self.problems = [f"{one.name}: its clock steps back."] if (times != one.times).any() else []
-        outside = len(times) > 0 and (times[0] < one.start or times[-1] > max(one.start, one.end))
-        self.problems += [f"{one.name} has iterations outside of its start and end."] if outside else []
+        times = np.maximum.accumulate(attempt.times) if len(attempt.times) else attempt.times
+        self.problems = [f"{attempt.name}: its clock steps back."] if (times != attempt.times).any() else []
+        outside = len(times) > 0 and (times[0] < attempt.start or times[-1] > max(attempt.start, attempt.end))
+        self.problems += [f"{attempt.name} has iterations outside of its start and end."] if outside else []
         self._times = np.clip(times, low, high)
         self.kept = self._times[:0], self._times[:0]
-        self._first = int(min(_stride(one), one.numbers[0])) if len(one.numbers) else 0
-        computed = len(one.numbers) > 0
-        self.computed = [(int(one.numbers[0]) - self._first, int(one.numbers[-1]))] if computed else []
+        self._first = int(min(_stride(attempt), attempt.numbers[0])) if len(attempt.numbers) else 0
+        computed = len(attempt.numbers) > 0
+        self.computed = [(int(attempt.numbers[0]) - self._first, int(attempt.numbers[-1]))] if computed else []
 
     def parts(self, later: Sequence[tuple[int, int]], usual: float) -> tuple[Milliseconds, int]:
         """Milliseconds by part, and those of kept iterations beyond the run's median."""
-        parts, (low, high), one = dict.fromkeys(TimeUse, 0), self._span, self._one
+        parts, (low, high), attempt = dict.fromkeys(TimeUse, 0), self._span, self._one
         if not self.computed:
             parts[TimeUse.STARTUP] = high - low
             return parts, 0
         before = int(self._times[0]) - low
         first = min(before, round(self._rate * self._first))
         parts[TimeUse.STARTUP] = before - first
-        counts = np.diff(one.numbers, prepend=one.numbers[0] - self._first)
+        counts = np.diff(attempt.numbers, prepend=attempt.numbers[0] - self._first)
         durations = np.concatenate([np.array([first], np.int64), np.diff(self._times)])
         if self._fixed:
             parts[TimeUse.UNEXPLAINED] = self._beyond_pace(durations, counts)
@@ -224,11 +227,11 @@ class _Run:
             excess = np.maximum(0, durations - np.rint(self._rate * counts).astype(np.int64))[which]
             parts[part] += int(excess.sum())
             durations[which] -= excess
-        again = np.rint(durations * _covered(one.numbers - counts, one.numbers, later)).astype(np.int64)
+        again = np.rint(durations * _covered(attempt.numbers - counts, attempt.numbers, later)).astype(np.int64)
         parts[TimeUse.RECOMPUTED] = int(again.sum())
         self.kept = self._times, durations - again
         parts[TimeUse.PRODUCTIVE] = int(self.kept[1].sum())
-        rest = TimeUse.AFTER if one.ended is End.COMPLETED else TimeUse.STALLED
+        rest = TimeUse.AFTER if attempt.ended is End.COMPLETED else TimeUse.STALLED
         parts[rest] = high - int(self._times[-1])
         kept = again == 0
         return parts, int(np.maximum(0, durations[kept] - np.rint(usual * counts[kept])).sum())

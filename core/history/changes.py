@@ -30,7 +30,7 @@ def changes(before: Attempt, after: Attempt) -> tuple[str, ...] | None:
 
 def last_good(attempts: list[Attempt]) -> Attempt | None:
     """The last attempt that made a checkpoint or iterations and was not ended by its own error."""
-    good = [one for one in attempts if one.ended is not End.FAILED or one.checkpoints]
+    good = [attempt for attempt in attempts if attempt.ended is not End.FAILED or attempt.checkpoints]
     return good[-1] if good else None
 
 

@@ -113,14 +113,14 @@ def history(
     """
     run = account(attempts, seconds)
     often, back_again = mtbf_of(run), tuple(recoveries(run.attempts))
-    end = max(one.end for one in run.attempts)
+    end = max(attempt.end for attempt in run.attempts)
     own = [
-        Incident(one.end / DAY, suspect.node, suspect.kind, job=one.name)
-        for one in run.attempts
-        for suspect in one.suspects
+        Incident(attempt.end / DAY, suspect.node, suspect.kind, job=attempt.name)
+        for attempt in run.attempts
+        for suspect in attempt.suspects
     ]
-    recent = [one for one in (*own, *incidents) if 0 <= end / DAY - one.day <= WINDOW]
-    named = {one.node for one in own}
+    recent = [incident for incident in (*own, *incidents) if 0 <= end / DAY - incident.day <= WINDOW]
+    named = {incident.node for incident in own}
     since = back_from_repair(incidents, end / DAY)
     exposed = _exposure(run, incidents, end)
     return History(
@@ -145,10 +145,10 @@ def history(
 def _causes(run: Account) -> tuple[Cause, ...]:
     """By what ended attempts, the dearest first."""
     groups: dict[tuple[bool, str], list[int]] = {}
-    for place, one in enumerate(run.attempts):
-        if one.ended in (End.FAILED, End.PLANNED):
-            name = one.cause or "nothing that the logs tell"
-            groups.setdefault((one.ended is End.PLANNED, name), []).append(place)
+    for place, attempt in enumerate(run.attempts):
+        if attempt.ended in (End.FAILED, End.PLANNED):
+            name = attempt.cause or "nothing that the logs tell"
+            groups.setdefault((attempt.ended is End.PLANNED, name), []).append(place)
     found = [
         Cause(
             name,
@@ -158,30 +158,32 @@ def _causes(run: Account) -> tuple[Cause, ...]:
         )
         for (planned, name), places in groups.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.total, one.name)))
+    return tuple(sorted(found, key=lambda cause: (-cause.total, cause.name)))
 
 
 def _exposure(run: Account, incidents: Sequence[Incident], end: int) -> dict[str, float]:
     """Days of the window in which each node was in use: of those of other tables all of them."""
     start = end - WINDOW * DAY
     days: dict[str, float] = {}
-    for one in run.attempts:
-        for node in one.nodes:
-            days[node] = days.get(node, 0.0) + max(0.0, one.end - max(start, one.start)) / DAY
+    for attempt in run.attempts:
+        for node in attempt.nodes:
+            days[node] = days.get(node, 0.0) + max(0.0, attempt.end - max(start, attempt.start)) / DAY
     if not incidents:
         return days
-    known = {one.node for one in incidents} | days.keys()
-    return dict.fromkeys(known, min(WINDOW, end / DAY - min(one.day for one in incidents)))
+    known = {incident.node for incident in incidents} | days.keys()
+    return dict.fromkeys(known, min(WINDOW, end / DAY - min(incident.day for incident in incidents)))
 
 
 def _changes(attempts: Sequence[Attempt]) -> tuple[Change, ...]:
     found = []
-    for place, one in enumerate(attempts):
+    for place, attempt in enumerate(attempts):
         good = last_good(list(attempts[:place]))
-        differs = changes(good, one) if good else None
+        differs = changes(good, attempt) if good else None
         if good and differs:
-            new = not any(one.ended_as(earlier) for earlier in attempts[:place])
-            found.append(Change(one.name, good.name, differs, one.cause if one.ended is End.FAILED else "", new))
+            new = not any(attempt.ended_as(earlier) for earlier in attempts[:place])
+            found.append(
+                Change(attempt.name, good.name, differs, attempt.cause if attempt.ended is End.FAILED else "", new)
+            )
         if place and (went := _went_away(attempts, place)) is not None:
             found.append(went)
     return tuple(found)
@@ -189,30 +191,32 @@ def _changes(attempts: Sequence[Attempt]) -> tuple[Change, ...]:
 
 def _went_away(attempts: Sequence[Attempt], place: int) -> Change | None:
     """A change against the attempt before, whose failure came back in none from then on; they got beyond it."""
-    before, one = attempts[place - 1], attempts[place]
-    differs = changes(before, one)
+    before, attempt = attempts[place - 1], attempts[place]
+    differs = changes(before, attempt)
     if not differs or before.ended is not End.FAILED or not before.cause:
         return None
     since = attempts[place:]
     reached = max((int(later.numbers[-1]) for later in since if len(later.numbers)), default=0)
     if not len(before.numbers) or reached <= int(before.numbers[-1]) or any(map(before.ended_as, since)):
         return None
-    return Change(one.name, before.name, differs, "", new=False, gone=before.cause)
+    return Change(attempt.name, before.name, differs, "", new=False, gone=before.cause)
 
 
 def _saving(run: Account, often: Mtbf, back: Sequence[int]) -> SaveAdvice | None:
     """The best interval; None where nobody knows what a checkpoint costs, or how often the run fails."""
-    saves = sum(saved < one.numbers[-1] for one in run.attempts for saved in one.checkpoints)  # a step came after it
+    saves = sum(
+        saved < attempt.numbers[-1] for attempt in run.attempts for saved in attempt.checkpoints
+    )  # a step came after it
     spent = run.parts[TimeUse.SAVING]
-    steps = [float(np.median(np.diff(one.times))) for one in run.attempts if len(one.times) > 1]
+    steps = [float(np.median(np.diff(attempt.times))) for attempt in run.attempts if len(attempt.times) > 1]
     if not (saves and spent and often.hours and often.high and back and steps):
         return None
     saving, restart = spent / int(saves) / 1000, median(back) / 1000
     span = (often.low, often.high) if often.failures < FEW else (often.hours, often.hours)
     first, last = (best_interval(mtbf=hours * 3600, saving=saving, restart=restart) for hours in span)
     step = median(steps) / 1000 / max(1, _stride(run.attempts))
-    gaps = [after - before for one in run.attempts for before, after in pairwise(one.checkpoints)]
-    every = [one.every for one in run.attempts if one.every]
+    gaps = [after - before for attempt in run.attempts for before, after in pairwise(attempt.checkpoints)]
+    every = [attempt.every for attempt in run.attempts if attempt.every]
     present = median(gaps or every) * step if gaps or every else None
     mean = often.hours * 3600
 
@@ -229,11 +233,11 @@ def _saving(run: Account, often: Mtbf, back: Sequence[int]) -> SaveAdvice | None
 
 
 def _stride(attempts: Sequence[Attempt]) -> float:
-    return median([float(np.median(np.diff(one.numbers))) for one in attempts if len(one.numbers) > 1])
+    return median([float(np.median(np.diff(attempt.numbers))) for attempt in attempts if len(attempt.numbers) > 1])
 
 
 def _standbys(run: Account, often: Mtbf) -> dict[float, tuple[int, int]]:
-    nodes = max((len(one.nodes) for one in run.attempts), default=0)
+    nodes = max((len(attempt.nodes) for attempt in run.attempts), default=0)
     if not (nodes and often.hours and often.high) or often.failures < SOME:
         return {}
     span = (often.high, often.low) if often.failures < FEW else (often.hours, often.hours)
@@ -243,7 +247,11 @@ def _standbys(run: Account, often: Mtbf) -> dict[float, tuple[int, int]]:
 
 def _own_standbys(run: Account, incidents: Sequence[Incident]) -> dict[float, OwnStandbys]:
     """By hours until one is replaced, from all faults of the run's nodes; of all nodes where the run names none."""
-    nodes = {node for one in run.attempts for node in one.nodes}
-    faults = [(one.day, one.node, one.kind) for one in merged(incidents) if not nodes or one.node in nodes]
+    nodes = {node for attempt in run.attempts for node in attempt.nodes}
+    faults = [
+        (incident.day, incident.node, incident.kind)
+        for incident in merged(incidents)
+        if not nodes or incident.node in nodes
+    ]
     found = {hours: own_standbys(faults, hours) for hours in REPLACED}
     return {hours: own for hours, own in found.items() if own is not None}

@@ -14,22 +14,22 @@ _ARRAYS = ("numbers", "times", "saving", "evaluating")
 
 def encode(attempts: Sequence[Attempt]) -> bytes:
     """All fields of each attempt."""
-    return json.dumps([_plain(one) for one in attempts]).encode()
+    return json.dumps([_plain(attempt) for attempt in attempts]).encode()
 
 
 def decode(kept: bytes) -> tuple[Attempt, ...] | None:
     """The same attempts; None of bytes that are none."""
     try:
-        return tuple(_attempt(one) for one in json.loads(kept))
+        return tuple(_attempt(load) for load in json.loads(kept))
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def _plain(one: Attempt) -> dict[str, Any]:
-    values = {field.name: getattr(one, field.name) for field in fields(one)}
+def _plain(attempt: Attempt) -> dict[str, Any]:
+    values = {field.name: getattr(attempt, field.name) for field in fields(attempt)}
     arrays = {name: values[name].tolist() for name in _ARRAYS}
-    suspects = [[suspect.node, suspect.kind] for suspect in one.suspects]
-    return values | arrays | {"suspects": suspects, "arguments": dict(one.arguments)}
+    suspects = [[suspect.node, suspect.kind] for suspect in attempt.suspects]
+    return values | arrays | {"suspects": suspects, "arguments": dict(attempt.arguments)}
 
 
 def _attempt(plain: dict[str, Any]) -> Attempt:

@@ -135,13 +135,15 @@ def _begun(parsed: Parsed, times: NDArray[np.int64], stages: NDArray[np.int8]) -
     if len(by_number) and by_number.min() < by_number.max():  # torchrun keeps a folder an attempt
         return [(course_of(marks.only(mine)), None) for _, mine in rows_by(by_number, np.arange(len(by_number)))]
     restarts = find_restarts(table, marks.rows, parsed.memory)
-    opens = [one.opens for one in restarts]
-    falls = [fell for before, fell in _falls(marks) if not any(before < one <= fell for one in opens)]
-    cuts = sorted([*((one.opens, one) for one in restarts), *((fell, None) for fell in falls)], key=lambda cut: cut[0])
+    opens = [restart.opens for restart in restarts]
+    falls = [fell for before, fell in _falls(marks) if not any(before < number <= fell for number in opens)]
+    cuts = sorted(
+        [*((restart.opens, restart) for restart in restarts), *((fell, None) for fell in falls)], key=lambda cut: cut[0]
+    )
     places = np.searchsorted(np.array([time for time, _ in cuts], np.int64), marks.times, side="right")
     parts = (course_of(marks.only(np.flatnonzero(places == place))) for place in range(len(cuts) + 1))
     found: list[Begun] = []
-    for part, how in zip(parts, (None, *(one for _, one in cuts)), strict=True):
+    for part, how in zip(parts, (None, *(restart for _, restart in cuts)), strict=True):
         first, *others = _restarted(part, times, stages)
         found += [(first, how), *((other, None) for other in others)]
     return found
@@ -176,8 +178,8 @@ def _spans(begun: list[Begun], times: NDArray[np.int64], stages: NDArray[np.int8
     Where its end was told, as that of a launcher, the silence comes after that: a hang before it is no time between.
     """
     starts, ends = [whole[0]], []
-    for (one, _), (following, how) in pairwise(begun):
-        low = int(one.times[-1]) if len(one) else starts[-1]
+    for (course, _), (following, how) in pairwise(begun):
+        low = int(course.times[-1]) if len(course) else starts[-1]
         high = int(following.times[0]) if len(following) else whole[1]
         if how is not None:
             low = max(low, how.died) if how.died < how.opens else low  # a traceback has no clock of its own
@@ -225,7 +227,7 @@ def _suspects(diagnosis: Diagnosis) -> tuple[AttemptSuspect, ...]:
     if diagnosis.scope is not Scope.NODE or diagnosis.confidence is Confidence.WEAK:
         return ()
     return tuple(
-        AttemptSuspect(one.node, diagnosis.next.kind if diagnosis.next else "unknown") for one in diagnosis.nodes
+        AttemptSuspect(node.node, diagnosis.next.kind if diagnosis.next else "unknown") for node in diagnosis.nodes
     )
 
 

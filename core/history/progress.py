@@ -52,8 +52,8 @@ def attempts_of_points(
     return tuple(attempts), tuple(problems)
 
 
-def _too_fast(one: tuple[int, int], following: tuple[int, int], seconds: float) -> bool:
-    return (following[1] - one[1]) * seconds * 1000 > CONTRADICTS * (following[0] - one[0])
+def _too_fast(item: tuple[int, int], following: tuple[int, int], seconds: float) -> bool:
+    return (following[1] - item[1]) * seconds * 1000 > CONTRADICTS * (following[0] - item[0])
 
 
 def _step(numbers: np.ndarray, times: np.ndarray) -> int:

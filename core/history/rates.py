@@ -46,24 +46,24 @@ def mtbf_of(run: Account) -> Mtbf:
 
 def failed(attempts: Sequence[Attempt]) -> list[int]:
     """Places of the attempts that ended unplanned."""
-    return [place for place, one in enumerate(attempts) if one.ended is End.FAILED]
+    return [place for place, attempt in enumerate(attempts) if attempt.ended is End.FAILED]
 
 
 def recoveries(attempts: Sequence[Attempt]) -> list[int]:
     """Milliseconds from each unplanned end to the next iteration that is new; none where none came."""
     found, reached, back = [], 0, 0
-    for place, one in enumerate(attempts):
-        reached = max(reached, int(one.numbers[-1]) if len(one.numbers) else 0)
-        if one.ended is not End.FAILED:
+    for place, attempt in enumerate(attempts):
+        reached = max(reached, int(attempt.numbers[-1]) if len(attempt.numbers) else 0)
+        if attempt.ended is not End.FAILED:
             continue
         back = max(back, place + 1)  # what was passed over is not beyond a higher iteration either
         while back < len(attempts) and _first_beyond(attempts[back], reached) is None:
             back += 1
         if back < len(attempts):
-            found.append(max(0, (_first_beyond(attempts[back], reached) or 0) - one.end))
+            found.append(max(0, (_first_beyond(attempts[back], reached) or 0) - attempt.end))
     return found
 
 
-def _first_beyond(one: Attempt, reached: int) -> int | None:
-    place = int(np.searchsorted(one.numbers, reached, side="right"))
-    return int(one.times[place]) if place < len(one.numbers) else None
+def _first_beyond(attempt: Attempt, reached: int) -> int | None:
+    place = int(np.searchsorted(attempt.numbers, reached, side="right"))
+    return int(attempt.times[place]) if place < len(attempt.numbers) else None

@@ -45,11 +45,11 @@ def repeaters(incidents: Sequence[Incident], days: Mapping[str, float]) -> tuple
         incidents: of the window; two of one job count once.
         days: how long each node was in use; also those without an incident.
     """
-    nodes = sorted(days.keys() | {one.node for one in incidents})
-    seen = {(one.node, one.job or str(number)): one for number, one in enumerate(incidents)}
+    nodes = sorted(days.keys() | {incident.node for incident in incidents})
+    seen = {(incident.node, incident.job or str(number)): incident for number, incident in enumerate(incidents)}
     of_node: dict[str, list[Incident]] = {node: [] for node in nodes}
-    for one in seen.values():
-        of_node[one.node].append(one)
+    for incident in seen.values():
+        of_node[incident.node].append(incident)
     counts = np.array([len(of_node[node]) for node in nodes])
     exposed = np.array([max(days.get(node, 0.0), 1e-9) for node in nodes])
     if len(nodes) <= 1:
@@ -73,7 +73,7 @@ def least_told(incidents: Sequence[Incident], days: Mapping[str, float]) -> int:
         incidents: of the window.
         days: how long each node was in use.
     """
-    nodes = len(days.keys() | {one.node for one in incidents})
+    nodes = len(days.keys() | {incident.node for incident in incidents})
     if nodes <= 1 or not incidents:
         return 0
     usual = max(len(incidents), HALF) / nodes  # of a node that was in use as long as the others
@@ -89,28 +89,28 @@ def merged(incidents: Sequence[Incident]) -> tuple[Incident, ...]:
     """
     open_ones: dict[str, Incident] = {}
     found: list[Incident] = []
-    for one in sorted(incidents, key=lambda one: (one.day, one.node, one.until is None)):
-        before = open_ones.get(one.node)
-        if before is not None and one.day - max(before.day, before.until or before.day) <= SAME:
-            ends = [before.until, one.until]
+    for incident in sorted(incidents, key=lambda incident: (incident.day, incident.node, incident.until is None)):
+        before = open_ones.get(incident.node)
+        if before is not None and incident.day - max(before.day, before.until or before.day) <= SAME:
+            ends = [before.until, incident.until]
             until = None if None in ends else max(end for end in ends if end is not None)
-            open_ones[one.node] = replace(before, until=until)
+            open_ones[incident.node] = replace(before, until=until)
             continue
         if before is not None:
             found.append(before)
-        open_ones[one.node] = one
-    return tuple(sorted((*found, *open_ones.values()), key=lambda one: (one.day, one.node)))
+        open_ones[incident.node] = incident
+    return tuple(sorted((*found, *open_ones.values()), key=lambda incident: (incident.day, incident.node)))
 
 
 def back_from_repair(incidents: Sequence[Incident], day: float) -> dict[str, float]:
     """Days since the last repair ended before ``day``, by node; it fails again within a week in a quarter of cases."""
     since: dict[str, float] = {}
-    for one in incidents:
-        if one.until is not None and 0 <= day - one.until <= WINDOW:
-            since[one.node] = min(day - one.until, since.get(one.node, WINDOW))
+    for incident in incidents:
+        if incident.until is not None and 0 <= day - incident.until <= WINDOW:
+            since[incident.node] = min(day - incident.until, since.get(incident.node, WINDOW))
     return since
 
 
 def _kinds(incidents: Sequence[Incident]) -> dict[str, int]:
-    kinds = [one.kind for one in incidents]
+    kinds = [incident.kind for incident in incidents]
     return {kind: kinds.count(kind) for kind in sorted(set(kinds))}

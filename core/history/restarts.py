@@ -49,7 +49,7 @@ def find_restarts(table: EventTable, marks: NDArray[np.intp], memory: Memory | N
 
     def look() -> tuple[NDArray[np.int64]]:
         found = max(_in_files(table, marks), key=len, default=[])
-        return (np.array([(one.died, one.opens) for one in found], np.int64).reshape(-1, 2),)
+        return (np.array([(restart.died, restart.opens) for restart in found], np.int64).reshape(-1, 2),)
 
     question = f"restarts {blake2b(marks.tobytes(), digest_size=20).hexdigest()}"
     pairs = (look() if memory is None else memory.arrays(question, look))[0]

@@ -25,7 +25,7 @@ def sliding(run: Account, length: int) -> Sliding | None:
 
     What is productive of an iteration lies right before its end.
     """
-    first = min((one.start for one in run.attempts), default=0)
+    first = min((attempt.start for attempt in run.attempts), default=0)
     last = first + run.wall
     if length <= 0 or run.wall < length:
         return None

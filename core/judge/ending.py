@@ -121,9 +121,9 @@ def find_ending(
     parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence[Span] = (), durations: Sequence[Durations] = ()
 ) -> Ending:
     """How the progress of a job ended, until it was told to stop, something failed, or its logs end."""
-    orders = [one for one in candidates if is_order(parsed.table, one)]
+    orders = [candidate for candidate in candidates if is_order(parsed.table, candidate)]
     order, failure = _first(parsed, orders), _first(parsed, _failures(parsed, candidates))
-    undated = order is not None and not any(parsed.table.timed[one.rows].any() for one in orders)
+    undated = order is not None and not any(parsed.table.timed[candidate.rows].any() for candidate in orders)
     if order is not None and undated:
         order = max(order, _over(parsed) or order)
     stopped = order if order is not None else _over(parsed)
@@ -178,38 +178,38 @@ def find_ending(
     )
 
 
-def is_order(table: EventTable, one: Candidate) -> bool:
+def is_order(table: EventTable, candidate: Candidate) -> bool:
     """Whether somebody outside tells the job to stop.
 
     A scheduler does; a launcher only passes on what it was told, for it asks the processes of its node also when one of
     them has failed.
     """
-    if one.role is Role.ROOT:
-        return one.fact.stop or one.fact.told_to_stop
-    if one.role is not Role.TEARDOWN:
+    if candidate.role is Role.ROOT:
+        return candidate.fact.stop or candidate.fact.told_to_stop
+    if candidate.role is not Role.TEARDOWN:
         return False
-    by_scheduler = table.origins[table.voice[one.rows[0]]].program is Program.SCHEDULER
-    return one.fact.stop or one.fact.told_to_stop or (one.fact.asks_to_stop and by_scheduler)
+    by_scheduler = table.origins[table.voice[candidate.rows[0]]].program is Program.SCHEDULER
+    return candidate.fact.stop or candidate.fact.told_to_stop or (candidate.fact.asks_to_stop and by_scheduler)
 
 
 def _failures(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Candidate]:
     """What tells that the job failed: complaints of few about a peer leave it hanging until somebody ends it."""
-    found = [one for one in candidates if _is_failure(one)]
-    told = {node for one in found for node in one.nodes}
+    found = [candidate for candidate in candidates if _is_failure(candidate)]
+    told = {node for candidate in found for node in candidate.nodes}
     few = len(parsed.nodes) >= MIN_RANKS and len(told) <= few_of(len(parsed.nodes))
-    only_peers = all(one.role is Role.PROPAGATED for one in found)
-    ordered = any(is_order(parsed.table, one) or one.fact.stop for one in candidates)
+    only_peers = all(candidate.role is Role.PROPAGATED for candidate in found)
+    ordered = any(is_order(parsed.table, candidate) or candidate.fact.stop for candidate in candidates)
     return [] if few and only_peers and ordered else found
 
 
-def _is_failure(one: Candidate) -> bool:
-    tells = one.role in (Role.ROOT, Role.PROPAGATED) and not one.fact.stop
-    return tells and one.fact.strength >= TROUBLE
+def _is_failure(candidate: Candidate) -> bool:
+    tells = candidate.role in (Role.ROOT, Role.PROPAGATED) and not candidate.fact.stop
+    return tells and candidate.fact.strength >= TROUBLE
 
 
 def _first(parsed: Parsed, candidates: Sequence[Candidate]) -> int | None:
     """When the first of these was said, by its own clock; where none has one, by that of the lines above it."""
-    rows = np.concatenate([np.zeros(0, np.intp), *(one.rows for one in candidates)])
+    rows = np.concatenate([np.zeros(0, np.intp), *(candidate.rows for candidate in candidates)])
     timed = rows[parsed.table.timed[rows]] if len(rows) else rows
     times = parsed.table.time[timed if len(timed) else rows] if len(rows) else np.zeros(0, np.int64)
     return min((time for time in times.tolist() if time != NO_TIME), default=None)

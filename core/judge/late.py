@@ -47,7 +47,7 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
     if len(iterations.marks) < MIN_TIMES or at_end or parsed.job.status is Status.COMPLETED:
         return tuple(candidates)
-    known = {one.event for one in candidates} | parsed.telling
+    known = {candidate.event for candidate in candidates} | parsed.telling
     last_marks = _last_marks(table, iterations.marks)
     events = [event for event in range(len(table.templates)) if event not in known and _is_message(parsed, event)]
     found = [
@@ -56,8 +56,8 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
         if len(said := _by_ranks(table, rows)) and _after(parsed, said, last_marks)
     ]
     if ending.steady and parsed.job.status is not Status.FAILED:
-        found = [one.with_role(Role.TEARDOWN, "said when the job was stopped") for one in found]
-    first = sorted(found, key=lambda one: (int(table.time[one.rows].min()), int(one.rows[0])))
+        found = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in found]
+    first = sorted(found, key=lambda candidate: (int(table.time[candidate.rows].min()), int(candidate.rows[0])))
     return (*candidates, *first[:MOST])
 
 
@@ -103,7 +103,7 @@ def _candidate(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candida
         count=int(table.heads[event]),
         excess=1.0,
         survived=0.0,
-        nodes=tuple(sorted({one.node for one in origins if one.node})),
-        ranks=tuple(sorted({one.rank for one in origins if one.rank is not None})),
+        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
+        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
         role=Role.PROPAGATED,
     )

@@ -55,16 +55,20 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
     framed = _in_frames(parsed, candidates, heads)
     interval = _interval(parsed.iterations)
     ranked: list[tuple[Candidate, _Place]] = []
-    for number, (one, place) in enumerate(zip(candidates, places, strict=True)):
+    for number, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
         own = keys[place.row]
-        frames, said = framed.get(number, _NO_FRAMES), lines.get(own[0], one.text)
-        raised = replace(one, fact=frames.fact) if frames.fact is not None and one.role is Role.ROOT else one
+        frames, said = framed.get(number, _NO_FRAMES), lines.get(own[0], candidate.text)
+        raised = (
+            replace(candidate, fact=frames.fact)
+            if frames.fact is not None and candidate.role is Role.ROOT
+            else candidate
+        )
         named = _named(raised, place, [lines[row] for row in own if row in lines], interval)
         told = replace(raised, iteration=named)
         stage = _stage(told, place, said, frames)
         ranked.append((replace(told, score=_score(told, place, onset), stage=stage, quote=quote(said)), place))
-    ranked.sort(key=lambda one: (_ORDER[one[0].role], -one[0].score, one[1].time, one[1].row))
-    return tuple(one for one, _ in ranked)
+    ranked.sort(key=lambda item: (_ORDER[item[0].role], -item[0].score, item[1].time, item[1].row))
+    return tuple(candidate for candidate, _ in ranked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ def _in_frames(parsed: Parsed, candidates: Sequence[Candidate], heads: Sequence[
     ENOSPC while a semaphore is made is memory, not a disk.
     """
     table = parsed.table
-    blocks = [place for place, one in enumerate(candidates) if table.templates[one.event].block]
+    blocks = [place for place, candidate in enumerate(candidates) if table.templates[candidate.event].block]
     left, lines, found = Counter[int](), defaultdict[int, list[str]](list), dict[int, _Frames]()
     of_row: dict[int, list[int]] = defaultdict(list)
     for place, rows in zip(blocks, rows_of_messages(table, [heads[place] for place in blocks]), strict=True):
@@ -135,9 +139,9 @@ def _in_frames(parsed: Parsed, candidates: Sequence[Candidate], heads: Sequence[
     return found
 
 
-def _named(one: Candidate, place: _Place, lines: Sequence[str], interval: int) -> int | None:
+def _named(candidate: Candidate, place: _Place, lines: Sequence[str], interval: int) -> int | None:
     """The iteration that a root names in its own words."""
-    if one.role is not Role.ROOT:
+    if candidate.role is not Role.ROOT:
         return None
     return named_iteration(lines, place.iteration, interval)
 
@@ -150,17 +154,22 @@ def _interval(iterations: Iterations) -> int:
 
 def telling_roots(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Roots that explain something: not much weaker than the leading one, and known when that is known."""
-    roots = [one for one in candidates if one.role is Role.ROOT]
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
     return tuple(
-        one for one in roots if one.score >= MIN_SHARE * roots[0].score and (one.fact.known or not roots[0].fact.known)
+        root
+        for root in roots
+        if root.score >= MIN_SHARE * roots[0].score and (root.fact.known or not roots[0].fact.known)
     )[:MAX_ROOTS]
 
 
 def _first_rows(table: EventTable, candidates: Sequence[Candidate]) -> list[int]:
     """The earliest head row of each candidate; times are asked for at once, as there may be thousands."""
-    times = table.time[np.concatenate([np.zeros(0, np.intp), *(one.rows for one in candidates)])]
-    ends = np.cumsum([0, *(len(one.rows) for one in candidates)]).tolist()
-    return [int(one.rows[times[at:to].argmin()]) for one, at, to in zip(candidates, ends, ends[1:], strict=False)]
+    times = table.time[np.concatenate([np.zeros(0, np.intp), *(candidate.rows for candidate in candidates)])]
+    ends = np.cumsum([0, *(len(candidate.rows) for candidate in candidates)]).tolist()
+    return [
+        int(candidate.rows[times[at:to].argmin()])
+        for candidate, at, to in zip(candidates, ends, ends[1:], strict=False)
+    ]
 
 
 def first_time(table: EventTable, candidate: Candidate) -> int:
@@ -176,8 +185,10 @@ def stage_of_failure(
     standing: where the processes stood when they were dumped, which is later than the end of any log.
     """
     for role in (Role.ROOT, Role.PROPAGATED):
-        told = [one for one in candidates if one.role is role and one.stage is not Stage.UNKNOWN]
-        told = [one for one in told if one.fact.kind != Kind.LAST_WORDS]  # they come after it
+        told = [
+            candidate for candidate in candidates if candidate.role is role and candidate.stage is not Stage.UNKNOWN
+        ]
+        told = [candidate for candidate in told if candidate.fact.kind != Kind.LAST_WORDS]  # they come after it
         if told:
             return _best_placed(parsed.table, told)
     if standing is not None:
@@ -197,13 +208,13 @@ def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Endin
     if _goes_round(parsed):
         return Stage.TRAINING
     # a job that fails before any stage was named fails while it starts
-    return Stage.INITIALIZATION if any(one.role is Role.ROOT for one in candidates) else Stage.UNKNOWN
+    return Stage.INITIALIZATION if any(candidate.role is Role.ROOT for candidate in candidates) else Stage.UNKNOWN
 
 
 def _goes_round(parsed: Parsed) -> bool:
     """Whether most speakers say something again and again with other numbers: a loop, in words that nobody knows."""
     table, said = parsed.table, parsed.table.said
-    speakers = {one.node or str(one.rank) for one in table.origins}
+    speakers = {item.node or str(item.rank) for item in table.origins}
     again = said.heads >= ROUNDS
     of_event: dict[int, set[str]] = defaultdict(set)
     for event, voice in zip(said.event[again].tolist(), said.voice[again].tolist(), strict=True):
@@ -230,7 +241,11 @@ def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:
     """Stage of the first one; of several of its kind a traceback's, which names its own, before a line's."""
     first = told[0]
     if first.fact.known and not table.templates[first.event].block:
-        same = [one for one in told if one.fact.kind == first.fact.kind and table.templates[one.event].block]
+        same = [
+            candidate
+            for candidate in told
+            if candidate.fact.kind == first.fact.kind and table.templates[candidate.event].block
+        ]
         return same[0].stage if same else first.stage
     return first.stage
 
@@ -239,7 +254,7 @@ def _onset(candidates: Sequence[Candidate], places: Sequence[_Place]) -> int:
     """When the first strong sign of the failure came; tracebacks have no time, and that above them may be old."""
     told = (Role.ROOT, Role.PROPAGATED)
     every = zip(candidates, places, strict=True)
-    strong = [place for one, place in every if one.role in told and one.fact.strength >= STRONG]
+    strong = [place for candidate, place in every if candidate.role in told and candidate.fact.strength >= STRONG]
     return min((place.time for place in strong if place.timed), default=-1)
 
 

@@ -130,13 +130,15 @@ def growing_work(durations: Sequence[Durations], course: Course) -> Slowdown | N
     if len(course) < MIN_RANKS:
         return None
     whole, found = float(course.times[-1] - course.times[0]) / SECOND, []
-    for one in durations:
-        growths = {rank: growth for rank, of in one.took.items() if (growth := find_growth(np.array(of))) is not None}
-        if not growths or len(growths) <= len(one.took) * MAJORITY:
+    for duration in durations:
+        growths = {
+            rank: growth for rank, of in duration.took.items() if (growth := find_growth(np.array(of))) is not None
+        }
+        if not growths or len(growths) <= len(duration.took) * MAJORITY:
             continue
         rank = min(growths)
-        growth, lost = growths[rank], sum(one.took[rank]) - len(one.took[rank]) * min(one.took[rank])
+        growth, lost = growths[rank], sum(duration.took[rank]) - len(duration.took[rank]) * min(duration.took[rank])
         if lost >= SHARE * whole:
-            onset = max(0, one.iterations[rank][growth.place])
-            found.append(Slowdown(onset, growth.before, growth.after, uneven=True, what=one.what))
+            onset = max(0, duration.iterations[rank][growth.place])
+            found.append(Slowdown(onset, growth.before, growth.after, uneven=True, what=duration.what))
     return max(found, key=lambda slow: (slow.after - slow.before, slow.what), default=None)

@@ -56,7 +56,11 @@ def find_spans(parsed: Parsed) -> tuple[Span, ...]:
     for begins, here in rows_by(said, np.arange(len(said))):
         after, by = follower[here], rank[here]
         told = Counter(after.tolist())
-        best = max((one for one in told if one >= 0 and one != begins), key=lambda one: (told[one], -one), default=None)
+        best = max(
+            (entry for entry in told if entry >= 0 and entry != begins),
+            key=lambda item: (told[item], -item),
+            default=None,
+        )
         if best is None or told[best] < MIN_TIMES:
             continue
         ours = np.isin(by, np.unique(by[after == best]))  # others may do another part of the work

@@ -28,8 +28,11 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
     What stands unnamed above the only report of a process that failed, and was not ended for that, is said by that
     process. Its report is no trace of its own then, and becomes what it was: clearing up.
     """
-    candidates = _as_raised(parsed, [replace(one, nodes=(), ranks=()) if is_of_any(one) else one for one in candidates])
-    alone = [(rank, one.row) for rank, one in exits.of_rank.items() if one.code and one.row is not None]
+    candidates = _as_raised(
+        parsed,
+        [replace(candidate, nodes=(), ranks=()) if is_of_any(candidate) else candidate for candidate in candidates],
+    )
+    alone = [(rank, ending.row) for rank, ending in exits.of_rank.items() if ending.code and ending.row is not None]
     if len(alone) != 1:
         return tuple(candidates)
     ((rank, report),) = alone
@@ -37,56 +40,68 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
         return tuple(candidates)
     homes = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
     nodes = tuple(node for node, ranks in homes.items() if rank in ranks)
-    unnamed = [one for one in candidates if _is_unnamed(parsed, one) and _above(parsed, one, report)]
+    unnamed = [
+        candidate for candidate in candidates if _is_unnamed(parsed, candidate) and _above(parsed, candidate, report)
+    ]
     if not nodes or not unnamed:
         return tuple(candidates)
     return tuple(
-        replace(one, nodes=nodes, ranks=(rank,))
-        if one in unnamed
-        else one.with_role(Role.TEARDOWN, "its process had said why")
-        if one.role is Role.ROOT and report in one.rows
-        else one
-        for one in candidates
+        replace(candidate, nodes=nodes, ranks=(rank,))
+        if candidate in unnamed
+        else candidate.with_role(Role.TEARDOWN, "its process had said why")
+        if candidate.role is Role.ROOT and report in candidate.rows
+        else candidate
+        for candidate in candidates
     )
 
 
-def is_raised_again(one: Candidate) -> bool:
+def is_raised_again(candidate: Candidate) -> bool:
     """Whether Ray's driver raises what one actor raised."""
-    return "ray::" in one.text and not is_of_any(one)
+    return "ray::" in candidate.text and not is_of_any(candidate)
 
 
-def is_of_any(one: Candidate) -> bool:
+def is_of_any(candidate: Candidate) -> bool:
     """Whether Ray's driver raises numbers that are wrong everywhere: it gets them from any actor first."""
-    return "ray::" in one.text and one.fact.kind == Kind.NUMERICS
+    return "ray::" in candidate.text and candidate.fact.kind == Kind.NUMERICS
 
 
 def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates, of which those that Ray's driver raised again are the actor's."""
-    passed_on = {one.event: one for one in candidates if one.role is Role.ROOT and is_raised_again(one)}
+    passed_on = {
+        candidate.event: candidate
+        for candidate in candidates
+        if candidate.role is Role.ROOT and is_raised_again(candidate)
+    }
     if not passed_on:
         return tuple(candidates)
-    keys = {event: keys_of(parsed.table, one.rows[:MAX_READ].tolist()) for event, one in passed_on.items()}
+    keys = {event: keys_of(parsed.table, candidate.rows[:MAX_READ].tolist()) for event, candidate in passed_on.items()}
     wanted = [row for own in keys.values() for rows in own.values() for row in rows]
     texts = read_rows(parsed.files, parsed.table, wanted)
     nodes = {address: node for node, own in parsed.job.manifest.node_addresses.items() for address in own}
     nodes |= told_identities(parsed.table, parsed.files)[0] | {node: node for node in parsed.table.nodes}
     ranks = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
     named = []
-    for one in candidates:
-        said = [texts.get(row, "") for rows in keys.get(one.event, {}).values() for row in rows]
+    for candidate in candidates:
+        said = [texts.get(row, "") for rows in keys.get(candidate.event, {}).values() for row in rows]
         told = [_RAISED.search(text) for text in said]
         homes = sorted({nodes[match["address"]] for match in told if match is not None and match["address"] in nodes})
         own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
-        named.append(replace(one, nodes=tuple(homes), ranks=own) if homes else one)
+        named.append(replace(candidate, nodes=tuple(homes), ranks=own) if homes else candidate)
     return tuple(named)
 
 
-def _is_unnamed(parsed: Parsed, one: Candidate) -> bool:
-    tells = one.fact.known or parsed.table.templates[one.event].block  # exceptions too that no fact knows
-    return one.role is Role.ROOT and tells and not one.fact.stop and not one.nodes and not one.ranks
+def _is_unnamed(parsed: Parsed, candidate: Candidate) -> bool:
+    tells = candidate.fact.known or parsed.table.templates[candidate.event].block  # exceptions too that no fact knows
+    return (
+        candidate.role is Role.ROOT
+        and tells
+        and not candidate.fact.stop
+        and not candidate.nodes
+        and not candidate.ranks
+    )
 
 
-def _above(parsed: Parsed, one: Candidate, report: int) -> bool:
+def _above(parsed: Parsed, candidate: Candidate, report: int) -> bool:
     """Whether all that it says stands above the report, in its file."""
     file = parsed.table.file
-    return bool(np.all((one.rows < report) & (file[one.rows] == file[report])))
+    return bool(np.all((candidate.rows < report) & (file[candidate.rows] == file[report])))

@@ -43,13 +43,13 @@ def find_stalled(
     talking = sorted({int(rank) for rank in table.rank[rows]})
     if not talking or len(talking) > few_of(len(table.ranks)) or _do_other_work(table, talking):
         return candidates
-    known = {one.event for one in candidates}
+    known = {candidate.event for candidate in candidates}
     found = [
         _candidate(table, event, own)
         for event, own in rows_by(table.event, rows)
         if event not in known and len(own) >= MIN_TIMES
     ]
-    best = sorted(found, key=lambda one: (-one.count, one.text))[:1]
+    best = sorted(found, key=lambda candidate: (-candidate.count, candidate.text))[:1]
     return (*candidates, *best)
 
 
@@ -84,7 +84,7 @@ def _candidate(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candida
         count=len(rows),
         excess=1.0,
         survived=0.0,
-        nodes=tuple(sorted({one.node for one in origins if one.node})),
-        ranks=tuple(sorted({one.rank for one in origins if one.rank is not None})),
+        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
+        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
         role=Role.ROOT,
     )

@@ -49,7 +49,7 @@ def find_odd_iterations(parsed: Parsed) -> tuple[Odd, ...]:
     """Iterations that differ from those before them, by their numbers and by their events; the most telling first."""
     shifts = level_shifts(parsed.iterations.series)
     sequences = sequences_of(parsed.table, parsed.iterations, _unusual(parsed.table, parsed.usual))
-    return tuple(sorted((*shifts, *odd_sequences(sequences)), key=lambda one: (-one.score, one.iteration)))
+    return tuple(sorted((*shifts, *odd_sequences(sequences)), key=lambda odd: (-odd.score, odd.iteration)))
 
 
 def odd_sequences(sequences: Mapping[int, tuple[int, ...]]) -> tuple[Odd, ...]:
@@ -136,9 +136,12 @@ def distances(
     """
     edits = _compared(sequences, ones, others, Levenshtein.normalized_distance, np.float64)
     # in order, what must be put in or taken out is what one of two bags holds more of
-    bags, sets = [tuple(sorted(one)) for one in sequences], [tuple(sorted(set(one))) for one in sequences]
+    bags, sets = (
+        [tuple(sorted(sequence)) for sequence in sequences],
+        [tuple(sorted(set(sequence))) for sequence in sequences],
+    )
     more, apart = (_compared(kept, ones, others, Indel.distance, np.int64) for kept in (bags, sets))
-    in_bags, in_sets = (np.array([len(one) for one in kept], np.int64) for kept in (bags, sets))
+    in_bags, in_sets = (np.array([len(item) for item in kept], np.int64) for kept in (bags, sets))
     multiset = more / np.maximum(1, in_bags[ones] + in_bags[others])
     union = (in_sets[ones] + in_sets[others] + apart) // 2
     return np.asarray((edits + multiset + apart / np.maximum(1, union)) / 3, np.float64)
@@ -154,7 +157,7 @@ def _compared(
     """What a scorer of rapidfuzz says of each pair; with a character for each event it is one call for all."""
     events = dict.fromkeys(chain.from_iterable(sequences))
     letters = {event: chr(min(number, sys.maxunicode)) for number, event in enumerate(events)}
-    spelled = ["".join([letters[event] for event in one]) for one in sequences]
+    spelled = ["".join([letters[event] for event in sequence]) for sequence in sequences]
     sides = ([spelled[place] for place in places.tolist()] for places in (ones, others))
     return np.asarray(cpdist(*sides, scorer=scorer, dtype=kind))
 
@@ -169,15 +172,15 @@ def deviation(value: float, others: Sequence[float]) -> float:
 def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
     """Where numbers left their level and stayed away, or stopped being numbers."""
     shifts = []
-    for one in series:
-        values = np.asarray(one.values, dtype=float)
+    for item in series:
+        values = np.asarray(item.values, dtype=float)
         broken = np.flatnonzero(~np.isfinite(values))
         if len(broken):
-            number = one.iterations[broken[0]]
-            shifts.append(Odd(number, 1.0, f"{one.name} is {one.values[broken[0]]} from iteration {number} on."))
+            number = item.iterations[broken[0]]
+            shifts.append(Odd(number, 1.0, f"{item.name} is {item.values[broken[0]]} from iteration {number} on."))
         elif (rose := _shift(values)) is not None:
-            number, before, after = one.iterations[rose], np.median(values[:rose]), np.median(values[rose:])
-            because = f"{one.name} rose from {before:.4g} to {after:.4g} at iteration {number} and stayed there."
+            number, before, after = item.iterations[rose], np.median(values[:rose]), np.median(values[rose:])
+            because = f"{item.name} rose from {before:.4g} to {after:.4g} at iteration {number} and stayed there."
             shifts.append(Odd(number, min(SHIFT_SHARE, 1 - float(before / after)), because))
     return tuple(shifts)
 

@@ -82,26 +82,26 @@ def answer(
 
 def _events(parsed: Parsed, named: Sequence[Named]) -> tuple[EventEvidence, ...]:
     table = parsed.table
-    said = table.rows_of([one.event for one in named])
-    rows_of = {one.event: _by_time(table, said[one.event]) for one in named}
+    said = table.rows_of([item.event for item in named])
+    rows_of = {item.event: _by_time(table, said[item.event]) for item in named}
     first = {event: int(table.time[rows[0]]) for event, rows in rows_of.items()}
-    ordered = sorted(named, key=lambda one: (-one.score, first[one.event], table.templates[one.event].text))
+    ordered = sorted(named, key=lambda named: (-named.score, first[named.event], table.templates[named.event].text))
     texts = cite_rows(parsed.files, table, [row for rows in rows_of.values() for row in rows[:MAX_LINES].tolist()])
-    return tuple(_event(f"E{n}", parsed, one, rows_of[one.event], texts) for n, one in enumerate(ordered, start=1))
+    return tuple(_event(f"E{n}", parsed, item, rows_of[item.event], texts) for n, item in enumerate(ordered, start=1))
 
 
 def _by_time(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return rows[np.argsort(table.time[rows], kind="stable")]
 
 
-def _event(name: str, parsed: Parsed, one: Named, rows: NDArray[np.intp], texts: Mapping[int, str]) -> EventEvidence:
+def _event(name: str, parsed: Parsed, named: Named, rows: NDArray[np.intp], texts: Mapping[int, str]) -> EventEvidence:
     table, first = parsed.table, int(rows[0])
-    template = table.templates[one.event]
+    template = table.templates[named.event]
     cited = [row for row in rows[:MAX_LINES].tolist() if row in texts]
     return EventEvidence(
         id=name,
-        score=one.score,
-        because=one.because,
+        score=named.score,
+        because=named.because,
         lines=tuple(Line(table.files[table.file[row]], int(table.line[row]), texts[row]) for row in cited),
         event=template.id,
         template=template.text,

@@ -214,7 +214,7 @@ def temporal(by_rank: Mapping[str, Sequences]) -> tuple[IterationEvidence, ...] 
         for alarm in _alarms(rank, by_iteration):
             alarms[alarm.iteration].append(alarm)
     ordered = sorted(
-        alarms.values(), key=lambda told: (-len(told), -max(one.distance for one in told), told[0].iteration)
+        alarms.values(), key=lambda told: (-len(told), -max(alarm.distance for alarm in told), told[0].iteration)
     )
     return tuple(_iteration(f"I{n}", told, len(by_rank)) for n, told in enumerate(ordered, start=1))
 
@@ -231,8 +231,8 @@ def _alarms(rank: str, by_iteration: Sequences) -> list[_Alarm]:
 
 def mean_distances(ordered: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
     """Mean distance of each sequence, from the eleventh on, to the ten before it."""
-    kinds = {one: place for place, one in enumerate(dict.fromkeys(ordered))}  # most iterations are equal
-    events, kind = list(kinds), np.array([kinds[one] for one in ordered], np.int64)
+    kinds = {item: place for place, item in enumerate(dict.fromkeys(ordered))}  # most iterations are equal
+    events, kind = list(kinds), np.array([kinds[item] for item in ordered], np.int64)
     total = np.zeros(max(0, len(ordered) - WINDOW))
     for lag in range(1, WINDOW + 1) if len(total) else ():
         pairs = kind[WINDOW:] * len(kinds) + kind[WINDOW - lag : -lag]
@@ -256,7 +256,7 @@ def dtw_distance(one: tuple[int, ...], other: tuple[int, ...]) -> float:
 
 
 def _iteration(name: str, alarms: Sequence[_Alarm], ranks: int) -> IterationEvidence:
-    most = max(alarms, key=lambda one: one.distance)
+    most = max(alarms, key=lambda alarm: alarm.distance)
     usual = f"its mean is {most.mean:.4g}, sigma {most.sigma:.4g}"
     because = (
         f"Beyond three sigma on {len(alarms)} of {ranks} ranks: on {most.rank}, iteration {most.iteration} is "

@@ -27,7 +27,7 @@ class Alarms:
 
     def look(self, now: float) -> list[LiveFinding]:
         """That the oldest of them stands; its subject is that of the alarm."""
-        subject, since = min(self._since.items(), key=lambda one: one[1], default=("", now))
+        subject, since = min(self._since.items(), key=lambda item: item[1], default=("", now))
         if self._told or now - since < STANDS_SECONDS:
             return []
         self._told = True

@@ -80,7 +80,7 @@ class LiveJob:
             for name, lines in spoken.items()
             for time, heard in lines
         ]
-        self._take(sorted(said, key=lambda one: one[0]))
+        self._take(sorted(said, key=lambda item: item[0]))
 
     def begin_again(self, name: str) -> None:
         """A file was truncated or replaced: what comes next is its first line."""
@@ -98,7 +98,7 @@ class LiveJob:
         if self._over is not None:
             return ()
         kind = {Status.COMPLETED: LiveKind.COMPLETED, Status.FAILED: LiveKind.FAILED}.get(status, LiveKind.STOPPED)
-        end = min(self._ends.values(), key=lambda one: one.at, default=None) if kind is not LiveKind.COMPLETED else None
+        end = min(self._ends.values(), key=lambda end: end.at, default=None) if kind is not LiveKind.COMPLETED else None
         self._over = LiveFinding(kind, at, JOB, f"job.json says {status}", line=end.place if end else None)
         return (self._over,)
 
@@ -115,7 +115,7 @@ class LiveJob:
         found = [self._progress.resumed(now)]
         if self._done is None and not self._ends:
             found.append(self._progress.look(now))
-        findings = [one for one in found if one is not None]
+        findings = [finding for finding in found if finding is not None]
         if self._done is None and not self._progress.finished:
             findings += (*self._speakers.look(now), *self._progress.numbers.look(now))
             self._alarms.hear(findings)
@@ -211,7 +211,7 @@ class LiveJob:
     def _look_for_end(self, now: float) -> LiveFinding | None:
         """The end of the job, once a sign of it has stood for long enough."""
         # of what came together the hand was first: whoever is interrupted is reported as failed too
-        ends = sorted(self._ends.values(), key=lambda one: (one.at, one.sign is not EndSign.BY_HAND))
+        ends = sorted(self._ends.values(), key=lambda end: (end.at, end.sign is not EndSign.BY_HAND))
         if self._verdict is not None and self._verdict.sign is EndSign.COMPLETED:
             return LiveFinding(
                 LiveKind.COMPLETED, now, JOB, "the scheduler says that it completed", line=self._verdict.place
@@ -220,11 +220,11 @@ class LiveJob:
             return self._failed(ends, now)
         if self._done is not None or self._progress.finished:
             return self._wound_up(now)
-        deaths = [one for one in ends if one.sign is EndSign.DEATH]
+        deaths = [end for end in ends if end.sign is EndSign.DEATH]
         many = len(deaths) >= max(2, MANY_DEATHS * len(self._speakers.ranks()))
-        for one in ends:
-            soon = one.sign is not EndSign.DEATH or many
-            if now - one.at >= (REPORT_SECONDS if soon else self._patience(one)):
+        for end in ends:
+            soon = end.sign is not EndSign.DEATH or many
+            if now - end.at >= (REPORT_SECONDS if soon else self._patience(end)):
                 return self._failed(ends, now)
         return None
 

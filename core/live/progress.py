@@ -195,7 +195,7 @@ class JobProgress:
 def _meaning(body: bytes) -> tuple[Stage | None, tuple[str, re.Pattern[str], int] | None]:
     """The stage that such a line opens, and the dialect in which it counts iterations."""
     text = body.decode("utf-8", "replace")
-    dialect = next((one for one in dialects() if one.marker.search(text)), None)
+    dialect = next((item for item in dialects() if item.marker.search(text)), None)
     if dialect is not None:
         return Stage.TRAINING, (dialect.name, dialect.read, dialect.weight)
     place = opened_by(text)

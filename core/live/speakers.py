@@ -90,27 +90,33 @@ class Speakers:
 
     def ranks(self) -> tuple[int, ...]:
         """The ranks that have spoken."""
-        found = {one.rank for one in self._speakers.values() if one.rank is not None and one.last is not None}
+        found = {
+            speaker.rank for speaker in self._speakers.values() if speaker.rank is not None and speaker.last is not None
+        }
         return tuple(sorted(found))
 
     def look(self, now: float) -> list[LiveFinding]:
         """Who has gone silent since the last look, and who speaks again."""
         findings = []
-        for group in _by_node([one for one in self._find_silent(now) if one.speaker.told is None]):
+        for group in _by_node([item for item in self._find_silent(now) if item.speaker.told is None]):
             findings.append(_finding(group, now))
             for silence in group:
                 silence.speaker.told = now
         # only a word of its own takes it back: when its peers stop too, it is no less silent
-        again = [one for one in self._speakers.values() if one.told is not None and (one.last or 0.0) > one.told]
+        again = [item for item in self._speakers.values() if item.told is not None and (item.last or 0.0) > item.told]
         for speaker in again:
             speaker.told = None
         return [*findings, *_resumed(again, now)]
 
     def _find_silent(self, now: float) -> list[_Silence]:
         """Who says nothing while its peers go on, by the beat that tells it most clearly."""
-        quiet = [one for one in self._speakers.values() if one.last is not None and now - one.last >= SILENCE_SECONDS]
-        found = [_silence(one, self._speakers.values(), now) for one in quiet]
-        return [one for one in found if one is not None]
+        quiet = [
+            speaker
+            for speaker in self._speakers.values()
+            if speaker.last is not None and now - speaker.last >= SILENCE_SECONDS
+        ]
+        found = [_silence(speaker, self._speakers.values(), now) for speaker in quiet]
+        return [silence for silence in found if silence is not None]
 
     def _speaker(self, voice: Voice, origin: Origin) -> Speaker:
         name = _name(voice, origin)
@@ -133,27 +139,27 @@ def _name(voice: Voice, origin: Origin) -> str:
     return voice.file.removeprefix("logs/")
 
 
-def _silence(one: Speaker, everybody: Iterable[Speaker], now: float) -> _Silence | None:
-    last = one.last if one.last is not None else now
+def _silence(speaker: Speaker, everybody: Iterable[Speaker], now: float) -> _Silence | None:
+    last = speaker.last if speaker.last is not None else now
     quiet, found = now - last, None
-    for body, beat in one.beats.items():
+    for body, beat in speaker.beats.items():
         own = beat.longest()
         if beat.words < MIN_OWN or quiet < SILENCE * own:
             continue
-        peers = [peer.beats[body] for peer in everybody if peer is not one and body in peer.beats]
+        peers = [peer.beats[body] for peer in everybody if peer is not speaker and body in peer.beats]
         paused = [peer.longest_between(last, now) for peer in peers if peer.words >= MIN_WORDS]
         if paused and quiet >= SILENCE * median(paused) and (found is None or own > found.own):
-            found = _Silence(one, quiet, own, median(paused))
+            found = _Silence(speaker, quiet, own, median(paused))
     return found
 
 
 def _finding(group: Sequence[_Silence], now: float) -> LiveFinding:
     """One finding for those of one node."""
     node = group[0].speaker.node
-    names = together(sorted((one.speaker.name for one in group), key=natural))
-    quiet, own = min(one.quiet for one in group), max(one.own for one in group)
-    where = f" on {node}" if node and not all(node in one.speaker.name for one in group) else ""
-    paused = duration(max(one.peers for one in group))
+    names = together(sorted((silence.speaker.name for silence in group), key=natural))
+    quiet, own = min(silence.quiet for silence in group), max(silence.own for silence in group)
+    where = f" on {node}" if node and not all(node in silence.speaker.name for silence in group) else ""
+    paused = duration(max(silence.peers for silence in group))
     says = (
         f"{names}{where}: no word for {duration(quiet)}; {'their' if len(group) > 1 else 'its'} longest pause before"
         f" was {duration(own)}, and the peers paused {paused} at most meanwhile"
@@ -164,8 +170,8 @@ def _finding(group: Sequence[_Silence], now: float) -> LiveFinding:
 def _resumed(again: Sequence[Speaker], now: float) -> list[LiveFinding]:
     """The alarm about a node is taken back by those of it that speak again."""
     groups: dict[str, list[str]] = defaultdict(list)
-    for one in again:
-        groups[one.node or one.name].append(one.name)
+    for speaker in again:
+        groups[speaker.node or speaker.name].append(speaker.name)
     return [
         LiveFinding(LiveKind.RESUMED, now, place, f"{together(sorted(names, key=natural))} can be heard again")
         for place, names in sorted(groups.items())
@@ -174,6 +180,6 @@ def _resumed(again: Sequence[Speaker], now: float) -> list[LiveFinding]:
 
 def _by_node(silent: Sequence[_Silence]) -> list[list[_Silence]]:
     groups: dict[str, list[_Silence]] = defaultdict(list)
-    for one in silent:
-        groups[one.speaker.node or one.speaker.name].append(one)
+    for silence in silent:
+        groups[silence.speaker.node or silence.speaker.name].append(silence)
     return [groups[node] for node in sorted(groups, key=natural)]

@@ -48,7 +48,7 @@ def read_kept(descriptor: int) -> tuple[FileRows, ...] | None:
         return None
     document = json.loads(zlib.decompress(index))
     texts = np.array(document["texts"], object)
-    return tuple(_read_file(one, heap, texts) for one in document["files"])
+    return tuple(_read_file(entry, heap, texts) for entry in document["files"])
 
 
 def _file(file: FileRows, heap: Heap, numbers: dict[str, int]) -> dict[str, Any]:
@@ -67,18 +67,18 @@ def _file(file: FileRows, heap: Heap, numbers: dict[str, int]) -> dict[str, Any]
     }
 
 
-def _read_file(one: dict[str, Any], heap: Heap, texts: NDArray[Any]) -> FileRows:
+def _read_file(entry: dict[str, Any], heap: Heap, texts: NDArray[Any]) -> FileRows:
     return FileRows(
-        name=one["name"],
-        size=one["size"],
-        lines=one["lines"],
-        undecodable=one["undecodable"],
-        problem=one["problem"],
-        prefixes=tuple(prefix.encode("latin-1") for prefix in one["prefixes"]),
-        texts=tuple(texts[_stored(one["texts"], heap)[:]].tolist()),
-        parts=tuple(Rows(*_columns(part, heap)) for part in one["parts"]),
-        tally=Tally(*(_stored(place, heap)[:] for place in one["tally"])),
-        capped=tuple(one["capped"]),
+        name=entry["name"],
+        size=entry["size"],
+        lines=entry["lines"],
+        undecodable=entry["undecodable"],
+        problem=entry["problem"],
+        prefixes=tuple(prefix.encode("latin-1") for prefix in entry["prefixes"]),
+        texts=tuple(texts[_stored(entry["texts"], heap)[:]].tolist()),
+        parts=tuple(Rows(*_columns(part, heap)) for part in entry["parts"]),
+        tally=Tally(*(_stored(place, heap)[:] for place in entry["tally"])),
+        capped=tuple(entry["capped"]),
     )
 
 

@@ -233,10 +233,14 @@ def _beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[
     if len({(origin.node, origin.rank) for origin in sole.values()}) < MIN_STEMS:
         return list(seen)
     beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
-    told = {voice.file for voice, one in zip(voices, seen, strict=True) if (one.rank, one.local_rank) != (None, None)}
+    told = {
+        voice.file for voice, item in zip(voices, seen, strict=True) if (item.rank, item.local_rank) != (None, None)
+    }
     return [
-        _like(origin, one) if one is not None and origin.node in (None, one.node) and voice.file not in told else origin
-        for voice, origin, one in zip(voices, seen, beside, strict=True)
+        _like(origin, item)
+        if item is not None and origin.node in (None, item.node) and voice.file not in told
+        else origin
+        for voice, origin, item in zip(voices, seen, beside, strict=True)
     ]
 
 
@@ -261,10 +265,10 @@ def _one_host_each(
 
 def _same(origins: Sequence[Origin]) -> Origin | None:
     """The one that all of them are, as far as each tells; None when two differ."""
-    nodes, ranks = ({getattr(one, name) for one in origins} - {None} for name in ("node", "rank"))
+    nodes, ranks = ({getattr(origin, name) for origin in origins} - {None} for name in ("node", "rank"))
     if len(nodes) > 1 or len(ranks) > 1:
         return None
-    return max(origins, key=lambda one: (one.node is not None) + (one.rank is not None))
+    return max(origins, key=lambda origin: (origin.node is not None) + (origin.rank is not None))
 
 
 def _like(origin: Origin, sole: Origin) -> Origin:

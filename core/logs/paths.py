@@ -141,8 +141,8 @@ def _are_alike(folders: set[str]) -> bool:
     """Whether names are made alike: with other numbers, or with another letter or two at the end."""
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(min(folders), max(folders), strict=False))
     shared = len(list(pairs))
-    little = shared >= MIN_SHARED and all(len(one) - shared <= MAX_OWN for one in folders)
-    return len(folders) > 1 and (little or len({re.sub(r"\d+", "#", one) for one in folders}) == 1)
+    little = shared >= MIN_SHARED and all(len(folder) - shared <= MAX_OWN for folder in folders)
+    return len(folders) > 1 and (little or len({re.sub(r"\d+", "#", folder) for folder in folders}) == 1)
 
 
 def behind_numbers(words: Iterable[str]) -> dict[str, str]:

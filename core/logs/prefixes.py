@@ -50,7 +50,7 @@ class PrefixLabels:
     def names_somebody(self) -> bool:
         """Whether it says anything of who speaks."""
         told = (self.task, self.local, self.rank, self.host)
-        return self.unit != b"" or any(one is not None for one in told)
+        return self.unit != b"" or any(item is not None for item in told)
 
 
 def read_prefix(prefix: bytes, hosts: Hosts) -> PrefixLabels:

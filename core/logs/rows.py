@@ -190,7 +190,7 @@ class _Numbers:
         if self.voices > most:
             self._alone = False
             known = set(self.prefixes[:most])
-            prefixes = [tuple(one if one in known else b"" for one in chunk.prefixes) for chunk in chunks]
+            prefixes = [tuple(prefix if prefix in known else b"" for prefix in chunk.prefixes) for chunk in chunks]
             self.prefixes, self._prefix_of = _numbered(prefixes)
         self.bodies, self._body_of = _numbered(chunk.bodies for chunk in chunks)
         self._read: tuple[int, tuple[NDArray[np.uint32], NDArray[np.uint32]]] | None = None

@@ -24,20 +24,20 @@ def numbers(metrics: Sequence[Metric]) -> list[MetricFinding]:
     """What is broken in losses and gradient norms, a finding a metric at most."""
     found = []
     spiked: dict[Quantity, tuple[Metric, int, int]] = {}
-    for one in metrics:
-        measure = measure_of(one.name)
-        if measure not in (Quantity.LOSS, Quantity.NORM) or not len(one.values):
+    for metric in metrics:
+        measure = measure_of(metric.name)
+        if measure not in (Quantity.LOSS, Quantity.NORM) or not len(metric.values):
             continue
-        at = _not_numbers(one.values)
+        at = _not_numbers(metric.values)
         if at is not None:
-            found.append(_told(Says.NUMBERS, one, at, f"is no finite number from {_moment(one, at)} on", measure))
-        elif (spike := _spike(one.values, measure)) is not None:
+            found.append(_told(Says.NUMBERS, metric, at, f"is no finite number from {_moment(metric, at)} on", measure))
+        elif (spike := _spike(metric.values, measure)) is not None:
             first, past = spike
             if past - first > BACK:
-                says = f"rose at {_moment(one, first)} and did not come back within {BACK} values"
-                found.append(_told(Says.NUMBERS, one, first, says, measure))
+                says = f"rose at {_moment(metric, first)} and did not come back within {BACK} values"
+                found.append(_told(Says.NUMBERS, metric, first, says, measure))
             else:
-                spiked.setdefault(measure, (one, first, past))
+                spiked.setdefault(measure, (metric, first, past))
     return [*found, *_spikes(spiked)]
 
 
@@ -48,36 +48,36 @@ def pace(metrics: Sequence[Metric], began: int | None) -> list[MetricFinding]:
         began: when the last of several attempts began, in microseconds.
     """
     found = []
-    for one in metrics:
-        measure = measure_of(one.name)
+    for metric in metrics:
+        measure = measure_of(metric.name)
         if measure not in (Quantity.STEP_TIME, Quantity.THROUGHPUT):
             continue
-        cost = one.values if measure is Quantity.STEP_TIME else 1 / np.maximum(one.values, 1e-12)
+        cost = metric.values if measure is Quantity.STEP_TIME else 1 / np.maximum(metric.values, 1e-12)
         if (onset := _onset(cost)) is None:
             continue
-        before, after = float(np.median(one.values[:onset])), float(np.median(one.values[onset:]))
-        restart = _restart(one, onset, began)
+        before, after = float(np.median(metric.values[:onset])), float(np.median(metric.values[onset:]))
+        restart = _restart(metric, onset, began)
         because = (
-            f"{one.name} went from {before:.4g} to {after:.4g} at {_moment(one, onset)} and stayed there for "
+            f"{metric.name} went from {before:.4g} to {after:.4g} at {_moment(metric, onset)} and stayed there for "
             f"{len(cost) - onset} values; {restart}."
         )
-        lines = (one.cite(onset - 1), one.cite(onset))
+        lines = (metric.cite(onset - 1), metric.cite(onset))
         found.append(
-            MetricFinding(Says.PACE, "", WARNING, because, "it became slower", lines, one, int(one.times[onset]))
+            MetricFinding(Says.PACE, "", WARNING, because, "it became slower", lines, metric, int(metric.times[onset]))
         )
     return found[:1]
 
 
 def _spikes(spiked: dict[Quantity, tuple[Metric, int, int]]) -> list[MetricFinding]:
     """Spikes that came back are warnings; a last one of norm and loss together that had not yet come back is more."""
-    still = [measure for measure, (one, _, past) in spiked.items() if past == len(one.values)]
+    still = [measure for measure, (metric, _, past) in spiked.items() if past == len(metric.values)]
     alarm = len(still) > 1
     found = []
-    for measure, (one, first, past) in spiked.items():
-        open_end = past == len(one.values)
+    for measure, (metric, first, past) in spiked.items():
+        open_end = past == len(metric.values)
         until = "and had not come back at the end" if open_end else f"and came back after {past - first} values"
         kind = Says.NUMBERS if alarm and open_end else Says.SPIKE
-        found.append(_told(kind, one, first, f"rose at {_moment(one, first)} {until}", measure))
+        found.append(_told(kind, metric, first, f"rose at {_moment(metric, first)} {until}", measure))
     return found
 
 

@@ -55,34 +55,44 @@ def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> Met
     metrics, problems = _at_home(parsed, read.metrics)
     metrics, until_end, clipped = _while_it_ran(parsed, metrics)
     by_name: dict[str, list[Metric]] = defaultdict(list)
-    for one in metrics:
-        if one.who != JOB and measure_of(one.name) not in _OWN_RULES:
-            by_name[one.name].append(one)
+    for metric in metrics:
+        if metric.who != JOB and measure_of(metric.name) not in _OWN_RULES:
+            by_name[metric.name].append(metric)
     progressed = parsed.iterations.course.times
     found = [
         *devices(metrics),
         *(finding for own in by_name.values() for finding in leaving(own, until_end=until_end)),
-        *(ended([one for one in metrics if one.who != JOB]) if until_end else ()),
+        *(ended([metric for metric in metrics if metric.who != JOB]) if until_end else ()),
         *standing(metrics, int(progressed[-1]) if len(progressed) else None),
-        *numbers([one for one in metrics if one.who in (JOB, "rank 0")]),
-        *pace([one for one in metrics if one.who == JOB], parsed.iterations.began),
+        *numbers([metric for metric in metrics if metric.who in (JOB, "rank 0")]),
+        *pace([metric for metric in metrics if metric.who == JOB], parsed.iterations.began),
     ]
-    found.sort(key=lambda one: (-one.weight, one.who, one.metric.label))
-    broke = any(one.role is Role.ROOT and not one.fact.stop and one.fact.known for one in candidates)
-    signs = [_sign(one, broke=broke) for one in found if one.kind in _CHANNEL]
-    alarms = [one for one in found if one.kind in ALARMS]
+    found.sort(key=lambda item: (-item.weight, item.who, item.metric.label))
+    broke = any(
+        candidate.role is Role.ROOT and not candidate.fact.stop and candidate.fact.known for candidate in candidates
+    )
+    signs = [_sign(entry, broke=broke) for entry in found if entry.kind in _CHANNEL]
+    alarms = [entry for entry in found if entry.kind in ALARMS]
     return MetricFindings(
         tuple(signs),
         alarms[0] if alarms else None,
-        tuple(one.evidence(number) for number, one in enumerate(found[:MAX_SHOWN], start=1)),
+        tuple(entry.evidence(number) for number, entry in enumerate(found[:MAX_SHOWN], start=1)),
         (*read.problems, *problems, *clipped),
     )
 
 
-def _sign(one: MetricFinding, *, broke: bool) -> Sign:
-    weight = one.weight if one.kind is Says.DEVICE or not broke else min(one.weight, BESIDE_A_FAULT)
-    check = _CHECKS[one.kind].format(who=one.who)
-    return Sign(one.who, _CHANNEL[one.kind], weight, one.because, says=one.says, check=check, lines=one.lines)
+def _sign(finding: MetricFinding, *, broke: bool) -> Sign:
+    weight = finding.weight if finding.kind is Says.DEVICE or not broke else min(finding.weight, BESIDE_A_FAULT)
+    check = _CHECKS[finding.kind].format(who=finding.who)
+    return Sign(
+        finding.who,
+        _CHANNEL[finding.kind],
+        weight,
+        finding.because,
+        says=finding.says,
+        check=check,
+        lines=finding.lines,
+    )
 
 
 def _at_home(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], tuple[str, ...]]:
@@ -91,15 +101,15 @@ def _at_home(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], t
     of_nodes = parsed.unit == "node" and bool(nodes)
     found: list[Metric] = []
     strange: set[str] = set()
-    for one in metrics:
-        rank = _RANK.fullmatch(one.who)  # "rank zero" is a name like any other
-        who = (names.of_rank(int(rank[1])) if rank and of_nodes else None) or names.node(one.who) or one.who
+    for metric in metrics:
+        rank = _RANK.fullmatch(metric.who)  # "rank zero" is a name like any other
+        who = (names.of_rank(int(rank[1])) if rank and of_nodes else None) or names.node(metric.who) or metric.who
         if who == JOB or not of_nodes or who in nodes:
-            part = one.who if rank and who not in (one.who, JOB) else one.part
-            found.append(replace(one, who=who, part=part))
+            part = metric.who if rank and who not in (metric.who, JOB) else metric.part
+            found.append(replace(metric, who=who, part=part))
         else:
             strange.add(who)
-    told = {one.who for one in found} - {JOB}
+    told = {metric.who for metric in found} - {JOB}
     problems = []
     if strange:
         first = min(strange)
@@ -115,7 +125,7 @@ def _at_home(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], t
 def _while_it_ran(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], bool, tuple[str, ...]]:
     """The samples between start and end of the job; whether their end is its end; what could not be told."""
     span = span_of(parsed.table)
-    timed = [one for one in metrics if len(one.times) and int(one.times[0]) >= 0]
+    timed = [metric for metric in metrics if len(metric.times) and int(metric.times[0]) >= 0]
     if span is None or not timed:
         return list(metrics), True, ()
     first, last = span
@@ -123,9 +133,10 @@ def _while_it_ran(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metri
     if parsed.job.status is Status.RUNNING:
         last = int(np.iinfo(np.int64).max)
     clipped = [
-        one.between(first - _SLACK, last) if len(one.times) and int(one.times[0]) >= 0 else one for one in metrics
+        metric.between(first - _SLACK, last) if len(metric.times) and int(metric.times[0]) >= 0 else metric
+        for metric in metrics
     ]
-    kept = [one for one in clipped if len(one.times)]
-    if timed and not any(int(one.times[0]) >= 0 for one in kept):
+    kept = [metric for metric in clipped if len(metric.times)]
+    if timed and not any(int(metric.times[0]) >= 0 for metric in kept):
         return list(metrics), False, ("The clocks of metrics and logs do not meet: is one of another zone?",)
     return kept, True, ()

@@ -32,48 +32,48 @@ def leaving(metrics: Sequence[Metric], *, until_end: bool = True) -> list[Metric
         metrics: of the same name and meaning, each of another node, rank or part of one.
         until_end: whether the last samples are those of the job's end.
     """
-    subjects = {one.who for one in metrics}
+    subjects = {metric.who for metric in metrics}
     if len(subjects) < MIN_PEERS:
         return []
     measure = measure_of(metrics[0].name)
-    usable = [_prepared(one, measure) for one in metrics if len(one.times) > 1 and int(one.times[0]) >= 0]
-    if len({one.who for one in usable}) < MIN_PEERS:
+    usable = [_prepared(metric, measure) for metric in metrics if len(metric.times) > 1 and int(metric.times[0]) >= 0]
+    if len({metric.who for metric in usable}) < MIN_PEERS:
         return []
     peers = _compare(usable, measure)
     found = [
         finding
-        for row, one in enumerate(usable)
-        if (finding := _of_one(peers, row, one, measure, until_end=until_end)) is not None
+        for row, metric in enumerate(usable)
+        if (finding := _of_one(peers, row, metric, measure, until_end=until_end)) is not None
     ]
     few = max(FEW, SHARE * len(subjects))
-    return [] if len({one.who for one in found}) > few else found
+    return [] if len({item.who for item in found}) > few else found
 
 
 def ended(metrics: Sequence[Metric]) -> list[MetricFinding]:
     """Nodes all of whose metrics ended at least four minutes before those of most others."""
     last: dict[str, Metric] = {}
-    for one in metrics:
-        if len(one.times) and (one.who not in last or one.times[-1] > last[one.who].times[-1]):
-            last[one.who] = one
+    for metric in metrics:
+        if len(metric.times) and (metric.who not in last or metric.times[-1] > last[metric.who].times[-1]):
+            last[metric.who] = metric
     if len(last) < MIN_PEERS:
         return []
-    usual = float(np.median([int(one.times[-1]) for one in last.values()]))
-    early = [one for one in last.values() if (usual - int(one.times[-1])) / SECOND >= LONG]
+    usual = float(np.median([int(metric.times[-1]) for metric in last.values()]))
+    early = [metric for metric in last.values() if (usual - int(metric.times[-1])) / SECOND >= LONG]
     if len(early) > max(FEW, SHARE * len(last)):
         return []
     return [
         MetricFinding(
             Says.ENDS,
-            one.who,
+            metric.who,
             ENDED,
-            f"{one.who}'s metrics end at {clock(int(one.times[-1]))}, "
-            f"{duration((usual - int(one.times[-1])) / SECOND)} before those of the others.",
+            f"{metric.who}'s metrics end at {clock(int(metric.times[-1]))}, "
+            f"{duration((usual - int(metric.times[-1])) / SECOND)} before those of the others.",
             "its metrics end before those of the others",
-            (one.cite(len(one.times) - 1),),
-            one,
-            int(one.times[-1]),
+            (metric.cite(len(metric.times) - 1),),
+            metric,
+            int(metric.times[-1]),
         )
-        for one in early
+        for metric in early
     ]
 
 
@@ -121,12 +121,12 @@ class _Peers:
 
 
 def _compare(metrics: Sequence[Metric], measure: Quantity) -> _Peers:
-    origin, last = min(int(one.times[0]) for one in metrics), max(int(one.times[-1]) for one in metrics)
-    usual_step = float(np.median([np.median(np.diff(one.times)) for one in metrics]))
+    origin, last = min(int(metric.times[0]) for metric in metrics), max(int(metric.times[-1]) for metric in metrics)
+    usual_step = float(np.median([np.median(np.diff(metric.times)) for metric in metrics]))
     step = max(usual_step, (last - origin) / MAX_MOMENTS, 1.0)
     grid = np.full((len(metrics), 1 + int((last - origin) / step)), np.nan)
-    for row, one in enumerate(metrics):
-        grid[row, ((one.times - origin) / step).astype(np.int64)] = one.values
+    for row, metric in enumerate(metrics):
+        grid[row, ((metric.times - origin) / step).astype(np.int64)] = metric.values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # moments at which nobody has a value
         middle = np.nanmedian(grid, axis=0)

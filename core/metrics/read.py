@@ -91,7 +91,9 @@ def _of_events(data: bytes, name: str, problems: list[str]) -> Samples:
         problems.append(f"{name}: {found.broken:,} records have a wrong check sum and were left out.")
     if found.cut:
         problems.append(f"{name} ends within a record, or is broken there: what stands before it was read.")
-    return _grouped((_key(one.tag, JOB), (_of_number(one.time), one.value, 1, one.step)) for one in found.scalars)
+    return _grouped(
+        (_key(scalar.tag, JOB), (_of_number(scalar.time), scalar.value, 1, scalar.step)) for scalar in found.scalars
+    )
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------
@@ -120,7 +122,7 @@ def _of_csv(data: bytes, name: str) -> Samples:
         who = frame[columns["who"]] if "who" in columns else [JOB] * len(frame)
         values = _numbers(frame[columns["value"]])
         rows = zip(frame[columns["name"]], who, times, values, lines, steps, strict=True)
-        return _grouped((_key(one, of), sample) for one, of, *sample in rows if one)
+        return _grouped((_key(entry, of), sample) for entry, of, *sample in rows if entry)
     taken = {columns[key] for key in (*_TIME, *_STEP) if key in columns} | {"#"}
     if len(taken) == 1:
         return {}
@@ -241,12 +243,14 @@ def _of_exporter(text: str, file: str) -> Samples:
         if not _SAMPLE.match(line):
             continue
         try:
-            found = [one for family in text_string_to_metric_families(line) for one in family.samples]
+            found = [sample for family in text_string_to_metric_families(line) for sample in family.samples]
         except ValueError:
             continue
-        for one in found:
-            time = scraped if one.timestamp is None else _of_number(float(one.timestamp))
-            samples[_labelled(one.name, {"instance": host, **one.labels})].append((time, float(one.value), number, -1))
+        for sample in found:
+            time = scraped if sample.timestamp is None else _of_number(float(sample.timestamp))
+            samples[_labelled(sample.name, {"instance": host, **sample.labels})].append(
+                (time, float(sample.value), number, -1)
+            )
     return samples
 
 

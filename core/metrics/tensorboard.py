@@ -177,7 +177,7 @@ def _of_tensor(content: bytes) -> float | None:
     fields = list(_fields(content))
     kind = next((held for number, held in fields if number == _DTYPE and isinstance(held, int)), 0)
     form = _KINDS.get(kind)
-    held = [one for number, one in fields if number in (_CONTENT, _FLOATS, _DOUBLES) and isinstance(one, bytes)]
+    held = [text for number, text in fields if number in (_CONTENT, _FLOATS, _DOUBLES) and isinstance(text, bytes)]
     if form is None or len(held) != 1 or len(held[0]) != struct.calcsize(form):
         return None
     return float(struct.unpack(form, held[0])[0])

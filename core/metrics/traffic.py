@@ -23,50 +23,50 @@ def standing(metrics: Sequence[Metric], progressed: int | None) -> list[MetricFi
     Args:
         progressed: when the last iteration was complete, in microseconds; None where no clock tells.
     """
-    usable = [one for one in metrics if measure_of(one.name) is Quantity.TRAFFIC and len(one.times) > 1]
-    usable = [as_rate(one) for one in usable if int(one.times[0]) >= 0]
-    quiet = [(one, start) for one in usable if (start := _quiet_from(one)) is not None]
-    flows = [one for one in usable if float(np.max(np.abs(one.values), initial=0.0)) > 0]
+    usable = [metric for metric in metrics if measure_of(metric.name) is Quantity.TRAFFIC and len(metric.times) > 1]
+    usable = [as_rate(metric) for metric in usable if int(metric.times[0]) >= 0]
+    quiet = [(metric, start) for metric in usable if (start := _quiet_from(metric)) is not None]
+    flows = [metric for metric in usable if float(np.max(np.abs(metric.values), initial=0.0)) > 0]
     if not quiet or len(quiet) < len(flows):
         return []
-    one, at = max(quiet, key=lambda pair: int(pair[0].times[pair[1]]))
-    since, end = int(one.times[at]), int(one.times[-1])
+    metric, at = max(quiet, key=lambda pair: int(pair[0].times[pair[1]]))
+    since, end = int(metric.times[at]), int(metric.times[-1])
     if (end - since) / SECOND < STILL or (progressed is not None and progressed > since + STILL * SECOND / 2):
         return []
     stood = "no line tells whether iterations went on" if progressed is None else "iterations stood"
     long = duration((end - since) / SECOND)
     because = f"No traffic on any of {len(flows)} series for {long} from {clock(since)} on; {stood}."
-    lines = tuple(one.cite(place) for place in (max(0, at - 1), at))
+    lines = tuple(metric.cite(place) for place in (max(0, at - 1), at))
     return [
-        MetricFinding(Says.STANDS, "", HUNG, because, "no traffic flowed and nothing progressed", lines, one, since)
+        MetricFinding(Says.STANDS, "", HUNG, because, "no traffic flowed and nothing progressed", lines, metric, since)
     ]
 
 
 def devices(metrics: Sequence[Metric]) -> list[MetricFinding]:
     """Devices that report a fault: an Xid, memory errors that could not be corrected."""
     found = []
-    for one in metrics:
-        measure = measure_of(one.name)
+    for metric in metrics:
+        measure = measure_of(metric.name)
         if measure not in (Quantity.XID, Quantity.BROKEN_MEMORY):
             continue
-        before = one.values[0] if measure is Quantity.BROKEN_MEMORY and len(one.values) > 1 else 0.0
-        at = np.flatnonzero(np.isfinite(one.values) & (one.values > before))
+        before = metric.values[0] if measure is Quantity.BROKEN_MEMORY and len(metric.values) > 1 else 0.0
+        at = np.flatnonzero(np.isfinite(metric.values) & (metric.values > before))
         if not len(at):
             continue
-        place, value = int(at[0]), float(one.values[at[0]])
+        place, value = int(at[0]), float(metric.values[at[0]])
         sure = measure is Quantity.BROKEN_MEMORY or value in BROKEN_XIDS
         what = f"Xid {value:.0f}" if measure is Quantity.XID else f"{value:.0f} {measure.value}"
-        when = f" at {clock(int(one.times[place]))}" if one.times[place] >= 0 else ""
+        when = f" at {clock(int(metric.times[place]))}" if metric.times[place] >= 0 else ""
         found.append(
             MetricFinding(
                 Says.DEVICE,
-                one.who,
+                metric.who,
                 DEVICE if sure else SUSPICIOUS,
-                f"{one.subject} reports {what} ({one.name}){when}.",
+                f"{metric.subject} reports {what} ({metric.name}){when}.",
                 f"its device reports {what}",
-                (one.cite(place),),
-                one,
-                int(one.times[place]),
+                (metric.cite(place),),
+                metric,
+                int(metric.times[place]),
             )
         )
     return found

@@ -15,7 +15,7 @@ def restart(total: int | None, startup: float | None, redo: float | None) -> Cos
     """All nodes wait for the start, and compute again what no checkpoint holds."""
     if total is None:
         return Cost(None, "A restart; how many nodes wait for it, the logs do not tell.")
-    known = [one for one in (startup, redo) if one is not None]
+    known = [value for value in (startup, redo) if value is not None]
     if not known:
         return Cost(None, f"A restart of {_nodes(total)}; how long a start takes, the logs do not tell.")
     start = "start unknown" if startup is None else f"start {seconds(startup)}"

@@ -46,7 +46,7 @@ def situation(found: Findings, verdict: Verdict) -> Situation:
         confidence=verdict.confidence,
         broken=broken(leading.fact, leading.quote) if leading else _by_numbers(found, verdict),
         says=_says(found, verdict, leading),
-        accused=flapped.nodes if flapped else tuple(one.node for one in verdict.suspects),
+        accused=flapped.nodes if flapped else tuple(suspect.node for suspect in verdict.suspects),
         flapped=flapped is not None,
         unit=parsed.unit,
         total=total,
@@ -80,7 +80,7 @@ def _says_alarm(found: Findings, kind: Says) -> bool:
 
 
 def _by_numbers(found: Findings, verdict: Verdict) -> FaultClass:
-    channels = {sign.channel for one in verdict.suspects for sign in one.signs[:1]}
+    channels = {sign.channel for suspect in verdict.suspects for sign in suspect.signs[:1]}
     if found.broken is not None or "agreement" in channels or _says_alarm(found, Says.NUMBERS):
         return FaultClass.NUMBERS
     if "memory" in channels:
@@ -123,24 +123,24 @@ def frame(parsed: Parsed, leading: Candidate) -> str:
         return ""
     rows = message_rows(parsed.table, int(leading.rows[0]))
     frames = read_frames(list(read_rows(parsed.files, parsed.table, rows[-MAX_FRAMES:]).values()))
-    own = [one for one in frames if not _LIBRARY.search(one.file)]
+    own = [traceback_frame for traceback_frame in frames if not _LIBRARY.search(traceback_frame.file)]
     return f"{own[-1].file.rpartition('/')[2]}:{own[-1].line} in {own[-1].function}" if own else ""
 
 
 def _leading(found: Findings, verdict: Verdict) -> Candidate | None:
     """The direct trace that the verdict is about: of the first suspect where there is one."""
-    roots = [one for one in found.roots if not one.fact.stop]
+    roots = [root for root in found.roots if not root.fact.stop]
     if verdict.scope is not Scope.NODE:
         return roots[0] if roots else None
     first = verdict.suspects[0]
     told = {sign.event for sign in first.signs}
-    return next((one for one in roots if first.node in one.nodes or one.event in told), None)
+    return next((root for root in roots if first.node in root.nodes or root.event in told), None)
 
 
 def _stop(found: Findings) -> str:
     """What ended it from outside, in words; empty where nothing did."""
-    told = next((one.fact.says for one in found.roots if one.fact.stop), "")
-    unharmed = not any(one.role is Role.PROPAGATED for one in found.candidates)
+    told = next((root.fact.says for root in found.roots if root.fact.stop), "")
+    unharmed = not any(candidate.role is Role.PROPAGATED for candidate in found.candidates)
     cancelled = found.parsed.job.status is Status.CANCELLED and unharmed
     return told or ("the job was stopped from outside" if cancelled else "")
 
@@ -148,9 +148,11 @@ def _stop(found: Findings) -> str:
 def _flapped(found: Findings) -> Candidate | None:
     """The link that went down on one node of a job that runs, and that the job survived."""
     links = (
-        one
-        for one in found.candidates
-        if one.fact.hardware and OF_KIND.get(Kind(one.fact.kind)) is FaultClass.LINK and len(one.nodes) == 1
+        candidate
+        for candidate in found.candidates
+        if candidate.fact.hardware
+        and OF_KIND.get(Kind(candidate.fact.kind)) is FaultClass.LINK
+        and len(candidate.nodes) == 1
     )
     return next(links, None) if found.parsed.job.status is Status.RUNNING else None
 

@@ -50,15 +50,15 @@ def _strangers(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Sign]:
     nets = {_net(address) for address in own}
     askers: dict[str, set[str]] = defaultdict(set)
     events: dict[str, int] = {}
-    for one in candidates:
-        if one.role not in (Role.ROOT, Role.PROPAGATED) or _MASKED not in table.templates[one.event].text:
+    for candidate in candidates:
+        if candidate.role not in (Role.ROOT, Role.PROPAGATED) or _MASKED not in table.templates[candidate.event].text:
             continue
-        for row, text in _texts(parsed, one.rows[:MAX_READ].tolist()).items():
+        for row, text in _texts(parsed, candidate.rows[:MAX_READ].tolist()).items():
             node = table.origins[table.voice[row]].node
             for match in _ADDRESS.finditer(text) if node else ():
                 if _net(match["address"]) in nets and match["address"] not in own:
                     askers[match["address"]].add(node or "")
-                    events.setdefault(match["address"], one.event)
+                    events.setdefault(match["address"], candidate.event)
     return [
         Sign(node, "address", ODD, f"{node} asks for {address}, which is no node of the job.", events[address],
              says="it asks for an address that no node has", check=_CHECK)
@@ -68,7 +68,9 @@ def _strangers(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Sign]:
 
 def _meetings(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
     """Who goes to another address than most, by the same words, of a job whose processes never all met."""
-    waited = [one for one in candidates if one.role is not Role.BENIGN and one.fact.kind in _NEVER_MET]
+    waited = [
+        candidate for candidate in candidates if candidate.role is not Role.BENIGN and candidate.fact.kind in _NEVER_MET
+    ]
     if not waited or parsed.iterations.last is not None or len(home) < MIN_RANKS:
         return []
     table = parsed.table

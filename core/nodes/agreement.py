@@ -50,8 +50,8 @@ def agreement_signs(
     if broken is not None:
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
-    for one in told:
-        for sign in _signs_of(parsed, one, home):
+    for values in told:
+        for sign in _signs_of(parsed, values, home):
             signs.setdefault(sign.node, sign)
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
 

@@ -65,9 +65,9 @@ def _said_by_cohort(table: EventTable) -> Mapping[str, tuple[NDArray[np.int64], 
     of_voice = np.array(
         [
             -1
-            if not one.node or one.cohort.endswith(("|first", "|last"))
-            else cohorts.setdefault(one.cohort, len(cohorts))
-            for one in table.origins
+            if not origin.node or origin.cohort.endswith(("|first", "|last"))
+            else cohorts.setdefault(origin.cohort, len(cohorts))
+            for origin in table.origins
         ],
         np.int64,
     )

@@ -30,12 +30,12 @@ def duration_signs(parsed: Parsed, durations: Sequence[Durations], home: Mapping
     if len(home) < MIN_RANKS or len(course) < MIN_RANKS:
         return []
     whole = float(course.times[-1] - course.times[0]) / SECOND
-    return [sign for one in durations for sign in _signs(parsed, one, whole, home)]
+    return [sign for duration in durations for sign in _signs(parsed, duration, whole, home)]
 
 
-def _signs(parsed: Parsed, one: Durations, whole: float, home: Mapping[int, str]) -> list[Sign]:
+def _signs(parsed: Parsed, durations: Durations, whole: float, home: Mapping[int, str]) -> list[Sign]:
     """Signs for the nodes of the few ranks that it took much longer, if that is a good part of what the job ran."""
-    took = {rank: values for rank, values in one.took.items() if rank in home}
+    took = {rank: values for rank, values in durations.took.items() if rank in home}
     if len(took) <= len(home) * MAJORITY or len(took) < MIN_RANKS:
         return []
     middle = {rank: float(np.median(values)) for rank, values in took.items()}
@@ -53,8 +53,9 @@ def _signs(parsed: Parsed, one: Durations, whole: float, home: Mapping[int, str]
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
         because = (
-            f"{one.what[0].upper()}{one.what[1:]} took {parsed.table.called(own, node)} {middle[own[0]]:.3g} s each"
-            f" time, the others {usual:.3g} s: {lost:.0f} s of {whole:.0f} s that the job ran."
+            f"{durations.what[0].upper()}{durations.what[1:]} took {parsed.table.called(own, node)}"
+            f" {middle[own[0]]:.3g} s each time, the others {usual:.3g} s:"
+            f" {lost:.0f} s of {whole:.0f} s that the job ran."
         )
         check = f"Compare {node} with a healthy node: storage, network, load."
         says = "the others waited for it again and again"

@@ -52,7 +52,7 @@ def _of_launchers(
     """
     reported = {home[rank] for rank in of_rank if rank in home}
     silent = [node for node in nodes if node not in reported]
-    complained = {node for one in candidates if one.role is Role.PROPAGATED for node in one.nodes}
+    complained = {node for candidate in candidates if candidate.role is Role.PROPAGATED for node in candidate.nodes}
     if len(silent) != 1 or len(reported) < MIN_REPORTS or not complained >= set(nodes):
         return []
     (node,) = silent
@@ -65,10 +65,10 @@ def _of_launchers(
 
 
 def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    told = sorted(rank for rank, one in of_rank.items() if one.signal == _TOLD and rank in home)
+    told = sorted(rank for rank, item in of_rank.items() if item.signal == _TOLD and rank in home)
     if len(home) < MIN_RANKS or len(told) <= len(home) * MAJORITY:
         return []
-    forced = sorted(rank for rank, one in of_rank.items() if one.signal == _KILLED and rank in home)
+    forced = sorted(rank for rank, item in of_rank.items() if item.signal == _KILLED and rank in home)
     never = sorted(set(home) - set(of_rank)) if ending.ordered else []
     signs = []
     for ranks, does in ((forced, "had to be killed"), (never, "had no end reported")):
@@ -83,10 +83,10 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str], *, hung:
     Args:
         hung: whether the job stood still: then who had left without an error is waited for.
     """
-    known = {node: one for node, one in of_node.items() if node in nodes}
+    known = {node: ending for node, ending in of_node.items() if node in nodes}
     if len(known) < MIN_RANKS:
         return []
-    kinds = {node: _kind(one) for node, one in known.items()}
+    kinds = {node: _kind(ending) for node, ending in known.items()}
     usual, count = Counter(kinds.values()).most_common(1)[0]
     odd = [node for node, kind in kinds.items() if kind != usual]
     killed = [node for node, kind in kinds.items() if kind == "killed"]
@@ -108,11 +108,11 @@ def _of_nodes(of_node: Mapping[str, Exit | None], nodes: Sequence[str], *, hung:
 
 def _crashed(of_node: Mapping[str, Exit | None]) -> list[Sign]:
     """The only node whose process crashed: nobody sends such a signal, and the others ended otherwise."""
-    crashed = [(node, one) for node, one in of_node.items() if one is not None and one.signal in _CRASHES]
+    crashed = [(node, ending) for node, ending in of_node.items() if ending is not None and ending.signal in _CRASHES]
     if len(of_node) < MIN_RANKS or len(crashed) != 1:
         return []
-    ((node, one),) = crashed
-    because = f"A process on {node} crashed (signal {one.signal}); of {len(of_node) - 1} others none did."
+    ((node, ending),) = crashed
+    because = f"A process on {node} crashed (signal {ending.signal}); of {len(of_node) - 1} others none did."
     says = "a process there crashed"
     check = f"Look at the kernel log and the core dumps of {node}, and at native libraries that only it has."
     return [Sign(node, "exit", KILLED_ALONE, because, says=says, check=check)]
@@ -120,7 +120,7 @@ def _crashed(of_node: Mapping[str, Exit | None]) -> list[Sign]:
 
 def _forced(of_node: Mapping[str, Exit | None]) -> list[Sign]:
     """The only node that had to be killed, while all others stopped when they were told to."""
-    kinds = {node: _kind(one) for node, one in of_node.items()}
+    kinds = {node: _kind(ending) for node, ending in of_node.items()}
     killed = [node for node, kind in kinds.items() if kind == "killed"]
     if len(kinds) < MIN_RANKS or set(kinds.values()) != {"killed", "told"} or len(killed) > 1:
         return []
@@ -134,20 +134,26 @@ def _forced(of_node: Mapping[str, Exit | None]) -> list[Sign]:
 _WEIGHTS = {"nothing": NO_CODE, "killed": ODD}
 
 
-def _kind(one: Exit | None) -> str:
-    if one is None:
+def _kind(ending: Exit | None) -> str:
+    if ending is None:
         return "nothing"
-    if one.signal == _KILLED:
+    if ending.signal == _KILLED:
         return "killed"
     return (
-        "told" if one.signal == _TOLD else "crashed" if one.signal is not None else "zero" if one.code == 0 else "error"
+        "told"
+        if ending.signal == _TOLD
+        else "crashed"
+        if ending.signal is not None
+        else "zero"
+        if ending.code == 0
+        else "error"
     )
 
 
-def _words(one: Exit | None) -> str:
-    if one is None:
+def _words(ending: Exit | None) -> str:
+    if ending is None:
         return "no exit code"
-    return f"signal {one.signal}" if one.signal is not None else f"exit code {one.code}"
+    return f"signal {ending.signal}" if ending.signal is not None else f"exit code {ending.code}"
 
 
 def _others(kinds: Mapping[str, str], usual: str) -> str:

@@ -45,9 +45,9 @@ def find_lost(parsed: Parsed, exits: Exits, home: Mapping[int, str]) -> list[Los
     if parsed.job.status is not Status.COMPLETED or len(parsed.nodes) < MIN_RANKS:
         return []
     ends: dict[str, list[tuple[int | None, Exit]]] = defaultdict(list)
-    for rank, one in exits.of_rank.items():
-        if _is_no_stop(one) and rank in home:
-            ends[home[rank]].append((rank, one))
+    for rank, ending in exits.of_rank.items():
+        if _is_no_stop(ending) and rank in home:
+            ends[home[rank]].append((rank, ending))
     for node, told in exits.of_node.items():
         if told is not None and _is_no_stop(told) and node not in ends:
             ends[node].append((None, told))
@@ -66,11 +66,11 @@ def lost_signs(parsed: Parsed, exits: Exits, home: Mapping[int, str]) -> list[Si
     Args:
         home: node of each rank.
     """
-    return [_sign(parsed, one) for one in find_lost(parsed, exits, home) if not one.came_back]
+    return [_sign(parsed, lost) for lost in find_lost(parsed, exits, home) if not lost.came_back]
 
 
-def _is_no_stop(one: Exit) -> bool:
-    return one.signal is not None and one.signal not in _STOPS
+def _is_no_stop(ending: Exit) -> bool:
+    return ending.signal is not None and ending.signal not in _STOPS
 
 
 def _lost(parsed: Parsed, exits: Exits, node: str, ends: Sequence[tuple[int | None, Exit]], *, is_alone: bool) -> Lost:
@@ -94,27 +94,27 @@ def _begins_anew(parsed: Parsed, node: str, end: Exit) -> bool:
     return len(first) > 0 and np.isin(first, table.event[after]).sum() > len(first) * MAJORITY
 
 
-def _sign(parsed: Parsed, one: Lost) -> Sign:
+def _sign(parsed: Parsed, lost: Lost) -> Sign:
     return Sign(
-        one.node,
+        lost.node,
         "lost",
         LOST,
-        f"A process on {one.node} was ended by {one.signal}; the others went on, and the job completed.",
-        says=f"a process there was ended by {one.signal}, and the job completed without it",
-        check=f"Look at the kernel log and the memory of {one.node}, and at what the job did without it.",
-        ranks=one.ranks,
-        iteration=_iteration(parsed, one),
-        rows=() if one.first.row is None else (one.first.row,),
+        f"A process on {lost.node} was ended by {lost.signal}; the others went on, and the job completed.",
+        says=f"a process there was ended by {lost.signal}, and the job completed without it",
+        check=f"Look at the kernel log and the memory of {lost.node}, and at what the job did without it.",
+        ranks=lost.ranks,
+        iteration=_iteration(parsed, lost),
+        rows=() if lost.first.row is None else (lost.first.row,),
     )
 
 
-def _iteration(parsed: Parsed, one: Lost) -> int | None:
+def _iteration(parsed: Parsed, lost: Lost) -> int | None:
     """The iteration in which it was reported; else the last one that the node itself tells."""
     table = parsed.table
-    if one.first.row is None:
-        voices = [voice for voice, origin in enumerate(table.origins) if origin.node == one.node]
+    if lost.first.row is None:
+        voices = [voice for voice, origin in enumerate(table.origins) if origin.node == lost.node]
         own = parsed.iterations.of_row[table.rows_of_voices(voices)]
     else:
-        own = parsed.iterations.of_row[np.array([one.first.row])]
+        own = parsed.iterations.of_row[np.array([lost.first.row])]
     last = int(own.max(initial=-1))
     return last if last > 0 else None

@@ -24,14 +24,14 @@ def outside_signs(parsed: Parsed, told: Iterable[RankValues], home: Mapping[int,
         home: node of each rank.
     """
     found: dict[str, Sign] = {}
-    for one in told:
-        values = _by_node(one, home)
-        if len(values) < MIN_RANKS or not one.name[0].isalpha():
+    for item in told:
+        values = _by_node(item, home)
+        if len(values) < MIN_RANKS or not item.name[0].isalpha():
             continue  # a date stands before the parts of a clock
         for node in sorted(values):
             others = [number for other, numbers in values.items() if other != node for number in numbers]
             if _is_far(values[node], others):
-                found.setdefault(node, _sign(parsed, one, node, values[node], others))
+                found.setdefault(node, _sign(parsed, item, node, values[node], others))
     return list(found.values()) if len(found) <= few_of(len(set(home.values()))) else []
 
 

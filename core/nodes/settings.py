@@ -36,9 +36,13 @@ def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequen
     Args:
         nodes: that do the same work.
     """
-    roots = [one for one in candidates if one.role is Role.ROOT]
-    differ = [one.event for one in roots if one.fact.kind in _DIFFER]
-    never_met = not roots and parsed.iterations.last is None and any(one.role is Role.PROPAGATED for one in candidates)
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
+    differ = [root.event for root in roots if root.fact.kind in _DIFFER]
+    never_met = (
+        not roots
+        and parsed.iterations.last is None
+        and any(candidate.role is Role.PROPAGATED for candidate in candidates)
+    )
     if not (differ or never_met) or not MIN_RANKS <= len(nodes) <= MAX_NODES:
         return []
     odd: dict[str, list[tuple[str, str, str, int]]] = defaultdict(list)

@@ -96,8 +96,8 @@ def named_signs(
             because = f"{edge.reporter or 'the scheduler'} says of {edge.blamed}: \u201c{short(candidate.quote)}\u201d."
             signs.append(Sign(edge.blamed, "named", candidate.score, because, edge.event))
     peers = [edge for edge in edges if candidates[edge.event].role is Role.PROPAGATED]
-    waiting = {node for one in candidates.values() if one.fact.kind in _NEVER_MET for node in one.nodes}
-    timed_out = {node for one in candidates.values() if one.fact.kind == Kind.PEER_SILENT for node in one.nodes}
+    waiting = {node for item in candidates.values() if item.fact.kind in _NEVER_MET for node in item.nodes}
+    timed_out = {node for item in candidates.values() if item.fact.kind == Kind.PEER_SILENT for node in item.nodes}
     gave_up = timed_out if len(timed_out) > len(nodes) * MAJORITY else set()
     counts = sinks(peers)
     waits = [edge for edge in peers if candidates[edge.event].fact.kind == Kind.LAST_WORDS]
@@ -164,8 +164,10 @@ def _silent_nodes(
     """Nodes of which nobody knows the ranks, and that say nothing while all others complain."""
     known = set(table.nodes)
     unknown = [node for node in nodes if node in known and not expected.get(node)]
-    telling = [one for one in candidates if one.fact.kind != Kind.LAST_WORDS]  # who is silent may have had others
-    told = {node for one in telling if one.role in (Role.ROOT, Role.PROPAGATED) for node in one.nodes}
+    telling = [
+        candidate for candidate in candidates if candidate.fact.kind != Kind.LAST_WORDS
+    ]  # who is silent may have had others
+    told = {node for candidate in telling if candidate.role in (Role.ROOT, Role.PROPAGATED) for node in candidate.nodes}
     others = [node for node in nodes if node not in known or expected.get(node)]
     if not unknown or len(others) < MIN_COMPLAINERS or not told >= set(others) or told & set(unknown):
         return []
@@ -191,19 +193,19 @@ def _lost_at_once(table: EventTable, candidates: Sequence[Candidate], complained
 
     A rank that was frozen says so as well once it goes on, but then the others have long given up.
     """
-    told = [one for one in candidates if one.role is Role.PROPAGATED]
-    times = [_first_said(table, one) for one in told if one.fact.kind == Kind.PEER_SILENT]
+    told = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED]
+    times = [_first_said(table, candidate) for candidate in told if candidate.fact.kind == Kind.PEER_SILENT]
     last = max((time for of in times for rank, time in of.items() if rank in complained), default=None)
     if last is None:
         return set()
-    lost = [_first_said(table, one) for one in told if one.fact.kind == Kind.PEER_LOST]
+    lost = [_first_said(table, candidate) for candidate in told if candidate.fact.kind == Kind.PEER_LOST]
     return {rank for of in lost for rank, time in of.items() if time <= last + TELLING_GAP}
 
 
-def _first_said(table: EventTable, one: Candidate) -> dict[int, int]:
+def _first_said(table: EventTable, candidate: Candidate) -> dict[int, int]:
     """When each rank first said it, by a clock of its own."""
     found: dict[int, int] = {}
-    rows = one.rows[table.timed[one.rows]]
+    rows = candidate.rows[table.timed[candidate.rows]]
     for rank, time in zip(table.rank[rows].tolist(), table.time[rows].tolist(), strict=True):
         if rank >= 0:
             found[rank] = min(found.get(rank, time), time)
@@ -237,11 +239,11 @@ def behind_signs(table: EventTable, iterations: Iterations, node_of_rank: Mappin
 
 def stubborn_signs(candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
     """Nodes whose programs did not end when they were told to, while those of the others did: frozen, not waiting."""
-    killed = [one for one in candidates if one.fact.forced and is_local(one, nodes)]
+    killed = [candidate for candidate in candidates if candidate.fact.forced and is_local(candidate, nodes)]
     return [
-        Sign(node, "stubborn", STUBBORN, f"{node} did not end when told to: \u201c{short(one.quote)}\u201d.")
-        for one in killed
-        for node in one.nodes
+        Sign(node, "stubborn", STUBBORN, f"{node} did not end when told to: \u201c{short(candidate.quote)}\u201d.")
+        for candidate in killed
+        for node in candidate.nodes
     ]
 
 
@@ -271,7 +273,7 @@ def missing_signs(
     others = len(expected if ranks else nodes) - len(mute)
     if not mute or others < MIN_COMPLAINERS or len(mute) >= others:
         return []
-    waited = any(one.role is Role.ROOT and one.fact.kind in _NEVER_MET for one in candidates)
+    waited = any(candidate.role is Role.ROOT and candidate.fact.kind in _NEVER_MET for candidate in candidates)
     weight = SILENT if waited else SILENT * 0.5
     return [
         Sign(node, "missing", weight, f"no rank of {node} left any log; {others} other nodes did.", says=_NEVER_CAME)

@@ -78,7 +78,7 @@ def _lost(values: Values) -> dict[int, dict[int, float]]:
     for iteration, of_rank in sorted(by_iteration.items()):
         if len(of_rank) < MIN_RANKS:
             continue
-        rank = max(of_rank, key=lambda one: (of_rank[one], -one))
+        rank = max(of_rank, key=lambda item: (of_rank[item], -item))
         middle = float(np.median([value for other, value in of_rank.items() if other != rank]))
         if of_rank[rank] > TWICE * middle > 0:
             lost[rank][iteration] = of_rank[rank] - middle

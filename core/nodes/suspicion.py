@@ -75,7 +75,7 @@ def find_signs(
     names.learn(*told_identities(table, files), find_aliases(parsed))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
-        candidates = [one for one in candidates if one.role is not Role.PROPAGATED]
+        candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
     return (
         *direct_signs(telling_roots(candidates), nodes, parsed.unit),
@@ -145,7 +145,7 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
 def _chatty(table: EventTable) -> frozenset[str]:
     """Nodes that said as much as half of what most nodes did: their ranks spoke, whatever label they had."""
     places: dict[str | None, int] = {name: place for place, name in enumerate(table.nodes)}
-    node = np.array([places.get(one.node, -1) for one in table.origins], np.int64)
+    node = np.array([places.get(origin.node, -1) for origin in table.origins], np.int64)
     said = np.zeros(len(table.nodes) + 1, np.int64)
     np.add.at(said, node[table.said.voice], table.said.heads)
     usual = float(np.median(said[:-1])) if len(table.nodes) else 0.0

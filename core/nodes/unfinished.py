@@ -54,9 +54,15 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
     Args:
         home: node of each rank.
     """
-    late = [one for one in candidates if one.fact.kind == Kind.LAST_WORDS and one.role is Role.PROPAGATED]
-    speaking = {rank for one in late for rank in one.ranks} & home.keys()
-    told = {rank for one in candidates if one.role is Role.ROOT for rank in one.ranks}  # who is dead says no more
+    late = [
+        candidate
+        for candidate in candidates
+        if candidate.fact.kind == Kind.LAST_WORDS and candidate.role is Role.PROPAGATED
+    ]
+    speaking = {rank for candidate in late for rank in candidate.ranks} & home.keys()
+    told = {
+        rank for candidate in candidates if candidate.role is Role.ROOT for rank in candidate.ranks
+    }  # who is dead says no more
     few = sorted(home.keys() - speaking - told)
     if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not few:
         return []

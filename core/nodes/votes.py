@@ -37,13 +37,13 @@ def vote_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[in
         home: node of each rank.
     """
     signs = []
-    for one in candidates:
-        if one.role not in (Role.ROOT, Role.PROPAGATED) or len(one.ranks) <= len(home) * MAJORITY:
+    for candidate in candidates:
+        if candidate.role not in (Role.ROOT, Role.PROPAGATED) or len(candidate.ranks) <= len(home) * MAJORITY:
             continue
-        if one.fact.kind == Kind.LAST_WORDS:
+        if candidate.fact.kind == Kind.LAST_WORDS:
             continue  # of what is only known to come late nobody knows whether its parameters should be the same
-        for name, of_rank in sorted(_slots(parsed, one).items()):
-            signs += _minority(parsed.table, name, of_rank, home, one)
+        for name, of_rank in sorted(_slots(parsed, candidate).items()):
+            signs += _minority(parsed.table, name, of_rank, home, candidate)
     return signs
 
 
@@ -52,11 +52,13 @@ def of_each(name: str) -> bool:
     return _OF_EACH.search(name) is not None
 
 
-def _slots(parsed: Parsed, one: Candidate) -> dict[str, dict[int, str]]:
+def _slots(parsed: Parsed, candidate: Candidate) -> dict[str, dict[int, str]]:
     """By name the first value that each rank gives it, in its first message."""
     table = parsed.table
     heads: dict[int, int] = {}
-    for row, rank in zip(one.rows[:MAX_READ].tolist(), table.rank[one.rows[:MAX_READ]].tolist(), strict=True):
+    for row, rank in zip(
+        candidate.rows[:MAX_READ].tolist(), table.rank[candidate.rows[:MAX_READ]].tolist(), strict=True
+    ):
         if rank >= 0:
             heads.setdefault(rank, row)
     keys = keys_of(table, list(heads.values()))
@@ -73,7 +75,7 @@ def _slots(parsed: Parsed, one: Candidate) -> dict[str, dict[int, str]]:
 
 
 def _minority(
-    table: EventTable, name: str, of_rank: Mapping[int, str], home: Mapping[int, str], one: Candidate
+    table: EventTable, name: str, of_rank: Mapping[int, str], home: Mapping[int, str], candidate: Candidate
 ) -> list[Sign]:
     if len(of_rank) < max(MIN_RANKS, len(home) * MAJORITY):
         return []
@@ -90,5 +92,7 @@ def _minority(
             f"{name}={short(usual, 40)}."
         )
         check = "Compare what runs there with the others: code, settings, data, a branch that not all take."
-        signs.append(Sign(node, "votes", ODD, because, one.event, says=one.fact.says, check=check, ranks=tuple(own)))
+        signs.append(
+            Sign(node, "votes", ODD, because, candidate.event, says=candidate.fact.says, check=check, ranks=tuple(own))
+        )
     return signs

@@ -83,9 +83,13 @@ def _places(parsed: Parsed, candidates: Sequence[Candidate]) -> dict[int, Place]
     """Where each rank stood in its first time-out."""
     table = parsed.table
     heads: dict[int, tuple[int, int]] = {}  # of each rank time and row of the first one
-    for one in candidates:
-        if one.role is Role.PROPAGATED and one.fact.kind == "peer silent" and table.templates[one.event].block:
-            rows = one.rows[:MAX_READ]
+    for candidate in candidates:
+        if (
+            candidate.role is Role.PROPAGATED
+            and candidate.fact.kind == "peer silent"
+            and table.templates[candidate.event].block
+        ):
+            rows = candidate.rows[:MAX_READ]
             told = zip(rows.tolist(), table.rank[rows].tolist(), table.time[rows].tolist(), strict=True)
             for row, rank, time in told:
                 if rank >= 0 and (rank not in heads or time < heads[rank][0]):
@@ -100,9 +104,9 @@ def _place(lines: Sequence[str]) -> Place | None:
     """The collective and the innermost line of the program, of a traceback that ends in a collective."""
     frames = list(read_frames(lines))
     called = [
-        "backward" if _BACKWARD.search(one.file) else one.function
-        for one in frames
-        if _BACKWARD.search(one.file) or (_COLLECTIVES.search(one.file) and not _START.search(one.function))
+        "backward" if _BACKWARD.search(frame.file) else frame.function
+        for frame in frames
+        if _BACKWARD.search(frame.file) or (_COLLECTIVES.search(frame.file) and not _START.search(frame.function))
     ]
-    own = [f"{one.file.rsplit('/', 1)[-1]}:{one.line}" for one in frames if not _LIBRARY.search(one.file)]
+    own = [f"{frame.file.rsplit('/', 1)[-1]}:{frame.line}" for frame in frames if not _LIBRARY.search(frame.file)]
     return (called[-1], own[-1]) if called and own else None

@@ -196,8 +196,8 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     voices = [Voice(scan.name, prefix) for scan in scans for prefix in scan.prefixes]
     origins = find_origins(voices, job.manifest)
     names = {voice.file for voice in voices}
-    no_rank = names - {voice.file for voice, one in zip(voices, origins, strict=True) if one.rank is not None}
-    no_node = names - {voice.file for voice, one in zip(voices, origins, strict=True) if _is_machine(one.node)}
+    no_rank = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if origin.rank is not None}
+    no_node = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if _is_machine(origin.node)}
     if own := find_speakers({file.name: file for file in job.logs}, no_rank, no_node, job.manifest):
         origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}

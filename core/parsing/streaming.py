@@ -41,7 +41,7 @@ class Streamed:
             np.array([pairs.setdefault(pair, len(pairs)) for pair in zip(scan.texts, own, strict=True)], np.uint32)
             for scan, own in zip(self.scans, self.templates, strict=True)
         )
-        event_of = np.array([events.setdefault(one, len(events)) for _, one in pairs], np.uint32)
+        event_of = np.array([events.setdefault(item, len(events)) for _, item in pairs], np.uint32)
         return replace(table, templates=tuple(events), texts=texts, event_of=event_of)
 
 

@@ -73,7 +73,7 @@ def _of_groups(records: pl.DataFrame) -> pl.DataFrame:
 def _exporter(records: pl.DataFrame, *names: str) -> pl.Expr:
     """Who tells: an interface, and the network or group whose log it is, for both may have one."""
     held = [pl.col(name).cast(pl.String).fill_null("") for name in names if name in records.columns]
-    parts = [one.str.split("/").list.last() for one in held] or [pl.lit("")]
+    parts = [expr.str.split("/").list.last() for expr in held] or [pl.lit("")]
     return pl.concat_str(parts, separator=" ").str.strip_chars().alias("switch")
 
 

@@ -24,7 +24,7 @@ def records_of(held: mmap.mmap, pieces: Sequence[tuple[Packets, NDArray[np.int64
     """
     suspects = [(packets.proto == _UDP) & (packets.dport != _ROCE) for packets, _ in pieces]
     total = sum(len(packets.time) for packets, _ in pieces)
-    if not total or sum(int(one.sum()) for one in suspects) < MOST * total:
+    if not total or sum(int(entry.sum()) for entry in suspects) < MOST * total:
         return None
     flows, samples, seen = NetFlow(), Samples(), 0
     for (packets, at), suspect in zip(pieces, suspects, strict=True):

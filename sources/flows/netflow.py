@@ -225,8 +225,8 @@ def _sets(data: bytes, version: int) -> Iterator[tuple[int, bytes]]:
 def _decoded(template: Template, sets: list[_Set]) -> Iterator[pl.DataFrame]:
     """The records of a template at once; those of options, which have no addresses, are none."""
     width = sum(size for _, size in template)
-    counts = np.array([len(one.records) // width for one in sets])
-    joined = b"".join(one.records[: count * width] for one, count in zip(sets, counts.tolist(), strict=True))
+    counts = np.array([len(flow_set.records) // width for flow_set in sets])
+    joined = b"".join(flow_set.records[: count * width] for flow_set, count in zip(sets, counts.tolist(), strict=True))
     matrix = np.frombuffer(joined, np.uint8).reshape(-1, width)
     places: dict[int, tuple[int, int]] = {}
     at = 0
@@ -236,10 +236,10 @@ def _decoded(template: Template, sets: list[_Set]) -> Iterator[pl.DataFrame]:
     ends = {_SOURCE, _SOURCE_6} & places.keys() and {_TARGET, _TARGET_6} & places.keys()
     if not len(matrix) or not ends or not any(of in places for of in _BYTES):
         return
-    booted = np.repeat(np.array([one.booted for one in sets], np.int64), counts)
-    exported = np.repeat(np.array([one.exported for one in sets], np.int64), counts)
+    booted = np.repeat(np.array([flow_set.booted for flow_set in sets], np.int64), counts)
+    exported = np.repeat(np.array([flow_set.exported for flow_set in sets], np.int64), counts)
     start, end = (_times(matrix, places, booted, exported, which) for which in (0, 1))
-    exporters = pl.Series("switch", np.repeat([one.exporter for one in sets], counts), pl.String)
+    exporters = pl.Series("switch", np.repeat([flow_set.exporter for flow_set in sets], counts), pl.String)
     columns: dict[str, object] = {"start_us": start, "end_us": end}
     for name, short, long in (("src", _SOURCE, _SOURCE_6), ("dst", _TARGET, _TARGET_6)):
         columns |= _address(matrix, places, name, short, long)

@@ -42,7 +42,7 @@ class Samples:
         time, captured, length, link, agent = np.frombuffer(self.numbers, np.int64).reshape(-1, 5).T
         heads = np.frombuffer(b"".join(self.heads), np.uint8).reshape(-1, HEADERS)
         packets, kept = packets_of(heads, time, captured, length, link)
-        names = pl.Series("switch", [str(ip_address(one)) for one in self.agents], pl.String)
+        names = pl.Series("switch", [str(ip_address(text)) for text in self.agents], pl.String)
         frame = packets.frame().rename({"time": "start_us", "length": "bytes", "flags": "tcp_flags"})
         frame = frame.with_columns(
             end_us=pl.col("start_us"), packets=pl.lit(1, pl.Int64), switch=names.gather(agent[kept])

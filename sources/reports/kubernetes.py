@@ -47,16 +47,16 @@ def reports(text: str) -> Iterator[NodeReport]:
         told = json.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
-    items = [one for one in told.get("items") or [told] if isinstance(one, dict)]
-    yield from _events([one for one in items if one.get("kind") == "Event"])
-    for one in items:
-        if one.get("kind") == "Node":
-            yield from _node(one)
+    items = [entry for entry in told.get("items") or [told] if isinstance(entry, dict)]
+    yield from _events([item for item in items if item.get("kind") == "Event"])
+    for item in items:
+        if item.get("kind") == "Node":
+            yield from _node(item)
 
 
 def _events(items: Sequence[Mapping[str, Any]]) -> Iterator[NodeReport]:
     """Events of nodes; one that is told again later (``count``) is one, and lasts until what ends it."""
-    known = sorted((one for one in map(_event, items) if one is not None), key=lambda one: (one[0], one[1]))
+    known = sorted((item for item in map(_event, items) if item is not None), key=lambda item: (item[0], item[1]))
     for place, (start, node, reason, is_bad, says) in enumerate(known):
         if not is_bad:
             continue
@@ -83,13 +83,13 @@ def _node(told: Mapping[str, Any]) -> Iterator[NodeReport]:
     conditions = map(_table, _table(told.get("status")).get("conditions") or [])
     rows = [
         (
-            _text(one.get("type")),
-            _text(one.get("status")),
-            _text(one.get("reason")),
-            _text(one.get("message")),
-            moment(_text(one.get("lastTransitionTime"))),
+            _text(condition.get("type")),
+            _text(condition.get("status")),
+            _text(condition.get("reason")),
+            _text(condition.get("message")),
+            moment(_text(condition.get("lastTransitionTime"))),
         )
-        for one in conditions
+        for condition in conditions
     ]
     is_cordoned = _table(told.get("spec")).get("unschedulable") is True
     if name:

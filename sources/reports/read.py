@@ -39,8 +39,8 @@ def read_reports(path: str) -> dict[str, tuple[NodeReport, ...]]:
 def by_node(reports: tuple[NodeReport, ...]) -> dict[str, tuple[NodeReport, ...]]:
     """The reports of each node, in their order."""
     found: dict[str, list[NodeReport]] = {}
-    for one in reports:
-        found.setdefault(one.node, []).append(one)
+    for report in reports:
+        found.setdefault(report.node, []).append(report)
     return {node: tuple(own) for node, own in found.items()}
 
 

@@ -46,15 +46,15 @@ def incidents_of(reports: Sequence[NodeReport]) -> tuple[Incident, ...]:
     """Incidents, by time: what is not planned and has a clock."""
     found = [
         Incident(
-            one.start / DAY_S,
-            one.node,
-            class_of(one.reason),
-            None if one.end is None or one.end < one.start else one.end / DAY_S,
+            report.start / DAY_S,
+            report.node,
+            class_of(report.reason),
+            None if report.end is None or report.end < report.start else report.end / DAY_S,
         )
-        for one in reports
-        if one.out and not one.planned and one.start is not None
+        for report in reports
+        if report.out and not report.planned and report.start is not None
     ]
-    return tuple(sorted(found, key=lambda one: (one.day, one.node)))
+    return tuple(sorted(found, key=lambda incident: (incident.day, incident.node)))
 
 
 def class_of(reason: str) -> str:
@@ -66,8 +66,8 @@ def class_of(reason: str) -> str:
 
 def verdict_of(reports: Sequence[NodeReport]) -> tuple[CheckOutcome, str]:
     """What the scheduler says of a node now. One that is out on purpose is unknown, not failed."""
-    now = [one for one in reports if one.end is None and one.out]
-    bad = next((one for one in now if not one.planned), None)
+    now = [report for report in reports if report.end is None and report.out]
+    bad = next((report for report in now if not report.planned), None)
     if bad is not None:
         return CheckOutcome.FAILED, f"out: {bad.reason or 'no reason is told'}"
     if now:

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if not options.job and not options.dress:
         write(options.write, text, *marks("quality.dresses"))
-    differing = {(one.job_id, one.dress) for one in tried if one.differs}
+    differing = {(item.job_id, item.dress) for item in tried if item.differs}
     for pair in sorted(differing - KNOWN.keys()):
         print("Differs, and is not known:", *pair, file=sys.stderr)
     return 1 if differing - KNOWN.keys() else 0

@@ -113,7 +113,7 @@ def _journals(wearer: Wearer) -> dict[str, list[_Entry]]:
             if (match := _DAEMON.fullmatch(line.text))
         ]
         if own:
-            journals[node] = sorted((one for one in own if one.text), key=lambda one: one.line.time)
+            journals[node] = sorted((entry for entry in own if entry.text), key=lambda entry: entry.line.time)
     return journals
 
 

@@ -15,17 +15,17 @@ _SHOWN = 70  # characters of a line
 
 def tables(tried: Sequence[Tried]) -> str:
     """Both, without anything of the machine that made them."""
-    worn = [one for one in tried if one.differs is not None]
-    same = sum(not one.differs for one in worn)
+    worn = [item for item in tried if item.differs is not None]
+    same = sum(not item.differs for item in worn)
     parts = [f"**{same} of {len(worn)} pairs unchanged ({same / max(1, len(worn)):.1%}).**", _by_dress(worn)]
-    differing = [_row(one) for one in worn if one.differs]
+    differing = [_row(item) for item in worn if item.differs]
     if differing:
         parts += ["Those that differ:", table(("job", "dress", "what differs", "why"), differing, texts=range(4))]
     return "\n\n".join(parts)
 
 
 def _by_dress(worn: Sequence[Tried]) -> str:
-    jobs, same = Counter(one.dress for one in worn), Counter(one.dress for one in worn if not one.differs)
+    jobs, same = Counter(tried.dress for tried in worn), Counter(tried.dress for tried in worn if not tried.differs)
     names = [dress.name for dress in WARDROBE if jobs[dress.name]]
     return table(
         ("dress", "jobs that can wear it", "unchanged"),
@@ -33,9 +33,9 @@ def _by_dress(worn: Sequence[Tried]) -> str:
     )
 
 
-def _row(one: Tried) -> tuple[str, ...]:
-    told = "; ".join(f"{it.what}: {_short(it.before)} -> {_short(it.after)}" for it in one.differs or ())
-    return one.job_id, one.dress, told, KNOWN.get((one.job_id, one.dress), "not known yet")
+def _row(tried: Tried) -> tuple[str, ...]:
+    told = "; ".join(f"{it.what}: {_short(it.before)} -> {_short(it.after)}" for it in tried.differs or ())
+    return tried.job_id, tried.dress, told, KNOWN.get((tried.job_id, tried.dress), "not known yet")
 
 
 def _short(text: str) -> str:

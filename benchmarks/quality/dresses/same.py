@@ -50,7 +50,9 @@ def suspects(diagnosis: Diagnosis, manifest: Manifest, worn: Outfit) -> list[str
     hosts = Hosts(manifest)
     old = {worn.rename(node): node for node in manifest.nodes}
     of_rank = {f"rank {rank}": node for node, ranks in manifest.node_ranks.items() for rank in ranks}
-    names = (old.get(one.node) or of_rank.get(one.node) or hosts.node(one.node) or one.node for one in diagnosis.nodes)
+    names = (
+        old.get(node.node) or of_rank.get(node.node) or hosts.node(node.node) or node.node for node in diagnosis.nodes
+    )
     return list(dict.fromkeys(names))
 
 

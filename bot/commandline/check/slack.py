@@ -126,9 +126,9 @@ def _person(answer: SlackResponse) -> str:
 
 
 def _members(client: WebClient, group: str) -> str:
-    for one in client.usergroups_list().get("usergroups") or ():
-        if group in (one.get("id"), one.get("handle")):
-            people = client.usergroups_users_list(usergroup=one["id"]).get("users")
+    for entry in client.usergroups_list().get("usergroups") or ():
+        if group in (entry.get("id"), entry.get("handle")):
+            people = client.usergroups_users_list(usergroup=entry["id"]).get("users")
             return "" if people else "has no members"
     return "no such user group"
 

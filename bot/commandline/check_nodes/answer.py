@@ -56,7 +56,7 @@ def told_of(wanted: NodeChecks, results: Results, links: Sequence[Link]) -> list
         for node, told in found.items():
             lines += [harmless(f"{outcome.value:<8}{node}  {name}: {says}", 300) for name, says in told]
     lines += [harmless(f"{'link':<8}{link.nodes[0]} - {link.nodes[1]}  {link.says}", 300) for link in links]
-    left = {node for told in results.values() for node, (one, _) in told.items() if one is not CheckOutcome.PASSED}
+    left = {node for told in results.values() for node, (item, _) in told.items() if item is not CheckOutcome.PASSED}
     passed = [node.name for node in wanted.nodes if node.name not in left]
     lines.append(f"{len(passed)} of {len(wanted.nodes)} nodes passed all {len(results)} checks.")
     if too_many(len(failed), len(wanted.nodes)):
@@ -87,7 +87,7 @@ def json_of(wanted: NodeChecks, checks: Chosen, results: Results, links: Sequenc
         for name, by_node in results.items()
         for node, (outcome, says) in by_node.items()
     ]
-    failed = len({one["node"] for one in told if one["outcome"] == CheckOutcome.FAILED.value})
+    failed = len({entry["node"] for entry in told if entry["outcome"] == CheckOutcome.FAILED.value})
     document = {
         "schema": SCHEMA,
         "run": run,
@@ -106,7 +106,7 @@ def _with(
 ) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for name, told in results.items():
-        for node, (one, says) in told.items():
-            if one is outcome:
+        for node, (item, says) in told.items():
+            if item is outcome:
                 found.setdefault(node, []).append((name, says))
     return found

@@ -48,7 +48,7 @@ class Checking:
             for fabric in fabrics_of(self._wanted.nodes):
                 found, bad = self._gathers(fabric, every=name == ALL_PAIRS or self._wanted.meets_all)
                 results[f"{name} {fabric}".strip()] = dict(found)
-                links |= {Link(one.nodes, f"{fabric}: {one.says}" if fabric else one.says) for one in bad}
+                links |= {Link(link.nodes, f"{fabric}: {link.says}" if fabric else link.says) for link in bad}
         return tuple(sorted(links, key=lambda link: (link.nodes, link.says)))
 
     def _one(self, check: Check) -> tuple[Outcomes, tuple[Link, ...]]:
@@ -114,7 +114,7 @@ class Checking:
     def _padded(self, told: Outcomes, nodes: Sequence[Node]) -> dict[str, tuple[CheckOutcome, str]]:
         """Outcomes of all nodes: what was not run on one is unknown."""
         busy = self._in_use()
-        return {one.name: told.get(one.name, _IN_USE[:2] if one.name in busy else _ALONE) for one in nodes}
+        return {node.name: told.get(node.name, _IN_USE[:2] if node.name in busy else _ALONE) for node in nodes}
 
     def _idle(self) -> list[Node]:
         return [node for node in self._wanted.nodes if node.name not in self._in_use()]
@@ -125,8 +125,8 @@ class Checking:
             ran = self._asked(_BUSY)
             self._busy = {
                 node
-                for node, one in ran.items()
-                if one.code == 0 and any(line.strip().isdigit() for line in one.output.splitlines())
+                for node, item in ran.items()
+                if item.code == 0 and any(line.strip().isdigit() for line in item.output.splitlines())
             }
         return self._busy
 
@@ -134,7 +134,7 @@ class Checking:
         """Nodes on which commands run as root."""
         if self._roots is None:
             ran = self._asked(_WHO)
-            self._roots = {node for node, one in ran.items() if one.code == 0 and one.output.strip() == "0"}
+            self._roots = {node for node, item in ran.items() if item.code == 0 and item.output.strip() == "0"}
         return self._roots
 
     def _asked(self, command: tuple[str, ...]) -> dict[str, Ran]:

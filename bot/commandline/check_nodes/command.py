@@ -27,5 +27,7 @@ def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
         else:
             lines = told_of(wanted, results, links) if run else plan_of(wanted, checks, results)
             sys.stdout.write("".join(f"{line}\n" for line in lines))
-    passed = not links and all(one is CheckOutcome.PASSED for told in results.values() for one, _ in told.values())
+    passed = not links and all(
+        outcome is CheckOutcome.PASSED for told in results.values() for outcome, _ in told.values()
+    )
     return reader.exit_code or (PASSED if passed or not run else NOT_PASSED)

@@ -25,8 +25,8 @@ def filled(check: Check, node: Node, *, peer: Node | None = None, group: Sequenc
         known |= {"peer": (peer.name,), "peer_address": (peer.address,)}
     if group:
         known |= {
-            "nodes": tuple(one.name for one in group),
-            "addresses": tuple(one.address for one in group),
+            "nodes": tuple(item.name for item in group),
+            "addresses": tuple(item.address for item in group),
             "count": (str(len(group)),),
         }
     return tuple(_word(word, known) for word in check.command)

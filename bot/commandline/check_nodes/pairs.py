@@ -45,7 +45,7 @@ def judge_rounds(
         every: all pairs, in as many rounds as that takes.
     """
     if every:
-        done = [one for number, pairs in enumerate(circle(names), 1) for one in rounds(number, pairs)]
+        done = [pair for number, pairs in enumerate(circle(names), 1) for pair in rounds(number, pairs)]
     else:
         first = rounds(1, neighbours(names))
         done = [*first, *rounds(2, with_good(names, first))]
@@ -75,8 +75,8 @@ def check_bits(
     source = (SCRIPTS / "bits.py").read_text(encoding="utf-8")
     ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes, at_once)
     told: dict[str, tuple[str, str] | None] = {}
-    for node, one in zip(nodes, ran, strict=True):
-        found = _last(one, "digest") if one.code == 0 else None
+    for node, item in zip(nodes, ran, strict=True):
+        found = _last(item, "digest") if item.code == 0 else None
         told[node.name] = (str(found["kind"]), str(found["digest"])) if found and "kind" in found else None
     return judge_bits(told)
 

@@ -38,15 +38,15 @@ def drawn_lanes(job: JobAnswer) -> DrawnLanes:
     marks = [lane.transfers for lane in chosen]
     while sum(map(len, marks)) > MAX_MARKS:
         silence *= 2
-        marks = [merge(one, silence) for one in marks]
-    first = min([int(one[0, 0]) for one in marks] + job.timeline.start[:1].tolist(), default=0)
-    last = max([int(one[:, 1].max()) for one in marks] + [finding.end for finding in job.findings], default=first + 1)
+        marks = [merge(mark, silence) for mark in marks]
+    first = min([int(mark[0, 0]) for mark in marks] + job.timeline.start[:1].tolist(), default=0)
+    last = max([int(mark[:, 1].max()) for mark in marks] + [finding.end for finding in job.findings], default=first + 1)
     document = {
         "job": job.id,
         "first": 0,
         "last": last - first,
         "begun": first,
-        "lanes": [_lane(lane, one, first) for lane, one in zip(chosen, marks, strict=True)],
+        "lanes": [_lane(lane, item, first) for lane, item in zip(chosen, marks, strict=True)],
         "steps": (job.timeline.end - first).tolist(),
         "findings": [
             {

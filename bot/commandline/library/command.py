@@ -39,8 +39,8 @@ def search(words: str, *, limit: int, json: bool) -> int:
             meaning = {}
         found = find(words, library.entries(), meaning, limit=limit)
     rows = [
-        {"pattern": one.entry.id, "score": one.score, "because": one.because, "title": one.entry.pattern.title}
-        for one in found
+        {"pattern": item.entry.id, "score": item.score, "because": item.because, "title": item.entry.pattern.title}
+        for item in found
     ]
     return _say(_as_json(rows) if json else hits(found)) or (DONE if found else NOTHING)
 

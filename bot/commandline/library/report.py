@@ -38,13 +38,17 @@ def report(jobs: str | None, *, json: bool) -> int:
 
 def node_hours(manifests: Sequence[Manifest]) -> Mapping[str, float]:
     """What each job took, where its manifest names its nodes and when it began and ended."""
-    return {one.job_id: len(one.nodes) * hours for one in manifests if one.nodes and (hours := _hours(one)) is not None}
+    return {
+        manifest.job_id: len(manifest.nodes) * hours
+        for manifest in manifests
+        if manifest.nodes and (hours := _hours(manifest)) is not None
+    }
 
 
 def document(told: Account) -> dict[str, object]:
     """All of it, for programs."""
     return {
-        "costs": [{"pattern": one.entry.id, "jobs": one.jobs, "node_hours": one.node_hours} for one in told.costs],
+        "costs": [{"pattern": cost.entry.id, "jobs": cost.jobs, "node_hours": cost.node_hours} for cost in told.costs],
         "returned": [{"pattern": entry.id, "jobs": jobs} for entry, jobs in told.returned],
         "never_seen": [entry.id for entry in told.silent],
         "not_seen_for_a_year": [entry.id for entry in told.old],
@@ -56,7 +60,7 @@ def document(told: Account) -> dict[str, object]:
 def lines(told: Account) -> Iterator[str]:
     """A part for each question; one that has no answer is left out."""
     parts = (
-        ("What cost most", [f"{_named(one.entry)}: {_price(len(one.jobs), one.node_hours)}" for one in told.costs]),
+        ("What cost most", [f"{_named(cost.entry)}: {_price(len(cost.jobs), cost.node_hours)}" for cost in told.costs]),
         (
             "Came back after it was confirmed",
             [f"{_named(entry)}: {names(list(jobs), 5)}" for entry, jobs in told.returned],

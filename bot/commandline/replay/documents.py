@@ -143,6 +143,6 @@ def schema_text() -> str:
     told = {
         "$schema": DIALECT,
         "title": SCHEMA,
-        "oneOf": [one.model_json_schema(mode="serialization") for one in (PlanDocument, ReadingDocument)],
+        "oneOf": [item.model_json_schema(mode="serialization") for item in (PlanDocument, ReadingDocument)],
     }
     return json.dumps(told, indent=2) + "\n"

@@ -25,18 +25,18 @@ def clear_echoes(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
     """
     before = _what_came_before(parsed, candidates)
 
-    def clear(one: Candidate) -> Candidate:
-        if one.role is not Role.ROOT:
-            return one
-        if before.ranks_failed(one):
-            return one.with_role(Role.TEARDOWN, "said after ranks had failed")
-        if before.another_raised(one):
-            return one.with_role(Role.PROPAGATED, "another one had failed before they could meet")
-        if before.it_complained(one):
-            return one.with_role(Role.PROPAGATED, "it had complained of others before")
-        return one
+    def clear(candidate: Candidate) -> Candidate:
+        if candidate.role is not Role.ROOT:
+            return candidate
+        if before.ranks_failed(candidate):
+            return candidate.with_role(Role.TEARDOWN, "said after ranks had failed")
+        if before.another_raised(candidate):
+            return candidate.with_role(Role.PROPAGATED, "another one had failed before they could meet")
+        if before.it_complained(candidate):
+            return candidate.with_role(Role.PROPAGATED, "it had complained of others before")
+        return candidate
 
-    return [clear(one) for one in candidates]
+    return [clear(candidate) for candidate in candidates]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,34 +53,34 @@ class _Before:
     raised: int
     complained: Mapping[int, int]
 
-    def ranks_failed(self, one: Candidate) -> bool:
+    def ranks_failed(self, candidate: Candidate) -> bool:
         """Whether a scheduler complains in words of its own after ranks had failed."""
-        if one.fact.kind not in (Kind.ERROR, Kind.WARNING):
+        if candidate.fact.kind not in (Kind.ERROR, Kind.WARNING):
             return False
-        programs = {self.table.origins[voice].program for voice in np.unique(self.table.voice[one.rows]).tolist()}
-        return programs == {Program.SCHEDULER} and _first(self.table, [one]) >= self.failed
+        programs = {self.table.origins[voice].program for voice in np.unique(self.table.voice[candidate.rows]).tolist()}
+        return programs == {Program.SCHEDULER} and _first(self.table, [candidate]) >= self.failed
 
-    def another_raised(self, one: Candidate) -> bool:
+    def another_raised(self, candidate: Candidate) -> bool:
         """Whether it waited for one that had raised an exception before."""
-        met = one.fact.kind in _MEETING and not self.trained
-        return met and self.raised + LATE <= _first(self.table, [one])
+        met = candidate.fact.kind in _MEETING and not self.trained
+        return met and self.raised + LATE <= _first(self.table, [candidate])
 
-    def it_complained(self, one: Candidate) -> bool:
+    def it_complained(self, candidate: Candidate) -> bool:
         """Whether each rank that says it had complained of others before."""
-        if one.fact.known and not (self.trained and one.fact.kind in _OF_OTHERS):
+        if candidate.fact.known and not (self.trained and candidate.fact.kind in _OF_OTHERS):
             return False
-        said = zip(self.table.rank[one.rows].tolist(), self.table.time[one.rows].tolist(), strict=True)
+        said = zip(self.table.rank[candidate.rows].tolist(), self.table.time[candidate.rows].tolist(), strict=True)
         return all(rank >= 0 and self.complained.get(rank, NEVER) <= time for rank, time in said)
 
 
 def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Before:
     table = parsed.table
-    waiting = [one for one in candidates if is_trouble(one) and one.role is Role.PROPAGATED]
+    waiting = [candidate for candidate in candidates if is_trouble(candidate) and candidate.role is Role.PROPAGATED]
     return _Before(
         table,
         trained=parsed.iterations.last is not None,
-        failed=_first(table, [one for one in candidates if is_trouble(one) and one.ranks]),
-        raised=_first(table, [one for one in candidates if _raised(table, one)]),
+        failed=_first(table, [candidate for candidate in candidates if is_trouble(candidate) and candidate.ranks]),
+        raised=_first(table, [candidate for candidate in candidates if _raised(table, candidate)]),
         complained=first_of_ranks(table, waiting),
     )
 
@@ -90,7 +90,12 @@ def _first(table: EventTable, candidates: Sequence[Candidate]) -> int:
     return int(table.time[rows].min()) if len(rows) else NEVER
 
 
-def _raised(table: EventTable, one: Candidate) -> bool:
+def _raised(table: EventTable, candidate: Candidate) -> bool:
     """Whether a process raised an exception that is not about its peers."""
-    peers = one.fact.kind in _OF_OTHERS | _MEETING
-    return one.role is Role.ROOT and table.templates[one.event].block and not peers and one.fact.strength >= TROUBLE
+    peers = candidate.fact.kind in _OF_OTHERS | _MEETING
+    return (
+        candidate.role is Role.ROOT
+        and table.templates[candidate.event].block
+        and not peers
+        and candidate.fact.strength >= TROUBLE
+    )

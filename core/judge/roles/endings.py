@@ -18,20 +18,20 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node. An
     order to end comes from outside of a node; its own launcher asks the others because one of them failed.
     """
-    asked = first_times(table, [one for one in candidates if is_order(table, one)])
-    troubled = first_times(table, [one for one in candidates if is_trouble(one)])
-    waited = first_times(table, [one for one in candidates if has_waited(one)])
+    asked = first_times(table, [candidate for candidate in candidates if is_order(table, candidate)])
+    troubled = first_times(table, [candidate for candidate in candidates if is_trouble(candidate)])
+    waited = first_times(table, [candidate for candidate in candidates if has_waited(candidate)])
     why = "its node was ending already"
 
-    def clear(one: Candidate) -> Candidate:
-        if one.fact.kind == Kind.ABORTED and one.role is Role.ROOT:
+    def clear(candidate: Candidate) -> Candidate:
+        if candidate.fact.kind == Kind.ABORTED and candidate.role is Role.ROOT:
             in_vain = "it had waited for a peer in vain"
-            return without(table, one, lambda rows: waited[table.node[rows]] <= table.time[rows], in_vain)
-        if one.fact.kind == Kind.TERMINATED and one.role is Role.ROOT:
-            return without(table, one, lambda rows: after(table, rows, np.minimum(asked, troubled)), why)
-        if one.role is Role.PROPAGATED:
-            since = troubled if one.fact.kind == Kind.STORE_LOST else asked
-            return without(table, one, lambda rows: after(table, rows, since), why)
-        return one
+            return without(table, candidate, lambda rows: waited[table.node[rows]] <= table.time[rows], in_vain)
+        if candidate.fact.kind == Kind.TERMINATED and candidate.role is Role.ROOT:
+            return without(table, candidate, lambda rows: after(table, rows, np.minimum(asked, troubled)), why)
+        if candidate.role is Role.PROPAGATED:
+            since = troubled if candidate.fact.kind == Kind.STORE_LOST else asked
+            return without(table, candidate, lambda rows: after(table, rows, since), why)
+        return candidate
 
-    return [clear(one) for one in candidates]
+    return [clear(candidate) for candidate in candidates]

@@ -41,12 +41,17 @@ def clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Can
     After a request to end on its node; by the scheduler after any request; when its rank had complained of others
     before; when others had failed some seconds before, which is when launchers and schedulers begin to kill.
     """
-    kills = [one for one in candidates if one.fact.kind == Kind.KILLED and one.role is Role.ROOT]
+    kills = [
+        candidate for candidate in candidates if candidate.fact.kind == Kind.KILLED and candidate.role is Role.ROOT
+    ]
     if not kills:
         return candidates
-    clearing = _ClearingUp(parsed, candidates, _processes(parsed, [one.rows for one in kills]))
+    clearing = _ClearingUp(parsed, candidates, _processes(parsed, [kill.rows for kill in kills]))
     why = "killed after the job had begun to fail"
-    return [without(parsed.table, one, clearing.holds, why) if one in kills else one for one in candidates]
+    return [
+        without(parsed.table, candidate, clearing.holds, why) if candidate in kills else candidate
+        for candidate in candidates
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +78,24 @@ class _ClearingUp:
     @cached_property
     def _told(self) -> NDArray[np.int64]:
         """When each node was first told so by its own launcher or daemon."""
-        return first_times(self._table, [one for one in self.candidates if one.fact.told_to_stop])
+        return first_times(self._table, [candidate for candidate in self.candidates if candidate.fact.told_to_stop])
 
     @cached_property
     def _asked_processes(self) -> dict[tuple[int, int | None], int]:
         """When each process that a request names was first asked."""
-        asking = [one.rows for one in self.candidates if one.fact.asks_to_stop]
+        asking = [candidate.rows for candidate in self.candidates if candidate.fact.asks_to_stop]
         return _first_of_processes(self._table, _processes(self.parsed, asking))
 
     @cached_property
     def _trouble(self) -> list[Candidate]:
-        return [one for one in self.candidates if is_trouble(one)]
+        return [candidate for candidate in self.candidates if is_trouble(candidate)]
 
     @cached_property
     def _complained(self) -> dict[int, int]:
         """When each rank first complained of anything but kills."""
-        return first_of_ranks(self._table, [one for one in self._trouble if one.fact.kind != Kind.KILLED])
+        return first_of_ranks(
+            self._table, [candidate for candidate in self._trouble if candidate.fact.kind != Kind.KILLED]
+        )
 
     @cached_property
     def _ranks_by_place(self) -> Mapping[tuple[str | None, int], int]:
@@ -143,7 +150,9 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, NamedProcess]:
     texts = read_rows(parsed.files, parsed.table, [key for row in chosen for key in keys[row]])
     said = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
     told = {row: [process_of(said.get(key, "")) for key in keys[row]] for row in chosen}
-    return {row: known[0] for row, processes in told.items() if (known := [one for one in processes if one])}
+    return {
+        row: known[0] for row, processes in told.items() if (known := [process for process in processes if process])
+    }
 
 
 def _first_of_processes(table: EventTable, about: Mapping[int, NamedProcess]) -> dict[tuple[int, int | None], int]:

@@ -32,18 +32,25 @@ def weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
 
     In whatever words.
     """
-    roots = [one for one in candidates if one.role is Role.ROOT]
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
     last = last_words(table)
-    said = first_of_ranks(table, [*roots, *(one for one in candidates if one.role is Role.PROPAGATED)])
-    mute = set(last) - set(first_of_ranks(table, [one for one in candidates if one.role is not Role.BENIGN]))
-    if any(one.fact.known for one in roots) or not mute or len(said) <= len(last) * MAJORITY:
+    said = first_of_ranks(
+        table, [*roots, *(candidate for candidate in candidates if candidate.role is Role.PROPAGATED)]
+    )
+    mute = set(last) - set(
+        first_of_ranks(table, [candidate for candidate in candidates if candidate.role is not Role.BENIGN])
+    )
+    if any(root.fact.known for root in roots) or not mute or len(said) <= len(last) * MAJORITY:
         return candidates
     first, latest = min(said.values()), max(said.values())
     together = first >= 0 and latest - first <= LATE and all(last[rank] < first - LEAD for rank in mute)
     if not together or len(mute) > few_of(len(last)):
         return candidates
     why = "said when another one had fallen silent"
-    return [replace(one, fact=_LOST, role=Role.PROPAGATED, why=why) if one in roots else one for one in candidates]
+    return [
+        replace(candidate, fact=_LOST, role=Role.PROPAGATED, why=why) if candidate in roots else candidate
+        for candidate in candidates
+    ]
 
 
 def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -53,30 +60,37 @@ def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequenc
     """
     table, reached = parsed.table, parsed.iterations
     at_end = reached.last is not None and reached.total is not None and reached.last >= reached.total
-    if at_end or any(one.role is Role.ROOT and (one.fact.known or one.fact.strength >= TROUBLE) for one in candidates):
+    if at_end or any(
+        candidate.role is Role.ROOT and (candidate.fact.known or candidate.fact.strength >= TROUBLE)
+        for candidate in candidates
+    ):
         return candidates
     last = last_rows(table)
-    told = [one for one in candidates if one.role is not Role.TEARDOWN and one.fact.kind != Kind.WARNING]
-    dying = [one for one in told if not one.fact.known or _tells_of_peers(one)]
-    ended = {int(row) for one in dying for row in np.intersect1d(one.rows, list(last.values())).tolist()}
+    told = [
+        candidate
+        for candidate in candidates
+        if candidate.role is not Role.TEARDOWN and candidate.fact.kind != Kind.WARNING
+    ]
+    dying = [candidate for candidate in told if not candidate.fact.known or _tells_of_peers(candidate)]
+    ended = {int(row) for candidate in dying for row in np.intersect1d(candidate.rows, list(last.values())).tolist()}
     if len(last) < MIN_SPEAKERS or not ended:
         return candidates
-    lost = {int(row) for one in dying if _tells_of_peers(one) for row in one.rows.tolist()}
+    lost = {int(row) for candidate in dying if _tells_of_peers(candidate) for row in candidate.rows.tolist()}
     first = min(int(table.time[row]) for row in ended)
     led = np.array(sorted(row for row in ended if int(table.time[row]) <= first + LEAD), np.intp)
     if lost & set(led.tolist()):
         return candidates  # who lost a peer ended no later
 
-    def weigh(one: Candidate) -> Candidate:
-        own = np.intersect1d(one.rows, led)
-        if one not in dying or one.fact.known or not len(own):
-            return one
+    def weigh(candidate: Candidate) -> Candidate:
+        own = np.intersect1d(candidate.rows, led)
+        if candidate not in dying or candidate.fact.known or not len(own):
+            return candidate
         why = "said last, and first of all"
-        root = without(table, one, lambda rows: ~np.isin(rows, own), "").with_role(Role.ROOT, why)
-        return replace(root, fact=replace(one.fact, strength=max(one.fact.strength, FIRST_TO_END)))
+        root = without(table, candidate, lambda rows: ~np.isin(rows, own), "").with_role(Role.ROOT, why)
+        return replace(root, fact=replace(candidate.fact, strength=max(candidate.fact.strength, FIRST_TO_END)))
 
-    return [weigh(one) for one in candidates]
+    return [weigh(candidate) for candidate in candidates]
 
 
-def _tells_of_peers(one: Candidate) -> bool:
-    return one.role is Role.PROPAGATED
+def _tells_of_peers(candidate: Candidate) -> bool:
+    return candidate.role is Role.PROPAGATED

@@ -40,30 +40,30 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
     if len(nodes) < MIN_RANKS:
         return candidates
     ours = nodes | {address for own in parsed.job.manifest.node_addresses.values() for address in own}
-    guessed = {one.event: one.rows[:MAX_READ].tolist() for one in candidates if _is_guess(one)}
+    guessed = {candidate.event: candidate.rows[:MAX_READ].tolist() for candidate in candidates if _is_guess(candidate)}
     heads = [row for rows in guessed.values() for row in rows]
     keys = keys_of(parsed.table, heads)
     voices = dict(zip(heads, parsed.table.voice[np.asarray(heads, np.intp)].tolist(), strict=True))
     texts = read_rows(parsed.files, parsed.table, [row for own in keys.values() for row in own]) if heads else {}
 
-    def clear(one: Candidate) -> Candidate:
-        own = guessed.get(one.event)
+    def clear(candidate: Candidate) -> Candidate:
+        own = guessed.get(candidate.event)
         if not own:
-            return one
+            return candidate
         said = ((row, " ".join(texts.get(line, "") for line in keys[row])) for row in own)
-        guess = not one.fact.known
+        guess = not candidate.fact.known
         if not all(any(_names(text, parsed.table.origins[voices[row]], ours, guess=guess)) for row, text in said):
-            return one
-        return replace(one, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")
+            return candidate
+        return replace(candidate, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")
 
-    return [clear(one) for one in candidates]
+    return [clear(candidate) for candidate in candidates]
 
 
-def _is_guess(one: Candidate) -> bool:
-    guessed = not one.fact.known and one.fact.kind == Kind.EXCEPTION
-    calls = one.fact.kind == Kind.REMOTE_SERVICE
-    tells = calls or (guessed and bool(one.nodes))
-    return one.role is Role.ROOT and tells and not is_raised_again(one)
+def _is_guess(candidate: Candidate) -> bool:
+    guessed = not candidate.fact.known and candidate.fact.kind == Kind.EXCEPTION
+    calls = candidate.fact.kind == Kind.REMOTE_SERVICE
+    tells = calls or (guessed and bool(candidate.nodes))
+    return candidate.role is Role.ROOT and tells and not is_raised_again(candidate)
 
 
 def _names(text: str, speaker: Origin, nodes: frozenset[str], *, guess: bool) -> Iterator[str]:

@@ -21,25 +21,28 @@ Rows = NDArray[np.intp]
 Chosen = Callable[[Rows], NDArray[np.bool_]]  # which of these rows
 
 
-def is_trouble(one: Candidate) -> bool:
+def is_trouble(candidate: Candidate) -> bool:
     """Whether it tells by itself that something failed, and not only that somebody ends."""
-    tells = one.role in (Role.ROOT, Role.PROPAGATED) and one.fact.kind not in (Kind.STORE_LOST, Kind.TERMINATED)
-    return tells and not one.fact.stop and one.fact.strength >= TROUBLE
+    tells = candidate.role in (Role.ROOT, Role.PROPAGATED) and candidate.fact.kind not in (
+        Kind.STORE_LOST,
+        Kind.TERMINATED,
+    )
+    return tells and not candidate.fact.stop and candidate.fact.strength >= TROUBLE
 
 
-def has_waited(one: Candidate) -> bool:
+def has_waited(candidate: Candidate) -> bool:
     """Whether it says that a peer was waited for in vain."""
-    return one.role is Role.PROPAGATED and one.fact.kind == Kind.PEER_SILENT
+    return candidate.role is Role.PROPAGATED and candidate.fact.kind == Kind.PEER_SILENT
 
 
 def requests(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Those that tell of a request to stop."""
-    return [one for one in candidates if one.fact.told_to_stop or one.fact.asks_to_stop]
+    return [candidate for candidate in candidates if candidate.fact.told_to_stop or candidate.fact.asks_to_stop]
 
 
 def rows_of(candidates: Sequence[Candidate]) -> Rows:
     """Rows of all of these, sorted."""
-    return np.sort(np.concatenate([np.zeros(0, np.intp), *(one.rows for one in candidates)]))
+    return np.sort(np.concatenate([np.zeros(0, np.intp), *(candidate.rows for candidate in candidates)]))
 
 
 def are_schedulers(table: EventTable) -> NDArray[np.bool_]:
@@ -47,16 +50,16 @@ def are_schedulers(table: EventTable) -> NDArray[np.bool_]:
     return np.array([origin.program is Program.SCHEDULER for origin in table.origins] or [False], np.bool_)
 
 
-def without(table: EventTable, one: Candidate, ending: Chosen, why: str) -> Candidate:
+def without(table: EventTable, candidate: Candidate, ending: Chosen, why: str) -> Candidate:
     """The candidate without the rows of an ending; as teardown when nothing else is left."""
-    rows = one.rows[~ending(one.rows)]
+    rows = candidate.rows[~ending(candidate.rows)]
     if len(rows) == 0:
-        return one.with_role(Role.TEARDOWN, why)
+        return candidate.with_role(Role.TEARDOWN, why)
     origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
     return replace(
-        one,
+        candidate,
         rows=rows,
-        count=one.count * len(rows) // len(one.rows),
+        count=candidate.count * len(rows) // len(candidate.rows),
         nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
         ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
     )
@@ -75,8 +78,8 @@ def first_of_ranks(table: EventTable, candidates: Sequence[Candidate]) -> dict[i
 def first_times(table: EventTable, candidates: Sequence[Candidate]) -> NDArray[np.int64]:
     """First time of any of these on each node, by its place in the table; the last one is that of no node."""
     first = np.full(len(table.nodes) + 1, NEVER, np.int64)
-    for one in candidates:
-        np.minimum.at(first, table.node[one.rows], table.time[one.rows])
+    for candidate in candidates:
+        np.minimum.at(first, table.node[candidate.rows], table.time[candidate.rows])
     return first
 
 
@@ -94,7 +97,7 @@ def after(table: EventTable, rows: Rows, since: NDArray[np.int64]) -> NDArray[np
     return np.asarray(known & (since[table.node[rows]] <= table.time[rows]), np.bool_)
 
 
-def onset(table: EventTable, one: Candidate) -> tuple[int, int]:
+def onset(table: EventTable, candidate: Candidate) -> tuple[int, int]:
     """Time and row of a candidate's first row; where clocks do not tell, the place in the file does."""
-    row = one.rows[np.lexsort((one.rows, table.time[one.rows]))[0]]
+    row = candidate.rows[np.lexsort((candidate.rows, table.time[candidate.rows]))[0]]
     return int(table.time[row]), int(row)

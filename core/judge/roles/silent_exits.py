@@ -47,24 +47,26 @@ def promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits:
         ordered &= scheduler[table.voice[rows]]
         return np.asarray(~np.isin(rows, silent) | after(table, rows, asked) | ordered, np.bool_)
 
-    def promote(one: Candidate) -> Candidate:
-        if one.role is not Role.TEARDOWN or explained(one.rows).all():
-            return one
-        alone = without(table, one, explained, "").with_role(Role.ROOT, "the process ended without a word")
+    def promote(candidate: Candidate) -> Candidate:
+        if candidate.role is not Role.TEARDOWN or explained(candidate.rows).all():
+            return candidate
+        alone = without(table, candidate, explained, "").with_role(Role.ROOT, "the process ended without a word")
         ranks = tuple(sorted(rank for rank, end in exits.of_rank.items() if end.row in alone.rows))
         nodes = tuple(node for node in homes if set(homes[node]) & set(ranks))
         return replace(alone, fact=_SILENT_EXIT, nodes=alone.nodes or nodes, ranks=alone.ranks or ranks)
 
-    return [promote(one) for one in candidates]
+    return [promote(candidate) for candidate in candidates]
 
 
 def _reports(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Rows:
     """Rows, sorted, that report how a rank ended that had said nothing of a failure."""
-    spoke = {rank for one in candidates if one.role in (Role.ROOT, Role.PROPAGATED) for rank in one.ranks}
+    spoke = {
+        rank for candidate in candidates if candidate.role in (Role.ROOT, Role.PROPAGATED) for rank in candidate.ranks
+    }
     spoke = set() if parsed.table.ranks_are_nodes else spoke
     found = [
-        one.row
-        for rank, one in exits.of_rank.items()
-        if rank not in spoke and one.row is not None and (one.code or one.signal in CRASHES)
+        ending.row
+        for rank, ending in exits.of_rank.items()
+        if rank not in spoke and ending.row is not None and (ending.code or ending.signal in CRASHES)
     ]
     return np.array(sorted(found), np.intp)

@@ -25,28 +25,34 @@ def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -
     with an error is stopped because of it.
     """
     table = parsed.table
-    stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT]
-    roots = [one for one in candidates if one.role is Role.ROOT and not one.fact.stop and one.fact.strength >= TROUBLE]
+    stops = [candidate for candidate in candidates if candidate.fact.stop and candidate.role is Role.ROOT]
+    roots = [
+        candidate
+        for candidate in candidates
+        if candidate.role is Role.ROOT and not candidate.fact.stop and candidate.fact.strength >= TROUBLE
+    ]
     if not stops:
         return candidates
-    stopped = min(onset(table, one) for one in stops)
-    waited = [one for one in candidates if has_waited(one)]
+    stopped = min(onset(table, stop) for stop in stops)
+    waited = [candidate for candidate in candidates if has_waited(candidate)]
     reach = 0 if _had_stalled(parsed, stopped[0]) else GRACE
     above = any(table.file[row] == table.file[stopped[1]] and row < stopped[1] for row in exits.failed)
-    if above or any(_came_before(table, one, stopped, reach) for one in (*roots, *waited)):
+    if above or any(_came_before(table, candidate, stopped, reach) for candidate in (*roots, *waited)):
         why, cleared = "something had failed before", stops
     else:
         why, cleared = "came after the stop", roots
-    return [one.with_role(Role.TEARDOWN, why) if one in cleared else one for one in candidates]
+    return [candidate.with_role(Role.TEARDOWN, why) if candidate in cleared else candidate for candidate in candidates]
 
 
 def promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """A launcher that is told to stop where the stop began is not clearing up: it is how the stop began."""
-    stops = [one for one in candidates if one.fact.stop and one.role is Role.ROOT and one.nodes]
+    stops = [
+        candidate for candidate in candidates if candidate.fact.stop and candidate.role is Role.ROOT and candidate.nodes
+    ]
     if not stops:
         return candidates
-    began, _ = min(onset(table, one) for one in stops)
-    nodes = {node for one in stops for node in one.nodes}
+    began, _ = min(onset(table, stop) for stop in stops)
+    nodes = {node for stop in stops for node in stop.nodes}
     places = [place for place, node in enumerate(table.nodes) if node in nodes]
 
     def elsewhere(rows: Rows) -> NDArray[np.bool_]:
@@ -55,12 +61,12 @@ def promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> Se
 
     told = requests(candidates)
 
-    def promote(one: Candidate) -> Candidate:
-        if one.role is not Role.TEARDOWN or one not in told or elsewhere(one.rows).all():
-            return one
-        return without(table, one, elsewhere, "").with_role(Role.ROOT, "the launcher that was stopped first")
+    def promote(candidate: Candidate) -> Candidate:
+        if candidate.role is not Role.TEARDOWN or candidate not in told or elsewhere(candidate.rows).all():
+            return candidate
+        return without(table, candidate, elsewhere, "").with_role(Role.ROOT, "the launcher that was stopped first")
 
-    return [promote(one) for one in candidates]
+    return [promote(candidate) for candidate in candidates]
 
 
 def _had_stalled(parsed: Parsed, stopped: int) -> bool:
@@ -73,7 +79,7 @@ def _had_stalled(parsed: Parsed, stopped: int) -> bool:
     return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
 
 
-def _came_before(table: EventTable, one: Candidate, stopped: tuple[int, int], reach: int) -> bool:
+def _came_before(table: EventTable, candidate: Candidate, stopped: tuple[int, int], reach: int) -> bool:
     """Whether a candidate came before a stop; one without a clock came after the words above it, perhaps long after.
 
     In the file of the stop the place tells.
@@ -82,10 +88,10 @@ def _came_before(table: EventTable, one: Candidate, stopped: tuple[int, int], re
         stopped: time and row of the stop.
         reach: microseconds by which those words must be older than the stop.
     """
-    beside = one.rows[table.file[one.rows] == table.file[stopped[1]]]
+    beside = candidate.rows[table.file[candidate.rows] == table.file[stopped[1]]]
     if len(beside):
         return int(beside[0]) < stopped[1]
-    time, row = onset(table, one)
-    if one.fact.kind == Kind.CRASH and not table.timed[row]:
+    time, row = onset(table, candidate)
+    if candidate.fact.kind == Kind.CRASH and not table.timed[row]:
         return True  # who stops a job sends no SIGSEGV
     return time < stopped[0] if table.timed[row] else 0 <= time < stopped[0] - reach

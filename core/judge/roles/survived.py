@@ -32,16 +32,18 @@ def demote_survived(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence
         return candidate
 
     demoted = [demote(candidate) for candidate in candidates]
-    if parsed.job.status is not Status.FAILED or any(one.role in (Role.ROOT, Role.PROPAGATED) for one in demoted):
+    if parsed.job.status is not Status.FAILED or any(
+        candidate.role in (Role.ROOT, Role.PROPAGATED) for candidate in demoted
+    ):
         return demoted
     return [old if _ended(parsed, old) else new for old, new in zip(candidates, demoted, strict=True)]
 
 
-def _ended(parsed: Parsed, one: Candidate) -> bool:
+def _ended(parsed: Parsed, candidate: Candidate) -> bool:
     """Whether an exception was the end of the nodes that raised it: they made no progress after it."""
     table, marks = parsed.table, parsed.iterations.marks
-    if not (one.nodes and table.templates[one.event].block and one.role is Role.ROOT):
+    if not (candidate.nodes and table.templates[candidate.event].block and candidate.role is Role.ROOT):
         return False
     nodes = [table.origins[voice].node for voice in table.voice[marks].tolist()]
-    own = marks[np.isin(np.array([node or "" for node in nodes], dtype=np.str_), one.nodes)]
-    return not (table.time[own] > table.time[one.rows].max()).any()
+    own = marks[np.isin(np.array([node or "" for node in nodes], dtype=np.str_), candidate.nodes)]
+    return not (table.time[own] > table.time[candidate.rows].max()).any()

@@ -42,11 +42,11 @@ def _instruction(arguments: int, emit: _Emit, result: Any = types.int64) -> Call
         value = emit(builder, values)
         return context.get_dummy_value() if value is None else value
 
-    def of_one(_context: Any, one: Any) -> tuple[Any, Callable[..., Any]]:
-        return result(one), build
+    def of_one(_context: Any, entry: Any) -> tuple[Any, Callable[..., Any]]:
+        return result(entry), build
 
-    def of_two(_context: Any, one: Any, two: Any) -> tuple[Any, Callable[..., Any]]:
-        return result(one, two), build
+    def of_two(_context: Any, entry: Any, two: Any) -> tuple[Any, Callable[..., Any]]:
+        return result(entry, two), build
 
     return cast(Callable[..., Any], intrinsic(of_one if arguments == 1 else of_two))
 

@@ -45,7 +45,9 @@ def read_event(event: Any, _: Any = None) -> Peeled | None:
     """An event of an answer, or a row of a query's; None when it is neither."""
     if isinstance(event, list):  # a row of a query: fields and values
         event = {
-            one["field"].lstrip("@"): one.get("value") for one in event if isinstance(one, dict) and "field" in one
+            entry["field"].lstrip("@"): entry.get("value")
+            for entry in event
+            if isinstance(entry, dict) and "field" in entry
         }
     if not isinstance(event, dict) or not isinstance(event.get("message"), str) or "timestamp" not in event:
         return None

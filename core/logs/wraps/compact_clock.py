@@ -28,7 +28,7 @@ _CENTURY, _LONG = b"20", 8  # of a year of two digits; digits of a date whose ye
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
-    said = [one.stamp.text for line in tried if (one := peel(line)) is not None]
+    said = [peeled.stamp.text for line in tried if (peeled := peel(line)) is not None]
     read = sum(first_time(line, 1970) != NO_TIME for line in tried)
     least = max(_LEAST_LINES, _LEAST * len(tried), _MOST * (len(said) + read))
     if len(said) < least or len(set(said)) < 2:

@@ -100,7 +100,7 @@ def _words_of_clock(lines: Sequence[bytes]) -> int:
 
 def _names_of_all(said: Iterable[NamedLine]) -> list[bytes]:
     """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
-    names = sorted({one.name for one in said})
+    names = sorted({named.name for named in said})
     return names if len(names) >= _MIN_ALL and count_all(names) else []
 
 
@@ -149,7 +149,7 @@ def _are_names(column: NamePlace, names: Sequence[bytes], reading: NameReading, 
 
 
 def _speakers(column: NamePlace, said: Sequence[NamedLine], reading: NameReading, *, always: bool) -> SpeakerWord:
-    names = sorted({one.name for one in said})
+    names = sorted({named.name for named in said})
     shapes = sorted({_DIGITS.sub(rb"[0-9]+", re.escape(name).replace(rb"\-", b"-")) for name in names})[:_MAX_SHAPES]
     pattern = re.compile(
         # words, each with what stands before it: no sign is in two parts of this
@@ -162,7 +162,7 @@ def _speakers(column: NamePlace, said: Sequence[NamedLine], reading: NameReading
         + rb")(?=[ \t|]|$)"
     )
     is_pair = column.key.endswith(b"=")  # which ``named_pairs`` would find again
-    before_table = 2 * sum(one.rest.lstrip().startswith(b"|") for one in said) > len(said)
+    before_table = 2 * sum(named.rest.lstrip().startswith(b"|") for named in said) > len(said)
     # templates of all speakers must be the same, and what stands before a table is none of its columns; what stands
     # before each line was put there, before the labels of launchers and the tracebacks that are read by their beginning
     differ = len({mask(name) for name in names}) > 1

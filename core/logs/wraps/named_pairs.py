@@ -27,10 +27,12 @@ _KEY = re.compile(
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The pair that tells both machine and rank, or one for each, where most lines have them."""
-    found = [one for key, said in sorted(_by_key(lines).items()) if (one := _find(key, said, lines)) is not None]
-    both = [one for one in found if one.reading.tells_both]
-    nodes = [one for one in found if one.reading.tells_node]
-    ranks = [one for one in found if one.reading.tells_rank]
+    found = [
+        speaker for key, said in sorted(_by_key(lines).items()) if (speaker := _find(key, said, lines)) is not None
+    ]
+    both = [speaker for speaker in found if speaker.reading.tells_both]
+    nodes = [speaker for speaker in found if speaker.reading.tells_node]
+    ranks = [speaker for speaker in found if speaker.reading.tells_rank]
     if both or not (nodes and ranks):
         words: Sequence[SpeakerWord] = (both or found)[:1]
     else:

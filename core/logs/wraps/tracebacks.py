@@ -25,10 +25,10 @@ def in_words(value: Any) -> Iterator[str]:
         written = _ON_ONE_LINE.match(value)
         lines = value.split(written["end"]) if written else value.rstrip().splitlines()
         yield from (line.rstrip().removeprefix(" ") if written else line for line in lines)
-    elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+    elif isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
         yield from "\n".join(value).splitlines()
     elif isinstance(value, list):
-        yield from _chain([one for one in value if isinstance(one, dict)])
+        yield from _chain([entry for entry in value if isinstance(entry, dict)])
 
 
 def _chain(stacks: list[dict[str, Any]]) -> Iterator[str]:

@@ -44,7 +44,7 @@ class NamedLine:
 
 def names_that_return(said: Iterable[NamedLine]) -> list[bytes]:
     """Those that come again, which tells speakers from what is counted."""
-    counts = Counter(one.name for one in said)
+    counts = Counter(named.name for named in said)
     return sorted(name for name, count in counts.items() if count >= _MIN_EACH)
 
 
@@ -57,7 +57,7 @@ def take_turns(said: Sequence[NamedLine], *, always: bool = False) -> bool:
     names = set(names_that_return(said))
     if not 2 <= len(names) <= min(_MAX_SPEAKERS, _FEW * len(said)):
         return False
-    kept = [one for one in said if one.name in names]
+    kept = [named for named in said if named.name in names]
     begins = Counter(other.name for one, other in pairwise(kept) if one.name != other.name)
     is_often = 2 * sum(begins[name] + 1 >= _TURNS for name in names) > len(names)
     is_run = any(_OF_A_RUN.fullmatch(name) for name in names)
@@ -65,8 +65,8 @@ def take_turns(said: Sequence[NamedLine], *, always: bool = False) -> bool:
     if len(kept) < LEAST * len(said) or not interleaved:
         return False
     speakers: dict[bytes, set[bytes]] = defaultdict(set)
-    rests = [one.rest for one in kept]
-    for one, rest in zip(kept, rests, strict=True):
-        speakers[rest].add(one.name)
+    rests = [named.rest for named in kept]
+    for named, rest in zip(kept, rests, strict=True):
+        speakers[rest].add(named.name)
     shared = sum(len(speakers[rest]) >= max(2, len(names) / 2) for rest in rests)
     return shared >= _SHARED * len(kept)
