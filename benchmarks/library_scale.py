@@ -55,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             fill(Path(folder), size)
             run = [sys.executable, "-m", "benchmarks.library_scale", str(size), "--measure", folder]
-            told = subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()
+            text = subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()
             megabytes = sum(path.stat().st_size for path in Path(folder).glob("library.db*")) / 1e6
-        print(f"| {size:,} | {megabytes:.0f} | {told} |", flush=True)
+        print(f"| {size:,} | {megabytes:.0f} | {text} |", flush=True)
     return 0
 
 

@@ -183,8 +183,8 @@ def _row(path: Path, truths: Path | None, *, findings: bool) -> WatchedJob | Non
     if findings:
         print(f"{path.name} {row.kind} {done.last - done.first:.0f} s", file=sys.stderr)
         for finding in done.findings:
-            said = f" | {finding.line.file[-30:]}: {finding.line.text[:110]}" if finding.line else ""
-            print(f"   {finding.at - done.first:7.1f} {finding.kind}: {finding.says}{said}", file=sys.stderr)
+            text = f" | {finding.line.file[-30:]}: {finding.line.text[:110]}" if finding.line else ""
+            print(f"   {finding.at - done.first:7.1f} {finding.kind}: {finding.says}{text}", file=sys.stderr)
     return row
 
 
@@ -197,7 +197,7 @@ def _table(rows: Sequence[WatchedJob]) -> Iterator[str]:
             done.when(LiveKind.SILENT, LiveKind.HUNG),
             done.when(LiveKind.FAILED, LiveKind.STOPPED, LiveKind.COMPLETED),
         )
-        told = quiet or end
+        finding = quiet or end
         yield (
             "| "
             + " | ".join(
@@ -208,7 +208,7 @@ def _table(rows: Sequence[WatchedJob]) -> Iterator[str]:
                     _since(done, done.iteration),
                     _since(done, quiet.at if quiet else None),
                     _since(done, end.at if end else None),
-                    _short(told.says) if told else "nothing",
+                    _short(finding.says) if finding else "nothing",
                 )
             )
             + " |"
@@ -229,11 +229,11 @@ def _summary(rows: Sequence[WatchedJob]) -> Iterator[str]:
     good = [row.replay for row in rows if not row.failed]
     bad = [row.replay for row in rows if row.failed]
     false = [done.job_id for done in good if done.when(*ALARMS)]
-    told = [done for done in bad if done.when(*ALARMS)]
+    replays = [done for done in bad if done.when(*ALARMS)]
     ended = [done for done in bad if done.when(LiveKind.FAILED, LiveKind.STOPPED)]
-    early = sorted(done.last - _first(done) for done in told)
+    early = sorted(done.last - _first(done) for done in replays)
     yield f"- {len(good)} jobs that succeeded: {len(false)} false alarms{': ' + ', '.join(false) if false else ''}."
-    yield f"- {len(bad)} jobs that failed: {len(told)} told, {len(ended)} of them as failed."
+    yield f"- {len(bad)} jobs that failed: {len(replays)} told, {len(ended)} of them as failed."
     if early:
         between = f"{early[0]:.0f} to {early[-1]:.0f} s"
         yield f"- The first alarm came {early[len(early) // 2]:.0f} s before the job's last line (median; {between})."

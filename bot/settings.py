@@ -222,8 +222,8 @@ class Settings(BaseSettings):
     @field_validator("metrics_token", "metrics_user", "metrics_password")
     @classmethod
     def _is_one_line(cls, secret: SecretStr | str) -> SecretStr | str:
-        told = secret.get_secret_value() if isinstance(secret, SecretStr) else secret
-        if not (told.isascii() and (told.isprintable() or not told)):
+        sentence = secret.get_secret_value() if isinstance(secret, SecretStr) else secret
+        if not (sentence.isascii() and (sentence.isprintable() or not sentence)):
             raise ValueError("it holds characters that no header of HTTP takes")
         return secret
 

@@ -35,8 +35,8 @@ def folded(ranks: Iterable[int]) -> str:
             runs[-1][1] = rank
         else:
             runs.append([rank, rank])
-    told = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:MAX_RUNS]]
-    return ", ".join(told) + (", \u2026" if len(runs) > MAX_RUNS else "")
+    sentences = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:MAX_RUNS]]
+    return ", ".join(sentences) + (", \u2026" if len(runs) > MAX_RUNS else "")
 
 
 def called(ranks: Collection[int]) -> str:

@@ -48,6 +48,6 @@ def messages_of(text: str) -> Iterator[str]:
     parts = [take_apart(line.encode("utf-8", "replace"), Format()) for line in text.split("\n")]
     bodies = sorted({part.body for part in parts})
     body = np.array([bodies.index(part.body) for part in parts], np.uint32)
-    said = group(body, np.zeros(len(parts), np.uint32), bodies)
-    for number in dict.fromkeys(said.message[said.head].tolist()):
-        yield plain(said.texts[number])
+    messages = group(body, np.zeros(len(parts), np.uint32), bodies)
+    for number in dict.fromkeys(messages.message[messages.head].tolist()):
+        yield plain(messages.texts[number])

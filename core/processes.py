@@ -95,13 +95,13 @@ def _process(told: dict[str, str | None]) -> NamedProcess:
     )
 
 
-def _number(told: str | None) -> int | None:
-    return int(told) if told is not None and len(told) <= MAX_DIGITS else None
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and len(text) <= MAX_DIGITS else None
 
 
-def _signal(told: str | None) -> int | None:
+def _signal(text: str | None) -> int | None:
     """The number of a signal that is told by number, name or text."""
-    return _number(told) if told is None or told.isdigit() else _SIGNALS.get(told)
+    return _number(text) if text is None or text.isdigit() else _SIGNALS.get(text)
 
 
 def _signal_of_code(code: int | None) -> int | None:

@@ -84,5 +84,7 @@ def _later(entry: Entry) -> tuple[str, ...]:
 
 def _last(entry: Entry) -> datetime:
     """When it was seen or decided on last."""
-    told: Sequence[str] = [*(sighting.at for sighting in entry.sightings), *(step.at for step in entry.history)]
-    return max((datetime.fromisoformat(at).astimezone(UTC) for at in told), default=datetime.min.replace(tzinfo=UTC))
+    sentences: Sequence[str] = [*(sighting.at for sighting in entry.sightings), *(step.at for step in entry.history)]
+    return max(
+        (datetime.fromisoformat(at).astimezone(UTC) for at in sentences), default=datetime.min.replace(tzinfo=UTC)
+    )

@@ -71,21 +71,21 @@ def roots_of(diagnosis: Diagnosis) -> tuple[EventEvidence, ...]:
 
 def category_of(diagnosis: Diagnosis) -> Category:
     """Whose fault it is where the words of the headline leave little doubt; else unknown: the person picks it."""
-    said = _LEAD.sub("", diagnosis.headline)
-    if diagnosis.scope is Scope.UNKNOWN or "“" in said:
+    text = _LEAD.sub("", diagnosis.headline)
+    if diagnosis.scope is Scope.UNKNOWN or "“" in text:
         return Category.UNKNOWN
-    return next((category for category, words in _CATEGORIES if words.search(said)), Category.UNKNOWN)
+    return next((category for category, words in _CATEGORIES if words.search(text)), Category.UNKNOWN)
 
 
 def _title(diagnosis: Diagnosis, names: Names) -> str:
     """What broke, from the headline; where no fact knows it, the event in the words of the log."""
-    said = _LEAD.sub("", diagnosis.headline)
+    text = _LEAD.sub("", diagnosis.headline)
     roots = roots_of(diagnosis)
-    if roots and (quote := QUOTE.match(said)):
+    if roots and (quote := QUOTE.match(text)):
         template = _SLOT.sub(WILDCARD, names.out_of_log(roots[0].template))
-        said = f"{_short(template, MAX_TITLE // 2)}{said[quote.end() :]}"
-    said = _HERE.sub("", names.out_of(said)).rstrip(". ")
-    return _short(said[:1].upper() + said[1:], MAX_TITLE) or "Nothing conclusive"
+        text = f"{_short(template, MAX_TITLE // 2)}{text[quote.end() :]}"
+    text = _HERE.sub("", names.out_of(text)).rstrip(". ")
+    return _short(text[:1].upper() + text[1:], MAX_TITLE) or "Nothing conclusive"
 
 
 def _evidence(diagnosis: Diagnosis, names: Names) -> str:

@@ -28,8 +28,8 @@ class Snapshot:
     stamp: str = field(init=False)
 
     def __post_init__(self) -> None:
-        held = "\n".join(f"{name} {key}" for name, key in zip(self.ids, self.keys, strict=True))
-        object.__setattr__(self, "stamp", sha256(held.encode()).hexdigest()[:32])
+        text = "\n".join(f"{name} {key}" for name, key in zip(self.ids, self.keys, strict=True))
+        object.__setattr__(self, "stamp", sha256(text.encode()).hexdigest()[:32])
 
 
 NOTHING = Snapshot((), (), np.zeros((0, 1), np.float32))

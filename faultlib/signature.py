@@ -51,11 +51,11 @@ def find_matches(
 
 def matches_lines(signature: Signature, text: str) -> bool:
     """Whether some lines of a log, as one process wrote them, fulfil a signature; nodes are not looked at."""
-    said = tuple(messages_of(text))
+    texts = tuple(messages_of(text))
     return (
         bool(signature.must)
-        and all(_fits_any(clause, said) for clause in signature.must)
-        and not any(_fits_any(clause, said) for clause in signature.must_not)
+        and all(_fits_any(clause, texts) for clause in signature.must)
+        and not any(_fits_any(clause, texts) for clause in signature.must_not)
     )
 
 

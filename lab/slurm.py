@@ -123,9 +123,9 @@ class SlurmJob:
         for node in reversed(self._site.cluster.machines):
             start_node(self._site, node)
         wanted, until = f"idle {len(self._site.settings.nodes)}", time.monotonic() + UP_S
-        while (said := _ask(self._site, "sinfo", "--noheader", "--partition=gpu", "--format=%t %D").strip()) != wanted:
+        while (text := _ask(self._site, "sinfo", "--noheader", "--partition=gpu", "--format=%t %D").strip()) != wanted:
             if time.monotonic() > until:
-                raise LabError(f"Slurm did not come up: {said[-200:]}")
+                raise LabError(f"Slurm did not come up: {text[-200:]}")
             time.sleep(1)
         self._submit()
 
@@ -141,9 +141,9 @@ class SlurmJob:
             "--no-requeue", f"--job-name={settings.program.model}", f"--output={output}", "--chdir=/",
             *([f"--time={site.minutes}"] if site.minutes else []), str(script),
         ]  # fmt: skip
-        said = _ask(site, "sbatch", *words)
-        if not re.search(rf"Submitted batch job {site.plan.number}\b", said):
-            raise LabError(f"sbatch said: {said[-200:]}")
+        text = _ask(site, "sbatch", *words)
+        if not re.search(rf"Submitted batch job {site.plan.number}\b", text):
+            raise LabError(f"sbatch said: {text[-200:]}")
 
     def over(self) -> bool:
         """Ask Slurm now and then; the job is over a little after it has ended, when the last lines are written."""
@@ -164,8 +164,8 @@ class SlurmJob:
             group.thaw()
 
     def _ask_state(self) -> str:
-        said = _ask(self._site, "scontrol", "--oneliner", "show", "job", str(self._site.plan.number))
-        found = re.search(r"JobState=(\w+)", said)
+        text = _ask(self._site, "scontrol", "--oneliner", "show", "job", str(self._site.plan.number))
+        found = re.search(r"JobState=(\w+)", text)
         return found[1] if found else self._state
 
     def stop(self) -> None:

@@ -49,8 +49,8 @@ class _Fields:
         self._problems: list[str] = []
 
     def manifest(self) -> tuple[Manifest, tuple[str, ...]]:
-        if (said := self._take("job_id", _text)) not in (None, self._job_id):
-            self._problem(f"calls the job {said!r}, its folder {self._job_id!r}: the folder's name is used")
+        if (text := self._take("job_id", _text)) not in (None, self._job_id):
+            self._problem(f"calls the job {text!r}, its folder {self._job_id!r}: the folder's name is used")
         ranks = self._node_ranks()
         result = Manifest(
             job_id=self._job_id,
@@ -97,14 +97,14 @@ class _Fields:
             return None
 
     def _status(self) -> Status:
-        said = self._take("status", _text)
-        if not said:
+        text = self._take("status", _text)
+        if not text:
             return Status.UNKNOWN
-        word = said.split()[0].upper() if said.split() else ""  # Slurm: "CANCELLED by 1000"
+        word = text.split()[0].upper() if text.split() else ""  # Slurm: "CANCELLED by 1000"
         word = _SAME_STATE.get(word, word)
         if word in set(Status):
             return Status(word)
-        self._problem(f"has the status {said!r}, which is none of {', '.join(Status)}: it is taken as UNKNOWN")
+        self._problem(f"has the status {text!r}, which is none of {', '.join(Status)}: it is taken as UNKNOWN")
         return Status.UNKNOWN
 
     def _nodes(self, ranks: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
@@ -226,8 +226,8 @@ def _named_words(words: list[str]) -> dict[str, str]:
     for place, word in enumerate(words):
         option = word.startswith("-") and not word.lstrip("-").replace(".", "").isdecimal()
         if option or ("=" in word and not name):
-            name, has_value, said = word.lstrip("-").partition("=")
-            named[name] = said
+            name, has_value, text = word.lstrip("-").partition("=")
+            named[name] = text
             name = "" if has_value else name
         else:
             known = named.get(name, "") if name else ""

@@ -259,11 +259,11 @@ class _Round:
             time.sleep(LOOK_EVERY)
         code = process.poll()
         process.kill()
-        said = process.communicate()[1]
+        text = process.communicate()[1]
         if code is None:
             return []  # the damage is where nobody has looked
-        wanted = code == 2 and ("is damaged" in said or "another program" in said)
-        return [] if wanted and "Traceback" not in said else [f"on damage: exit code {code}, {said[-400:]!r}"]
+        wanted = code == 2 and ("is damaged" in text or "another program" in text)
+        return [] if wanted and "Traceback" not in text else [f"on damage: exit code {code}, {text[-400:]!r}"]
 
 
 def _can_be_decided(facts: Facts, case: CampaignJob) -> bool:

@@ -40,16 +40,18 @@ def what_is_wrong(finding: Finding) -> str:
 
     Right: scope; of a node's fault the first suspect; the first event where a direct trace was labelled.
     """
-    truth, said, score = finding.truth, finding.diagnosis, finding.ours
-    if said is None:
+    truth, diagnosis, score = finding.truth, finding.diagnosis, finding.ours
+    if diagnosis is None:
         return "no answer"
     found = []
     if not score.scope:
-        found.append(f"scope {said.scope}, not {' or '.join(sorted(truth.scopes))}")
-    if said.scope is Scope.NODE and score.scope and score.top1 is False:
-        found.append(f"accuses {said.nodes[0].node if said.nodes else 'nobody'}, not {min(truth.faulty_nodes)}")
+        found.append(f"scope {diagnosis.scope}, not {' or '.join(sorted(truth.scopes))}")
+    if diagnosis.scope is Scope.NODE and score.scope and score.top1 is False:
+        found.append(
+            f"accuses {diagnosis.nodes[0].node if diagnosis.nodes else 'nobody'}, not {min(truth.faulty_nodes)}"
+        )
     if score.first is False:
-        found.append(f"first event is {'no direct trace' if said.events else 'missing'}")
+        found.append(f"first event is {'no direct trace' if diagnosis.events else 'missing'}")
     return "; ".join(found)
 
 

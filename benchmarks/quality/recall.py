@@ -210,12 +210,12 @@ def _exact(failed: Sequence[RecallCase], healthy: Sequence[RecallCase]) -> Itera
 
 def _strangers(failed: Sequence[RecallCase], embedder: Embedder) -> str:
     """Who was told something although its kind was taken out: a reader sees which of it is wrong."""
-    told = [
+    sentences = [
         f"{case.job_id} {case.kind} → {_kind(item, failed)} ({item.score:.2f})"
         for case in failed
         for item in similar(case, _library([it for it in failed if it.kind != case.kind], ()), embedder)[:1]
     ]
-    return f"Told something although the kind was taken out: {'; '.join(told) or 'nobody'}."
+    return f"Told something although the kind was taken out: {'; '.join(sentences) or 'nobody'}."
 
 
 def _kind(item: Similar, cases: Sequence[RecallCase]) -> str:

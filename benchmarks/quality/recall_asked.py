@@ -69,9 +69,9 @@ def counted(
     first = three = taken = 0
     for question in held:
         semantic = cosines_of(question.words, seeds, embedder)
-        told = answering(question.words, seeds, semantic)
-        first += bool(set(told[:1]) & set(question.seeds))
-        three += bool(set(told) & set(question.seeds))
+        sentences = answering(question.words, seeds, semantic)
+        first += bool(set(sentences[:1]) & set(question.seeds))
+        three += bool(set(sentences) & set(question.seeds))
         rest = [seed for seed in seeds if seed.id not in question.seeds]
         taken += bool(answering(question.words, rest, semantic))
     strange = [bool(answering(words, seeds, cosines_of(words, seeds, embedder))) for words in nonsense]

@@ -89,16 +89,18 @@ def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) 
     library = [teacher.entry for teacher in teachers.values()]
     asking = [case for case in chosen if case.kind]
     known = [(case, ask(case, [entry for entry in library if entry is not case.entry])) for case in asking]
-    siblings = [(case, told) for case, told in known if teachers[cause_of(case)] is not case]
+    siblings = [(case, answers) for case, answers in known if teachers[cause_of(case)] is not case]
     unknown = [_team(ask(case, _without(library, causes, cause_of(case))), causes) for case in asking]
     good = [case for case in chosen if not case.kind]
     judged = [
-        (causes[answer.pattern] == cause_of(case), answer) for case, told in known for answer in _team(told, causes)
+        (causes[answer.pattern] == cause_of(case), answer)
+        for case, answers in known
+        for answer in _team(answers, causes)
     ]
     pairs = list(_pairs(failed, chosen))
     return Taught(
         siblings=len(siblings),
-        first=sum(_first(told, teachers[cause_of(case)].entry.id) for case, told in siblings),
+        first=sum(_first(answers, teachers[cause_of(case)].entry.id) for case, answers in siblings),
         pairs=len(pairs),
         pair_first=sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs),
         exact=sum(answer.is_this for _, answer in judged),
@@ -135,12 +137,12 @@ def _pairs(failed: Sequence[RecallCase], chosen: Sequence[RecallCase]) -> Iterab
             )
 
 
-def _team(told: Iterable[LibraryAnswer], causes: Mapping[str, str]) -> list[LibraryAnswer]:
-    return [answer for answer in told if answer.pattern in causes]
+def _team(answers: Iterable[LibraryAnswer], causes: Mapping[str, str]) -> list[LibraryAnswer]:
+    return [answer for answer in answers if answer.pattern in causes]
 
 
-def _first(told: Sequence[LibraryAnswer], pattern: str) -> bool:
-    return bool(told) and told[0].pattern == pattern
+def _first(answers: Sequence[LibraryAnswer], pattern: str) -> bool:
+    return bool(answers) and answers[0].pattern == pattern
 
 
 def _without(library: Iterable[Entry], causes: Mapping[str, str], cause: str) -> list[Entry]:

@@ -36,8 +36,8 @@ def error_time(parsed: Parsed) -> Diagnosis:
 def error_count(parsed: Parsed) -> Diagnosis:
     """Events with error words, the most frequent first; the suspect is who says most of them."""
     errors = _errors(parsed)
-    said = Counter(node for rows in errors for node in _nodes(parsed, rows))
-    nodes = sorted(said, key=lambda node: -said[node])
+    counter = Counter(node for rows in errors for node in _nodes(parsed, rows))
+    nodes = sorted(counter, key=lambda node: -counter[node])
     return _diagnosis(parsed, "Error_count", sorted(errors, key=lambda rows: -len(rows)), nodes)
 
 

@@ -203,5 +203,5 @@ def _stage(truth: Truth, diagnosis: Diagnosis | None) -> bool | None:
 def _iteration(truth: Truth, diagnosis: Diagnosis | None) -> bool | None:
     if not truth.failed or truth.iteration is None:
         return None
-    told = diagnosis.iterations[:1] if diagnosis else ()
-    return any(abs(iteration.iteration - truth.iteration) <= NEAR for iteration in told)
+    iterations = diagnosis.iterations[:1] if diagnosis else ()
+    return any(abs(iteration.iteration - truth.iteration) <= NEAR for iteration in iterations)

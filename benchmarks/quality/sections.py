@@ -151,7 +151,7 @@ def _robustness(findings: Sequence[Finding], unlike: Sequence[str] | None) -> st
 
 def _row(row: ChangeResult) -> list[str]:
     both = [
-        told if (told := cell(row.after, field)) == (was := cell(row.before, field)) else f"{was} → {told}"
+        text if (text := cell(row.after, field)) == (was := cell(row.before, field)) else f"{was} → {text}"
         for field in MAIN.values()
     ]
     lost = [f"{job_id} ({', '.join(what)})" for job_id, what in row.worse.items()]

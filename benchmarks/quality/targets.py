@@ -128,12 +128,12 @@ def _plain(value: float, jobs: int) -> Interval:
 
 def _only_dumps(finding: Finding) -> bool:
     """Whether a job has flight recorder dumps and no log at all."""
-    said = finding.diagnosis
-    return finding.truth.failed and said is not None and said.coverage.files == 0
+    diagnosis = finding.diagnosis
+    return finding.truth.failed and diagnosis is not None and diagnosis.coverage.files == 0
 
 
 def _exact(finding: Finding) -> bool:
     """Whether just the faulty ranks are named."""
-    said = finding.diagnosis
-    named = {rank for node in said.nodes for rank in node.ranks} if said else set()
+    diagnosis = finding.diagnosis
+    named = {rank for node in diagnosis.nodes for rank in node.ranks} if diagnosis else set()
     return finding.ours.scope and named == finding.truth.faulty_ranks

@@ -26,12 +26,12 @@ class Cluster:
         self._folder = folder
         self._certificates = dict(certificates or {})
         self._processes: list[subprocess.Popen[str]] = []
-        self.scheduler, said = self._start(
+        self.scheduler, text = self._start(
             *("scheduler", "--port", "0", "--host", "127.0.0.1", "--protocol", "tls" if certificates else "tcp"),
             python_path=python_path,
         )
-        found = re.search(r"(?:tcp|tls)://[0-9.]+:[0-9]+", said)
-        assert found, said
+        found = re.search(r"(?:tcp|tls)://[0-9.]+:[0-9]+", text)
+        assert found, text
         self.address = found[0]
 
     def add_worker(self, name: str, python_path: Path = ROOT) -> int:
@@ -58,10 +58,10 @@ class Cluster:
         )
         self._processes.append(process)
         assert process.stderr is not None
-        said = ""
+        text = ""
         for line in process.stderr:
-            said += line
+            text += line
             if re.search(r"(?:Scheduler at|Registered to): +t(?:cp|ls):", line):
                 break
         Thread(target=process.stderr.read, daemon=True).start()  # what is not read fills the pipe
-        return process, said
+        return process, text

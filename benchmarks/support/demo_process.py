@@ -50,12 +50,12 @@ def running_demo(*words: str, environment: Mapping[str, str] | None = None) -> I
     ) as process:
         try:
             assert process.stdout
-            said = ""
+            text = ""
             for line in process.stdout:
-                said += line
+                text += line
                 if "Ctrl-C" in line:
                     break
-            yield Demo(process, said)
+            yield Demo(process, text)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGINT)

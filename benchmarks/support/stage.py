@@ -203,8 +203,8 @@ class Stage:
     def thread(self, job: str) -> Counter[str]:
         """What the bot said below it, by kind."""
         (parent,) = self.parents(job)
-        said = [m for m in self.slack.snapshot().thread(parent) if m.by_app]
-        return Counter(kind_of(message) for message in said)
+        messages = [m for m in self.slack.snapshot().thread(parent) if m.by_app]
+        return Counter(kind_of(message) for message in messages)
 
 
 WHOLE = Counter({"details": 1, "faults": 1, "report": 1})  # the thread below an answer

@@ -35,8 +35,8 @@ def clocks(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(f"No node's clock is in another zone: their first lines came within {apart:.1f} s."))
     manifest = subject.parsed.job.manifest
     zone = wording.clock_zone(subject.diagnosis)
-    told = f" job.json says that it began at {manifest.start}." if moment(manifest.start) is not None else ""
-    sentences.append(cited(f"Times are shown as the logs write them, {zone}.{told}"))
+    sentence = f" job.json says that it began at {manifest.start}." if moment(manifest.start) is not None else ""
+    sentences.append(cited(f"Times are shown as the logs write them, {zone}.{sentence}"))
     return sentences
 
 

@@ -242,13 +242,13 @@ def order(subject: Subject, question: Question) -> Lines:
         return began(subject, question)
     if not question.says(*_SILENT):
         first = [suspect.node for suspect in subject.diagnosis.nodes[:1]]
-        told = [cited(ending(subject, _unit(subject, node)), "N1") for node in first]
+        sentences = [cited(ending(subject, _unit(subject, node)), "N1") for node in first]
         lead = subject.leading
         if lead and len(lead.nodes) > 1 and question.says(*_WHERE) and (firsts := _first_where(subject, lead)):
-            return [firsts, *told, *raw(lead.lines, 2)]
-        own = [_when(subject, lead)] if lead and not told else []
-        said = _said(subject, lead) if own and lead else "\n"
-        return [*told, *own, *(line for line in began(subject, question) if said not in line)]
+            return [firsts, *sentences, *raw(lead.lines, 2)]
+        own = [_when(subject, lead)] if lead and not sentences else []
+        text = _said(subject, lead) if own and lead else "\n"
+        return [*sentences, *own, *(line for line in began(subject, question) if text not in line)]
     found = look.ends(subject.parsed)
     names = ("N1.ended", "N1.why")
     silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]

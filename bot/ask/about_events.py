@@ -28,17 +28,19 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return named
     if (code := asked_code(question)) is not None:
         lead = subject.leading
-        told = [cited(f"The diagnosis: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))]
-        return [*exit_code(subject, code), *told]
+        sentences = [
+            cited(f"The diagnosis: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
+        ]
+        return [*exit_code(subject, code), *sentences]
     terms = [
         term for name, term in _terms().items() if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
     if terms:
         return [cited(term) for term in terms[:2]]
-    if (held := [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]) and (
+    if (events := [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]) and (
         question.quoted or _NAME.search(question.text)
     ):
-        return _piece(subject, held[0].id)
+        return _piece(subject, events[0].id)
     for quote in question.quoted:
         fact = fact_of(quote, block=False)
         if fact and fact.known:
@@ -92,8 +94,8 @@ def ended(subject: Subject, question: Question) -> Lines:
 def _orders(subject: Subject) -> list[str]:
     """Who gave the order to stop: a limit of time, a scheduler that says so."""
     found = seek(subject.parsed, [_ORDERED], "an order to stop")
-    told = [cited(f"Of who ended it: {found.says}"), *quoted(found, 1)] if found.lines else []
-    return [*([up] if (up := time_up(subject)) else []), *told]
+    sentences = [cited(f"Of who ended it: {found.says}"), *quoted(found, 1)] if found.lines else []
+    return [*([up] if (up := time_up(subject)) else []), *sentences]
 
 
 def _by(subject: Subject, question: Question) -> Lines:

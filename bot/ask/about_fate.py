@@ -68,8 +68,8 @@ def ending(subject: Subject, unit: str) -> str:
     whose = "" if unit in codes or unit == node else f" of {node}"
     how = "without an error" if own == 0 else "with an error"
     how = "it was ended by a signal" if signal_of(own) else f"it ended by itself {how}"
-    told = f"Exit code{whose} {described(own)}." if whose else f"Exit code {described(own)}: {how}."
-    return joined(f"{says}.", told, _killed(subject, unit, node))
+    sentence = f"Exit code{whose} {described(own)}." if whose else f"Exit code {described(own)}: {how}."
+    return joined(f"{says}.", sentence, _killed(subject, unit, node))
 
 
 def machine(subject: Subject, node: str) -> str:
@@ -130,10 +130,10 @@ def _place(subject: Subject, unit: str, node: str) -> str:
     place = next((suspect for suspect in subject.diagnosis.nodes if suspect.node in (unit, node)), None)
     if place is None:
         events = [event for event in subject.diagnosis.events if node in event.nodes and event.role is not Role.BENIGN]
-        said = f" It logged {events[0].id}: {wording.ROLE[events[0].role]}." if events else ""
+        text = f" It logged {events[0].id}: {wording.ROLE[events[0].role]}." if events else ""
         first = subject.diagnosis.nodes[:1]
         lead = f"; the first suspect is {first[0].node}" if first else ""
-        return cited(f"{node} is not suspected{lead}.{said}", *(event.id for event in events[:1]))
+        return cited(f"{node} is not suspected{lead}.{text}", *(event.id for event in events[:1]))
     return cited(_why(place, first=place is subject.diagnosis.nodes[0]), place.id, *place.events[:2])
 
 

@@ -86,10 +86,10 @@ def changed(subject: Subject, question: Question) -> Lines:
 def argument_line(subject: Subject) -> str:
     """What the command has differently from that of a successful job; empty where nothing is known."""
     manifest = good_job(subject)
-    told = argument_changes(manifest.extra, subject.parsed.job.manifest.extra) if manifest else []
-    if manifest is None or not told:
+    sentences = argument_changes(manifest.extra, subject.parsed.job.manifest.extra) if manifest else []
+    if manifest is None or not sentences:
         return ""
-    return cited(f"Its command differs from that of {manifest.job_id}, which succeeded: {'; '.join(told[:6])}.")
+    return cited(f"Its command differs from that of {manifest.job_id}, which succeeded: {'; '.join(sentences[:6])}.")
 
 
 def good_job(subject: Subject) -> Manifest | None:

@@ -293,4 +293,4 @@ def of_series() -> Mapping[str, Measure]:
         "time": "time per iteration|iter(?:ation)? time|step[_ ]time|time/iter|sec/it|s/it|time",
         "work": "comput(?:e|ation)(?:[_ -]time)?|forward(?:-compute)?|fwd",  # what one rank does without waiting
     }
-    return {name: Measure(re.compile(name), beside_name(said), None, name) for name, said in names.items()}
+    return {name: Measure(re.compile(name), beside_name(text), None, name) for name, text in names.items()}

@@ -87,9 +87,9 @@ def drain(subject: Subject, question: Question) -> Lines:
     out = list(step.nodes) if step and evict and step.nodes else [first]
     sentences = []
     asked = [node for node in question.nodes[:2] if node not in out]
-    said = [f"{node} {_STAYS[any(node == item.node for item in diagnosis.nodes)]}." for node in asked]
-    if said:
-        sentences.append(cited(joined(*said), *(node.id for node in diagnosis.nodes if node.node in asked)))
+    texts = [f"{node} {_STAYS[any(node == item.node for item in diagnosis.nodes)]}." for node in asked]
+    if texts:
+        sentences.append(cited(joined(*texts), *(node.id for node in diagnosis.nodes if node.node in asked)))
     who = wording.names(out, 4, 80)
     if evict and diagnosis.confidence is not Confidence.WEAK:
         sentences.append(cited(f"Take out {who}: {lower(step.because if step else '')}.", "N1"))
@@ -165,6 +165,6 @@ def _logged_by(subject: Subject, event: EventEvidence) -> str:
     who = subject.about.capital(subject.about.who(event))
     named = f" ({wording.names(sorted(event.nodes, key=natural), 6, 60)})" if len(event.nodes) > 3 else ""
     quote = subject.about.quote(event)
-    said = f"“{quote}”" if quote else lower(event.says or event.because)
+    text = f"“{quote}”" if quote else lower(event.says or event.because)
     at = f", first at {clock(event.first_time)}" if event.first_time is not None else ""
-    return f"{who}{named} logged {said} {wording.times(event.count)}{at}: {wording.ROLE[event.role]}."
+    return f"{who}{named} logged {text} {wording.times(event.count)}{at}: {wording.ROLE[event.role]}."

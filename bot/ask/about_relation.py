@@ -53,9 +53,9 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
         events = [event for event in found if isinstance(event, EventEvidence)][:1]
     if events:
         return [line for event in events[:2] for line in _of_event(subject, question, event)]
-    told = _lines_meant(subject, question)
-    if told.lines:
-        return _of_lines(subject, question, told)
+    result = _lines_meant(subject, question)
+    if result.lines:
+        return _of_lines(subject, question, result)
     return None if asks_if_cause(question) else _of_all(subject)
 
 
@@ -77,13 +77,13 @@ def _of_event(subject: Subject, question: Question, event: EventEvidence) -> lis
     return [*sentences, cited(subject.told(event), event.id), *raw(event.lines, 1)]
 
 
-def _of_lines(subject: Subject, question: Question, told: LookResult) -> list[str]:
+def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[str]:
     """By role, by successful jobs, by what came after: why lines that are no evidence are, or are not, the cause."""
     parsed, table = subject.parsed, subject.parsed.table
-    first = told.lines[0]
+    first = result.lines[0]
     places = rows_of_lines(table, table.files.index(first.file), [first.line])
     if not places:
-        return [cited(told.says), *quoted(told, 3)]
+        return [cited(result.says), *quoted(result, 3)]
     template = table.templates[int(table.event[places[0]])]
     event = next((item for item in subject.diagnosis.events if item.event == template.id), None)
     if event is not None:
@@ -102,7 +102,7 @@ def _of_lines(subject: Subject, question: Question, told: LookResult) -> list[st
         cited(f"{says}: {why}." if why else f"{says}."),
         cited(f"{stands}, {look.span(table, rows)}."),
         cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else [])),
-        *quoted(told, 2),
+        *quoted(result, 2),
     ]
 
 

@@ -32,10 +32,10 @@ def setup(subject: Subject, question: Question) -> Lines | None:
     if sentences and not question.says("ip", "address"):
         names = {part for name in question.nodes for part in name.casefold().split("-")} | set(question.nodes)
         wanted = [word for word in telling_words(question) if word not in names and not word.startswith(_OF_JOB)]
-        told = (
+        result = (
             by_rarity(subject, wanted, node=question.nodes[0] if question.nodes else None) if wanted else LookResult("")
         )
-        return [*sentences, cited(told.says), *quoted(told, 3)] if told.lines else sentences
+        return [*sentences, cited(result.says), *quoted(result, 3)] if result.lines else sentences
     fields = _fields(subject, question)
     if fields:
         return sentences + [cited(f"By job.json: {name}: {value}.") for name, value in fields[:MAX_FIELDS]]

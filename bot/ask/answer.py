@@ -139,7 +139,7 @@ def by_code(
     Args:
         parts: the questions in the question, each with the likeliest of its intents.
     """
-    told: list[str] = []
+    sentences: list[str] = []
     intents: list[str] = []
     way = _of_way(asked)
     for question, intent in chain([(asked, way)] if way else [], _wanted(asked, guesses, parts)):
@@ -148,13 +148,13 @@ def by_code(
         lines = _answer(intent, subject, question)
         if not lines:
             continue
-        new = [line for line in lines if line not in told]
-        told = [*told[: _FIRST if new else MAX_ANSWER_LINES], *new]
+        new = [line for line in lines if line not in sentences]
+        sentences = [*sentences[: _FIRST if new else MAX_ANSWER_LINES], *new]
         intents.append(intent)
         if len(intents) == _TWO or (intent == "harmless" and asked.quoted):
             break
-    if told:
-        return completed(subject, asked, told, intents), tuple(intents)
+    if sentences:
+        return completed(subject, asked, sentences, intents), tuple(intents)
     if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
         return (), ()
     if not asked.quoted and (lines := from_facts(subject, asked)):
@@ -209,9 +209,9 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     if intent in _OF_TIMES and has_clock(asked) and (lines := ANSWERS["harmless"][1](subject, asked)):
         return lines
     if intent == "numbers" and topic_of(asked) is topics()["oom"]:
-        told = ANSWERS[intent][1](subject, asked) or []
-        denied = not told or told[0].startswith(NOT_LOGGED)
-        return [*told, *(presence(subject, asked) or [])] if denied else told
+        sentences = ANSWERS[intent][1](subject, asked) or []
+        denied = not sentences or sentences[0].startswith(NOT_LOGGED)
+        return [*sentences, *(presence(subject, asked) or [])] if denied else sentences
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
     if topic is not None and topic.special:
         found = presence(subject, asked) or []
@@ -254,10 +254,10 @@ def _by_names(asked: Question) -> list[IntentGuess]:
 
 def _reply(lines: Lines, intents: tuple[str, ...], choice: Choice, model: ChatModel | None) -> Reply:
     name = model.name if model else ""
-    told = tuple(line for line in lines if line)[:MAX_ANSWER_LINES]
+    sentences = tuple(line for line in lines if line)[:MAX_ANSWER_LINES]
     denied = (
-        told[0].startswith(BY_NOBODY)
-        or (intents[0] in _OF_LINES and told[0].startswith(("No line", "No log")))
-        or (intents[0] == "numbers" and told[0].startswith(NOT_LOGGED))
+        sentences[0].startswith(BY_NOBODY)
+        or (intents[0] in _OF_LINES and sentences[0].startswith(("No line", "No log")))
+        or (intents[0] == "numbers" and sentences[0].startswith(NOT_LOGGED))
     )
-    return Reply(told, intents, "logs", name, choice.usage, unavailable=choice.unavailable, answered=not denied)
+    return Reply(sentences, intents, "logs", name, choice.usage, unavailable=choice.unavailable, answered=not denied)

@@ -103,14 +103,14 @@ def apart_line(subject: Subject, node: str) -> str:
     commands = {node: flags for node, flags in commands_of(subject.parsed.job.manifest.extra).items() if node}
     if len(commands) < ALIKE or node not in commands:
         return ""
-    told = []
+    sentences = []
     for flag in sorted({flag for flags in commands.values() for flag in flags}):
         values = {other: flags.get(flag) for other, flags in commands.items()}
         own, others = values.pop(node), set(values.values())
         if len(others) == 1 and own not in others:
             given = f"{flag} {shown_value(flag, own)}; the others with {flag} {shown_value(flag, others.pop())}"
-            told.append(cited(f"{node} alone was started with {given}."))
-    return told[0] if len(told) == 1 else ""
+            sentences.append(cited(f"{node} alone was started with {given}."))
+    return sentences[0] if len(sentences) == 1 else ""
 
 
 def printed(subject: Subject) -> dict[str, str]:

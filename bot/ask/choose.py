@@ -55,8 +55,8 @@ def choose(asked: Question, subject: Subject, model: ChatModel, *, thread: Seque
     clean = Redactor().redact
     listed = "\n".join(f"{name}: {about}" for name, (about, _) in ANSWERS.items())
     before = [f"asked before: {turn.question}\nanswered: {turn.answer}" for turn in thread[-MAX_TURNS:]]
-    said = clean("\n".join((*before, asked.text)))
-    prompt = prompts.render("choose", intents=listed, job=_about(subject), question=said)
+    text = clean("\n".join((*before, asked.text)))
+    prompt = prompts.render("choose", intents=listed, job=_about(subject), question=text)
     try:
         reply = model.answer([ChatMessage("user", prompt)], schema=_Choice, max_tokens=MAX_TOKENS)
     except ModelUnavailable as trouble:

@@ -39,25 +39,34 @@ _GENERIC = (
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
-def completed(subject: Subject, question: Question, told: Lines, intents: Sequence[str]) -> list[str]:
+def completed(subject: Subject, question: Question, sentences: Lines, intents: Sequence[str]) -> list[str]:
     """The lines of an answer with what they leave open."""
     picker = Picker(subject, question)
-    kinds = [kind for kind in wanted(question) if not holds(subject, kind, told[:2])]
+    kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
     kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
     instead = picker.holding(kinds[0])[:1] if kinds else []
     whole = any(intent in _WHOLE for intent in intents)
     beside = (
-        [] if whole else [fact for fact in picker.beside([*told, *_lines(instead)]) if fact not in instead][:BESIDE]
+        []
+        if whole
+        else [fact for fact in picker.beside([*sentences, *_lines(instead)]) if fact not in instead][:BESIDE]
     )
     stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
     stands = stands or remedy(subject, question)
     lead = [stands] if stands else []
     if not lead and asked_code(question) is None and any(intent in _GENERIC for intent in intents):
-        instead = instead or picker.better(told)[:1]
+        instead = instead or picker.better(sentences)[:1]
     if not any(intent in _OF_NUMBERS for intent in intents):
         lead += [*value_at(subject, question), *number_of(subject, question)]
-    first = [*lead, *_lines(instead), *told[:1], *_names(subject, told, intents), *told[1:2], *_lines(beside)]
-    lines = list(dict.fromkeys([*first, *told[1:]]))[:MAX_ANSWER_LINES]
+    first = [
+        *lead,
+        *_lines(instead),
+        *sentences[:1],
+        *_names(subject, sentences, intents),
+        *sentences[1:2],
+        *_lines(beside),
+    ]
+    lines = list(dict.fromkeys([*first, *sentences[1:]]))[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
@@ -84,7 +93,7 @@ def _lines(facts: Sequence[Fact]) -> list[str]:
     return [line for fact in facts for line in fact.told[:3]]
 
 
-def _names(subject: Subject, told: Lines, intents: Sequence[str]) -> list[str]:
+def _names(subject: Subject, sentences: Lines, intents: Sequence[str]) -> list[str]:
     """What the leading error names, or what a NaN hangs on, where the answer is about it and does not say so."""
     lead = subject.leading
     if lead is None or not any(intent in _NEED_CAUSES for intent in intents):
@@ -92,9 +101,9 @@ def _names(subject: Subject, told: Lines, intents: Sequence[str]) -> list[str]:
     if (suspects := subject.diagnosis.nodes[:1]) and (apart := apart_line(subject, suspects[0].node)):
         return [apart]
     if _NAN.search(f"{lead.says} {lead.template}"):
-        return [line for fact in facts_of_optimizer(subject) for line in fact.told if line not in told][:1]
+        return [line for fact in facts_of_optimizer(subject) for line in fact.told if line not in sentences][:1]
     names = named_in(lead) if any(intent in _NEED_NAMES for intent in intents) else ()
-    if not names or any(name in line for name in names for line in told):
+    if not names or any(name in line for name in names for line in sentences):
         return []
     return [cited(f"{lead.id} names {', '.join(f'“{name}”' for name in names)}.", lead.id)]
 

@@ -36,8 +36,8 @@ def _first_complaint(subject: Subject, node: str) -> tuple[EventEvidence, str] |
         return None
     event = min(events, key=lambda event: (event.first_time is None, event.first_time or 0, event.id))
     says = f": {event.says}" if event.says else ""
-    told = f"{node} complained with {event.id}{says} ({wording.ROLE[event.role]})."
-    return event, told
+    sentence = f"{node} complained with {event.id}{says} ({wording.ROLE[event.role]})."
+    return event, sentence
 
 
 def _who_disconnected(subject: Subject) -> Iterator[Fact]:

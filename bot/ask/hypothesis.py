@@ -32,8 +32,8 @@ def stance(subject: Subject, question: Question) -> str:
     diagnosis, text = subject.diagnosis, question.text.casefold()
     if diagnosis.scope not in (Scope.NODE, Scope.JOB):
         return ""
-    if told := remedy(subject, question):
-        return told
+    if sentence := remedy(subject, question):
+        return sentence
     if not yes_or_no(question) or not (_PROPOSES.search(text) or _PROPOSES.search(question.plain)):
         return ""
     named = {*question.nodes, *(subject.home[rank] for rank in question.ranks if rank in subject.home)}
@@ -62,8 +62,8 @@ def remedy(subject: Subject, question: Question) -> str:
     because = lower(diagnosis.headline)
     if _WAITING.search(text):
         node = diagnosis.nodes[0].node if diagnosis.nodes else "what they waited for"
-        told = f"No: a longer time-out only makes the others wait longer, {node} would not have come"
-        return cited(f"{told}; {because}.", *ids)
+        sentence = f"No: a longer time-out only makes the others wait longer, {node} would not have come"
+        return cited(f"{sentence}; {because}.", *ids)
     fault = _of_fault(subject)
     if "=memory" in fault or ("memory" in text and "=memory" in terms_of(diagnosis.headline)):
         says = "Only if it needs no more than the new limit: where memory grows all the time, more of it delays the end"

@@ -150,8 +150,8 @@ class Picker:
     def _narrow(self, fact: Fact) -> float:
         """How much of a setting's own name the question says, from a half to one."""
         name = {term for term in terms_of(fact.says.partition(":")[0]) if not term.startswith("=")}
-        said = [term for term in name if any(_is_in(term, frozenset((word, *same(word)))) for word in self.words)]
-        return len(said) / len(name) if name else 1.0
+        texts = [term for term in name if any(_is_in(term, frozenset((word, *same(word)))) for word in self.words)]
+        return len(texts) / len(name) if name else 1.0
 
     def _about(self, fact: Fact) -> float:
         question = self.question

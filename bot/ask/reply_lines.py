@@ -19,8 +19,8 @@ Lines = Sequence[str]
 
 def cited(text: str, *ids: str) -> str:
     """A sentence with the ids of the evidence that it stands on."""
-    told = _cut(text.strip(), MAX_SENTENCE)
-    return f"{told} [{', '.join(dict.fromkeys(ids))}]" if ids else told
+    sentence = _cut(text.strip(), MAX_SENTENCE)
+    return f"{sentence} [{', '.join(dict.fromkeys(ids))}]" if ids else sentence
 
 
 def quoted(found: LookResult, most: int = MAX_ANSWER_LINES - 1, value: re.Pattern[bytes] | None = None) -> list[str]:
@@ -36,8 +36,8 @@ def raw(lines: Iterable[Line], most: int = MAX_ANSWER_LINES - 1) -> list[str]:
 def _quoted(line: Line, who: str, clock: str, value: re.Pattern[bytes] | None = None) -> str:
     lead = " ".join(part for part in (clock, harmless(who, 60)) if part)
     text = without_clock(line.text.strip()) if clock else line.text.strip()
-    told = _cut(_around(redact(text), value) if value else text, MAX_LINE)
-    return f"{f'{lead}: ' if lead else ''}{told} ({harmless(line.file, 160)}:{line.line})"
+    sentence = _cut(_around(redact(text), value) if value else text, MAX_LINE)
+    return f"{f'{lead}: ' if lead else ''}{sentence} ({harmless(line.file, 160)}:{line.line})"
 
 
 def _around(text: str, value: re.Pattern[bytes]) -> str:

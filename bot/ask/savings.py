@@ -66,18 +66,18 @@ def savings(subject: Subject) -> Savings:
     rows, whole = matching(subject.parsed, [_SAVED], words=_WORDS)
     searched = None if whole else MAX_SEARCHED
     found = tell(subject.parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
-    told = _reports(found)
-    lines = told.lines
+    result = _reports(found)
+    lines = result.lines
     steps = [int(match[1]) if (match := _STEP.search(line.text)) else None for line in lines]
     step = next((number for number in steps if number is not None), None)
     if step is None:
-        return Savings(told, after=_after(subject, rows))
+        return Savings(result, after=_after(subject, rows))
     by_step = _ranks(subject, rows, step)
     ranks = by_step.pop(step, set())
     every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
     missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
     everywhere = max((number for number, those in by_step.items() if missing and every <= those), default=None)
-    return Savings(told, step, None, tuple(sorted(ranks)), missing, everywhere)
+    return Savings(result, step, None, tuple(sorted(ranks)), missing, everywhere)
 
 
 def _reports(found: LookResult) -> LookResult:

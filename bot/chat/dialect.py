@@ -47,21 +47,21 @@ class Dialect:
 
     def after(self, complaint: str, *, schema: bool, stream: bool) -> "Dialect | None":
         """What to try when the endpoint refused a request with these words; None when nothing is left to try."""
-        said = complaint.lower()
-        if _TOO_LONG.search(said):
+        text = complaint.lower()
+        if _TOO_LONG.search(text):
             return None
-        if "max_completion_tokens" in said and self.tokens == "max_tokens":
+        if "max_completion_tokens" in text and self.tokens == "max_tokens":
             return replace(self, tokens="max_completion_tokens")
-        if "temperature" in said and self.temperature:
+        if "temperature" in text and self.temperature:
             return replace(self, temperature=False)
-        if stream and self.stream and (plainer := self._streaming_less(said)) is not None:
+        if stream and self.stream and (plainer := self._streaming_less(text)) is not None:
             return plainer
         return self.lower() if schema else None
 
-    def _streaming_less(self, said: str) -> "Dialect | None":
-        if self.stream_usage and ("stream_options" in said or "include_usage" in said):
+    def _streaming_less(self, text: str) -> "Dialect | None":
+        if self.stream_usage and ("stream_options" in text or "include_usage" in text):
             return replace(self, stream_usage=False)
-        return replace(self, stream=False) if "stream" in said else None
+        return replace(self, stream=False) if "stream" in text else None
 
 
 class DialectMemory:

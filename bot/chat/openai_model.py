@@ -198,7 +198,7 @@ class OpenAIModel:
     def _stream(self, body: dict[str, Any], dialect: Dialect, on_text: OnText) -> StreamPiece:
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
-        streamed, told = StreamPiece(), ""
+        streamed, sentence = StreamPiece(), ""
         with self._client.chat.completions.create(**body, stream=True) as stream:
             if "json" in stream.response.headers.get("content-type", ""):  # it does not stream
                 stream.response.read()
@@ -207,7 +207,7 @@ class OpenAIModel:
                 return streamed
             for piece in self._pieces(stream):
                 streamed += piece
-                told = _tell(streamed, told, on_text) if piece.text else told
+                sentence = _tell(streamed, sentence, on_text) if piece.text else sentence
         if streamed.complaint:
             raise _Complaint(streamed.complaint)
         if not streamed.finish and json_object(streamed.text) is None:
@@ -273,14 +273,14 @@ class OpenAIModel:
         return ModelUnavailable(f"{self._where} {what}.{quoted}", hint, kind=kind)
 
 
-def _tell(streamed: StreamPiece, told: str, on_text: OnText) -> str:
+def _tell(streamed: StreamPiece, sentence: str, on_text: OnText) -> str:
     """Tell what is new of an answer; gives what has been told."""
     words = speakable(streamed.text)
-    if told.startswith(words):
-        return told
-    if not words.startswith(told):
-        told = ""  # it was a thought, as its closing tag shows now
-    on_text(words[len(told) :])
+    if sentence.startswith(words):
+        return sentence
+    if not words.startswith(sentence):
+        sentence = ""  # it was a thought, as its closing tag shows now
+    on_text(words[len(sentence) :])
     return words
 
 
@@ -298,8 +298,8 @@ def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:
     if dialect.rung is JsonMode.OBJECT:
         body["response_format"] = {"type": "json_object"}
     # Into the first message: some chat templates take a system message only there.
-    told = render("json", schema=json.dumps(schema, ensure_ascii=False))
-    messages[0] = {**messages[0], "content": f"{messages[0]['content']}\n\n{told}"}
+    sentence = render("json", schema=json.dumps(schema, ensure_ascii=False))
+    messages[0] = {**messages[0], "content": f"{messages[0]['content']}\n\n{sentence}"}
     return body
 
 

@@ -75,9 +75,9 @@ def _read(process: subprocess.Popen[str]) -> LocalSlack:
     try:
         return LocalSlack(page, found["SLACK_API_URL"], found["SLACK_BOT_TOKEN"], found["SLACK_APP_TOKEN"])
     except KeyError as error:
-        said = _open(process.stderr).read().strip().splitlines()[-1:]  # it has ended, or it would not be silent
+        texts = _open(process.stderr).read().strip().splitlines()[-1:]  # it has ended, or it would not be silent
         raise NoLocalSlack(
-            f"The local Slack did not start: {' '.join(said) or 'it said nothing'}", "Try another --port, or none."
+            f"The local Slack did not start: {' '.join(texts) or 'it said nothing'}", "Try another --port, or none."
         ) from error
 
 

@@ -67,8 +67,8 @@ def in_order(members: Sequence[Manifest]) -> list[Manifest]:
 
 def read_attempts(job: Job, good: Sequence[Job], cache: ByteCache | None) -> tuple[Attempt, ...]:
     """The attempts in a job's logs: as they were kept, or read and diagnosed now."""
-    said = "\n".join([core_version(), repr(job.manifest), *map(reading_key, (job, *good))])
-    key = blake2b(f"attempts {said}".encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+    text = "\n".join([core_version(), repr(job.manifest), *map(reading_key, (job, *good))])
+    key = blake2b(f"attempts {text}".encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
     held = cache.get(key) if cache else None
     if held is not None and (kept := decode(held)) is not None:
         return kept

@@ -65,5 +65,5 @@ def _answer(records: list[Records], name: str, topology: Topology) -> FlowsAnswe
         if len(records) > 1
         else records[0].frame
     )
-    told = tuple(dict.fromkeys(sentence for record in records for sentence in record.told))
-    return analyse(table_from(frame, name), topology, told)
+    sentences = tuple(dict.fromkeys(sentence for record in records for sentence in record.told))
+    return analyse(table_from(frame, name), topology, sentences)

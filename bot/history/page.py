@@ -16,7 +16,7 @@ from core.history.history import History
 _STYLES = Path(__file__).parents[1] / "report" / "page.css"
 
 
-def render(told: History, *, version: str) -> str:
+def render(history: History, *, version: str) -> str:
     """The page."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -26,29 +26,29 @@ def render(told: History, *, version: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = harmless
-    headline = lines.headline(told)
+    headline = lines.headline(history)
     return environment.get_template("page.html.j2").render(
-        told=told,
+        told=history,
         headline=headline,
-        parts=[(*row, pictures.COLOUR[row[0]]) for row in lines.parts(told)],
+        parts=[(*row, pictures.COLOUR[row[0]]) for row in lines.parts(history)],
         plots={
-            "band": _plot("band", pictures.band, told, headline),
-            "windows": _plot("windows", pictures.windows, told, "The productive share of each window over the run."),
-            "causes": _plot("causes", pictures.causes, told, "What each cause cost."),
-            "between": _plot("between", pictures.between, told, "Time between failures with its interval."),
+            "band": _plot("band", pictures.band, history, headline),
+            "windows": _plot("windows", pictures.windows, history, "The productive share of each window over the run."),
+            "causes": _plot("causes", pictures.causes, history, "What each cause cost."),
+            "between": _plot("between", pictures.between, history, "Time between failures with its interval."),
         },
-        facts=list(lines.facts(told)),
-        attempts=[line for line in lines.attempts(told) if line],
-        problems=[line for line in lines.problems(told) if line],
+        facts=list(lines.facts(history)),
+        attempts=[line for line in lines.attempts(history) if line],
+        problems=[line for line in lines.problems(history) if line],
         version=version,
         styles=Markup(_STYLES.read_text(encoding="utf-8")),  # noqa: S704 our own file
     )
 
 
-def _plot(name: str, draw: Callable[[History, float], Figure | None], told: History, words: str) -> Markup:
+def _plot(name: str, draw: Callable[[History, float], Figure | None], history: History, words: str) -> Markup:
     drawn = []
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
-        figure = draw(told, width)
+        figure = draw(history, width)
         if figure is not None:
             svg = as_svg(figure, f"{name}-{size}", words)
             drawn.append(svg.replace('class="plot ', f'class="plot {size} ', 1))

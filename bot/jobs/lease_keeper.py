@@ -83,16 +83,16 @@ class LeaseKeeper:
         A lease that could not be renewed in time may be claimed by another slot of the same worker: then that one
         goes on, and whoever held it before has lost it.
         """
-        held = Lease(row_id, leases)
+        lease = Lease(row_id, leases)
         with self._lock:
-            before, self._held[row_id] = self._held.get(row_id), held
+            before, self._held[row_id] = self._held.get(row_id), lease
         if before is not None:
             before.end(EndReason.LOST)
         try:
-            yield held
+            yield lease
         finally:
             with self._lock:
-                if self._held.get(row_id) is held:
+                if self._held.get(row_id) is lease:
                     del self._held[row_id]
 
     def held(self) -> tuple[Lease, ...]:
@@ -103,13 +103,13 @@ class LeaseKeeper:
     def look(self) -> None:
         """One round; a state that does not answer ends nothing before the leases have run out."""
         self.last_look = time.monotonic()
-        held = self.held()
+        leases = self.held()
         try:
-            cancelled = self._cancelled([lease.id for lease in held]) if held else frozenset()
+            cancelled = self._cancelled([lease.id for lease in leases]) if leases else frozenset()
         except StateUnavailable as trouble:
             _LOG.warning("cannot look for cancels: %s", trouble.message)
             cancelled = frozenset()
-        for lease in held:
+        for lease in leases:
             self._renew(lease)
             if lease.id in cancelled:
                 lease.end(EndReason.CANCELLED)

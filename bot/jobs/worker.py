@@ -122,7 +122,7 @@ class Worker:
 
     def busy(self) -> tuple[str, ...]:
         """The ids of what is worked on now."""
-        return tuple(held.id for held in self._watch.held())
+        return tuple(lease.id for lease in self._watch.held())
 
     def healthy(self) -> bool:
         """Whether all threads live and the watch has looked lately."""
@@ -136,8 +136,8 @@ class Worker:
         _join(self._slots, grace_seconds)
         end = time.monotonic() + LEAVING_SECONDS
         while any(thread.is_alive() for thread in self._slots) and time.monotonic() < end:
-            for held in self._watch.held():  # again and again: one may have been claimed just now
-                held.end(EndReason.STOPPED)
+            for lease in self._watch.held():  # again and again: one may have been claimed just now
+                lease.end(EndReason.STOPPED)
             _join(self._slots, TICK_SECONDS)
         if self._spare:
             self._spare.stop()
@@ -159,8 +159,8 @@ class Worker:
         row_id = claim(self.owner)
         if row_id is None:
             return False
-        with self._watch.hold(row_id, work.leases) as held:
-            do(held)
+        with self._watch.hold(row_id, work.leases) as lease:
+            do(lease)
         if work is self._diagnoses:
             self.wake()  # its pictures are to be drawn now
         return True

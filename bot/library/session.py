@@ -80,9 +80,9 @@ class LibrarySession:
         """
         if self._library is None or parsed.job.status is Status.COMPLETED:
             return ()
-        said = find_occurrences(parsed)
-        approved = self._library.may_match(lambda: (text for occurrence in said for text in occurrence.texts))
-        return find_matches(approved, said, parsed.nodes)
+        occurrences = find_occurrences(parsed)
+        approved = self._library.may_match(lambda: (text for occurrence in occurrences for text in occurrence.texts))
+        return find_matches(approved, occurrences, parsed.nodes)
 
     def recall(self, diagnosis: Diagnosis, matches: Sequence[Match]) -> tuple[KnownFault, ...]:
         """What the team knows of such a job, then public facts that it does not cover; P1, P2, ... in this order."""
@@ -155,9 +155,9 @@ def _likely_fault(item: Likely, job: str, signed: KnownFault | None = None) -> K
     """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
     share = f"{odds(item.likelihood)} such matches were right."
     fit = Fit.IS if signed is not None and signed.fit == Fit.IS else item.fit
-    said = signed.because if signed is not None else "It has traits of this job: what broke, how, where and when."
+    text = signed.because if signed is not None else "It has traits of this job: what broke, how, where and when."
     fault = _fault(
-        item.entry, job, fit=fit, signed=signed is not None, score=round(item.likelihood, 4), because=f"{said} {share}"
+        item.entry, job, fit=fit, signed=signed is not None, score=round(item.likelihood, 4), because=f"{text} {share}"
     )
     return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
 

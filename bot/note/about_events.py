@@ -68,11 +68,11 @@ def _cause(about: ClaimSource, event: EventEvidence) -> list[Claim]:
     if not says:
         return claim(f"{event.id}.cause", "cause", _hedged(about, about.because(event)), [event.id])
     sure = _SURE[about.diagnosis.confidence]
-    told = sentence(says) if about.diagnosis.confidence is Confidence.ESTABLISHED else says
+    text = sentence(says) if about.diagnosis.confidence is Confidence.ESTABLISHED else says
     if quote:
-        full = say(f"event.{sure}", says=told, who=about.who(event), quote=quote)
+        full = say(f"event.{sure}", says=text, who=about.who(event), quote=quote)
     else:
-        full = say(f"event.{sure}_bare", says=told, who=about.who(event))
+        full = say(f"event.{sure}_bare", says=text, who=about.who(event))
     short = f"{about.suspect}: {says}" if about.suspect else says
     against = {name for suspect in about.suspects[:1] for name in suspect.events}
     leads = not about.suspect or event.id in against
@@ -90,13 +90,13 @@ def _compared(about: ClaimSource, event: EventEvidence) -> Iterator[Claim]:
     good, quote, cites = about.diagnosis.coverage.baseline_jobs, about.quote(event), [event.id]
     if event.unseen and good and quote:
         slots = {"id": event.id, "quote": quote}
-        told = say("event.unseen", good=f"{good:,}", **slots) if good > 1 else say("event.unseen_one", **slots)
-        yield from claim(f"{event.id}.unseen", "happened", told, cites)
+        text = say("event.unseen", good=f"{good:,}", **slots) if good > 1 else say("event.unseen_one", **slots)
+        yield from claim(f"{event.id}.unseen", "happened", text, cites)
     if len(event.nodes) == 1 and about.total > 1:
         others = counted(about.total - 1, "node")
-        told = say("event.alone", node=about.clean(event.nodes[0], 80), id=event.id, others=others)
-        yield from claim(f"{event.id}.alone", "happened", told, cites)
+        text = say("event.alone", node=about.clean(event.nodes[0], 80), id=event.id, others=others)
+        yield from claim(f"{event.id}.alone", "happened", text, cites)
     first = min((root.first_time for root in about.roots if root.first_time is not None), default=None)
     if quote and first is not None and event.first_time == first:
-        told = say("event.first", clock=clock(first), who=about.who(event), quote=quote)
-        yield from claim(f"{event.id}.first", "happened", told, cites, at=first)
+        text = say("event.first", clock=clock(first), who=about.who(event), quote=quote)
+        yield from claim(f"{event.id}.first", "happened", text, cites, at=first)

@@ -24,15 +24,15 @@ def reasons_of_library(about: ClaimSource, behind: frozenset[str]) -> Iterator[R
     if about.diagnosis.scope in _QUIET:
         return
     for fault in about.exact[:MAX_FAULTS]:
-        told = advice("-", "cause", _cause(about, fault), [])
-        yield from (Reason(fault.id, claim.says, behind, whole=True) for claim in told if fault.agrees)
+        claims = advice("-", "cause", _cause(about, fault), [])
+        yield from (Reason(fault.id, claim.says, behind, whole=True) for claim in claims if fault.agrees)
 
 
 def _exact(about: ClaimSource, fault: KnownFault) -> Iterator[Claim]:
     vouched, title = _vouched(about, fault), about.clean(fault.title, 200)
     slots = {"title": title, "id": fault.id, "vouched": vouched}
-    said = advice(f"{fault.id}.fits", "happened", say("library.fits", **slots), [fault.id])
-    yield from said
+    claims = advice(f"{fault.id}.fits", "happened", say("library.fits", **slots), [fault.id])
+    yield from claims
     if about.diagnosis.scope not in _QUIET:
         on_node = bool(about.suspect)
         head = say("library.head_node", node=about.suspect, **slots) if on_node else say("library.head", **slots)
@@ -40,8 +40,8 @@ def _exact(about: ClaimSource, fault: KnownFault) -> Iterator[Claim]:
         cites = [fault.id, *beside]
         lead = "cause headline" if fault.agrees else "cause"
         yield from advice(f"{fault.id}.cause", lead, _cause(about, fault), cites, short=head)
-    told = say("library.fix", fix=_bare(about.clean(fault.fix, MAX_TEXT)), id=fault.id, vouched=vouched)
-    yield from advice(f"{fault.id}.fix", "fix", f"{told}.", [fault.id])
+    sentence = say("library.fix", fix=_bare(about.clean(fault.fix, MAX_TEXT)), id=fault.id, vouched=vouched)
+    yield from advice(f"{fault.id}.fix", "fix", f"{sentence}.", [fault.id])
 
 
 def _cause(about: ClaimSource, fault: KnownFault) -> str:
@@ -53,8 +53,8 @@ def _alike(about: ClaimSource, fault: KnownFault) -> Iterator[Claim]:
     slots, how = {"id": fault.id, "vouched": _vouched(about, fault)}, "seen" if fault.fit == "seen with" else "alike"
     title = about.clean(fault.title, 200)
     yield from advice(f"{fault.id}.alike", "open", say(f"library.{how}", **slots, title=title), [fault.id])
-    told = say(f"library.{how}_fix", **slots, fix=about.clean(fault.fix, MAX_TEXT))
-    yield from advice(f"{fault.id}.fix", "fix", told, [fault.id])
+    sentence = say(f"library.{how}_fix", **slots, fix=about.clean(fault.fix, MAX_TEXT))
+    yield from advice(f"{fault.id}.fix", "fix", sentence, [fault.id])
 
 
 def _vouched(about: ClaimSource, fault: KnownFault) -> str:

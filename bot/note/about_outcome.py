@@ -54,8 +54,8 @@ def _saved(outcome: Outcome) -> Iterator[Claim]:
     if outcome.saved > outcome.last:
         return
     doubt = f" {say('outcome.doubtful', who=ranks(outcome.doubtful))}" if outcome.doubtful else ""
-    told = say("outcome.saved", saved=f"{outcome.saved:,}", lost=lost)
-    yield from claim("J1.saved", "happened open", f"{told}{doubt}", ["J1"])
+    sentence = say("outcome.saved", saved=f"{outcome.saved:,}", lost=lost)
+    yield from claim("J1.saved", "happened open", f"{sentence}{doubt}", ["J1"])
     resume = say("outcome.check" if outcome.doubtful else "outcome.resume", saved=f"{outcome.saved:,}")
     yield from claim("J1.resume", "check", resume, ["J1"])
 
@@ -74,8 +74,8 @@ def _times(about: ClaimSource) -> Iterator[Claim]:
         event for event in about.diagnosis.events if event.role is not Role.BENIGN and event.first_time is not None
     ]
     for event in events[:MAX_TIMED]:
-        told = say("outcome.time", id=event.id, clock=clock(event.first_time or 0), who=about.who(event))
-        yield from claim(f"{event.id}.time", "happened", told, [event.id], at=event.first_time)
+        sentence = say("outcome.time", id=event.id, clock=clock(event.first_time or 0), who=about.who(event))
+        yield from claim(f"{event.id}.time", "happened", sentence, [event.id], at=event.first_time)
 
 
 def _process(about: ClaimSource, event: EventEvidence) -> list[Claim]:

@@ -18,8 +18,8 @@ def claims_of_steps(about: ClaimSource) -> Iterator[Claim]:
     """What to look at, in the order of the core."""
     for number, check in enumerate(about.diagnosis.checks[:MAX_CHECKS], start=1):
         text = about.clean(check)
-        told = _of_suspect(about, text)
-        yield from claim(f"C{number}", "check", told, [f"C{number}"])
+        sentence = _of_suspect(about, text)
+        yield from claim(f"C{number}", "check", sentence, [f"C{number}"])
 
 
 def claims_of_gaps(about: ClaimSource) -> Iterator[Claim]:

@@ -25,20 +25,20 @@ def claims_of_suspects(about: ClaimSource) -> Iterator[Claim]:
     yield from _ended(about, first)
     yield from _local(about, first)
     for other in others:
-        told = say(
+        sentence = say(
             "suspect.other", node=about.clean(other.node, NAME), score=f"{other.score:.2f}", first=f"{first.score:.2f}"
         )
-        yield from claim(f"{other.id}.other", "open", told, [other.id])
+        yield from claim(f"{other.id}.other", "open", sentence, [other.id])
 
 
 def _who(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
     total = counted(about.total, "node") if about.total else "this job's parts"
     ranks = "" if first.node.startswith("rank") else wording.ranks(first.ranks)
     if ranks:
-        told = say("suspect.who_ranks", node=about.suspect, ranks=ranks, total=total)
+        sentence = say("suspect.who_ranks", node=about.suspect, ranks=ranks, total=total)
     else:
-        told = say("suspect.who", node=about.suspect, total=total)
-    return claim(f"{first.id}.who", "happened headline", told, [first.id])
+        sentence = say("suspect.who", node=about.suspect, total=total)
+    return claim(f"{first.id}.who", "happened headline", sentence, [first.id])
 
 
 def _reasons(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
@@ -58,12 +58,12 @@ def _cause(about: ClaimSource, first: NodeEvidence) -> list[Claim]:
     if not reason:
         return []
     if not about.roots:
-        told = say("suspect.unexplained", reason=reason)
+        sentence = say("suspect.unexplained", reason=reason)
     elif about.diagnosis.confidence is Confidence.WEAK:
-        told = say("suspect.hint", reason=reason)
+        sentence = say("suspect.hint", reason=reason)
     else:
-        told = reason
-    return claim(f"{first.id}.cause", "cause", told, [first.id])
+        sentence = reason
+    return claim(f"{first.id}.cause", "cause", sentence, [first.id])
 
 
 def _ended(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
@@ -74,16 +74,16 @@ def _ended(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
         return
     last = max((bar.last for bar in others if bar.last is not None), default=None)
     if own.last is not None and last is not None and last - own.last >= MIN_DISTANCE:
-        told = say("suspect.ended", node=about.suspect, clock=clock(own.last), distance=distance(last - own.last))
-        yield from claim(f"{first.id}.ended", "happened", told, [first.id], at=own.last)
+        sentence = say("suspect.ended", node=about.suspect, clock=clock(own.last), distance=distance(last - own.last))
+        yield from claim(f"{first.id}.ended", "happened", sentence, [first.id], at=own.last)
     yield from _behind(about, first, own, others)
 
 
 def _behind(about: ClaimSource, first: NodeEvidence, own: NodeBar, others: list[NodeBar]) -> Iterator[Claim]:
     reached = [bar.last_iteration for bar in others if bar.last_iteration is not None]
     if own.last_iteration is not None and reached and min(reached) == max(reached) > own.last_iteration:
-        told = say("suspect.behind", node=about.suspect, own=f"{own.last_iteration:,}", most=f"{max(reached):,}")
-        yield from claim(f"{first.id}.behind", "happened", told, [first.id])
+        sentence = say("suspect.behind", node=about.suspect, own=f"{own.last_iteration:,}", most=f"{max(reached):,}")
+        yield from claim(f"{first.id}.behind", "happened", sentence, [first.id])
 
 
 def _local(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
@@ -96,5 +96,5 @@ def _local(about: ClaimSource, first: NodeEvidence) -> Iterator[Claim]:
     spoke = {rank for event in about.roots if event.id in first.events for rank in event.ranks if rank in ranks}
     if in_order and len(spoke) == 1:
         rank = spoke.pop()
-        told = say("suspect.local", rank=rank, local=rank - ranks[0], node=about.suspect)
-        yield from claim(f"{first.id}.local", "happened", told, [first.id])
+        sentence = say("suspect.local", rank=rank, local=rank - ranks[0], node=about.suspect)
+        yield from claim(f"{first.id}.local", "happened", sentence, [first.id])

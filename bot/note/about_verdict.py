@@ -19,8 +19,8 @@ def claims_of_verdict(about: ClaimSource) -> Iterator[Claim]:
     diagnosis = about.diagnosis
     headline = about.clean(diagnosis.headline, MAX_HEADLINE)
     yield from claim("D1.look", "headline", headline, ["D1"]) or _scope(about)
-    told = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
-    new = [why for why in diagnosis.why if why.rstrip(".").casefold() not in told][:MAX_WHY]
+    sentence = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
+    new = [why for why in diagnosis.why if why.rstrip(".").casefold() not in sentence][:MAX_WHY]
     for number, why in enumerate(new, start=1):
         leads = number == 1 and diagnosis.scope is Scope.JOB and not about.roots
         uses = "happened cause" if leads else "happened open"
@@ -45,12 +45,12 @@ def claims_of_ruled_out(about: ClaimSource) -> Iterator[Claim]:
         cites = [event.id for event in about.peers[:3]]
         if nodes:
             who = listed([about.clean(node, NAME) for node in nodes])
-            told = say("ruled_out.peer" if len(nodes) == 1 else "ruled_out.peers", who=who)
-            yield from claim("N.peers", "happened open", told, cites)
+            sentence = say("ruled_out.peer" if len(nodes) == 1 else "ruled_out.peers", who=who)
+            yield from claim("N.peers", "happened open", sentence, cites)
     if about.benign:
         ids = [event.id for event in about.benign]
-        told = say("ruled_out.benign_one" if len(ids) == 1 else "ruled_out.benign", ids=listed(ids))
-        yield from claim("E.benign", "open", told, ids[:3])
+        sentence = say("ruled_out.benign_one" if len(ids) == 1 else "ruled_out.benign", ids=listed(ids))
+        yield from claim("E.benign", "open", sentence, ids[:3])
 
 
 def _scope(about: ClaimSource) -> list[Claim]:

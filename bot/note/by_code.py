@@ -32,8 +32,8 @@ def category_of(diagnosis: Diagnosis, known: tuple[KnownFault, ...]) -> Category
     if diagnosis.scope in (Scope.UNKNOWN, Scope.NONE):
         return Category.UNKNOWN
     exact = next((fault.category for fault in known if fault.exact), "")
-    told = exact or category_by_events(diagnosis).value
-    return Category(told) if told in set(Category) else Category.UNKNOWN
+    sentence = exact or category_by_events(diagnosis).value
+    return Category(sentence) if sentence in set(Category) else Category.UNKNOWN
 
 
 def _cause(claims: Claims) -> tuple[str, ...]:

@@ -73,8 +73,8 @@ class ClaimSource:
     def because(self, event: EventEvidence) -> str:
         """The evidence's own sentence, with the words of the log where it says "this"."""
         quote = self.quote(event)
-        told = self.clean(event.because)
-        return told.replace(" logged this ", f" logged \u201c{quote}\u201d ", 1) if quote else told
+        sentence = self.clean(event.because)
+        return sentence.replace(" logged this ", f" logged \u201c{quote}\u201d ", 1) if quote else sentence
 
     def capital(self, text: str) -> str:
         """The text with a capital, unless it begins with the name of a node."""

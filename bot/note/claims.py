@@ -60,5 +60,5 @@ def _beside(about: ClaimSource) -> list[str]:
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations)
     lines = (line.text for evidence_item in evidence for line in evidence_item.lines[:MAX_CITED])
     facts = (f"{name} {value}" for name, value in diagnosis.facts.items())
-    told = (*(evidence_item.because for evidence_item in evidence), *lines, *facts, *diagnosis.why, diagnosis.job)
-    return [about.clean(text) for text in told]
+    sentences = (*(evidence_item.because for evidence_item in evidence), *lines, *facts, *diagnosis.why, diagnosis.job)
+    return [about.clean(text) for text in sentences]

@@ -45,5 +45,5 @@ def _line(claim: Claim, field: str) -> str:
 
 
 def _reasons(claims: Claims) -> str:
-    told: Sequence[str] = [f"{reason.id}: {reason.says}" for reason in claims.reasons]
-    return "\n".join(told) or "(none)"
+    sentences: Sequence[str] = [f"{reason.id}: {reason.says}" for reason in claims.reasons]
+    return "\n".join(sentences) or "(none)"

@@ -103,7 +103,7 @@ class KnownNames:
 def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The sentences that name nothing else than the evidence and do not repeat it; why each other one was dropped."""
     evidence = KnownNames(claims.text, claims.names)
-    said: list[str] = []
+    texts: list[str] = []
     dropped: list[str] = []
     for sentence in sentences[:MAX_READING]:
         text = " ".join(sentence.split())
@@ -111,9 +111,9 @@ def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tup
             dropped.append(reason)
         elif text in claims.text:
             dropped.append("it only repeats a claim, which is no guess")
-        elif text not in said:
-            said.append(text)
-    return tuple(said), tuple(dropped)
+        elif text not in texts:
+            texts.append(text)
+    return tuple(texts), tuple(dropped)
 
 
 def _strange(text: str, evidence: KnownNames) -> Iterator[str]:

@@ -75,9 +75,9 @@ def _level(count: int, most: int) -> int:
 
 
 def _note(shown: Activity) -> str:
-    told = ["Lines over the time of the job; darker is more, empty is silence."]
+    sentences = ["Lines over the time of the job; darker is more, empty is silence."]
     if shown.lane_of > 1:
-        told.append(f"A row stands for {shown.lane_of:,}: it is the one of them that fell silent first.")
+        sentences.append(f"A row stands for {shown.lane_of:,}: it is the one of them that fell silent first.")
     if shown.every > 1:
-        told.append(f"One of {shown.every:,} lines was counted.")
-    return " ".join(told)
+        sentences.append(f"One of {shown.every:,} lines was counted.")
+    return " ".join(sentences)

@@ -53,8 +53,8 @@ def node_matrix(diagnosis: Diagnosis) -> Matrix | None:
     ]
     if left := nodes[len(shown) :]:
         cells = (sum(node in event.nodes for node in left) for event in events)
-        told = tuple(f"on {cell:,}" if cell else "" for cell in cells)
-        rows.append(MatrixRow(f"{len(left):,} others", told, suspect=False))
+        sentences = tuple(f"on {cell:,}" if cell else "" for cell in cells)
+        rows.append(MatrixRow(f"{len(left):,} others", sentences, suspect=False))
     more = len([event for event in diagnosis.events if event.nodes]) - len(events)
     note = f" {counted(more, 'more event')} stand below." if more > 0 else ""
     return Matrix(

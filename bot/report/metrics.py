@@ -42,11 +42,11 @@ def metrics_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
 
 def describe(diagnosis: Diagnosis) -> str:
     """The plot in words."""
-    told = [
+    sentences = [
         f"{harmless(evidence.metric, 40)} of {harmless(evidence.who, 40)}, last {short(evidence.values[-1])}"
         for evidence in _shown(diagnosis)
     ]
-    return f"Metrics over time: {'; '.join(told)}."
+    return f"Metrics over time: {'; '.join(sentences)}."
 
 
 def _shown(diagnosis: Diagnosis) -> list[MetricEvidence]:

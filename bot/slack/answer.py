@@ -77,8 +77,8 @@ def answer_message(shown: AnswerContent) -> Message:
     first = _first_line(shown)
     before, after = (*headline(first), *_outcome(shown)), (*_buttons(shown), *_footer(shown))
     room = MAX_LINES - lines_of((*before, *after))
-    told = gist(shown.diagnosis) if _answered(shown) and shown.diagnosis else first
-    return Message(fallback(told, MAX_NOTIFICATION), (*before, *_body(shown, room), *after))
+    sentence = gist(shown.diagnosis) if _answered(shown) and shown.diagnosis else first
+    return Message(fallback(sentence, MAX_NOTIFICATION), (*before, *_body(shown, room), *after))
 
 
 def lines_of(blocks: Sequence[Block]) -> int:
@@ -105,8 +105,8 @@ def _first_line(shown: AnswerContent) -> str:
         return wording.first_line(shown.diagnosis) if shown.diagnosis else shown.history[0].says
     if shown.known:
         best = shown.known[0]
-        told = "matches public facts, not confirmed by your team" if best.seed else "known fault"
-        return f"{job}: {told}: {literal(best.title, 200)}"
+        sentence = "matches public facts, not confirmed by your team" if best.seed else "known fault"
+        return f"{job}: {sentence}: {literal(best.title, 200)}"
     if run.status is Status.QUEUED:
         return f"{job}: waiting, {wording.place(shown.place)}" if shown.place else f"{job}: waiting"
     return f"{job}: the {what} is {'running' if run.task is Task.DIAGNOSE else 'being told'}"
@@ -147,8 +147,8 @@ def _decided(shown: AnswerContent, decision: Decision) -> Blocks:
 
 def _body(shown: AnswerContent, room: int) -> Iterator[Block]:
     if _answered(shown) and shown.diagnosis:
-        told = brief(shown.diagnosis, shown.known, room=room, form=shown.form, edited_by=shown.edited_by)
-        yield from section(*told, expand=True)
+        sentences = brief(shown.diagnosis, shown.known, room=room, form=shown.form, edited_by=shown.edited_by)
+        yield from section(*sentences, expand=True)
     elif _answered(shown):
         facts = [f"*{fact.about}* {prose(fact.says, MAX_FACT)}" for fact in shown.history[1:]]
         yield from section(*facts[: max(0, room)], expand=True)
@@ -161,8 +161,8 @@ def _steps(shown: AnswerContent) -> list[str]:
     """What is done, and what is being done with its counts."""
     if shown.run.status is Status.QUEUED:
         return []
-    told = [prose(wording.step(step.name, step.done, step.total), 160) for step in shown.steps[-MAX_STEPS:]]
-    *before, now = told or ["starting"]
+    sentences = [prose(wording.step(step.name, step.done, step.total), 160) for step in shown.steps[-MAX_STEPS:]]
+    *before, now = sentences or ["starting"]
     seconds = f", {shown.elapsed.total_seconds():,.0f} s so far" if shown.elapsed else ""
     if shown.known:
         before = ["The whole signature is in this job; the diagnosis goes on."]

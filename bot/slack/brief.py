@@ -48,7 +48,7 @@ def brief(
 def gist(diagnosis: Diagnosis) -> str:
     """What notifications show and screen readers read: where to look, how sure, what to do."""
     sure = "" if diagnosis.scope in QUIET else f" Confidence: {diagnosis.confidence}."
-    step = f" Next: {told}" if (told := next_brief(diagnosis)) else ""
+    step = f" Next: {sentence}" if (sentence := next_brief(diagnosis)) else ""
     return f"{wording.first_line(diagnosis).rstrip('.')}.{sure}{step}"
 
 
@@ -61,8 +61,8 @@ def grounds(diagnosis: Diagnosis) -> list[str]:
 
 def checks_left(diagnosis: Diagnosis) -> tuple[str, ...]:
     """What to look at beyond what the parent message says to do next."""
-    check, told = _check(diagnosis), next_brief(diagnosis)
-    shown = bool(check) and len(told) <= MAX_LINE and check in told
+    check, sentence = _check(diagnosis), next_brief(diagnosis)
+    shown = bool(check) and len(sentence) <= MAX_LINE and check in sentence
     return diagnosis.checks[1:] if shown else diagnosis.checks
 
 
@@ -203,8 +203,8 @@ def _gaps(diagnosis: Diagnosis) -> list[BriefLine]:
 
 
 def _next(diagnosis: Diagnosis) -> list[BriefLine]:
-    told = next_brief(diagnosis)
-    return [BriefLine(f"*Next* {prose(told, MAX_LINE)}", 8)] if told else []
+    sentence = next_brief(diagnosis)
+    return [BriefLine(f"*Next* {prose(sentence, MAX_LINE)}", 8)] if sentence else []
 
 
 def _known(diagnosis: Diagnosis, known: Sequence[KnownFault], *, edited: bool) -> list[BriefLine]:

@@ -66,8 +66,8 @@ def who_am_i(client: WebClient) -> AuthorizeResult:
         answer = client.auth_test()
     except SlackApiError as error:
         if (seconds := retry_after(error)) is not None:
-            told = f"Slack wants to be left alone for {seconds:g} s, by its limit of requests."
-            raise SlackUnavailable(told, "Nothing is wrong with the token: start again then.") from error
+            sentence = f"Slack wants to be left alone for {seconds:g} s, by its limit of requests."
+            raise SlackUnavailable(sentence, "Nothing is wrong with the token: start again then.") from error
         wanted = "FIRSTFAULT_SLACK_BOT_TOKEN is the xoxb- token of the installed app (docs/how-to/slack.md, step 3)."
         hint = _SWAPPED if str(client.token).startswith(APP_TOKEN) else wanted
         raise SlackUnavailable(f"Slack does not take the bot token: {error_of(error)}.", hint) from error

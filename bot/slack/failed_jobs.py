@@ -176,8 +176,8 @@ class FailedJobs:
 
     def _tell_in(self, manners: FollowRules, waiting: Sequence[FollowedJob], now: datetime) -> None:
         followed, channel = self._state.followed, manners.channel
-        told = [job for job in followed.since(now - HOUR) if self._is_in(channel, job)]
-        room = manners.posts - len({(job.run, job.fate) for job in told})
+        jobs = [job for job in followed.since(now - HOUR) if self._is_in(channel, job)]
+        room = manners.posts - len({(job.run, job.fate) for job in jobs})
         if room <= 0:
             return
         if len(waiting) <= room:
@@ -264,17 +264,17 @@ def digest_message(left: Sequence[FollowedJob]) -> Message:
     """Jobs that failed while nothing, or nothing more, was posted."""
     names = ", ".join(code(job.job, 60) for job in left[:MAX_LISTED])
     more = f" and {len(left) - MAX_LISTED:,} more" if len(left) > MAX_LISTED else ""
-    told = f"{len(left):,} more {'job has' if len(left) == 1 else 'jobs have'} failed"
+    sentence = f"{len(left):,} more {'job has' if len(left) == 1 else 'jobs have'} failed"
     choices = [(job.job, job.job) for job in left[:MAX_LISTED]]
     pick = actions(menu("Diagnose one", act.DIAGNOSE, choices))
-    return Message(fallback(f"{told}.", MAX_TELLING), section(f"*{told}*: {names}{more}.") + pick)
+    return Message(fallback(f"{sentence}.", MAX_TELLING), section(f"*{sentence}*: {names}{more}.") + pick)
 
 
 def again_message(lineage: str, attempts: int, same: int, cause: str) -> Message:
     """A run that fails in the same way whenever it is started."""
-    told = f"Attempt {attempts:,} of {prose(lineage, 80)} that failed here; the last {same:,} with the same fault"
+    sentence = f"Attempt {attempts:,} of {prose(lineage, 80)} that failed here; the last {same:,} with the same fault"
     plain = f"The last {same:,} attempts of {lineage} failed with the same fault: stop retrying?"
-    return Message(fallback(plain, MAX_TELLING), section(f"{told}: {prose(cause, 200)}. *Stop retrying?*"))
+    return Message(fallback(plain, MAX_TELLING), section(f"{sentence}: {prose(cause, 200)}. *Stop retrying?*"))
 
 
 def read_channels(text: str) -> tuple[str, dict[str, str]]:

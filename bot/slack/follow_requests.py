@@ -170,8 +170,8 @@ def may_not_follow_reply(listed: str) -> Message:
 
 def no_folder_reply(error: FirstfaultError) -> Message:
     """There are no jobs to follow, or they do not answer."""
-    told = public_failure(whole_failure(error), error.audience)
-    return Message("I cannot follow the jobs now.", section("I cannot follow the jobs now.", *failure_lines(told)))
+    failure = public_failure(whole_failure(error), error.audience)
+    return Message("I cannot follow the jobs now.", section("I cannot follow the jobs now.", *failure_lines(failure)))
 
 
 def followed_already_reply(follow: Follow) -> Message:
@@ -209,5 +209,5 @@ def list_reply(follows: Sequence[Follow], by_setting: Sequence[str]) -> Message:
         body = f"No channel is told of jobs that fail. `{act.COMMAND} follow` begins that here."
         return Message("No channel is told of jobs that fail.", section(body))
     more = f"and {counted(len(lines) - MAX_LISTED, 'more channel')}" if len(lines) > MAX_LISTED else ""
-    told = f"{counted(len(lines), 'channel')} told of jobs that fail"
-    return Message(f"{told}.", section(f"*{told}*", *lines[:MAX_LISTED], more))
+    sentence = f"{counted(len(lines), 'channel')} told of jobs that fail"
+    return Message(f"{sentence}.", section(f"*{sentence}*", *lines[:MAX_LISTED], more))

@@ -34,10 +34,10 @@ class Form:
 def first_form(diagnosis: Diagnosis, note: Note | None) -> Form:
     """What stands in the form before anybody has edited it: the note, without the names of this job."""
     names = Names.of(diagnosis)
-    told = names.out_of(note.cause.text) if note else ""
+    text = names.out_of(note.cause.text) if note else ""
     fix = " ".join(names.out_of(sentence.text) for sentence in note.fix) if note else ""
     category = Category(note.category.value) if note and note.category is not NoteCategory.UNKNOWN else None
-    pattern = pattern_of(_storable(diagnosis), category=category, cause=told, fix=fix)
+    pattern = pattern_of(_storable(diagnosis), category=category, cause=text, fix=fix)
     return Form(
         title=" ".join(harmless(pattern.title, MAX_TITLE).split()),
         category=pattern.category,

@@ -143,10 +143,10 @@ class Home:
 def library_health(stats: Stats) -> str:
     """How many patterns there are, whose, and whether new ones can be kept."""
     drafts, own = stats.by_status.get(Status.DRAFT, 0), stats.by_origin.get(Origin.TEAM, 0)
-    told = [f"{counted(stats.by_status.get(Status.APPROVED, 0), 'pattern')} in use, {own:,} of your own"]
-    told += [counted(drafts, "draft")] if drafts else []
-    told += [counted(stats.sightings, "sighting")] if stats.sightings else []
-    return f"{', '.join(told)}." + ("" if stats.writable else " It cannot be written to: nothing can be approved.")
+    sentences = [f"{counted(stats.by_status.get(Status.APPROVED, 0), 'pattern')} in use, {own:,} of your own"]
+    sentences += [counted(drafts, "draft")] if drafts else []
+    sentences += [counted(stats.sightings, "sighting")] if stats.sightings else []
+    return f"{', '.join(sentences)}." + ("" if stats.writable else " It cannot be written to: nothing can be approved.")
 
 
 def suggested_prompts(failed: Sequence[str]) -> list[dict[str, str]]:

@@ -105,7 +105,7 @@ class _Slot:
 
 def _not_taken(envelope: Envelope, trouble: FirstfaultError) -> BoltResponse:
     """A command may be answered with words for the person alone; of the rest Slack itself says that it did not work."""
-    told = tellable(trouble)
+    failure = tellable(trouble)
     if envelope.kind != EnvelopeKind.COMMAND:
         return BoltResponse(status=503)
-    return BoltResponse(status=200, body={"response_type": "ephemeral", **failure_reply(told).arguments()})
+    return BoltResponse(status=200, body={"response_type": "ephemeral", **failure_reply(failure).arguments()})

@@ -112,8 +112,10 @@ def changed_meanwhile(by: str, theirs: Form, mine: Form | None = None) -> Blocks
         ("confirmation", theirs.confirmation, mine.confirmation),
     )  # fmt: skip
     differs = [f"*Their {name}*: {prose(words, 400)}" for name, words, own in both if words and words != own]
-    told = f"{person(by)} changed the note meanwhile. Below stands what you wrote; if you submit it again, it counts."
-    return section(told, *differs)
+    sentence = (
+        f"{person(by)} changed the note meanwhile. Below stands what you wrote; if you submit it again, it counts."
+    )
+    return section(sentence, *differs)
 
 
 def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[str] = ()) -> Form | FieldErrors:
@@ -232,8 +234,8 @@ def _rows(citation: Citation) -> list[str]:
     return rows
 
 
-def _event_choice(name: str, role: str, said: str) -> str:
-    return f"{name} {role}: {literal(said, 55)}"
+def _event_choice(name: str, role: str, text: str) -> str:
+    return f"{name} {role}: {literal(text, 55)}"
 
 
 def _lines(text: str) -> str:

@@ -77,7 +77,7 @@ def _left_of_cause(note: Note, diagnosis: Diagnosis) -> Sentence:
 
 def _told(item: Sentence, diagnosis: Diagnosis, known: Sequence[KnownFault]) -> bool:
     """Whether a sentence stands in the parent message, about a suspect, or below it as that of a known fault."""
-    above = told_in_brief(diagnosis) | {told for suspect in diagnosis.nodes for told in _of(suspect)}
+    above = told_in_brief(diagnosis) | {text for suspect in diagnosis.nodes for text in _of(suspect)}
     below = any(fault.cause[:_SAME] == item.text[:_SAME] for fault in known if fault.id in item.cites)
     return below or not left_to_say([item.text], above)
 

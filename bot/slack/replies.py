@@ -250,12 +250,12 @@ def thanks_reply() -> Message:
 
 def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
     """Somebody said whether a known fault was it."""
-    said = {
+    text = {
         Fit.RIGHT: f"Noted: {fault.id} was it.",
         Fit.WRONG: f"Noted: {fault.id} was not it.",
         Fit.WITHDRAWN: f"Taken back what you said of {fault.id}.",
     }[verdict]
-    return _plain(f"{said} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", said)
+    return _plain(f"{text} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", text)
 
 
 def _plain(text: str, notice: str) -> Message:

@@ -75,9 +75,9 @@ def known_fault(fault: KnownFault) -> list[str]:
 def vouched(fault: KnownFault, *, capital: bool = False) -> str:
     """Who vouches for it, since when, and how they made sure."""
     when = "" if fault.seed else day(fault.confirmed_at)
-    told = prose(wording.vouched(replace(fault, confirmed_at="") if when else fault), 120)
+    text = prose(wording.vouched(replace(fault, confirmed_at="") if when else fault), 120)
     how = prose(wording.how_confirmed(fault), MAX_SENTENCE)
-    return f"_{sentence(told) if capital else told}_" + (f", {when}" if when else "") + how
+    return f"_{sentence(text) if capital else text}_" + (f", {when}" if when else "") + how
 
 
 def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Part]:
@@ -85,8 +85,8 @@ def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterat
     if known or diagnosis.scope is Scope.NONE:
         return
     trouble = [skip.reason for skip in diagnosis.skipped if skip.step == LIBRARY_STEP]
-    told = f"Nothing similar was found. {prose(trouble[0], MAX_SENTENCE)}" if trouble else "Nothing similar is known."
-    yield Part(section(f"*Similar faults* {told}"), 60)
+    text = f"Nothing similar was found. {prose(trouble[0], MAX_SENTENCE)}" if trouble else "Nothing similar is known."
+    yield Part(section(f"*Similar faults* {text}"), 60)
 
 
 def evidence(diagnosis: Diagnosis, run: str, *, told: Collection[str] = ()) -> Iterator[Part]:

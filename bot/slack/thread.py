@@ -124,14 +124,16 @@ def decided_message(decision: Decision, title: str = "") -> Message:
         reason = f": {prose(decision.reason, MAX_WORDS)}" if decision.reason else "."
         return _line(f"Rejected by {person(decision.by)}{reason}", "The note was rejected.")
     if decision.joins:
-        told = f"Approved by {person(decision.by)}: this job is added to fault pattern {code(decision.joins, 80)}."
-        return _line(told, "The job was added to a fault pattern.")
-    told = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
+        sentence = f"Approved by {person(decision.by)}: this job is added to fault pattern {code(decision.joins, 80)}."
+        return _line(sentence, "The job was added to a fault pattern.")
+    sentence = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
     named = f": {prose(title, 200)}" if title else "."
     later = "The next job that fails this way is answered at once."
     how = f"How it was confirmed: {prose(decision.reason, MAX_WORDS)}" if decision.reason else ""
-    said = _line(f"Approved by {person(decision.by)} and archived{told}{named}", "The note was approved.", later, how)
-    return Message(said.text, (*said.blocks, *_ask_how(decision)))
+    message = _line(
+        f"Approved by {person(decision.by)} and archived{sentence}{named}", "The note was approved.", later, how
+    )
+    return Message(message.text, (*message.blocks, *_ask_how(decision)))
 
 
 def _ask_how(decision: Decision) -> Blocks:
@@ -144,16 +146,18 @@ def _ask_how(decision: Decision) -> Blocks:
 def undone_message(decision: Decision, by: str, *, kept: bool = False) -> Message:
     """Somebody took a decision back; ``kept``: its pattern stands by another decision."""
     what = "approval" if decision.verdict is Verdict.APPROVED else "rejection"
-    told = f"The {what} by {person(decision.by)} was taken back by {person(by)}."
+    sentence = f"The {what} by {person(decision.by)} was taken back by {person(by)}."
     named = f"Fault pattern {code(decision.pattern, 80)}"
     became = f"{named} stays in use." if kept else f"{named} is retired."
-    return _line(told, f"The {what} was taken back.", became if decision.pattern else "")
+    return _line(sentence, f"The {what} was taken back.", became if decision.pattern else "")
 
 
 def unfiled_message(decision: Decision) -> Message:
     """An approval could not be archived, and nobody was waiting for it any more."""
-    told = f"The approval by {person(decision.by)} did not get into the fault library, so it does not stand."
-    return _line(told, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why.")
+    sentence = f"The approval by {person(decision.by)} did not get into the fault library, so it does not stand."
+    return _line(
+        sentence, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why."
+    )
 
 
 def _line(text: str, notice: str, *more: str) -> Message:

@@ -124,8 +124,8 @@ def where(event: EventEvidence, nodes: int) -> str:
 
 def why(diagnosis: Diagnosis) -> list[str]:
     """The sentences behind scope and confidence that no suspect's own sentence says again."""
-    told = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
-    return [sentence for sentence in diagnosis.why if sentence.rstrip(".").casefold() not in told]
+    text = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
+    return [sentence for sentence in diagnosis.why if sentence.rstrip(".").casefold() not in text]
 
 
 def said(event: EventEvidence) -> str:
@@ -195,8 +195,8 @@ def clocks(moments: Sequence[int | None], *, milliseconds: bool = False) -> list
 def day(moments: Iterable[int | None]) -> str:
     """The date or dates of the times: "2026-11-21"; empty without any time, or where no log tells the day."""
     dates = sorted({moment(micros).date() for micros in moments if micros is not None})
-    told = [f"{item:%m-%d}" if item.year == NO_YEAR else item.isoformat() for item in dates if item > NO_DAY]
-    return told[0] if len(told) == 1 else f"{told[0]} to {told[-1]}" if told else ""
+    sentences = [f"{item:%m-%d}" if item.year == NO_YEAR else item.isoformat() for item in dates if item > NO_DAY]
+    return sentences[0] if len(sentences) == 1 else f"{sentences[0]} to {sentences[-1]}" if sentences else ""
 
 
 _ODDS = ((1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (4, 5), (9, 10), (19, 20))

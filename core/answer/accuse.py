@@ -43,9 +43,9 @@ def of_nodes(found: Findings) -> Verdict | None:
         (root for root in roots if not root.fact.stop and _is_of(root, first)),
         None,
     )
-    said = what_broke(root) if root else "it went silent while the others waited for it"
+    text = what_broke(root) if root else "it went silent while the others waited for it"
     if root is None or root.fact.blame is Blame.NOBODY:  # it tells what the others suffer
-        said = first.signs[0].says or said
+        text = first.signs[0].says or text
     support = Support(first.score, grounds_of(first.signs), found.voices, rivals(accused, found.suspicions))
     support = compared(found, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
@@ -53,7 +53,7 @@ def of_nodes(found: Findings) -> Verdict | None:
     course = (course_of(found.ending),) if held_up(found) else ()
     since = first.signs[0].iteration
     when = f", from iteration {since} on" if root is None and since is not None else _when(found)
-    headline = f"Look at {names}: {said}{when}."
+    headline = f"Look at {names}: {text}{when}."
     why = (*(sign.because for sign in first.signs), *course, *second_opinion(support))
     return Verdict(Scope.NODE, confidence(support), headline, why, tuple(accused), (check,))
 

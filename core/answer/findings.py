@@ -170,10 +170,10 @@ def compared(found: Findings, support: Support, ours: Collection[str]) -> Suppor
 
 def second_opinion(support: Support) -> tuple[str, ...]:
     """What speaks against an answer: rivals, and the node that the paper's comparison points to."""
-    told = [f"{rival} is nearly as suspicious." for rival in support.rivals]
+    sentences = [f"{rival} is nearly as suspicious." for rival in support.rivals]
     if support.outlier is not None:
-        told.append(f"Counting what each node logs, {support.outlier} differs most (Isolation Forest).")
-    return tuple(told)
+        sentences.append(f"Counting what each node logs, {support.outlier} differs most (Isolation Forest).")
+    return tuple(sentences)
 
 
 def what_broke(root: Candidate) -> str:

@@ -159,11 +159,11 @@ def numbers(parsed: Parsed, name: str) -> LookResult:
     if not named:
         known = ", ".join(series.name for series in parsed.iterations.series) or "none"
         return LookResult(f"The logs carry no number called {name}; they carry: {known}.")
-    told = []
+    sentences = []
     for series in named:
         pairs = list(zip(series.iterations, series.values, strict=True))[-MAX_LINES:]
-        told.append(f"{series.name}: " + ", ".join(f"{at}: {value:g}" for at, value in pairs))
-    return LookResult("; ".join(told) + ".")
+        sentences.append(f"{series.name}: " + ", ".join(f"{at}: {value:g}" for at, value in pairs))
+    return LookResult("; ".join(sentences) + ".")
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def measured(
         kept = [hit for hit in hits if hit[0] in at and (_GIVEN.match(hit[1]) is not None) == given]
         kept = [hit for hit in kept if voices is None or int(table.voice[at[hit[0]]]) in voices]
         rows += [at[number] for number, _, _ in kept]
-        names += [said for _, said, _ in kept]
+        names += [text for _, text, _ in kept]
         values += [value_ for _, _, value_ in kept]
     return _commonest(parsed, rows, names, values)
 

@@ -61,8 +61,8 @@ def unclear(found: Findings) -> Verdict:
     if seen and seen[0].fact.kind == Kind.LAST_WORDS:
         return _ended_with(found, seen[0])
     if seen:
-        said = short(seen[0].quote)
-        why = f"There is only what peers say of each other (\u201c{said}\u201d); no log holds a direct trace."
+        text = short(seen[0].quote)
+        why = f"There is only what peers say of each other (\u201c{text}\u201d); no log holds a direct trace."
         check = "Find the logs of the node that the peers waited for, its kernel log, and stack dumps of all ranks."
     elif not len(found.parsed.table):
         why = "No log of this job holds a line that could be read."
@@ -77,13 +77,13 @@ def unclear(found: Findings) -> Verdict:
 
 def _ended_with(found: Findings, late: Candidate) -> Verdict:
     """A job of which only words that nobody knows tell how it ended; of all nodes, they concern all of it."""
-    said, whole = short(late.quote, QUOTE), len(late.nodes) == len(found.nodes) >= MIN_VOICES
+    text, whole = short(late.quote, QUOTE), len(late.nodes) == len(found.nodes) >= MIN_VOICES
     who = f"all {len(found.nodes)} {found.unit}s" if whole else f"{len(late.nodes)} of {len(found.nodes)} {found.unit}s"
     return Verdict(
         Scope.JOB if whole else Scope.UNKNOWN,
         Confidence.WEAK,
-        f"No {found.unit} stands out: {who} ended with \u201c{said}\u201d{found.place}.",
-        (f"\u201c{said}\u201d was never said while the job made progress, and no log holds a direct trace.",),
+        f"No {found.unit} stands out: {who} ended with \u201c{text}\u201d{found.place}.",
+        (f"\u201c{text}\u201d was never said while the job made progress, and no log holds a direct trace.",),
         (),
         (late.fact.check,),
     )

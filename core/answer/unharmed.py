@@ -196,9 +196,9 @@ def _first_orders(found: Findings) -> tuple[Candidate, ...]:
     Tracebacks are how a process left, after it was told.
     """
     table = found.parsed.table
-    said = [candidate for candidate in found.candidates if not table.templates[candidate.event].block]
-    told = [candidate for candidate in said if candidate.fact.told_to_stop]
-    orders = told or [candidate for candidate in said if candidate.fact.asks_to_stop]
+    candidates = [candidate for candidate in found.candidates if not table.templates[candidate.event].block]
+    candidates = [candidate for candidate in candidates if candidate.fact.told_to_stop]
+    orders = candidates or [candidate for candidate in candidates if candidate.fact.asks_to_stop]
     began = min((first_time(table, order) for order in orders), default=NO_TIME)
     return tuple(
         order.with_role(Role.ROOT, "the first sign of the stop")

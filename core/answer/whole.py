@@ -103,7 +103,7 @@ def of_all(found: Findings) -> Verdict | None:
     if root is None:
         return None
     nodes, unit = found.nodes, found.unit
-    told = f"\u201c{short(root.quote)}\u201d"
+    text = f"\u201c{short(root.quote)}\u201d"
     grounds = {Ground.WORDS} if root.fact.known and root.fact.kind not in _VICTIMS else set()
     grounds |= {Ground.SPREAD} if len(root.nodes) > len(nodes) * MAJORITY and len(root.nodes) > 1 else set()
     support = Support(root.score, frozenset(grounds), found.voices, rivals((), found.suspicions))
@@ -114,18 +114,18 @@ def of_all(found: Findings) -> Verdict | None:
         Scope.JOB,
         confidence(support),
         f"{lead}: {what_broke(root)}{found.place}.",
-        (_logged(told, len(root.nodes), len(nodes), unit), *second_opinion(support)),
+        (_logged(text, len(root.nodes), len(nodes), unit), *second_opinion(support)),
         (),
         (root.fact.check,),
     )
 
 
-def _logged(told: str, nodes: int, of: int, unit: str) -> str:
+def _logged(text: str, nodes: int, of: int, unit: str) -> str:
     """How many nodes logged a line."""
     if of == 1:
-        return f"The only {unit} logged {told}."
+        return f"The only {unit} logged {text}."
     if not nodes:
-        return f"{told} was logged; the log does not tell by which {unit}."
+        return f"{text} was logged; the log does not tell by which {unit}."
     if nodes == of:
-        return f"{'Both' if of == PAIR else f'All {of}'} {unit}s logged {told}."
-    return f"{nodes} of {of} {unit}s logged {told}."
+        return f"{'Both' if of == PAIR else f'All {of}'} {unit}s logged {text}."
+    return f"{nodes} of {of} {unit}s logged {text}."

@@ -148,14 +148,14 @@ def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tup
     for node in nodes:
         rounds = {pair.round for pair in ran[node]}
         if len(rounds) < 2:
-            told = "it ran in fewer than two rounds"
+            text = "it ran in fewer than two rounds"
             verdicts[node] = (
-                (CheckOutcome.PASSED, "") if best.get(node, 2e9) <= SLOW * usual else (CheckOutcome.UNKNOWN, told)
+                (CheckOutcome.PASSED, "") if best.get(node, 2e9) <= SLOW * usual else (CheckOutcome.UNKNOWN, text)
             )
         elif node not in best:
             met = sorted({other for pair in ran[node] for other in pair.nodes if other != node})
-            told = f"no all-gather ended, with {', '.join(met)}"
-            verdicts[node] = (CheckOutcome.FAILED, told) if len(met) > 1 else (CheckOutcome.UNKNOWN, f"{told} alone")
+            text = f"no all-gather ended, with {', '.join(met)}"
+            verdicts[node] = (CheckOutcome.FAILED, text) if len(met) > 1 else (CheckOutcome.UNKNOWN, f"{text} alone")
         elif best[node] > SLOW * usual:
             verdicts[node] = (CheckOutcome.FAILED, f"best {best[node]:.3g} s, the middle of all is {usual:.3g} s")
         else:

@@ -16,8 +16,8 @@ def saved_times(table: EventTable, memory: Memory | None = None) -> NDArray[np.i
     """Microseconds at which checkpoints were complete, sorted; every rank may tell the same one."""
 
     def look() -> tuple[NDArray[np.int64]]:
-        said = _is_saved()
-        events = [place for place, template in enumerate(table.templates) if said.search(template.sample)]
+        pattern = _is_saved()
+        events = [place for place, template in enumerate(table.templates) if pattern.search(template.sample)]
         found = [table.time[rows] for rows in table.rows_of(events).values()] if events else []
         times = np.concatenate(found) if found else np.zeros(0, np.int64)
         return (np.sort(times[times != NO_TIME]),)

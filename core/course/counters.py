@@ -81,19 +81,19 @@ def find_counter(
 
 def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
     """Events that some speaker says often enough, and who says each most; the most frequent first."""
-    said = table.said
-    order = np.lexsort((said.voice, -said.heads, said.event))
-    order = order if among is None else order[np.isin(said.voice[order], among)]
-    first = order[np.append(True, np.diff(said.event[order]) > 0)] if len(order) else order
-    speakers = np.bincount(said.event, minlength=len(table.templates))[said.event[first]]
+    counts = table.said
+    order = np.lexsort((counts.voice, -counts.heads, counts.event))
+    order = order if among is None else order[np.isin(counts.voice[order], among)]
+    first = order[np.append(True, np.diff(counts.event[order]) > 0)] if len(order) else order
+    speakers = np.bincount(counts.event, minlength=len(table.templates))[counts.event[first]]
     least = np.where(speakers >= MIN_SPEAKERS, FEW_TIMES, MIN_TIMES)
-    enough = first[said.heads[first] >= least]
-    for entry in enough[np.lexsort((said.event[enough], -said.heads[enough]))][:MAX_TRIED].tolist():
-        event = int(said.event[entry])
+    enough = first[counts.heads[first] >= least]
+    for entry in enough[np.lexsort((counts.event[enough], -counts.heads[enough]))][:MAX_TRIED].tolist():
+        event = int(counts.event[entry])
         template = table.templates[event]
         is_said = not (template.block or complains(template.sample) or _FRAME.search(template.sample))
         if "<NUM>" in template.sample and is_said:
-            yield event, int(said.voice[entry])
+            yield event, int(counts.voice[entry])
 
 
 def _texts(table: EventTable, files: Mapping[str, LogFile], event: int, voice: int) -> list[str]:

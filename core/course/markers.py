@@ -176,8 +176,8 @@ def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Marker
 def read_counter(table: EventTable, files: Mapping[str, LogFile], limit: int, counter: CountingEvent) -> Markers:
     """What a message counts whose number rises, and the same message where it is no number any more."""
     dialect = Dialect("a number that rises", _ANY, counter.read, _LIGHT)
-    said = _as_numbers(table.templates[counter.event].sample)
-    same = [place for place, template in enumerate(table.templates) if _as_numbers(template.sample) == said]
+    text = _as_numbers(table.templates[counter.event].sample)
+    same = [place for place, template in enumerate(table.templates) if _as_numbers(template.sample) == text]
     return _read_events(table, files, limit, dict.fromkeys(same, dialect))
 
 

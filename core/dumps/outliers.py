@@ -174,9 +174,9 @@ def who(processes: Sequence[Process]) -> str:
     for process in processes:
         if process.rank is None:
             by_node[process.node or "an unknown node"] += 1
-    told = [f"rank{'s' * (len(ranks) != 1)} {folded(ranks)}"] if ranks else []
-    told += [f"{count} on {node}" for node, count in sorted(by_node.items())]
-    return ", ".join(told)
+    sentences = [f"rank{'s' * (len(ranks) != 1)} {folded(ranks)}"] if ranks else []
+    sentences += [f"{count} on {node}" for node, count in sorted(by_node.items())]
+    return ", ".join(sentences)
 
 
 def telling_frame(frames: Sequence[Frame]) -> Frame:

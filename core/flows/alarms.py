@@ -73,7 +73,7 @@ class FlowAlarms:
     def hear(self, answer: FlowsAnswer) -> list[Alarm]:
         """Take note of an answer over a window; the alarms that it raises or ends."""
         before, self._end = self._end, max(self._end, answer.span[1])
-        told: list[Alarm] = []
+        alarms: list[Alarm] = []
         jobs = {job.nics[0]: job for job in answer.jobs}
         now = dict(_current(answer, before))
         for key, (job, finding) in now.items():
@@ -82,15 +82,15 @@ class FlowAlarms:
             case.level = _level(job, finding) or case.level
             if not case.raised and (finding.kind == "hang" or case.seen >= (RAISE if key[1] else NAMELESS)):
                 case.raised = True
-                told.append(self._alarm(AlarmState.RAISED, case))
+                alarms.append(self._alarm(AlarmState.RAISED, case))
         for key in [key for key in self._cases if key not in now]:
             case = self._cases[key]
             case.missed = 0 if case.raised and _stands(case, jobs.get(key[0]), before) else case.missed + 1
             if not case.raised or case.missed >= OVER:
                 del self._cases[key]
                 if case.raised:
-                    told.append(self._alarm(AlarmState.OVER, case))
-        return told
+                    alarms.append(self._alarm(AlarmState.OVER, case))
+        return alarms
 
     @property
     def standing(self) -> int:

@@ -15,7 +15,7 @@ from core.model import Skipped
 def analyse(
     table: FlowTable,
     topology: Topology,
-    told: Sequence[str] = (),
+    sentences: Sequence[str] = (),
     *,
     with_lanes: bool = False,
     workers: Executor | None = None,
@@ -30,7 +30,7 @@ def analyse(
     connections = find_connections(table, topology)
     found = find_jobs(connections, topology)
     span = (int(table.start.min()), int(table.end.max())) if len(table) else (0, 0)
-    skipped = [Skipped("records", says) for says in told]
+    skipped = [Skipped("records", says) for says in sentences]
     skipped += _of_capture(table, topology, blind=found.blind)
     jobs = []
     for job, reasons in _judged(connections, found, topology, workers, with_lanes=with_lanes):

@@ -51,7 +51,7 @@ def find_flow_evidence(parsed: Parsed, candidates: Sequence[Candidate], seen: Fl
     if not _same_time(parsed, seen):
         return FlowEvidence(skipped=(Skipped("network", "The flows are of another time than the logs."),))
     spoke = {node for candidate in candidates if candidate.role is Role.ROOT for node in candidate.nodes}
-    signs, told = [], []
+    signs, sentences = [], []
     for job in ours:
         for finding in job.findings:
             node = _node(names, finding)
@@ -61,13 +61,13 @@ def find_flow_evidence(parsed: Parsed, candidates: Sequence[Candidate], seen: Fl
                 weight, says, check = WEIGHT[finding.kind], SAYS[finding.kind], CHECKS[finding.kind]
                 signs.append(Sign(node, "network", weight, because, says=says, check=check))
             else:
-                told.append(f"The network, {job.id}: {finding.because}")
+                sentences.append(f"The network, {job.id}: {finding.because}")
     reasons = tuple(
         Skipped(f"network: {skipped.step}", skipped.reason)
         for skipped in seen.skipped
         if not _of_another(skipped.reason, {job.id for job in ours})
     )
-    return FlowEvidence(tuple(signs), tuple(told), reasons)
+    return FlowEvidence(tuple(signs), tuple(sentences), reasons)
 
 
 def with_network(answer: Diagnosis, network: FlowEvidence) -> Diagnosis:

@@ -164,8 +164,8 @@ def _lost(ordered: Sequence[Attempt], spent: Sequence[Milliseconds]) -> tuple[Mi
 def _counts_anew(ordered: Sequence[Attempt]) -> list[str]:
     """That an attempt went on from a checkpoint and counts from the first iteration all the same."""
     return [
-        f"{attempt.name} loaded a checkpoint and counts from {int(attempt.numbers[0]):,} on: its numbers may be its own, "
-        f"and what {before.name} computed may be kept although it is told as computed again."
+        f"{attempt.name} loaded a checkpoint and counts from {int(attempt.numbers[0]):,} on: its numbers may be its"
+        f" own, and what {before.name} computed may be kept although it is told as computed again."
         for before, attempt in pairwise(ordered)
         if attempt.loaded
         and before.checkpoints

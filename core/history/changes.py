@@ -19,13 +19,13 @@ _SHOWN = 40  # characters of a value
 
 def changes(before: Attempt, after: Attempt) -> tuple[str, ...] | None:
     """What was added, removed or changed, a phrase each; None where either attempt tells nothing."""
-    told = [
+    sentences = [
         f"code {_short(before.code)} to {_short(after.code)}"
         for _ in range(before.code is not None and after.code is not None and before.code != after.code)
     ]
     if not (before.arguments and after.arguments):
-        return tuple(told) if before.code is not None and after.code is not None else None
-    return (*told, *_arguments(before.arguments, after.arguments))
+        return tuple(sentences) if before.code is not None and after.code is not None else None
+    return (*sentences, *_arguments(before.arguments, after.arguments))
 
 
 def last_good(attempts: list[Attempt]) -> Attempt | None:
@@ -35,20 +35,20 @@ def last_good(attempts: list[Attempt]) -> Attempt | None:
 
 
 def _arguments(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    told = []
+    sentences = []
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)
         if old == new or _OWN.search(name) or any(value and _PLACE.match(value) for value in (old, new)):
             continue
         if _SECRET.search(name):
-            told.append(f"{name} changed")
+            sentences.append(f"{name} changed")
         elif old is None:
-            told.append(f"{name} {_short(new)} added")
+            sentences.append(f"{name} {_short(new)} added")
         elif new is None:
-            told.append(f"{name} {_short(old)} removed")
+            sentences.append(f"{name} {_short(old)} removed")
         else:
-            told.append(f"{name} {_short(old)} to {_short(new)}")
-    return told
+            sentences.append(f"{name} {_short(old)} to {_short(new)}")
+    return sentences
 
 
 def _short(value: str | None) -> str:

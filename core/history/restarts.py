@@ -57,9 +57,9 @@ def find_restarts(table: EventTable, marks: NDArray[np.intp], memory: Memory | N
 
 
 def _in_files(table: EventTable, marks: NDArray[np.intp]) -> Iterator[list[Restart]]:
-    said = table.said
+    counts = table.said
     kinds = np.array([_kind(template) for template in table.templates], np.int8)
-    again = np.unique(said.event[(kinds[said.event] == _OPENS) & (said.heads > 1)])  # by one voice
+    again = np.unique(counts.event[(kinds[counts.event] == _OPENS) & (counts.heads > 1)])  # by one voice
     if not len(again) or not (kinds > _GOES_ON).any():
         return
     wanted = [*again.tolist(), *np.flatnonzero(kinds > _GOES_ON).tolist()]

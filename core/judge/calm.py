@@ -48,8 +48,10 @@ def count_calm(
 
 
 def _count(table: EventTable, rows: NDArray[np.intp], is_calm: NDArray[np.bool_]) -> Calm:
-    said = table.said
-    of_voice = np.bincount(said.voice, said.heads * is_calm[said.event], minlength=len(table.origins)).astype(np.int64)
+    counts = table.said
+    of_voice = np.bincount(counts.voice, counts.heads * is_calm[counts.event], minlength=len(table.origins)).astype(
+        np.int64
+    )
     of_file = np.bincount(table.file_of_voice, of_voice, minlength=len(table.files)).astype(np.int64)
     voice = table.voice[rows]
     of_voice_before, of_file_before = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)

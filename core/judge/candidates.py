@@ -110,14 +110,14 @@ def beyond_normal(table: EventTable, event: int, rows: NDArray[np.intp], normal:
         return Unexplained(rows, int(table.heads[event]), 1.0)
     template = table.templates[event].id
     kept, count, worst = [rows[:0]], 0, 0.0
-    for said in _by_speaker(table, event, rows):
-        allowed = normal.most.get((said.cohort, template), 0) or normal.anywhere.get(template, 0)
+    for spoken in _by_speaker(table, event, rows):
+        allowed = normal.most.get((spoken.cohort, template), 0) or normal.anywhere.get(template, 0)
         if allowed == 0:
-            kept.append(said.rows)
-            count, worst = count + said.count, 1.0
-        elif said.count > allowed * SLACK + SPARE:
-            kept.append(said.rows[allowed:])
-            count, worst = count + said.count - allowed, max(worst, 1.0 - allowed / said.count)
+            kept.append(spoken.rows)
+            count, worst = count + spoken.count, 1.0
+        elif spoken.count > allowed * SLACK + SPARE:
+            kept.append(spoken.rows[allowed:])
+            count, worst = count + spoken.count - allowed, max(worst, 1.0 - allowed / spoken.count)
     return Unexplained(np.concatenate(kept), count, worst)
 
 

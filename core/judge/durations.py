@@ -63,9 +63,9 @@ def _told(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> Durations:
     known = dict(zip(rows.tolist(), zip(ranks, reached, strict=True), strict=True))
     for row, text in sorted(read_rows(parsed.files, parsed.table, rows).items()):
         rank, iteration = known[row]
-        told = list(_TOOK.finditer(text))
-        if told and rank >= 0:
-            took[rank].append(float(told[-1]["number"]) / (1000 if told[-1]["unit"] == "ms" else 1))
+        matches = list(_TOOK.finditer(text))
+        if matches and rank >= 0:
+            took[rank].append(float(matches[-1]["number"]) / (1000 if matches[-1]["unit"] == "ms" else 1))
             iterations[rank].append(iteration)
     text = _short(without_head(parsed.table.templates[event].sample))
     return Durations(f"\u201c{text}\u201d", dict(took), dict(iterations))

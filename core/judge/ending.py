@@ -131,8 +131,8 @@ def find_ending(
     course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
     if pace is None or until is None:
-        told, part = told_slowdown(parsed), None if failure is not None else part_slowdown(parsed)
-        slow = told or drawn_slowdown(parsed) or growing_work(durations, course)
+        slowdown, part = told_slowdown(parsed), None if failure is not None else part_slowdown(parsed)
+        slow = slowdown or drawn_slowdown(parsed) or growing_work(durations, course)
         quiet, allowed = _standing(parsed, spans, until)
         return Ending(
             stopped=stopped,

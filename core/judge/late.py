@@ -66,8 +66,8 @@ def _is_message(parsed: Parsed, event: int) -> bool:
     template = parsed.table.templates[event]
     if template.block or (parsed.usual is not None and template.id in parsed.usual.anywhere):
         return False
-    said = template.sample
-    return bool(_WORDS.search(said)) and not _NO_MESSAGE.search(said) and outcome_of(said) is not Outcome.DONE
+    text = template.sample
+    return bool(_WORDS.search(text)) and not _NO_MESSAGE.search(text) and outcome_of(text) is not Outcome.DONE
 
 
 def _by_ranks(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:

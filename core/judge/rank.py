@@ -57,7 +57,7 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
     ranked: list[tuple[Candidate, _Place]] = []
     for number, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
         own = keys[place.row]
-        frames, said = framed.get(number, _NO_FRAMES), lines.get(own[0], candidate.text)
+        frames, text = framed.get(number, _NO_FRAMES), lines.get(own[0], candidate.text)
         raised = (
             replace(candidate, fact=frames.fact)
             if frames.fact is not None and candidate.role is Role.ROOT
@@ -65,8 +65,8 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
         )
         named = _named(raised, place, [lines[row] for row in own if row in lines], interval)
         told = replace(raised, iteration=named)
-        stage = _stage(told, place, said, frames)
-        ranked.append((replace(told, score=_score(told, place, onset), stage=stage, quote=quote(said)), place))
+        stage = _stage(told, place, text, frames)
+        ranked.append((replace(told, score=_score(told, place, onset), stage=stage, quote=quote(text)), place))
     ranked.sort(key=lambda item: (_ORDER[item[0].role], -item[0].score, item[1].time, item[1].row))
     return tuple(candidate for candidate, _ in ranked)
 
@@ -213,11 +213,11 @@ def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Endin
 
 def _goes_round(parsed: Parsed) -> bool:
     """Whether most speakers say something again and again with other numbers: a loop, in words that nobody knows."""
-    table, said = parsed.table, parsed.table.said
+    table, counts = parsed.table, parsed.table.said
     speakers = {item.node or str(item.rank) for item in table.origins}
-    again = said.heads >= ROUNDS
+    again = counts.heads >= ROUNDS
     of_event: dict[int, set[str]] = defaultdict(set)
-    for event, voice in zip(said.event[again].tolist(), said.voice[again].tolist(), strict=True):
+    for event, voice in zip(counts.event[again].tolist(), counts.voice[again].tolist(), strict=True):
         template, origin = table.templates[event], table.origins[voice]
         if "<NUM>" in template.sample and not template.block and not complains(template.sample):
             of_event[event].add(origin.node or str(origin.rank))
@@ -237,13 +237,13 @@ def _last_known(parsed: Parsed) -> Stage | None:
 _ROWS = 1 << 16
 
 
-def _best_placed(table: EventTable, told: Sequence[Candidate]) -> Stage:
+def _best_placed(table: EventTable, candidates: Sequence[Candidate]) -> Stage:
     """Stage of the first one; of several of its kind a traceback's, which names its own, before a line's."""
-    first = told[0]
+    first = candidates[0]
     if first.fact.known and not table.templates[first.event].block:
         same = [
             candidate
-            for candidate in told
+            for candidate in candidates
             if candidate.fact.kind == first.fact.kind and table.templates[candidate.event].block
         ]
         return same[0].stage if same else first.stage
@@ -267,18 +267,18 @@ def _score(candidate: Candidate, place: _Place, onset: int) -> float:
     return score * (1 - LATE_SHARE) if late else score
 
 
-def _stage(candidate: Candidate, place: _Place, said: str, frames: _Frames) -> Stage:
+def _stage(candidate: Candidate, place: _Place, text: str, frames: _Frames) -> Stage:
     """Stage by the functions of a traceback, else by the clock; before any iteration by what the message is about."""
     stage, fact = place.stage, candidate.fact
     trains = place.iteration >= 0
     if (named := _stage_of_block(frames, stage, trains=trains)) not in (None, Stage.TRAINING):
         return named
-    if trains and _is_writing(fact, said) and (named or stage) is Stage.TRAINING:
+    if trains and _is_writing(fact, text) and (named or stage) is Stage.TRAINING:
         return Stage.CHECKPOINT_SAVING
     if named is not None or ((trains or candidate.iteration is not None) and stage in _BEFORE_TRAINING):
         return Stage.TRAINING  # who fails in or after an iteration has loaded all that is loaded before
     early = stage in _BEFORE_TRAINING or (stage is Stage.TRAINING and not trains)
-    if early and fact.kind in _FILE_KINDS and (of_path := stage_of_path(said)) is not None:
+    if early and fact.kind in _FILE_KINDS and (of_path := stage_of_path(text)) is not None:
         return of_path
     by_clock = stage is not Stage.UNKNOWN and (fact.stage is Stage.UNKNOWN or not early)
     return stage if by_clock else fact.stage
@@ -290,8 +290,8 @@ def _stage_of_block(frames: _Frames, stage: Stage, *, trains: bool) -> Stage | N
     return frames.stage or (Stage.TRAINING if in_loop else None)
 
 
-def _is_writing(fact: Fact, said: str) -> bool:
-    return fact.kind in _STORES and _WRITES.search(said) is not None
+def _is_writing(fact: Fact, text: str) -> bool:
+    return fact.kind in _STORES and _WRITES.search(text) is not None
 
 
 _LABELS = re.compile(

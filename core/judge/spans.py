@@ -55,16 +55,16 @@ def find_spans(parsed: Parsed) -> tuple[Span, ...]:
     spans = []
     for begins, here in rows_by(said, np.arange(len(said))):
         after, by = follower[here], rank[here]
-        told = Counter(after.tolist())
+        counter = Counter(after.tolist())
         best = max(
-            (entry for entry in told if entry >= 0 and entry != begins),
-            key=lambda item: (told[item], -item),
+            (entry for entry in counter if entry >= 0 and entry != begins),
+            key=lambda item: (counter[item], -item),
             default=None,
         )
-        if best is None or told[best] < MIN_TIMES:
+        if best is None or counter[best] < MIN_TIMES:
             continue
         ours = np.isin(by, np.unique(by[after == best]))  # others may do another part of the work
-        if told[best] < MOSTLY * np.count_nonzero(ours & (after != _NOTHING)):
+        if counter[best] < MOSTLY * np.count_nonzero(ours & (after != _NOTHING)):
             continue
         closed = here[ours & (after == best)]
         took: dict[int, list[float]] = defaultdict(list)

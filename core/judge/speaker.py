@@ -83,8 +83,10 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
     named = []
     for candidate in candidates:
         said = [texts.get(row, "") for rows in keys.get(candidate.event, {}).values() for row in rows]
-        told = [_RAISED.search(text) for text in said]
-        homes = sorted({nodes[match["address"]] for match in told if match is not None and match["address"] in nodes})
+        matches = [_RAISED.search(text) for text in said]
+        homes = sorted(
+            {nodes[match["address"]] for match in matches if match is not None and match["address"] in nodes}
+        )
         own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
         named.append(replace(candidate, nodes=tuple(homes), ranks=own) if homes else candidate)
     return tuple(named)

@@ -214,7 +214,8 @@ def temporal(by_rank: Mapping[str, Sequences]) -> tuple[IterationEvidence, ...] 
         for alarm in _alarms(rank, by_iteration):
             alarms[alarm.iteration].append(alarm)
     ordered = sorted(
-        alarms.values(), key=lambda told: (-len(told), -max(alarm.distance for alarm in told), told[0].iteration)
+        alarms.values(),
+        key=lambda alarms: (-len(alarms), -max(alarm.distance for alarm in alarms), alarms[0].iteration),
     )
     return tuple(_iteration(f"I{n}", told, len(by_rank)) for n, told in enumerate(ordered, start=1))
 

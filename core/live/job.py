@@ -246,10 +246,10 @@ class LiveJob:
     def _failed(self, ends: list[_End], now: float) -> LiveFinding:
         first = ends[0]
         kind = LiveKind.STOPPED if first.sign in _STOPS else LiveKind.FAILED
-        said = f"{first.says}; " if first.says else ""
+        text = f"{first.says}; " if first.says else ""
         where = f" at iteration {self._progress.iteration:,}" if self._progress.iteration is not None else ""
         what = "the job was stopped" if kind is LiveKind.STOPPED else "the job has failed"
-        says = f"{what}{where}: {said}{first.who} said it first, {len(ends)} so far"
+        says = f"{what}{where}: {text}{first.who} said it first, {len(ends)} so far"
         return LiveFinding(kind, now, JOB, says, line=first.place)
 
 

@@ -80,17 +80,17 @@ def as_people_write(segment: bytes) -> bytes:
     return b"".join((clock + b" " if clock else b"", _in_words(label, said), said))
 
 
-def _in_words(label: Label, said: bytes) -> bytes:
-    is_named = label.unit != b"" and said.startswith(
+def _in_words(label: Label, text: bytes) -> bytes:
+    is_named = label.unit != b"" and text.startswith(
         (label.unit + b": ", label.unit + b"[")
     )  # a daemon, before what it says
-    rank = b"" if label.rank is None or _says_rank(label.rank, said) else b"[rank%d]" % label.rank
+    rank = b"" if label.rank is None or _says_rank(label.rank, text) else b"[rank%d]" % label.rank
     words = b" ".join(word for word in (*label.nodes[:1], b"" if is_named else label.unit, rank) if word)
     return words + (b" " if is_named else b": ") if words else b""
 
 
-def _says_rank(rank: int, said: bytes) -> bool:
-    return re.search(rb"(?i)rank\W{0,2}%d\b" % rank, said[:_SHOWN_HEAD]) is not None
+def _says_rank(rank: int, text: bytes) -> bool:
+    return re.search(rb"(?i)rank\W{0,2}%d\b" % rank, text[:_SHOWN_HEAD]) is not None
 
 
 def _clean(value: bytes) -> bytes:

@@ -86,8 +86,8 @@ def find_messages(sizes: Sequence[int], read: ReadChunk, bodies: Sequence[bytes]
     bodies_of = _bodies_of(sizes, read)
     blocks: list[_Block] = []
     for voice, starts in _voices(sizes, read, opens) if opens.any() else ():
-        said = VoiceLines(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
-        for found in find_blocks(said, starts.tolist()):
+        lines = VoiceLines(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
+        for found in find_blocks(lines, starts.tolist()):
             number = None if found.text is None else texts.setdefault(found.text, len(texts))
             keys = [int(voice.rows(key, key + 1)[0]) for key in found.keys]
             blocks.append(_Block(voice.rows(found.start, found.end), number, np.array(keys, np.intp)))

@@ -56,7 +56,7 @@ class PrefixLabels:
 def read_prefix(prefix: bytes, hosts: Hosts) -> PrefixLabels:
     """What a prefix says; of machines the name that job.json has."""
     label, tags = read_label(prefix)
-    said = PrefixLabels(
+    labels = PrefixLabels(
         rank=label.rank,
         local=label.local_rank,
         host=hosts.first([node.decode("utf-8", "replace") for node in label.nodes]),
@@ -64,22 +64,24 @@ def read_prefix(prefix: bytes, hosts: Hosts) -> PrefixLabels:
         unit=label.unit,
     )
     for match in _LABEL.finditer(tags):
-        said = _with(said, match, hosts)
-    return said
+        labels = _with(labels, match, hosts)
+    return labels
 
 
-def _with(said: PrefixLabels, match: re.Match[bytes], hosts: Hosts) -> PrefixLabels:
+def _with(labels: PrefixLabels, match: re.Match[bytes], hosts: Hosts) -> PrefixLabels:
     name = match["ip"] or match["nccl"] or match["host"]
     if match["rank"]:
-        return replace(said, role=said.rank, rank=int(match["rank"]), tagged=True)
+        return replace(labels, role=labels.rank, rank=int(match["rank"]), tagged=True)
     if match["mpi"]:
-        return replace(said, rank=int(match["mpi"]), tagged=True)
+        return replace(labels, rank=int(match["mpi"]), tagged=True)
     if match["local"]:
-        return replace(said, local=int(match["local"]))
+        return replace(labels, local=int(match["local"]))
     if match["task"]:
-        return replace(said, task=int(match["task"]))
-    said = replace(said, actor=(match["ray"] or b"").decode(), pid=int(match["pid"]) if match["pid"] else said.pid)
-    return replace(said, host=hosts.first([name.decode()])) if name else replace(said, here=True)
+        return replace(labels, task=int(match["task"]))
+    labels = replace(
+        labels, actor=(match["ray"] or b"").decode(), pid=int(match["pid"]) if match["pid"] else labels.pid
+    )
+    return replace(labels, host=hosts.first([name.decode()])) if name else replace(labels, here=True)
 
 
 def tasks_are_ranks(labels: Iterable[PrefixLabels], manifest: Manifest) -> bool:

@@ -106,17 +106,17 @@ def join(scans: Sequence[FileScan], put: Put, most: Limits = UNSHARED, start: in
     for number, chunk in enumerate(chunks):
         columns = chunk.wide()
         body, prefix = file.body_and_prefix(number)
-        said = file.without_the_rest(found.messages(body, row), body, prefix)
+        messages = file.without_the_rest(found.messages(body, row), body, prefix)
         own, time = clock.carry(columns.time)
-        counts.add(prefix, said, time)
-        marks = said.head * np.uint8(HEAD) | said.key * np.uint8(KEY) | (own != NO_TIME) * np.uint8(TIMED)
+        counts.add(prefix, messages, time)
+        marks = messages.head * np.uint8(HEAD) | messages.key * np.uint8(KEY) | (own != NO_TIME) * np.uint8(TIMED)
         parts.append(
             Rows(
                 line=narrow(columns.line, put, slope=1).raised(line),
                 offset=narrow(columns.offset, put),
                 time=narrow(time, put),
                 prefix=narrow(prefix, put),
-                message=narrow(said.message, put),
+                message=narrow(messages.message, put),
                 marks=narrow(marks, put),
             )
         )
@@ -200,12 +200,12 @@ class _Numbers:
         """Whether a wrapper was taken off the file."""
         return any(prefix.startswith(LABEL_MARK) for prefix in self.prefixes)
 
-    def without_the_rest(self, said: Messages, body: NDArray[np.uint32], prefix: NDArray[np.uint32]) -> Messages:
+    def without_the_rest(self, messages: Messages, body: NDArray[np.uint32], prefix: NDArray[np.uint32]) -> Messages:
         """Without the lines of a document that stand between its records: they are nobody's messages."""
         if not self.is_labelled or b"" not in self.bodies or b"" not in self.prefixes:
-            return said
+            return messages
         rest = (body == self.bodies.index(b"")) & (prefix == self.prefixes.index(b""))
-        return replace(said, head=said.head & ~rest)
+        return replace(messages, head=messages.head & ~rest)
 
     def body_and_prefix(self, number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Bodies and prefixes of the rows of a chunk; the last ones are remembered."""
@@ -256,11 +256,11 @@ class _Counts:
         self._first = np.full(prefixes, np.iinfo(np.int64).max)
         self._last = np.full(prefixes, NO_TIME, np.int64)
 
-    def add(self, prefix: NDArray[np.uint32], said: Messages, time: NDArray[np.int64]) -> None:
+    def add(self, prefix: NDArray[np.uint32], messages: Messages, time: NDArray[np.int64]) -> None:
         alone = len(self._rows) == 1
-        pairs = said.message[said.head].astype(np.int64)
+        pairs = messages.message[messages.head].astype(np.int64)
         if not alone:
-            pairs += prefix[said.head] * np.int64(self._texts)
+            pairs += prefix[messages.head] * np.int64(self._texts)
         self._pairs.append(_counted(pairs, self._texts * len(self._rows)))
         self._rows += np.bincount(prefix, minlength=len(self._rows)) if not alone else len(prefix)
         timed = time >= 0

@@ -141,10 +141,10 @@ def _called(column: str, file: str) -> str:
 
 
 def _key(name: str, who: str | None) -> Key:
-    told = (who or JOB).strip()
-    number = _NUMBER.fullmatch(told)
-    told = f"rank {int(number[1])}" if number else told or JOB
-    return name.strip(), told, "", f"{name.strip()} of {told}"
+    text = (who or JOB).strip()
+    number = _NUMBER.fullmatch(text)
+    text = f"rank {int(number[1])}" if number else text or JOB
+    return name.strip(), text, "", f"{name.strip()} of {text}"
 
 
 def _grouped(rows: Iterable[tuple[Key, Sequence[Any]]]) -> Samples:
@@ -227,8 +227,8 @@ def _labelled(name: str, labels: Mapping[str, str]) -> Key:
     elif re.fullmatch(r"[^:\[\]]+:\d{1,5}", who):
         who = who.rpartition(":")[0]  # the port of an exporter
     part = ", ".join(f"{key} {labels[key]}" for key in _PART if labels.get(key))
-    told = ",".join(f'{key}="{labels[key]}"' for key in (*_WHO, *_PART, "rank") if labels.get(key))
-    return name, who or JOB, part, f"{name}{{{told}}}"
+    text = ",".join(f'{key}="{labels[key]}"' for key in (*_WHO, *_PART, "rank") if labels.get(key))
+    return name, who or JOB, part, f"{name}{{{text}}}"
 
 
 def _of_exporter(text: str, file: str) -> Samples:

@@ -139,10 +139,10 @@ def _leading(found: Findings, verdict: Verdict) -> Candidate | None:
 
 def _stop(found: Findings) -> str:
     """What ended it from outside, in words; empty where nothing did."""
-    told = next((root.fact.says for root in found.roots if root.fact.stop), "")
+    text = next((root.fact.says for root in found.roots if root.fact.stop), "")
     unharmed = not any(candidate.role is Role.PROPAGATED for candidate in found.candidates)
     cancelled = found.parsed.job.status is Status.CANCELLED and unharmed
-    return told or ("the job was stopped from outside" if cancelled else "")
+    return text or ("the job was stopped from outside" if cancelled else "")
 
 
 def _flapped(found: Findings) -> Candidate | None:

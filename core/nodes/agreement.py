@@ -36,7 +36,7 @@ class Apart:
 
 
 def agreement_signs(
-    parsed: Parsed, told: Iterable[RankValues], broken: BrokenNumber | None, home: Mapping[int, str]
+    parsed: Parsed, all_values: Iterable[RankValues], broken: BrokenNumber | None, home: Mapping[int, str]
 ) -> list[Sign]:
     """Signs for the nodes of the few ranks that left what all agreed on, or whose numbers broke before the others'.
 
@@ -50,21 +50,21 @@ def agreement_signs(
     if broken is not None:
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
-    for values in told:
+    for values in all_values:
         for sign in _signs_of(parsed, values, home):
             signs.setdefault(sign.node, sign)
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []
 
 
-def _signs_of(parsed: Parsed, told: RankValues, home: Mapping[int, str]) -> Iterator[Sign]:
+def _signs_of(parsed: Parsed, values: RankValues, home: Mapping[int, str]) -> Iterator[Sign]:
     """Who left the others in a value; where nobody did, on whom it stands still."""
-    if (apart := _find_apart(told, len(home))) is not None:
-        yield from _left(parsed, told, apart, home)
-    elif (still := _find_still(told, len(home))) is not None:
-        yield from _stood(parsed, told, still, home)
+    if (apart := _find_apart(values, len(home))) is not None:
+        yield from _left(parsed, values, apart, home)
+    elif (still := _find_still(values, len(home))) is not None:
+        yield from _stood(parsed, values, still, home)
 
 
-def _left(parsed: Parsed, told: RankValues, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
+def _left(parsed: Parsed, values: RankValues, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
     iteration = apart.since[0] if apart.since[0] > 0 else None
     since = f" from iteration {iteration} on" if iteration else ""
     for node, own in _by_node(apart.ranks, home):
@@ -72,19 +72,19 @@ def _left(parsed: Parsed, told: RankValues, apart: Apart, home: Mapping[int, str
             node,
             "agreement",
             ODD_ONE,
-            f"{parsed.table.called(own, node)} says {told.name} {apart.own}{since}, all others {apart.usual}; "
+            f"{parsed.table.called(own, node)} says {values.name} {apart.own}{since}, all others {apart.usual}; "
             "until then all said the same.",
-            told.event,
-            says=f"{told.name} {apart.own} there, {apart.usual} on all others",
+            values.event,
+            says=f"{values.name} {apart.own} there, {apart.usual} on all others",
             check=f"Compare {node} with another node: free space, memory errors (ECC), its data; run a step twice and "
             "compare the results bit by bit.",
             ranks=tuple(own),
             iteration=iteration,
-            rows=tuple(sorted(told.rows[apart.since, rank] for rank in apart.shown)),
+            rows=tuple(sorted(values.rows[apart.since, rank] for rank in apart.shown)),
         )
 
 
-def _stood(parsed: Parsed, told: RankValues, still: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
+def _stood(parsed: Parsed, values: RankValues, still: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
     iteration = still.since[0] if still.since[0] > 0 else None
     since = f" since iteration {iteration}" if iteration else ""
     for node, own in _by_node(still.ranks, home):
@@ -92,14 +92,14 @@ def _stood(parsed: Parsed, told: RankValues, still: Apart, home: Mapping[int, st
             node,
             "agreement",
             STANDS,
-            f"{told.name} of {parsed.table.called(own, node)} stands at {still.own}{since}; that of all others changes "
-            "each time, as its own did before.",
-            told.event,
-            says=f"its {told.name} stands at {still.own}, that of all others changes",
+            f"{values.name} of {parsed.table.called(own, node)} stands at {still.own}{since}; that of all others"
+            " changes each time, as its own did before.",
+            values.event,
+            says=f"its {values.name} stands at {still.own}, that of all others changes",
             check=f"See what {node} still receives, and from whom: its connections, its data, its device.",
             ranks=tuple(own),
             iteration=iteration,
-            rows=(told.rows[still.since, still.ranks[0]],),
+            rows=(values.rows[still.since, still.ranks[0]],),
         )
 
 
@@ -123,10 +123,10 @@ def _broke_first(parsed: Parsed, broken: BrokenNumber, rank: int, node: str) -> 
     )
 
 
-def _find_apart(told: RankValues, ranks: int) -> Apart | None:
+def _find_apart(values: RankValues, ranks: int) -> Apart | None:
     """Who printed something else from some time on, until the end, while all others agreed each time."""
-    often = enough(told.values, ranks)
-    common = [(key, told.values[key]) for key in sorted(told.values) if often <= told.values[key].keys()]
+    often = enough(values.values, ranks)
+    common = [(key, values.values[key]) for key in sorted(values.values) if often <= values.values[key].keys()]
     common = [(key, {rank: of[rank] for rank in often}) for key, of in common]
     agreed = next((place for place, (_, of) in enumerate(common) if len(set(of.values())) > 1), len(common))
     since = common[agreed:]
@@ -152,11 +152,11 @@ def _may_be_measured(value: str) -> bool:
     return not value.isdigit() and len(value.replace(".", "").strip("0-+")) < DIGITS
 
 
-def _find_still(told: RankValues, ranks: int) -> Apart | None:
+def _find_still(values: RankValues, ranks: int) -> Apart | None:
     """The one rank on which a number stands still that changes each time on all others, and did on it."""
     series = {
-        rank: [(key, told.values[key][rank]) for key in sorted(told.values) if rank in told.values[key]]
-        for rank in sorted(enough(told.values, ranks))
+        rank: [(key, values.values[key][rank]) for key in sorted(values.values) if rank in values.values[key]]
+        for rank in sorted(enough(values.values, ranks))
     }
     still = [rank for rank, own in series.items() if len({value for _, value in own[-MIN_STILL:]}) == 1]
     if len(still) != 1 or any(len(own) < MIN_AGREED + MIN_STILL for own in series.values()):

@@ -93,9 +93,8 @@ def _outstanding(
     top, second = int(order[0]), int(order[1])
     if bits[top] < MIN_BITS or bits[top] < LEAD * bits[second]:
         return []
-    told = [text for _, text in sorted(reasons[top])]
-    more = f" and {len(told) - 1} more such difference{'s' * (len(told) > 2)}" if len(told) > 1 else ""
-    because = (
-        f"{names[top]} differs most from its peers ({bits[top]:.0f} bits, next {bits[second]:.0f}): {told[0]}{more}."
-    )
+    sentences = [text for _, text in sorted(reasons[top])]
+    more = f" and {len(sentences) - 1} more such difference{'s' * (len(sentences) > 2)}" if len(sentences) > 1 else ""
+    told_apart = f"({bits[top]:.0f} bits, next {bits[second]:.0f})"
+    because = f"{names[top]} differs most from its peers {told_apart}: {sentences[0]}{more}."
     return [Sign(names[top], "contrast", WEIGHT, because)]

@@ -16,7 +16,7 @@ CHANGES = 0.5  # of the times it is a new number: the id of a process, or what w
 FAR = 3.0  # times the range of all other numbers, of all times, away from it: a loss that falls has a wide one
 
 
-def outside_signs(parsed: Parsed, told: Iterable[RankValues], home: Mapping[int, str]) -> list[Sign]:
+def outside_signs(parsed: Parsed, all_values: Iterable[RankValues], home: Mapping[int, str]) -> list[Sign]:
     """Signs for the few nodes of which a number is always far from those of all others.
 
     Args:
@@ -24,7 +24,7 @@ def outside_signs(parsed: Parsed, told: Iterable[RankValues], home: Mapping[int,
         home: node of each rank.
     """
     found: dict[str, Sign] = {}
-    for item in told:
+    for item in all_values:
         values = _by_node(item, home)
         if len(values) < MIN_RANKS or not item.name[0].isalpha():
             continue  # a date stands before the parts of a clock
@@ -35,10 +35,10 @@ def outside_signs(parsed: Parsed, told: Iterable[RankValues], home: Mapping[int,
     return list(found.values()) if len(found) <= few_of(len(set(home.values()))) else []
 
 
-def _by_node(told: RankValues, home: Mapping[int, str]) -> dict[str, list[float]]:
+def _by_node(values: RankValues, home: Mapping[int, str]) -> dict[str, list[float]]:
     """The numbers of each node; of what is no number to all of them, nothing."""
     found: dict[str, list[float]] = {}
-    for of_rank in told.values.values():
+    for of_rank in values.values.values():
         for rank, value in of_rank.items():
             if rank in home:
                 try:
@@ -55,12 +55,12 @@ def _is_far(own: Sequence[float], others: Sequence[float]) -> bool:
     return changes and (min(own) > high + away or max(own) < low - away)
 
 
-def _sign(parsed: Parsed, told: RankValues, node: str, own: Sequence[float], others: Sequence[float]) -> Sign:
+def _sign(parsed: Parsed, values: RankValues, node: str, own: Sequence[float], others: Sequence[float]) -> Sign:
     """From what is told of a node's ranks: the range of its numbers, and that of all others'."""
     because = (
-        f"{told.name} of {node} is between {min(own):g} and {max(own):g} from the beginning on, "
+        f"{values.name} of {node} is between {min(own):g} and {max(own):g} from the beginning on, "
         f"that of all others between {min(others):g} and {max(others):g}."
     )
-    says = f"its {told.name} is far from that of all others from the beginning on"
+    says = f"its {values.name} is far from that of all others from the beginning on"
     check = f"Compare the configuration and the data of {node} with those of another {parsed.unit}."
-    return Sign(node, "outside", OUTSIDE, because, told.event, says=says, check=check)
+    return Sign(node, "outside", OUTSIDE, because, values.event, says=says, check=check)

@@ -109,8 +109,8 @@ def named_signs(
             weight *= RELAY  # it is named because all wait at its store, or because it gave up as well, and closed
         elif node in apart and _told(peers, candidates, node) == {Kind.LAST_WORDS}:
             weight *= RELAY
-        told = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
-        signs.append(Sign(node, "peers", weight, f"{told} {node}, which blames nobody."))
+        text = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
+        signs.append(Sign(node, "peers", weight, f"{text} {node}, which blames nobody."))
     return signs
 
 

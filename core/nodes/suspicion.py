@@ -70,7 +70,7 @@ def find_signs(
     apart = other_work(parsed)
     peers = [node for node in nodes if node not in apart]
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
-    told = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
+    all_values = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
     names = Names(table, manifest)
     names.learn(*told_identities(table, files), find_aliases(parsed))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
@@ -105,8 +105,8 @@ def find_signs(
         *unfinished_signs(parsed, ending, spans, home),
         *vote_signs(parsed, candidates, node_of_rank),
         *setting_signs(parsed, candidates, peers),
-        *agreement_signs(parsed, told, broken, node_of_rank),
-        *outside_signs(parsed, told, node_of_rank),
+        *agreement_signs(parsed, all_values, broken, node_of_rank),
+        *outside_signs(parsed, all_values, node_of_rank),
         *leak_signs(parsed, leak, node_of_rank),
         *lost_signs(parsed, exits, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),

@@ -105,9 +105,9 @@ def read_job(
 
 def reading_key(job: Job) -> str:
     """Key of what a job's logs say: their names, sizes and stamps, who may have spoken, and how they are read."""
-    said = job.manifest
-    parts = [reader_version(), job.id, repr(said.nodes), repr(said.world_size), repr(said.start)]
-    parts += [repr(sorted(said.node_ranks.items())), repr(sorted(said.node_addresses.items()))]
+    manifest = job.manifest
+    parts = [reader_version(), job.id, repr(manifest.nodes), repr(manifest.world_size), repr(manifest.start)]
+    parts += [repr(sorted(manifest.node_ranks.items())), repr(sorted(manifest.node_addresses.items()))]
     parts += [f"{file.name}\0{file.size}\0{file.stamp}" for file in job.logs]
     return blake2b("\n".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
 

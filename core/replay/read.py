@@ -74,9 +74,9 @@ def read(plan: Plan, results: Mapping[str, Result]) -> ReplayReading:
         results: by name of the group.
     """
     known = {group: results[group.name] for group in plan.groups if results.get(group.name, Result(0, 0)).runs}
-    told = tuple(f"Group {group.name} has no result." for group in plan.groups if group not in known)
+    sentences = tuple(f"Group {group.name} has no result." for group in plan.groups if group not in known)
     if any(group.phase > 2 for group in plan.groups):
-        return _third(plan, known, told)
+        return _third(plan, known, sentences)
     likely = _likeliest(known)
     failed = _failed(known, likely)
     by_phase = [{group.number for group in failed if group.phase == phase} for phase in (1, 2)]
@@ -87,18 +87,18 @@ def read(plan: Plan, results: Mapping[str, Result]) -> ReplayReading:
     ordered = sorted(suspects, key=lambda x: (-share[x], x))
     ignored = sorted(group.name for group, result in known.items() if result.failed and group not in failed)
     if ignored:
-        told += (f"Failures of {', '.join(ignored)} are no more than what fails for other reasons.",)
+        sentences += (f"Failures of {', '.join(ignored)} are no more than what fails for other reasons.",)
     return ReplayReading(
         verdict,
         tuple(ordered),
         tuple(share[x] for x in ordered),
         _healthy(known, suspects),
         1 - plan.both,
-        told,
+        sentences,
     )
 
 
-def _third(plan: Plan, known: Mapping[ReplayGroup, Result], told: tuple[str, ...]) -> ReplayReading:
+def _third(plan: Plan, known: Mapping[ReplayGroup, Result], sentences: tuple[str, ...]) -> ReplayReading:
     """Each group has one suspect, its first member, among nodes that passed before."""
     shows = 1 - (1 - plan.chance) * (1 - OTHERS)
     suspects = tuple(
@@ -107,7 +107,7 @@ def _third(plan: Plan, known: Mapping[ReplayGroup, Result], told: tuple[str, ...
         if _chance(result, shows) > _chance(result, OTHERS) or result.failed == result.runs
     )
     verdict = ReplayVerdict.MACHINES if suspects else ReplayVerdict.NOT_REPRODUCED
-    return ReplayReading(verdict, suspects, (1.0,) * len(suspects), (), (1 - plan.chance) ** plan.runs, told)
+    return ReplayReading(verdict, suspects, (1.0,) * len(suspects), (), (1 - plan.chance) ** plan.runs, sentences)
 
 
 def _failed(known: Mapping[ReplayGroup, Result], likely: frozenset[int]) -> set[ReplayGroup]:

@@ -98,12 +98,12 @@ def _records(rows: pl.DataFrame, name: str) -> Records:
         if names[0] in rows.columns
     ]
     times = [(pl.col(name).cast(pl.Int64, strict=False) * 1_000_000).alias(f"{name}_us") for name in ("start", "end")]
-    told = (
+    sentences = (
         TOLD,
         *counted(refused, "records tell of traffic that was rejected, and are left out"),
         *counted(skipped, "intervals are missing, because their records were skipped (SKIPDATA)"),
     )
-    return Records(kept.select(*times, *wanted), told)
+    return Records(kept.select(*times, *wanted), sentences)
 
 
 def _column(rows: pl.DataFrame, name: str) -> pl.Expr:

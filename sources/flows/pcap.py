@@ -119,42 +119,42 @@ class _Columns:
     def __init__(self) -> None:
         self.numbers = array("q")
 
-    def index(self, told: tuple[str, ...]) -> _Index:
+    def index(self, sentences: tuple[str, ...]) -> _Index:
         columns = np.frombuffer(self.numbers, np.int64).reshape(-1, 5) if self.numbers else np.zeros((0, 5), np.int64)
         if unknown := sorted({int(link) for link in np.unique(columns[:, 4])} - LINKS.keys()):
-            told += (f"packets of link type {', '.join(map(str, unknown))} are left out",)
+            sentences += (f"packets of link type {', '.join(map(str, unknown))} are left out",)
         time, offset, captured, length, link = columns.T
-        return _Index(time, offset, captured, length, link, told)
+        return _Index(time, offset, captured, length, link, sentences)
 
 
 def _walk(held: mmap.mmap) -> _Index:
     order, unit = MAGIC[held[:4]]
     link = Struct(f"{order}I").unpack_from(held, 20)[0] & 0xFFFF if len(held) >= _HEAD else 0
     read, at, end, columns = Struct(f"{order}IIII"), _HEAD, len(held), _Columns()
-    told: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     add = columns.numbers.extend
     while at + 16 <= end:
         seconds, part, captured, length = read.unpack_from(held, at)
         at += 16
         if at + captured > end:
-            told = ("the capture is cut off in its last packet",)
+            sentences = ("the capture is cut off in its last packet",)
             break
         add((seconds * 1_000_000 + part * unit // 1_000, at, captured, length, link))
         _bounded(columns)
         at += captured
-    return columns.index(told)
+    return columns.index(sentences)
 
 
 def _walk_ng(held: mmap.mmap) -> _Index:
     order, at, end, columns = "<", 0, len(held), _Columns()
-    told: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     interfaces: list[tuple[int, int]] = []  # link type, units of time a second
     while at + _BLOCK <= end:
         if held[at : at + 4] == MAGIC_NG:
             order, interfaces = ("<" if held[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a" else ">"), []
         kind, size = Struct(f"{order}II").unpack_from(held, at)
         if size < _BLOCK or at + size > end:
-            told = ("the capture is cut off in its last block",)
+            sentences = ("the capture is cut off in its last block",)
             break
         if kind == _INTERFACE:
             interfaces.append(_interface(held, at, size, order))
@@ -166,9 +166,9 @@ def _walk_ng(held: mmap.mmap) -> _Index:
                 columns.numbers.extend((time, at + 28, captured, length, link))
                 _bounded(columns)
         elif kind == _SIMPLE:
-            told = ("packets without a time (simple blocks of pcapng) are left out",)
+            sentences = ("packets without a time (simple blocks of pcapng) are left out",)
         at += size
-    return columns.index(told)
+    return columns.index(sentences)
 
 
 def _interface(held: mmap.mmap, at: int, size: int, order: str) -> tuple[int, int]:

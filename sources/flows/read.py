@@ -67,17 +67,17 @@ def _read(path: Path, head: bytes) -> Records:
 def _unpacked(path: Path) -> Records:
     """The records of a packed file; of one that is cut off those that it still gives, and that it is."""
     with TemporaryDirectory() as folder:
-        plain, told = Path(folder) / path.stem, list[str]()
+        plain, sentences = Path(folder) / path.stem, list[str]()
         try:
             with open_log(lambda: path.open("rb"), path.name) as packed, plain.open("wb") as copy:
                 _copy(packed, copy, str(path))
         except UnreadableLog as trouble:
-            told = [trouble.message]
+            sentences = [trouble.message]
         try:
             found = _read(plain, _head(plain))  # packed twice is no kind that is known
         except UnreadableFlows as trouble:
             raise UnreadableFlows(trouble.message.replace(str(plain), str(path)), trouble.hint) from trouble
-        return Records(found.frame, (*found.told, *told))
+        return Records(found.frame, (*found.told, *sentences))
 
 
 def _copy(packed: BinaryIO, copy: BinaryIO, name: str) -> None:

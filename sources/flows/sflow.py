@@ -47,12 +47,12 @@ class Samples:
         frame = frame.with_columns(
             end_us=pl.col("start_us"), packets=pl.lit(1, pl.Int64), switch=names.gather(agent[kept])
         )
-        told = [TOLD]
+        sentences = [TOLD]
         if max(self.rates) > 1:
-            told.append(f"one packet of {max(self.rates):,} was sampled: bytes are as sampled")
+            sentences.append(f"one packet of {max(self.rates):,} was sampled: bytes are as sampled")
         if self.broken:
-            told.append(f"{self.broken:,} datagrams of sFlow are broken or cut off")
-        return Records(named(frame), tuple(told))
+            sentences.append(f"{self.broken:,} datagrams of sFlow are broken or cut off")
+        return Records(named(frame), tuple(sentences))
 
     def _add(self, data: bytes, time: int) -> None:
         size = 4 if unpack_from(">I", data, 4)[0] == 1 else 16

@@ -34,8 +34,8 @@ def _torchrun(ending: Ending, time: int) -> Iterator[str]:
     for pid in others:
         yield head("W", agent, "multiprocessing/api.py:1028") + f"Sending process {pid} closing signal SIGTERM"
     if ending.was_ended and ending.process == -signal.SIGKILL:
-        told = "Unable to shutdown process {} via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL"
-        yield _glog(time + 30 * _SECOND, "W", agent, "multiprocessing/api.py:1047") + told.format(ending.pid)
+        text = "Unable to shutdown process {} via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL"
+        yield _glog(time + 30 * _SECOND, "W", agent, "multiprocessing/api.py:1047") + text.format(ending.pid)
     if ending.by_itself and not ending.at_fault:
         yield head("E", agent, "multiprocessing/api.py:1002") + (
             f"failed (exitcode: {ending.process}) local_rank: {ending.local_rank} (pid: {ending.pid})"
@@ -143,8 +143,8 @@ def _kubelet(ending: Ending, time: int) -> Iterator[str]:
     later = time + 30 * _SECOND
     for name, container in left:
         code = 128 - (ending.process or 0) if name == "pytorch" else 137
-        told = f'"Generic (PLEG): container finished" podID="{uid}" containerID="{container}" exitCode={code}'
-        yield _klog(later, "generic.go:334", told)
+        text = f'"Generic (PLEG): container finished" podID="{uid}" containerID="{container}" exitCode={code}'
+        yield _klog(later, "generic.go:334", text)
         yield _klog(
             later, "kubelet.go:2463", f'"SyncLoop (PLEG): event for pod" pod="{pod}" event={_event(uid, container)}'
         )

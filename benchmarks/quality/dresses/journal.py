@@ -98,7 +98,7 @@ _TRAINS = ("torchrun", "python3.11")
 
 def _journals(wearer: Wearer) -> dict[str, list[_Entry]]:
     """The journal of each node that has anything of its own in the logs; the collector's, of what is nobody's."""
-    told = [stream for stream in wearer.others if stream.node is not None and _is_daemon(stream)]
+    streams = [stream for stream in wearer.others if stream.node is not None and _is_daemon(stream)]
     journals: dict[str, list[_Entry]] = {}
     for node in (*wearer.nodes, COLLECTOR):
         lines = list(of_node(wearer, node)) if node in wearer.by_node or (node == COLLECTOR and wearer.shared) else []
@@ -107,7 +107,7 @@ def _journals(wearer: Wearer) -> dict[str, list[_Entry]]:
             _Entry(
                 WrappedLine(match["text"], line, stream, node), match["name"].decode(), int(match["pid"]), match["text"]
             )
-            for stream in told
+            for stream in streams
             if stream.node == node
             for line in stream.lines
             if (match := _DAEMON.fullmatch(line.text))

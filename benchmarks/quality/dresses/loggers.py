@@ -54,9 +54,9 @@ def _bound(line: WrappedLine) -> dict[str, str | int]:
 
 def _level(line: WrappedLine) -> str:
     """Its own; what tells none is an error when it came on standard error, as for whoever sends that to a logger."""
-    told = _LEVEL.search(line.text, 0, _HEAD)
-    if told is not None:
-        return _GLOG[told["letter"]] if told["letter"] else told["word"].decode()
+    match = _LEVEL.search(line.text, 0, _HEAD)
+    if match is not None:
+        return _GLOG[match["letter"]] if match["letter"] else match["word"].decode()
     return "ERROR" if "stderr" in line.stream.name or line.stream.name.endswith(".err") else "INFO"
 
 

@@ -34,8 +34,8 @@ def _by_dress(worn: Sequence[Tried]) -> str:
 
 
 def _row(tried: Tried) -> tuple[str, ...]:
-    told = "; ".join(f"{it.what}: {_short(it.before)} -> {_short(it.after)}" for it in tried.differs or ())
-    return tried.job_id, tried.dress, told, KNOWN.get((tried.job_id, tried.dress), "not known yet")
+    text = "; ".join(f"{it.what}: {_short(it.before)} -> {_short(it.after)}" for it in tried.differs or ())
+    return tried.job_id, tried.dress, text, KNOWN.get((tried.job_id, tried.dress), "not known yet")
 
 
 def _short(text: str) -> str:

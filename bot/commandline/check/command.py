@@ -75,10 +75,10 @@ def _scheduler(settings: Settings) -> CheckResult:
         workers, threads = look_at_cluster(settings.scheduler, sample, insecure=settings.scheduler_insecure)
     except FirstfaultError as trouble:
         return missing(name, trouble)
-    told = (
+    sentence = (
         f"{settings.scheduler}: {counted(workers, 'worker')} ({counted(threads, 'thread')}), same Firstfault and Python"
     )
-    return ok(name, told + (f", and they read {sample.name}" if sample else ""))
+    return ok(name, sentence + (f", and they read {sample.name}" if sample else ""))
 
 
 def _any_log(settings: Settings) -> LogFile | None:
@@ -100,10 +100,10 @@ def _library(settings: Settings) -> CheckResult:
     except FirstfaultError as trouble:
         return missing(name, trouble)
     own = sum(stats.by_origin.values()) - seeds
-    told = f"{counted(approved, 'pattern')} in use ({seeds:,} public, {own:,} of your team) in {settings.library}"
+    sentence = f"{counted(approved, 'pattern')} in use ({seeds:,} public, {own:,} of your team) in {settings.library}"
     if not stats.writable:
-        return missing(name, f"{told}, but nothing can be written there. Let the bot's user write to that folder.")
-    return ok(name, f"{told}; {stats.index_state}")
+        return missing(name, f"{sentence}, but nothing can be written there. Let the bot's user write to that folder.")
+    return ok(name, f"{sentence}; {stats.index_state}")
 
 
 class _Ready(BaseModel):

@@ -42,5 +42,5 @@ def off(name: str, says: str) -> CheckResult:
 
 def missing(name: str, trouble: FirstfaultError | str) -> CheckResult:
     """A line for what is configured and does not work: why, and what to do."""
-    told = trouble if isinstance(trouble, str) else " ".join(filter(None, (trouble.message, trouble.hint)))
-    return CheckResult(CheckState.MISSING, name, told)
+    sentence = trouble if isinstance(trouble, str) else " ".join(filter(None, (trouble.message, trouble.hint)))
+    return CheckResult(CheckState.MISSING, name, sentence)

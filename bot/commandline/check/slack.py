@@ -99,7 +99,7 @@ def _approvers(client: WebClient, approvers: Approvers, text: str) -> CheckResul
     words = [word.strip() for word in text.split(",") if word.strip()]
     trouble = [*(f"{word}: {_KINDS}" for word in words if not read_approvers([word]))]
     looked = [_channel(client, channel) for channel in approvers.channels]
-    trouble += [told.says for told in looked if told.state is CheckState.MISSING]
+    trouble += [check_result.says for check_result in looked if check_result.state is CheckState.MISSING]
     for some in (approvers, *approvers.channels.values()):
         trouble += _unknown(some.users, lambda user: _person(client.users_info(user=user)))
         trouble += _unknown(some.emails, lambda email: _person(client.users_lookupByEmail(email=email)))
@@ -113,11 +113,11 @@ def _unknown(names: frozenset[str], ask: Callable[[str], str]) -> Iterator[str]:
     """What is wrong with each of these, if anything."""
     for name in sorted(names):
         try:
-            told = ask(name)
+            sentence = ask(name)
         except (SlackClientError, OSError) as error:
-            told = _reason(error)
-        if told:
-            yield f"{name}: {told}"
+            sentence = _reason(error)
+        if sentence:
+            yield f"{name}: {sentence}"
 
 
 def _person(answer: SlackResponse) -> str:

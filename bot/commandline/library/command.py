@@ -62,8 +62,8 @@ def show(pattern: str, *, toml: bool) -> int:
 def versions(pattern: str) -> int:
     """What each version of a pattern changed."""
     with open_fault_library(load_settings()) as library:
-        entry, said = library.entry(pattern), library.versions(pattern)
-    return _say(changes(entry, said))
+        entry, patterns = library.entry(pattern), library.versions(pattern)
+    return _say(changes(entry, patterns))
 
 
 def draft(job: str, jobs: str | None) -> int:
@@ -127,8 +127,8 @@ def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> in
     with open_fault_library(load_settings()) as library:
         new = library.answer(pattern, job, verdict, who=_who(who))
         now = library.answers().get(pattern, Answers())
-    told = f"{pattern}: {verdict} ({harmless(job, 120)}){'' if new else ', as you said before'}."
-    return _say(f"{told} So far {now.right} right, {now.wrong} wrong.\n")
+    sentence = f"{pattern}: {verdict} ({harmless(job, 120)}){'' if new else ', as you said before'}."
+    return _say(f"{sentence} So far {now.right} right, {now.wrong} wrong.\n")
 
 
 def check(paths: Sequence[Path]) -> int:

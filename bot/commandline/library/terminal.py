@@ -30,18 +30,18 @@ def page(entry: Entry) -> str:
     return "".join(f"{line}\n" for line in _page(entry))
 
 
-def changes(entry: Entry, said: Sequence[Pattern]) -> str:
+def changes(entry: Entry, patterns: Sequence[Pattern]) -> str:
     """A pattern's versions as differences of their texts, the oldest first, each below who made it."""
-    first = entry.version - len(said) + 1
-    texts = [write_pattern(pattern).splitlines() for pattern in said]
-    told = []
+    first = entry.version - len(patterns) + 1
+    texts = [write_pattern(pattern).splitlines() for pattern in patterns]
+    sentences = []
     for number, text in enumerate(texts):
         made = next((step for step in entry.history if step.version == first + number), None)
         by = f", {made.action} by {harmless(made.who, 60)}, {made.at[:10]}" if made else ""
-        told.append(f"Version {first + number}{by}")
+        sentences.append(f"Version {first + number}{by}")
         if number:
-            told += [harmless(line, 400) for line in unified_diff(texts[number - 1], text, n=1, lineterm="")][2:]
-    return "".join(f"{line}\n" for line in told)
+            sentences += [harmless(line, 400) for line in unified_diff(texts[number - 1], text, n=1, lineterm="")][2:]
+    return "".join(f"{line}\n" for line in sentences)
 
 
 def hits(found: Sequence[Found]) -> str:

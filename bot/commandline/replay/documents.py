@@ -108,22 +108,22 @@ def _filled(word: str, known: dict[str, str]) -> str:
 def plan_of(text: str, name: str) -> Plan:
     """The plan that a file holds. Raises BadSettings."""
     try:
-        told = PlanDocument.model_validate_json(text)
+        plan = PlanDocument.model_validate_json(text)
     except ValidationError as error:
         raise BadSettings(f"{name} is no plan of firstfault replay plan.", "Was it cut off or edited?") from error
-    place = {node: number for number, node in enumerate(told.nodes)}
+    place = {node: number for number, node in enumerate(plan.nodes)}
     try:
         groups = tuple(
             ReplayGroup(group.phase, int(group.name.partition("-")[2]), tuple(place[node] for node in group.nodes))
-            for group in told.groups
+            for group in plan.groups
         )
     except (KeyError, ValueError) as error:
         raise BadSettings(f"{name} names a group or node that its plan does not have: {error}.") from error
-    if min(told.group_size, told.data_parallel, told.runs) < 1 or not 0 < told.chance <= 1 or not groups:
+    if min(plan.group_size, plan.data_parallel, plan.runs) < 1 or not 0 < plan.chance <= 1 or not groups:
         raise BadSettings(
             f"{name} has numbers that no plan has.", "Was it edited? A plan is made by firstfault replay plan."
         )
-    return Plan(told.nodes, told.group_size, told.data_parallel, told.runs, told.chance, groups, told.left)
+    return Plan(plan.nodes, plan.group_size, plan.data_parallel, plan.runs, plan.chance, groups, plan.left)
 
 
 def reading_document(plan: Plan, reading: ReplayReading, headline: str) -> ReadingDocument:

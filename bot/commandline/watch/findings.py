@@ -18,8 +18,8 @@ def finding_lines(finding: LiveFinding) -> tuple[str, ...]:
     lines = (f"{clock}  {finding.kind.upper():<9}  {harmless(finding.says, MAX_SAYS)}",)
     if finding.line is None:
         return lines
-    said = harmless(finding.line.text.strip(), MAX_LINE)
-    return (*lines, f"{'':21}> {said}", f"{'':21}{place(finding.line)}")
+    text = harmless(finding.line.text.strip(), MAX_LINE)
+    return (*lines, f"{'':21}> {text}", f"{'':21}{place(finding.line)}")
 
 
 def finding_json(finding: LiveFinding, job: str) -> str:

@@ -55,15 +55,15 @@ def may_open(text: str) -> bool:
     return False
 
 
-def find_blocks(said: VoiceLines, starts: Sequence[int]) -> Iterator[FoundBlock]:
+def find_blocks(lines: VoiceLines, starts: Sequence[int]) -> Iterator[FoundBlock]:
     """The blocks of one voice, from the rows that may open one."""
     done = 0
     for start in starts:
-        if start >= done and (found := _read(said, start, done)) is not None:
+        if start >= done and (found := _read(lines, start, done)) is not None:
             done = found.end
             yield found
 
 
-def _read(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
-    text = said[start]
-    return next((read(said, start, done) for opener, read, _ in _READERS if opener.search(text)), None)
+def _read(lines: VoiceLines, start: int, done: int) -> FoundBlock | None:
+    text = lines[start]
+    return next((read(lines, start, done) for opener, read, _ in _READERS if opener.search(text)), None)

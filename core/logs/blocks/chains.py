@@ -42,18 +42,18 @@ class Chain:
 
 def read_chain(read: Read, start: int, *, is_flat: bool) -> Chain:
     """The tracebacks from a head on, with the Java or C++ stack of what they called."""
-    told, head = list[ExceptionText](), start
+    exceptions, head = list[ExceptionText](), start
     while True:
         part = _read_one(read, head, is_flat=is_flat)
-        told += part.told
+        exceptions += part.told
         end = _past_notes(read, part.end)
         following = _next_head(read, end) if part.told else _past_words(read, end)
         if following is None:
             break
         head = following
-    end, rows = java.past_java(read, end) if told else (end, ())
+    end, rows = java.past_java(read, end) if exceptions else (end, ())
     causes = tuple(ExceptionText((row,), java.told(read, row)) for row in rows)
-    return Chain(native.past_stack(read, end), tuple(told), causes, head)
+    return Chain(native.past_stack(read, end), tuple(exceptions), causes, head)
 
 
 def _read_one(read: Read, head: int, *, is_flat: bool) -> TracebackPart:

@@ -28,24 +28,24 @@ _INNER = re.compile(
 )
 
 
-def read_fatal(said: VoiceLines, start: int, done: int) -> FoundBlock:
+def read_fatal(lines: VoiceLines, start: int, done: int) -> FoundBlock:
     """A dying interpreter: its error and the stacks of its threads; the fatal record above says why it was aborted."""
-    end = _past_threads(plainly(said), start + 1)
-    key = start - 1 if start > done and is_fatal(said[start - 1]) else start
-    return FoundBlock(key, end, (key,), called_like(said[key]))
+    end = _past_threads(plainly(lines), start + 1)
+    key = start - 1 if start > done and is_fatal(lines[start - 1]) else start
+    return FoundBlock(key, end, (key,), called_like(lines[key]))
 
 
-def read_dump(said: VoiceLines, start: int, _: int) -> FoundBlock:
+def read_dump(lines: VoiceLines, start: int, _: int) -> FoundBlock:
     """Stacks of threads, which say where a program stood and not that it failed."""
-    return FoundBlock(start, _past_threads(plainly(said), start), (start,), STACK_DUMP)
+    return FoundBlock(start, _past_threads(plainly(lines), start), (start,), STACK_DUMP)
 
 
-def read_stack_of_record(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
+def read_stack_of_record(lines: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """The stack below a logger's record (``stack_info=True``): where the record was written."""
-    end = skip_while(plainly(said), start + 1, lambda text: text.startswith("  "))
+    end = skip_while(plainly(lines), start + 1, lambda text: text.startswith("  "))
     if start <= done:
         return None
-    return FoundBlock(start - 1, end, (start - 1,), refine(said[start - 1]))
+    return FoundBlock(start - 1, end, (start - 1,), refine(lines[start - 1]))
 
 
 def _past_threads(read: Read, at: int) -> int:

@@ -94,9 +94,9 @@ def read_frames(lines: Sequence[str]) -> Iterator[TracebackFrame]:
     """The frames that some raw lines of a message name, in the order of the lines."""
     wrapped: list[str] = []
     for line in lines:
-        told = _between_bars(line)
-        if told:
-            wrapped.append(told)
+        text = _between_bars(line)
+        if text:
+            wrapped.append(text)
             continue
         yield from _of_rich(wrapped)
         wrapped = []

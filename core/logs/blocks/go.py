@@ -19,20 +19,20 @@ _PLACES = ("/", "  /", "created by ", "...additional frames elided...", "_cgo_go
 _REACH = 12  # rows between what went wrong and the first stack: a panic for each one that was recovered, the signal
 
 
-def read_go(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
+def read_go(lines: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """A panic with all its goroutines; asked for by a signal they are no error."""
-    read = plainly(said)
+    read = plainly(lines)
     within = last_before(lambda at: read(at) if at >= done else None, start, _opens, _REACH)
     end = _past_goroutines(read, start)
     if within is None:
         return FoundBlock(start, end, (start,), STACK_DUMP)
-    if _SIGNAL.match(said[within]):
+    if _SIGNAL.match(lines[within]):
         return FoundBlock(
-            within, end, (within,), STACK_DUMP if said[within].startswith("SIGQUIT") else called([said[within]])
+            within, end, (within,), STACK_DUMP if lines[within].startswith("SIGQUIT") else called([lines[within]])
         )
     first = _first_panic(read, within, done)
-    keys = tuple(row for row in range(first, start) if _PANIC.match(said[row]))
-    return FoundBlock(first, end, keys, called(refine(said[row]) for row in keys))
+    keys = tuple(row for row in range(first, start) if _PANIC.match(lines[row]))
+    return FoundBlock(first, end, keys, called(refine(lines[row]) for row in keys))
 
 
 def _opens(text: str) -> bool:

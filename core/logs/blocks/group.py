@@ -16,19 +16,19 @@ _HEAD = "Traceback (most recent call last)"
 
 def read_group(read: Read, start: int) -> TracebackPart:
     """The group whose head a row is: its exception, and those in it."""
-    told, at = list[ExceptionText](), start
+    exceptions, at = list[ExceptionText](), start
     rows = _barred(read)
     while (text := rows(at)) is not None:
         if _HEAD in text:
             part = read_flat(rows, at)
-            told += part.told
+            exceptions += part.told
             at = part.end
         elif _NUMBERED.match(text) and _HEAD not in (following := rows(at + 1) or _HEAD):
-            told.append(ExceptionText((at + 1,), following))
+            exceptions.append(ExceptionText((at + 1,), following))
             at += 2
         else:
             at += 1
-    return TracebackPart(max(at, start + 1), tuple(told))
+    return TracebackPart(max(at, start + 1), tuple(exceptions))
 
 
 def _barred(read: Read) -> Read:

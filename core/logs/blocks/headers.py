@@ -37,7 +37,7 @@ _GENERIC = frozenset((
 _WORD = re.compile(r"(?<![\w.'\"=/<])[A-Za-z]+(?![\w:='\"/>]|\.\w)")
 
 
-def above(said: VoiceLines, start: int, done: int, text: str, *, logged: bool = True) -> int:
+def above(lines: VoiceLines, start: int, done: int, text: str, *, logged: bool = True) -> int:
     """How many rows above a traceback belong to it.
 
     Args:
@@ -47,9 +47,9 @@ def above(said: VoiceLines, start: int, done: int, text: str, *, logged: bool = 
     """
     if start <= done:
         return 0
-    row = said[start - 1]
+    row = lines[start - 1]
     if start - 1 > done and (row == _QUOTE or row.startswith(_FUTURE)):
-        return 2 if _KNOWN.search(said[start - 2]) else 0
+        return 2 if _KNOWN.search(lines[start - 2]) else 0
     is_known = _KNOWN.search(row) is not None
     if not (is_known or is_error(row)):
         return 0

@@ -26,16 +26,16 @@ _INNER = re.compile(
 _SAYS = 20  # rows of a message between its exception and the first frame; a longer one is no message
 
 
-def read_java(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
+def read_java(lines: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """The exception above the first frame, what caused it, and the record of a logger above; None without one."""
-    read = plainly(said)
+    read = plainly(lines)
     first = last_before(lambda at: read(at) if at >= done else None, start, _EXCEPTION.match, _SAYS)
     if first is None:
         return None
     end, named = past_java(read, first)
     keys = named or (first,)  # a suppressed one whose own exception was lost
     text = called(told(read, row) for row in keys)
-    return FoundBlock(first - above(said, first, done, text), end, keys, text)
+    return FoundBlock(first - above(lines, first, done, text), end, keys, text)
 
 
 def past_java(read: Read, at: int) -> tuple[int, tuple[int, ...]]:

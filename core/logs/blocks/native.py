@@ -46,45 +46,45 @@ def is_frame(text: str) -> bool:
     return _FRAME.match(text) is not None
 
 
-def read_stack(said: VoiceLines, start: int, done: int) -> FoundBlock:
+def read_stack(lines: VoiceLines, start: int, done: int) -> FoundBlock:
     """A C++ stack belongs to the message above it."""
-    end = past_stack(plainly(said), start)
-    while said.adjacent(start) and start > done and (not said[start - 1] or is_advice(said[start - 1])):
+    end = past_stack(plainly(lines), start)
+    while lines.adjacent(start) and start > done and (not lines[start - 1] or is_advice(lines[start - 1])):
         start -= 1
-    if said.adjacent(start) and start > done:
-        return FoundBlock(start - 1, end, (start - 1,), called_like(said[start - 1]))
-    if said.has_row_above(start):
+    if lines.adjacent(start) and start > done:
+        return FoundBlock(start - 1, end, (start - 1,), called_like(lines[start - 1]))
+    if lines.has_row_above(start):
         return FoundBlock(start, end, (), None)
-    return FoundBlock(start, end, (start,), called_like(said[start]))
+    return FoundBlock(start, end, (start,), called_like(lines[start]))
 
 
-def read_terminate(said: VoiceLines, start: int, _: int) -> FoundBlock:
+def read_terminate(lines: VoiceLines, start: int, _: int) -> FoundBlock:
     """``terminate called ...``, its ``what():`` and the stacks below."""
-    read = plainly(said)
+    read = plainly(lines)
     what = next_of(read, start + 1, _WHAT.match, 2)
     key = start if what is None else what
     end = _past_glog(read, past_stack(read, _past_advice(read, key + 1)))
-    return FoundBlock(start, end, (key,), called_like(said[key]))
+    return FoundBlock(start, end, (key,), called_like(lines[key]))
 
 
-def read_glog(said: VoiceLines, start: int, done: int) -> FoundBlock:
+def read_glog(lines: VoiceLines, start: int, done: int) -> FoundBlock:
     """What glog or abseil print of a signal; below a failed check it belongs to the fatal record above."""
-    end = _past_glog(plainly(said), start)
-    if start > done and is_fatal(said[start - 1]):
-        return FoundBlock(start - 1, end, (start - 1,), called_like(said[start - 1]))
-    key = next((row for row in range(start, end) if _SIGNAL.match(said[row])), start)
-    return FoundBlock(start, end, (key,), called_like(said[key]))
+    end = _past_glog(plainly(lines), start)
+    if start > done and is_fatal(lines[start - 1]):
+        return FoundBlock(start - 1, end, (start - 1,), called_like(lines[start - 1]))
+    key = next((row for row in range(start, end) if _SIGNAL.match(lines[row])), start)
+    return FoundBlock(start, end, (key,), called_like(lines[key]))
 
 
-def read_paddle(said: VoiceLines, start: int, _: int) -> FoundBlock | None:
+def read_paddle(lines: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """Paddle's report of a signal: C++ frames, a summary between rulers, when and by which signal."""
-    read = plainly(said)
+    read = plainly(lines)
     summary = next_of(read, start + 1, _SUMMARY.match, _PADDLE_ROWS)
     key = None if summary is None else next_of(read, summary + 1, lambda text: text.strip("- ") != "", 3)
     if key is None:
         return None
     end = skip_while(read, key + 1, lambda text: text.startswith("  ["))
-    return FoundBlock(start, end, (key,), called_like(said[key]))
+    return FoundBlock(start, end, (key,), called_like(lines[key]))
 
 
 def _past_advice(read: Read, at: int) -> int:

@@ -31,20 +31,26 @@ _MAX_ROWS = 60  # of an exception's text that are read; all that its verdict kee
 
 def read_panel(read: Read, start: int) -> TracebackPart:
     """The traceback whose panel opens here, with all panels of its group."""
-    width, told, at, end, is_due = len((read(start) or "").strip()), list[ExceptionText](), start, start + 1, False
+    width, exceptions, at, end, is_due = (
+        len((read(start) or "").strip()),
+        list[ExceptionText](),
+        start,
+        start + 1,
+        False,
+    )
     while (row := read(at)) is not None:
         depth, text = inside(row)
         if _FRAMES.match(text) or (is_due and _CODE.match(text)):
             at, is_due = _past_panel(read, at + 1, depth)
         elif is_due and text:
-            told.append(wrapped(read, at, width))
-            at, is_due = told[-1].rows[-1] + 1, False
+            exceptions.append(wrapped(read, at, width))
+            at, is_due = exceptions[-1].rows[-1] + 1, False
         elif depth or not text or _BETWEEN.match(text):
             at, is_due = at + 1, _MEMBER.match(text) is not None or (is_due and not text)
         else:
             break
         end = at if depth or text else end
-    return TracebackPart(end, tuple(told))
+    return TracebackPart(end, tuple(exceptions))
 
 
 def _past_panel(read: Read, at: int, depth: int) -> tuple[int, bool]:

@@ -26,21 +26,23 @@ class _Row(Enum):
 
 def read_plain(read: Read, start: int) -> TracebackPart:
     """The traceback below a head; where ranks without prefix interleave, as many as were opened."""
-    opened, at, told = 1, start + 1, list[ExceptionText]()
+    opened, at, exceptions = 1, start + 1, list[ExceptionText]()
     end, is_spaced = at, read(at) == ""
     while opened and (text := read(at)) is not None:
         if is_blank(text):
-            kind = _Row.INNER if not told and (is_spaced or opened > 1 or _goes_on_below(read, at)) else _Row.OTHER
+            kind = (
+                _Row.INNER if not exceptions and (is_spaced or opened > 1 or _goes_on_below(read, at)) else _Row.OTHER
+            )
         else:
             kind = _kind(read, at, text, opened)
         if kind is _Row.OTHER:
             break
         if kind is _Row.EXCEPTION:
-            told.append(ExceptionText((at,), text.strip()))
-        opened += (kind is _Row.HEAD and not told) - (kind is _Row.EXCEPTION)
+            exceptions.append(ExceptionText((at,), text.strip()))
+        opened += (kind is _Row.HEAD and not exceptions) - (kind is _Row.EXCEPTION)
         at += 1
         end = end if is_blank(text) else at
-    return TracebackPart(end, tuple(told))
+    return TracebackPart(end, tuple(exceptions))
 
 
 def _kind(read: Read, at: int, text: str, opened: int) -> _Row:

@@ -8,17 +8,17 @@ from core.logs.said import VoiceLines
 Read = Callable[[int], str | None]
 
 
-def plainly(said: VoiceLines) -> Read:
+def plainly(lines: VoiceLines) -> Read:
     """The rows as they were said."""
-    return lambda at: said[at] if 0 <= at < len(said) else None
+    return lambda at: lines[at] if 0 <= at < len(lines) else None
 
 
-def without(said: VoiceLines, lead: str) -> Read:
+def without(lines: VoiceLines, lead: str) -> Read:
     """What stands behind the same lead in all rows that have it."""
     empty = lead.rstrip()  # a masked body has no blanks at its end
 
     def read(at: int) -> str | None:
-        text = said[at] if 0 <= at < len(said) else None
+        text = lines[at] if 0 <= at < len(lines) else None
         if text is None or not text.startswith(lead):
             return "" if text == empty else None
         return text[len(lead) :]

@@ -16,9 +16,9 @@ _FRAME = re.compile(r"^stack backtrace:$|^  +(?:<NUM>: |at )|^ ?<NUM>: ")
 _MESSAGE = 20  # rows that a message may have: assert_eq! prints what it compares on lines of their own
 
 
-def read_panic(said: VoiceLines, start: int, _: int) -> FoundBlock:
+def read_panic(lines: VoiceLines, start: int, _: int) -> FoundBlock:
     """A panic is called by the first line of its message."""
-    read = plainly(said)
+    read = plainly(lines)
     key = start + 1 if (read(start) or "").endswith(":") and not is_blank(read(start + 1) or "") else start
     end = key + 1
     while end - key < _MESSAGE and (text := read(end)) is not None and not is_blank(text) and not _ends(text):
@@ -27,7 +27,7 @@ def read_panic(said: VoiceLines, start: int, _: int) -> FoundBlock:
         end = key + 1  # nothing tells where the message ends: it has one line
     end = skip_while(read, end, lambda text: _FRAME.search(text) is not None)
     return FoundBlock(
-        start, skip_while(read, end, lambda text: _NOTE.match(text) is not None), (key,), called_like(said[key])
+        start, skip_while(read, end, lambda text: _NOTE.match(text) is not None), (key,), called_like(lines[key])
     )
 
 

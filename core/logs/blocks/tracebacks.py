@@ -27,35 +27,35 @@ _CARRIERS = frozenset((
 ))  # fmt: skip
 
 
-def read_traceback(said: VoiceLines, start: int, done: int) -> FoundBlock | None:
+def read_traceback(lines: VoiceLines, start: int, done: int) -> FoundBlock | None:
     """The tracebacks that a row opens; None when it only speaks of one."""
-    match = HEAD.search(said[start])
+    match = HEAD.search(lines[start])
     if match is None:
         return None
-    lead, rest = said[start][: match.start()], said[start][match.end() :]
+    lead, rest = lines[start][: match.start()], lines[start][match.end() :]
     if ended := _TOLD_IN_ONE.match(rest):
         return _told_in_one(start, lead, rest.split(ended["end"]))
-    is_led = _is_led(said, start, lead, match[0])
-    read = without(said, lead) if is_led else plainly(said)
+    is_led = _is_led(lines, start, lead, match[0])
+    read = without(lines, lead) if is_led else plainly(lines)
     chain = read_chain(read, start, is_flat=is_led)
     if not chain.told:  # a bar's frames may be in the voice of the rank whose label stands between
         return None if "%|" in lead else FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
-    return _with_report(said, chain, start) or _with_header(said, read, start, done, chain)
+    return _with_report(lines, chain, start) or _with_header(lines, read, start, done, chain)
 
 
-def read_syntax_error(said: VoiceLines, start: int, _: int) -> FoundBlock | None:
+def read_syntax_error(lines: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """A program that is no Python: a frame without a head."""
-    row = next_of(plainly(said), start + 1, _SYNTAX_ERROR.match, 4)
-    if row is None or any(not text.startswith("  ") for text in said.between(start, row)):
+    row = next_of(plainly(lines), start + 1, _SYNTAX_ERROR.match, 4)
+    if row is None or any(not text.startswith("  ") for text in lines.between(start, row)):
         return None
-    return FoundBlock(start, row + 1, (row,), called([refine(said[row])]))
+    return FoundBlock(start, row + 1, (row,), called([refine(lines[row])]))
 
 
-def _is_led(said: VoiceLines, start: int, lead: str, head: str) -> bool:
+def _is_led(lines: VoiceLines, start: int, lead: str, head: str) -> bool:
     """Whether the same stands before each row: what a logger puts there, or the blanks of a column."""
-    if len(lead) < 2 or start + 1 == len(said) or (lead.isspace() and head.startswith("+")):
+    if len(lead) < 2 or start + 1 == len(lines) or (lead.isspace() and head.startswith("+")):
         return False
-    return said[start + 1].startswith(lead) or said[start + 1] == lead.rstrip()
+    return lines[start + 1].startswith(lead) or lines[start + 1] == lead.rstrip()
 
 
 def _told_in_one(start: int, lead: str, lines: Sequence[str]) -> FoundBlock | None:
@@ -66,24 +66,24 @@ def _told_in_one(start: int, lead: str, lines: Sequence[str]) -> FoundBlock | No
     return FoundBlock(start, start + 1, (start,), called(_verdicts(read, chain))) if chain.told else None
 
 
-def _with_report(said: VoiceLines, chain: Chain, start: int) -> FoundBlock | None:
+def _with_report(lines: VoiceLines, chain: Chain, start: int) -> FoundBlock | None:
     """torchrun's own traceback, with the report that follows it."""
-    names = any(type_of(told.text) == "ChildFailedError" for told in chain.told)
-    if not (names and chain.end < len(said) and torchrun.FENCE.match(said[chain.end])):
+    names = any(type_of(exception.text) == "ChildFailedError" for exception in chain.told)
+    if not (names and chain.end < len(lines) and torchrun.FENCE.match(lines[chain.end])):
         return None
-    report = torchrun.read_report(said, chain.end, chain.end)
+    report = torchrun.read_report(lines, chain.end, chain.end)
     return report and FoundBlock(start, report.end, (*_rows(chain), *report.keys), report.text)
 
 
-def _with_header(said: VoiceLines, read: Read, start: int, done: int, chain: Chain) -> FoundBlock:
+def _with_header(lines: VoiceLines, read: Read, start: int, done: int, chain: Chain) -> FoundBlock:
     text = called(_verdicts(read, chain))
     logged = first_function(read, chain.head) not in _ROOT_CALLS or read(start + 1) == ""  # loguru's first row is empty
-    first = start - headers.above(said, start, done, text, logged=logged)
+    first = start - headers.above(lines, start, done, text, logged=logged)
     return FoundBlock(first, chain.end, _rows(chain), text)
 
 
 def _rows(chain: Chain) -> tuple[int, ...]:
-    return tuple(row for told in (*chain.told, *chain.causes) for row in told.rows)
+    return tuple(row for exception in (*chain.told, *chain.causes) for row in exception.rows)
 
 
 # --- what an exception is called --------------------------------------------------------------------------------------
@@ -91,15 +91,15 @@ def _rows(chain: Chain) -> tuple[int, ...]:
 
 def _verdicts(read: Read, chain: Chain) -> list[str]:
     """What the exceptions are called; one that only carries another's text is none."""
-    names = [without_module(_named(read, told)) for told in chain.told]
+    names = [without_module(_named(read, exception)) for exception in chain.told]
     own = [name for name in names if type_of(name) not in _CARRIERS] or names
     return own + [cause.text for cause in chain.causes]
 
 
-def _named(read: Read, told: ExceptionText) -> str:
+def _named(read: Read, exception: ExceptionText) -> str:
     """An exception as it was told; a bare one says where it was raised, because it names a thousand faults."""
-    text = refine(told.text).rstrip(":")
-    frame = last_frame(read, told.rows[0]) if " " not in text or text.startswith("AssertionError: ") else None
+    text = refine(exception.text).rstrip(":")
+    frame = last_frame(read, exception.rows[0]) if " " not in text or text.startswith("AssertionError: ") else None
     if frame is None or not (" " not in text or _repeats_source(read, frame[0], text)):
         return text
     return f"{text.split(':')[0]} in {frame[2]} ({frame[1]})"

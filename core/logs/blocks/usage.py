@@ -9,9 +9,9 @@ from core.logs.said import VoiceLines
 USAGE = re.compile(r"^usage: ")
 
 
-def read_usage(said: VoiceLines, start: int, _: int) -> FoundBlock | None:
+def read_usage(lines: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """The text up to its error line; None when there is none, because ``--help`` is no failure."""
-    end = skip_while(plainly(said), start + 1, lambda text: text.startswith("  ") or not text)
-    if end < len(said) and ": error: " in said[end]:
-        return FoundBlock(start, end + 1, (end,), called_like(said[end]))
+    end = skip_while(plainly(lines), start + 1, lambda text: text.startswith("  ") or not text)
+    if end < len(lines) and ": error: " in lines[end]:
+        return FoundBlock(start, end + 1, (end,), called_like(lines[end]))
     return None

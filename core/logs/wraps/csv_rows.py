@@ -121,9 +121,9 @@ def _is_header(cells: tuple[str, ...]) -> bool:
 
 def _fits(cells: tuple[str, ...], header: tuple[str, ...]) -> bool:
     """As many values as names, mostly numbers; an empty cell is one that was not measured this time."""
-    told = [cell for cell in cells if cell]
-    is_row = len(cells) == len(header) and len(told) >= _MIN_ROWS
-    return is_row and sum(_number(cell) is not None for cell in told) >= _NUMBERS * len(told)
+    sentences = [cell for cell in cells if cell]
+    is_row = len(cells) == len(header) and len(sentences) >= _MIN_ROWS
+    return is_row and sum(_number(cell) is not None for cell in sentences) >= _NUMBERS * len(sentences)
 
 
 def _number(cell: str) -> float | None:

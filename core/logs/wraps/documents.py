@@ -144,9 +144,9 @@ class _Reader:
     def _record(self, value: Any, begins: int, end: int) -> DocumentPart:
         written = self._text.take(end)
         line = _LINE_OF.search(written, begins)
-        said = self._kind.read(value, self._context)
+        peeled = self._kind.read(value, self._context)
         place = written.count("\n", 0, line.start() if line else begins)
-        return DocumentPart(_bytes(written), said, place, broken=said is None)
+        return DocumentPart(_bytes(written), peeled, place, broken=peeled is None)
 
     def _structure(self, size: int) -> DocumentPart | None:
         return DocumentPart(_bytes(self._text.take(size))) if size else None

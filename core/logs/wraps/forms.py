@@ -200,9 +200,9 @@ def _filled(tokens: Sequence[Token], contents: Sequence[bytes]) -> bytes:
     )
 
 
-def _pieces(said: bytes, contents: Sequence[bytes]) -> tuple[bytes | int, ...]:
+def _pieces(text: bytes, contents: Sequence[bytes]) -> tuple[bytes | int, ...]:
     """What was said, with the numbers of the contents in their places: the longest are looked for first."""
-    pieces: list[bytes | int] = [said]
+    pieces: list[bytes | int] = [text]
     for number in sorted(range(len(contents)), key=lambda number: -len(contents[number])):
         content = contents[number]
         pieces = [part for piece in pieces for part in _split(piece, content, number)]

@@ -69,7 +69,7 @@ def _fit(lines: Sequence[bytes]) -> Sequence[SpeakerWord]:
     first = _find(lines)
     if first is None or first.reading.tells_both:
         return [first] if first is not None else []
-    behind = [said.text if (said := first.peel(line)) is not None else line for line in lines]
+    behind = [peeled.text if (peeled := first.peel(line)) is not None else line for line in lines]
     second = _find(behind, beside=first.reading)
     return [first] if second is None else together(first, second, lines)
 

@@ -97,5 +97,5 @@ def _printed(raw: bytes) -> DocumentPart:
 
 
 def _part(raw: bytes, entry: _Entry, message: int) -> DocumentPart:
-    said = read_entry(entry.fields) if is_entry(entry.fields) else None
-    return DocumentPart(raw, said, raw.count(b"\n", 0, message))
+    peeled = read_entry(entry.fields) if is_entry(entry.fields) else None
+    return DocumentPart(raw, peeled, raw.count(b"\n", 0, message))

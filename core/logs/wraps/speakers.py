@@ -33,19 +33,19 @@ class SpeakerWord:
 
 def peel_all(words: Sequence[SpeakerWord], line: bytes) -> Peeled | None:
     """The line, of the speaker whom the first word tells, and with what the second one adds."""
-    said = words[0].peel(line)
+    peeled = words[0].peel(line)
     for word in words[1:]:
-        inner = word.peel(said.text) if said is not None else None
-        said = said.around(inner) if said is not None and inner is not None else said
-    return said
+        inner = word.peel(peeled.text) if peeled is not None else None
+        peeled = peeled.around(inner) if peeled is not None and inner is not None else peeled
+    return peeled
 
 
 def together(first: SpeakerWord, second: SpeakerWord, lines: Iterable[bytes]) -> tuple[SpeakerWord, SpeakerWord]:
     """The word for machines and that for ranks; ranks that several machines have count the processes of each."""
     homes: dict[int | None, set[bytes]] = defaultdict(set)
     for line in lines:
-        if (said := peel_all((first, second), line)) is not None and said.nodes:
-            homes[said.rank].update(said.nodes)
+        if (peeled := peel_all((first, second), line)) is not None and peeled.nodes:
+            homes[peeled.rank].update(peeled.nodes)
     begin_anew = any(len(nodes) > 1 for rank, nodes in homes.items() if rank is not None)
     nodes, ranks = (first, second) if first.reading.tells_node else (second, first)
     return nodes, replace(ranks, reading=replace(ranks.reading, is_local=begin_anew))

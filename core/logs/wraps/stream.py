@@ -115,9 +115,9 @@ def _of_lines(unwrapper: Unwrapper, layers: Sequence[Wrap], blocks: Iterable[byt
     for block in blocks:
         whole, end, rest = (rest + block).rpartition(b"\n")
         if end:
-            said = unwrap(whole + end)[:-1]
-            yield newline + said
-            newline, last = b"\n", said[said.rfind(b"\n") + 1 :]
+            text = unwrap(whole + end)[:-1]
+            yield newline + text
+            newline, last = b"\n", text[text.rfind(b"\n") + 1 :]
         if len(rest) > _MAX_LINE:  # a progress bar of days: its next segments are of the same line
             cut = rest.rfind(b"\r") + 1 or len(rest)
             last = next(unwrapper.unwrap((rest[:cut],)))
@@ -158,8 +158,8 @@ def _of_parts(unwrapper: Unwrapper, parts: Iterable[DocumentPart]) -> Iterator[b
         newlines = part.raw.count(b"\n")
         if part.broken:
             *lines, last = part.raw.split(b"\n")
-            said = b"".join(unwrapper.broken(line) + b"\n" for line in lines)
-            yield joint + said + (unwrapper.broken(last) if last else b"")
+            text = b"".join(unwrapper.broken(line) + b"\n" for line in lines)
+            yield joint + text + (unwrapper.broken(last) if last else b"")
             joint = b"\r" if last else b""
         elif part.said is None:
             yield b"\n" * newlines

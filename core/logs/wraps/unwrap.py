@@ -41,33 +41,33 @@ class Unwrapper:
         self._parts.clear()
         return b"\r".join(self._written(replace(_as(self._above, text), stamp=_NOTHING.stamp)) for text in texts)
 
-    def say(self, said: Peeled) -> bytes:
+    def say(self, peeled: Peeled) -> bytes:
         """What stands inside all layers."""
-        said = _as(said, without_ansi(said.text))
+        peeled = _as(peeled, without_ansi(peeled.text))
         for wrap in self._layers:
-            inner = wrap.peel(said.text)
-            if inner is None and wrap.continues(said.text):
-                return self._go_on(said, wrap) if wrap.goes_on(self._above.text) else self._written(said)
-            if inner is None and wrap.is_torn(said.text):
-                return self._written(said, broken=True)
+            inner = wrap.peel(peeled.text)
+            if inner is None and wrap.continues(peeled.text):
+                return self._go_on(peeled, wrap) if wrap.goes_on(self._above.text) else self._written(peeled)
+            if inner is None and wrap.is_torn(peeled.text):
+                return self._written(peeled, broken=True)
             if inner is not None:
                 inner = self._joined(inner)
                 if not inner.ends:
                     return b""
-                self._indent = b" " * (len(said.text) - len(inner.text)) if said.text.endswith(inner.text) else b""
-                said = said.around(_as(inner, without_ansi(inner.text)))
-        self._above = said
-        return self._written(said)
+                self._indent = b" " * (len(peeled.text) - len(inner.text)) if peeled.text.endswith(inner.text) else b""
+                peeled = peeled.around(_as(inner, without_ansi(inner.text)))
+        self._above = peeled
+        return self._written(peeled)
 
     def broken(self, text: bytes) -> bytes:
         """A line that nobody understands."""
         return self._written(Peeled(without_ansi(text)), broken=True)
 
-    def _go_on(self, said: Peeled, wrap: Wrap) -> bytes:
+    def _go_on(self, peeled: Peeled, wrap: Wrap) -> bytes:
         """A line that goes on with what the record above it said, or one of an object that is printed below it."""
-        text = said.text.removeprefix(self._indent)
+        text = peeled.text.removeprefix(self._indent)
         if wrap.record is None or not (self._object or text == b"{"):
-            return self._written(replace(_as(self._above, text), stamp=said.stamp))
+            return self._written(replace(_as(self._above, text), stamp=peeled.stamp))
         self._object.append(text)
         if text != b"}":
             return b""
@@ -83,11 +83,11 @@ class Unwrapper:
         self._parts[part.stream] = b"" if part.ends else (before + part.text)[:_MAX_JOINED]
         return _as(part, before + part.text) if part.ends else part
 
-    def _written(self, said: Peeled, *, broken: bool = False) -> bytes:
+    def _written(self, peeled: Peeled, *, broken: bool = False) -> bytes:
         """A line out: stamp and label before each line of the text."""
-        lead = self._label(said, broken=broken) + said.tags
-        lead = said.stamp.text + b" " + lead if said.stamp.text else lead
-        text = said.text.replace(LABEL_MARK, b"")
+        lead = self._label(peeled, broken=broken) + peeled.tags
+        lead = peeled.stamp.text + b" " + lead if peeled.stamp.text else lead
+        text = peeled.text.replace(LABEL_MARK, b"")
         if b"\n" not in text and b"\r" not in text:
             return lead + text
         pieces = [piece for line in text.split(b"\n") for piece in line.rstrip(b"\r").split(b"\r") if piece or not line]
@@ -95,8 +95,8 @@ class Unwrapper:
             pieces = pieces[: _MAX_PIECES // 2] + pieces[-_MAX_PIECES // 2 :]
         return b"\r".join(lead + piece for piece in pieces)
 
-    def _label(self, said: Peeled, *, broken: bool) -> bytes:
-        fields = (said.nodes, said.rank, said.local_rank, said.unit, broken)
+    def _label(self, peeled: Peeled, *, broken: bool) -> bytes:
+        fields = (peeled.nodes, peeled.rank, peeled.local_rank, peeled.unit, broken)
         label = self._labels.get(fields)
         if label is None:
             if len(self._labels) >= _MAX_LABELS:
@@ -105,6 +105,6 @@ class Unwrapper:
         return label
 
 
-def _as(said: Peeled, text: bytes) -> Peeled:
+def _as(peeled: Peeled, text: bytes) -> Peeled:
     """The same speaker at the same time, with another text."""
-    return said if said.text == text else replace(said, text=text)
+    return peeled if peeled.text == text else replace(peeled, text=text)
