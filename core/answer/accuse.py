@@ -39,10 +39,7 @@ def of_nodes(found: Findings) -> Verdict | None:
     if not accused or MIN_VOICES <= len(found.nodes) <= len(accused):
         return None  # all of them: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
-    root = next(
-        (root for root in roots if not root.fact.stop and _is_of(root, first)),
-        None,
-    )
+    root = next((root for root in roots if not root.fact.stop and root.fact.says and _is_of(root, first)), None)
     text = what_broke(root) if root else "it went silent while the others waited for it"
     if root is None or root.fact.blame is Blame.NOBODY:  # it tells what the others suffer
         text = first.signs[0].says or text

@@ -7,7 +7,10 @@ from core.logs.lines import mask
 
 _WORD = re.compile(r"(?<![<A-Za-z])[A-Za-z]{2,40}(?![>A-Za-z])")  # not of the names of masks
 _MASK = re.compile(r"<[A-Z]{2,8}>")
-_HEAD = re.compile(r"^(?:<TS>|DEBUG|INFO|\W){1,20}")
+# A clock, a level, a speaker in brackets, and where loguru says that it was said: "__main__:<module>:53 - "
+_HEAD = re.compile(
+    r"^(?:<TS>|(?:DEBUG|INFO)\b|\[[^\]\n]{0,40}\]|[\w.]{1,40}:<?\w{1,40}>?:(?:<NUM>|\d{1,6})|[^\w\[]){1,20}"
+)
 
 
 def words_of_names(names: Collection[str]) -> frozenset[str]:

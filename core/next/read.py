@@ -129,7 +129,7 @@ def frame(parsed: Parsed, leading: Candidate) -> str:
 
 def _leading(found: Findings, verdict: Verdict) -> Candidate | None:
     """The direct trace that the verdict is about: of the first suspect where there is one."""
-    roots = [root for root in found.roots if not root.fact.stop]
+    roots = [root for root in found.roots if not root.fact.stop and root.fact.says]
     if verdict.scope is not Scope.NODE:
         return roots[0] if roots else None
     first = verdict.suspects[0]

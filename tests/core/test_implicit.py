@@ -8,6 +8,7 @@ import pytest
 from core.course.shift import find_shift, find_uneven_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
+from core.judge.phrase import without_head
 from core.model import Action, Confidence, Scope
 from tests.support.jobs import (
     at,
@@ -646,3 +647,33 @@ def test_what_a_launcher_says_of_most_nodes_marks_none() -> None:
     found = diagnose(four_nodes({}, usual=[at(1, "start")], others={"pdsh.out": says}), [])
 
     assert found.nodes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<TS> [gcn02:2] vit_ft: open shard train-0063.tar", "vit_ft: open shard train-0063.tar"),
+        ("| INFO     | __main__:<module>:53 - writing snapshot", "writing snapshot"),
+        ("INFO: open part <NUM>", "open part \u2026"),
+        ("[3/8] CXX main.o", "CXX main.o"),
+    ],
+)
+def test_a_quote_begins_with_what_was_said(text: str, shown: str) -> None:
+    """Its clock, its level, its speaker and the place in the code tell nothing of the work."""
+    assert without_head(text) == shown
+
+
+def test_memory_that_grew_leads_before_the_order_that_ended_the_job() -> None:
+    """Lightning says in each rank that it was told to stop; what grew is why somebody told it."""
+
+    def steps(rank: int) -> list[str]:
+        grown = [354 + (9 * max(0, n - 30) if rank == 1 else 0) for n in range(90)]
+        return [at(n, f"global_step={n} loss=2.5 rss={mb}MB") for n, mb in enumerate(grown)]
+
+    says = {rank: [*steps(rank), *(["[rank: 1] Received SIGTERM: 15"] if rank == 1 else [])] for rank in range(4)}
+    order = {"slurm.out": [at(91, "slurmstepd: error: *** STEP 7.0 ON node-1 CANCELLED AT 2026-11-21T04:01:31 ***")]}
+    found = diagnose(four_nodes(says, others=order, status=Status.CANCELLED), [])
+
+    assert found.headline.startswith("Look at node-1: its rss grew without end")
+    assert found.next is not None
+    assert (found.next.action, found.next.because[:7]) == (Action.CHECK, "Its rss")
