@@ -23,6 +23,7 @@ def search(
 ) -> LookResult:
     """Lines that hold all of the words, of a node or a rank if one is named; the rarest events first.
 
+    Where the node said none, what others say of it by its name: srun lists whose tasks were killed.
     Case, the number of spaces and quotation marks are ignored, and "..." stands for anything: people quote by hand.
 
     Args:
@@ -33,7 +34,13 @@ def search(
         return LookResult("There is nothing to search for.")
     what = " and ".join(f"“{word}”" for word in words)
     longest = max((piece for parts in typed for part in parts for piece in part), key=len).encode().lower()
-    return seek(parsed, [_as_typed(parts) for parts in typed], what, node=node, rank=rank, most=most, words=(longest,))
+    patterns = [_as_typed(parts) for parts in typed]
+    found = seek(parsed, patterns, what, node=node, rank=rank, most=most, words=(longest,))
+    if node is None or rank is not None or found.lines:
+        return found
+    named = re.compile(rb"(?<![\w.-])" + re.escape(node.partition(".")[0].encode()) + rb"(?![\w-])", re.IGNORECASE)
+    by_others = seek(parsed, [*patterns, named], f"{what} and names {node}", most=most, words=(longest,))
+    return by_others if by_others.lines else found
 
 
 _GAP = re.compile(r"\.{3,}|…")

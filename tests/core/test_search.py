@@ -160,3 +160,16 @@ def test_a_quote_is_found_however_it_was_typed(typed: str) -> None:
     found = search(parsed, (typed,))
     assert [line in one.text for one in found.lines] == [True]
     assert search(parsed, ("nthreads cannot be smaller",)).says == "No line holds “nthreads cannot be smaller”."
+
+
+def test_what_others_say_of_a_node_is_found_where_it_says_nothing() -> None:
+    """srun lists whose tasks were killed; that the node never wrote the word is no answer."""
+    files = {f"node-{n}.log": lines(*steps(3)) for n in range(3)}
+    told = _parsed(
+        files | {"srun.err": lines("srun: error: node-1: tasks 12,15: Killed", "srun: error: node-2: task 4: Killed")}
+    )
+
+    found = search(told, ["Killed"], node="node-1")
+
+    assert found.says.startswith("1 line holds “Killed” and names node-1")
+    assert search(told, ["Killed"], node="node-0").says == "No line of node-0 holds “Killed”."
