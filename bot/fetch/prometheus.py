@@ -114,8 +114,8 @@ def _basic(user: str, password: str) -> str:
 def _bare(address: str) -> tuple[str, str]:
     """The address without a name and password, and the header that these make; empty without."""
     parts = urlsplit(address)
-    sentence, at, place = parts.netloc.rpartition("@")
-    user, _, password = sentence.partition(":")
+    credentials, at, place = parts.netloc.rpartition("@")
+    user, _, password = credentials.partition(":")
     header = _basic(unquote(user), unquote(password)) if at else ""
     return urlunsplit(parts._replace(netloc=place)), header
 

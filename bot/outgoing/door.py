@@ -6,6 +6,7 @@ tests/bot/outgoing/test_door.py fails when any other file of the house speaks to
 """
 
 import hmac
+import io
 import json
 import time
 import urllib.request
@@ -121,8 +122,9 @@ def _answer(request: urllib.request.Request, timeout: float, most: int) -> bytes
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout) as reply:
             read: bytes = reply.read(most)
     except HTTPError as refused:
-        refused.close()  # nobody reads why; who asked sees the code
-        raise
+        with refused:
+            why = io.BytesIO(refused.read(_REPLY))  # within the same patience: whoever asked may want to know
+        raise HTTPError(refused.url, refused.code, refused.reason, refused.headers, why) from None
     return read
 
 
