@@ -98,7 +98,7 @@ def test_one_of_its_words_stands_in_the_line_of_each_pattern() -> None:
         ({"role": "rot"}, "'rot' is not a valid Role"),
         ({"blame": "everybody"}, "'everybody' is not a valid Blame"),
         ({"stage": "lunch"}, "'lunch' is not a valid Stage"),
-        ({"ending": "begs"}, "'begs' is not a valid Ending"),
+        ({"ending": "begs"}, "'begs' is not a valid StopWord"),
         ({"strenght": 0.9}, "unknown key 'strenght'"),
     ],
 )

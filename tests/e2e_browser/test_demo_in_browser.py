@@ -14,6 +14,7 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM and not REQUIRED, reason="no chromium on the PATH (FIRSTFAULT_TEST_BROWSER=1 makes this an error)"
 )
 CAUSE = "The node's memory ran out: a second trainer ran there"
+FIX = "Ended the second trainer, and one job a node since"
 DESKTOP = {"width": 1280, "height": 900}
 
 
@@ -63,6 +64,7 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     visitor.modal.get_by_role("button", name=APPROVE).click()
     expect(visitor.modal.get_by_role("alert")).to_be_visible()
     visitor.modal.get_by_label("Root cause").fill(CAUSE)
+    visitor.modal.get_by_label("What fixes it").fill(FIX)
     visitor.modal.get_by_role("button", name=APPROVE).click()
     expect(visitor.modal).to_be_hidden()
     expect(answer).to_contain_text("Approved by @alice", timeout=ANSWERED_IN)
@@ -70,7 +72,7 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     second = visitor.diagnose(SECOND)
     expect(second).to_contain_text("Look at dgx-a03")
     expect(second).to_contain_text("confirmed by alice")
-    expect(second).to_contain_text("What helped there")
+    expect(second).to_contain_text(FIX)
     visitor.open_thread(second)
     expect(visitor.replies.get_by_text(CAUSE).first).to_be_visible(timeout=ANSWERED_IN)
 
