@@ -22,7 +22,7 @@ from core.events.hold import hold
 from core.events.table import EventTable
 from core.events.template import Template
 from core.facts import fact_of
-from core.job import Job, LogFile
+from core.job import Job, LogFile, Manifest
 from core.logs.heap import Heap
 from core.logs.voices import is_actor, rank_called
 from core.memory import Memory
@@ -119,13 +119,7 @@ def parse_job(
     files = {file.name: file for file in job.logs}
     table = settle_zones(hold(table, telling, remember), files, remember)
     table = settle_last_words(table, remember)
-    homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or job.manifest.node_ranks)
-    if homeless or names_only_tasks(table):
-        homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
-        table, homeless = with_homes(table, homes) if homes else table, homeless and not homes
-    nameless = homeless and not job.manifest.nodes
-    table = with_ranks_as_nodes(table) if nameless else table
-    table = with_homes(table, names) if (names := find_names(table, files)) else table
+    table, nameless = _with_nodes(table, files, job.manifest)
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
     nobody_is_named = not (table.nodes or table.ranks or job.manifest.nodes)
     if nobody_is_named and (reported := reported_homes(table, files)):
@@ -144,6 +138,17 @@ def parse_job(
         unit="rank" if nameless else "actor" if table.nodes and all(map(is_actor, table.nodes)) else "node",
         memory=remember,
     )
+
+
+def _with_nodes(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> tuple[EventTable, bool]:
+    """The table with the node of each rank, where lines tell it, and whether ranks stand for nodes as nobody does."""
+    homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or manifest.node_ranks)
+    if homeless or names_only_tasks(table):
+        homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
+        table, homeless = with_homes(table, homes) if homes else table, homeless and not homes
+    nameless = homeless and not manifest.nodes
+    table = with_ranks_as_nodes(table) if nameless else table
+    return with_homes(table, names) if (names := find_names(table, files)) else table, nameless
 
 
 def _marking(table: EventTable, iterations: Iterations) -> frozenset[str]:
