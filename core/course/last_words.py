@@ -15,10 +15,12 @@ from core.events.held import Settled
 from core.events.table import EventTable, rows_by
 from core.facts import fact_of
 from core.logs.lines import NO_TIME
+from core.logs.origins import Program
 from core.memory import Memory
 from core.model import Role
 
 MIN_STRENGTH = 0.4  # of a complaint that may end a process: core.judge.roles.survived looks at none that is weaker
+_OF_THE_JOB = (Program.RANK, Program.LAUNCHER)  # of a file that names no rank, the paths do not tell which
 _SPAN = 1 << 18  # rows: complaints this near to each other are looked at together
 _REACH, _FURTHER, _FURTHEST = 1 << 10, 16, 1 << 22  # rows around them that are looked at, more and more of them
 
@@ -116,12 +118,16 @@ def _complains(sample: str, block: bool) -> bool:  # noqa: FBT001 a template's t
 
 
 def _ends(table: EventTable) -> NDArray[np.int64]:
-    """When the speaker of each voice, a rank in one attempt, said its last word in any of its files."""
+    """When the speaker of each voice said its last word in any of its files: a rank in one attempt.
+
+    Where nobody tells ranks, a node is one: its standard error and its output are files of one process.
+    """
     own = table.spoke.last
     speakers: dict[object, list[int]] = defaultdict(list)
+    nodes_speak = not table.ranks
     for voice, origin in enumerate(table.origins):
-        known = (origin.node, origin.rank, origin.attempt) if origin.rank is not None else voice
-        speakers[known].append(voice)
+        is_known = origin.rank is not None or (nodes_speak and origin.node and origin.program in _OF_THE_JOB)
+        speakers[(origin.node, origin.rank, origin.attempt) if is_known else voice].append(voice)
     ends = own.copy()
     for voices in speakers.values():
         ends[voices] = own[voices].max()

@@ -19,6 +19,7 @@ from core.facts import complains
 from core.judge.phrase import words_in, words_of_names
 from core.logs.lines import mask
 from core.parsed import Parsed
+from core.shares import MAJORITY
 
 MIN_TIMES = 1  # that the end of a span was told; checkpoints are rare, and jobs hang in their second one as well
 MOSTLY = 0.8  # of its beginnings were followed by the end; between the others something else was said
@@ -33,8 +34,8 @@ class Span:
     """Two phrases, masked, of which the second follows the first on each rank that says both.
 
     took: seconds from the one to the other, of each rank in the order of its run, where both have a clock; iterations:
-    the one before each. ended: how often each rank came to the end. open: ranks that began once more, and neither said
-    the end nor went on, with the row of their beginning. begun: how often each rank began, also one that never ends.
+    the one before each. ended: how often each rank came to the end. begun: how often each began. open: ranks whose last
+    word is the beginning, with its row: also those that never came to the end, where most others did.
     """
 
     begins: str
@@ -63,7 +64,9 @@ def find_spans(parsed: Parsed) -> tuple[Span, ...]:
         )
         if best is None or counter[best] < MIN_TIMES:
             continue
-        ours = np.isin(by, np.unique(by[after == best]))  # others may do another part of the work
+        ended = np.unique(by[after == best])
+        ours = np.isin(by, ended)  # others may do another part of the work, where they are many
+        most = len(ended) > len(np.unique(by)) * MAJORITY
         if counter[best] < MOSTLY * np.count_nonzero(ours & (after != _NOTHING)):
             continue
         closed = here[ours & (after == best)]
@@ -72,10 +75,10 @@ def find_spans(parsed: Parsed) -> tuple[Span, ...]:
         for at in closed[timed[closed] & timed[closed + 1]].tolist():
             took[int(rank[at])].append(float(time[at + 1] - time[at]) / SECOND)
             reached[int(rank[at])].append(int(iteration[at]))
-        left = here[ours & (after == _NOTHING)]
+        left = here[(ours | most) & (after == _NOTHING)]
         began = dict(zip(rank[left].tolist(), rows[left].tolist(), strict=True))
-        ended, begun = Counter(rank[closed].tolist()), Counter(by.tolist())
-        spans.append(Span(texts[begins], texts[best], dict(took), dict(reached), ended, began, begun))
+        times, begun = Counter(rank[closed].tolist()), Counter(by.tolist())
+        spans.append(Span(texts[begins], texts[best], dict(took), dict(reached), times, began, begun))
     return tuple(spans)
 
 

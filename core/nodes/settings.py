@@ -27,11 +27,15 @@ _MEETING = re.compile(
     r"world_?size|nn?odes|num_(?:nodes|processes|machines)|process_count|nproc|master|coordinator|rdzv|backend",
     re.IGNORECASE,
 )
-_SETTING = re.compile(r"\b([A-Za-z_]\w{1,40})['\"]?\s?[=:]\s?['\"]?([\w.+/-]{1,60})")
+_SETTING = re.compile(
+    r"\b([A-Za-z_]\w{1,40})['\"]?\s?[=:]\s?['\"]?([\w.+/-]{1,60})(?![\w.+/-]|\s?[=:])"
+)  # of "config: dim=48", dim
 
 
 def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequence[str]) -> list[Sign]:
     """Signs for the only node with another value of a setting, of ranks that did not do the same or never met.
+
+    Or of a few that an exception stopped, itself among them.
 
     Args:
         nodes: that do the same work.
@@ -43,10 +47,11 @@ def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequen
         and parsed.iterations.last is None
         and any(candidate.role is Role.PROPAGATED for candidate in candidates)
     )
-    if not (differ or never_met) or not MIN_RANKS <= len(nodes) <= MAX_NODES:
+    raised = [root for root in roots if root.fact.kind == Kind.EXCEPTION and len(root.nodes) <= len(nodes) * MAJORITY]
+    if not (differ or never_met or raised) or not MIN_RANKS <= len(nodes) <= MAX_NODES:
         return []
     odd: dict[str, list[tuple[str, str, str, int]]] = defaultdict(list)
-    settings = {name: of for name, of in _settings(parsed, nodes).items() if differ or _MEETING.search(name)}
+    settings = {name: of for name, of in _settings(parsed, nodes).items() if differ or raised or _MEETING.search(name)}
     for name, of_node in sorted(settings.items()):
         (usual, count), *others = Counter(of_node.values()).most_common()
         if len(others) == 1 and others[0][1] == 1 and count > len(nodes) * MAJORITY:
@@ -55,10 +60,12 @@ def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequen
     if len(odd) != 1:
         return []
     ((node, told),) = odd.items()
+    if not (differ or never_met or any(node in root.nodes for root in raised)):
+        return []  # the exception that stopped others is not of its setting
     name, own, usual, count = told[0]
     because = f"{node} runs with {name}={short(own, 40)}, {count} others with {name}={short(usual, 40)}."
     check = f"Compare the settings and the code on {node} with those of the others."
-    event = differ[0] if differ else None
+    event = next((root.event for root in raised if node in root.nodes), None) if not differ else differ[0]
     return [Sign(node, "votes", ODD, because, event, says="it runs with other settings", check=check)]
 
 

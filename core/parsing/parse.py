@@ -30,6 +30,11 @@ Progress = Callable[[str, int, int], None]
 _DATE = re.compile(rb"\b20[0-9]{2}[-/][01][0-9][-/][0-3][0-9](?:[ T_-][0-9:.,]+(?:Z|[+-][0-9:]{4,5})?)?")
 _US_DATE = re.compile(rb"(?<![0-9/])[01][0-9]/[0-3][0-9]/(20[0-9]{2}) [0-9]{2}:")
 _CLOCK = re.compile(rb"(?<![0-9:.])(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?![0-9:])")
+_MONTH_DAY = re.compile(
+    rb"(?<![0-9A-Za-z])(?:[DIWEF]?[01][0-9][0-3][0-9]|[01][0-9]-[0-3][0-9]"
+    rb"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}[0-9]{1,2})"
+    rb" (?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?![0-9:])"
+)
 _NUMBER = re.compile(r"[prw]\d{1,6}")
 _NO_YEAR = 1970
 _YEAR_SAMPLE, _SAMPLES = 1 << 16, 50  # bytes of a file, and files
@@ -157,10 +162,14 @@ def find_year(job: Job) -> int:
 def _find_start(job: Job) -> int:
     """When the job began, in microseconds: as job.json says, else the first date in its logs, else the first clock.
 
-    A clock alone is one of a day that nobody knows, the first of the year without a name; NO_TIME without any.
+    A date may lack its year, as those of c10d and syslog do, which stand beside programs' own clocks without a date. A
+    clock alone is one of a day that nobody knows, the first of the year without a name; NO_TIME without any.
     """
     if date := _first_date(job):
         return first_time(date if len(date) > len("2026-11-22") else date + b" 12:00:00", _NO_YEAR)
+    day = next((match[0] for sample in _samples(job) if (match := _MONTH_DAY.search(sample))), None)
+    if day is not None:
+        return first_time(day, find_year(job))
     clock = next((match[0] for sample in _samples(job) if (match := _CLOCK.search(sample))), None)
     return NO_TIME if clock is None else first_time(b"%d-01-02 " % _NO_YEAR + clock, _NO_YEAR)
 

@@ -94,3 +94,16 @@ def test_a_job_of_which_nobody_tells_the_day_has_times_all_the_same() -> None:
 
     assert [int(np.ptp(time)) // 60_000_000 for time in times] == [29, 29]
     assert int(times[1][0] - times[0][0]) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    "day", ["[W1121 04:00:07.848215425 socket.cpp:207]", "Nov 21 04:00:07 gpu-1", "11-21 04:00:07"]
+)
+def test_a_day_without_a_year_in_another_file_is_that_of_clocks_without_a_day(day: str) -> None:
+    """Standard error has c10d's dates, standard output the program's own clock: a second lies between them."""
+    files = {"err.log": f"{day} started\n", "out.log": lines("04:00:08 step 1", "04:00:09 step 2")}
+
+    times = parse(job(files)).table.time
+
+    assert (int(times[1]) - int(times[0])) // 1_000_000 in (0, 1)
+    assert int(times[2]) - int(times[1]) == 1_000_000

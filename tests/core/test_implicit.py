@@ -677,3 +677,15 @@ def test_memory_that_grew_leads_before_the_order_that_ended_the_job() -> None:
     assert found.headline.startswith("Look at node-1: its rss grew without end")
     assert found.next is not None
     assert (found.next.action, found.next.because[:7]) == (Action.CHECK, "Its rss")
+
+
+def test_the_only_one_that_never_came_to_what_all_others_did_once_holds_them_up() -> None:
+    """Before any iteration: each opens its part of the corpus, and node-2 never tells how much it read."""
+    says = {
+        n: [at(n, f"worker {n}/4 opens /corpus/part.{n}"), *([] if n == 2 else [at(n + 0.5, "read 262144 tokens")])]
+        for n in range(4)
+    }
+    found = diagnose(four_nodes(says, status=Status.UNKNOWN), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "never came to \u201cread \u2026 tokens\u201d; 3 of 4 ranks did." in found.nodes[0].because

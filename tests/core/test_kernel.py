@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.job import LogFile
+from core.logs import kernel
 from core.logs.columns import Columns
 from core.logs.kernel import scan_blocks_fast
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
@@ -244,3 +245,10 @@ print(scan_blocks_fast(blocks(io.BytesIO(b"step 7\\n")), Format()).bodies)
     )  # fmt: skip
 
     assert (done.returncode, done.stdout.strip()) == (0, "(b'step <NUM>',)"), done.stderr
+
+
+def test_numba_keeps_code_under_the_digest_of_what_it_was_made_from() -> None:
+    """Before it looks whether its cache is old numba unpickles it, and fails on classes that an upgrade renamed."""
+    names = {kernel._entry(digest).py_func.__qualname__ for digest in ("0a", "0b")}  # type: ignore[attr-defined]
+
+    assert names == {"scan_0a", "scan_0b"}

@@ -74,3 +74,16 @@ def test_the_launcher_speaks_for_nobody_else() -> None:
     rows = [row for row in range(len(table)) if table.files[table.file[row]].endswith("run.log")]
 
     assert len({int(table.time[row]) for row in rows}) == 1
+
+
+def test_where_nobody_tells_ranks_a_node_is_one_and_ends_when_its_output_does() -> None:
+    """A folder a machine, standard error apart from standard output: the exception ended what made progress."""
+    err = {
+        f"gpu-{n}/stderr.log": lines(at(0, "W socket.cpp:207] no name"), *(FATAL if n == 1 else [])) for n in range(4)
+    }
+    out = {f"gpu-{n}/stdout.log": lines(*steps(60)) for n in range(4)}
+
+    found = diagnose(job(err | out), [])
+
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["gpu-1"])
+    assert [iteration.iteration for iteration in found.iterations] == [60]

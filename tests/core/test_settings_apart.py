@@ -1,7 +1,7 @@
 """Which node runs with another setting, where the ranks did not do the same."""
 
 from core.job import Job
-from tests.support.jobs import at, four_nodes, lost, signs_of
+from tests.support.jobs import at, four_nodes, lost, raised, signs_of
 
 # gloo/transport/tcp/pair.cc of PyTorch 2.13, as libstdc++ prints it
 SIZES = (
@@ -39,3 +39,14 @@ def test_processes_that_never_met_were_told_of_other_numbers_of_them() -> None:
     says = {n: [at(0, f"+ WORLD_SIZE={5 if n == 2 else 4}"), *lost(2)] for n in range(4)}
 
     assert odd(four_nodes(says)) == ["node-2 runs with WORLD_SIZE=5, 3 others with WORLD_SIZE=4."]
+
+
+def test_an_exception_that_stops_the_only_node_with_another_value_is_of_that_value() -> None:
+    """A setting behind another name ("config: dim=48") is read; one of a node that went on is not to blame."""
+    greet = {n: at(0, f"config: dim={48 if n == 2 else 64} batch=128 seed={n}") for n in range(4)}
+    shape = raised("RuntimeError: The size of tensor a (48) must match the size of tensor b (64)")
+    its_own = {n: [greet[n], *(shape if n == 2 else lost(2))] for n in range(4)}
+    of_another = {n: [greet[n], *(shape if n == 1 else lost(1))] for n in range(4)}
+
+    assert odd(four_nodes(its_own)) == ["node-2 runs with dim=48, 3 others with dim=64."]
+    assert odd(four_nodes(of_another)) == []

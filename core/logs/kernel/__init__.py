@@ -182,15 +182,17 @@ def _enable_cache(kernel: object) -> None:
 
 
 def _entry(sources: str) -> _Kernel:
-    """The loop, in a function of its own for numba's cache.
+    """The loop, in a function of its own for numba's cache, whose file is named after the function.
 
-    That looks only at the file of the function that it keeps, and at what the function encloses. So the digest of all
-    files that the code comes from is enclosed, lest old code outlives a change.
+    Numba compares with what it cached only the file that the function stands in, and only after it has unpickled the
+    types of its arguments. So the digest of all files that the code comes from is in the name: neither does old code
+    outlive a change, nor does an upgrade meet classes in the cache that are gone.
     """
 
     def scan(text: Text, desk: Desk, state: ScanState) -> ScanState:
-        return segments.scan(text, desk, state) if len(sources) > 0 else state
+        return segments.scan(text, desk, state)
 
+    scan.__qualname__ = f"scan_{sources}"
     compiled: _Kernel = njit(nogil=True)(scan)
     return compiled
 
@@ -199,12 +201,13 @@ def _unwrap_entry(sources: str) -> Unwrap:
     """As ``_entry``."""
 
     def unwrap(at: int, stop: int, program: forms.FormArrays, out: int, room: int, form: int) -> tuple[int, int, int]:
-        return forms.unwrap(at, stop, program, out, room, form) if len(sources) > 0 else (at, out, form)
+        return forms.unwrap(at, stop, program, out, room, form)
 
+    unwrap.__qualname__ = f"unwrap_{sources}"
     compiled: Unwrap = njit(nogil=True)(unwrap)
     return compiled
 
 
 def _sources() -> str:
     files = [Path(lines.__file__), Path(line_forms.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:32]  # it is part of a file's name
