@@ -16,20 +16,20 @@ from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
 from core.course.timings import Values, find_timings
 from core.course.zones import settle_zones
-from core.events.build import with_homes, with_nodes_as_ranks, with_ranks_as_nodes
+from core.events.build import with_nodes_as_ranks
 from core.events.column import Column
 from core.events.hold import hold
 from core.events.table import EventTable
 from core.events.template import Template
 from core.facts import fact_of
-from core.job import Job, LogFile, Manifest
+from core.job import Job, LogFile
 from core.logs.heap import Heap
-from core.logs.voices import is_actor, rank_called
+from core.logs.voices import rank_called
 from core.memory import Memory
-from core.parsing.homes import find_homes, names_only_tasks, reported_homes, told_homes
-from core.parsing.identities import find_names
 from core.parsing.known_templates import recall_templates
+from core.parsing.launched import NOBODY_LAUNCHED, Launched
 from core.parsing.parse import JobReading, Progress, read_job
+from core.parsing.places import find_places
 from core.parsing.streaming import stream_templates
 from core.version import core_version
 
@@ -43,6 +43,7 @@ class Parsed:
     telling: events that point to a failure by themselves, places in ``table.templates``.
     stages: int8 a row of the table, place in ``core.course.stages.STAGES``.
     usual: what is normal; None without a baseline.
+    launched: what launchers report of ranks, where nobody names nodes.
     memory: keeps what is found in it between diagnoses; None of small jobs.
     """
 
@@ -57,6 +58,7 @@ class Parsed:
     usual: Normal | None
     files: Mapping[str, LogFile]
     unit: str = "node"
+    launched: Launched = NOBODY_LAUNCHED
     memory: Memory | None = None
 
     def with_numbered_nodes(self) -> "Parsed":
@@ -78,7 +80,7 @@ class Parsed:
     @property
     def nodes(self) -> tuple[str, ...]:
         """Nodes of the job: as the manifest names them, else as they spoke; its ranks where these stand for nodes."""
-        if self.unit == "rank":
+        if self.unit == "rank" and not self.job.manifest.nodes:
             return tuple(sorted(map(rank_called, self.table.ranks)))
         return self.table.nodes if self.unit == "actor" else self.job.manifest.nodes or self.table.nodes
 
@@ -119,13 +121,11 @@ def parse_job(
     files = {file.name: file for file in job.logs}
     table = settle_zones(hold(table, telling, remember), files, remember)
     table = settle_last_words(table, remember)
-    table, nameless = _with_nodes(table, files, job.manifest)
+    places = find_places(table, files, job.manifest)
+    table = places.table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
-    nobody_is_named = not (table.nodes or table.ranks or job.manifest.nodes)
-    if nobody_is_named and (reported := reported_homes(table, files)):
-        job = replace(job, manifest=replace(job.manifest, nodes=tuple(reported), node_ranks=reported))
     return Parsed(
-        job=job,
+        job=replace(job, manifest=places.manifest),
         reading=reading,
         table=table,
         telling=frozenset(telling),
@@ -135,20 +135,10 @@ def parse_job(
         templates=templates,
         usual=normal(profiles, templates, _marking(table, iterations)) if profiles else None,
         files=files,
-        unit="rank" if nameless else "actor" if table.nodes and all(map(is_actor, table.nodes)) else "node",
+        unit=places.unit,
+        launched=places.launched,
         memory=remember,
     )
-
-
-def _with_nodes(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> tuple[EventTable, bool]:
-    """The table with the node of each rank, where lines tell it, and whether ranks stand for nodes as nobody does."""
-    homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or manifest.node_ranks)
-    if homeless or names_only_tasks(table):
-        homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
-        table, homeless = with_homes(table, homes) if homes else table, homeless and not homes
-    nameless = homeless and not manifest.nodes
-    table = with_ranks_as_nodes(table) if nameless else table
-    return with_homes(table, names) if (names := find_names(table, files)) else table, nameless
 
 
 def _marking(table: EventTable, iterations: Iterations) -> frozenset[str]:

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from bot.text.harmless import harmless
 from bot.text.known_fault import KnownFault
-from core.model import Confidence, Coverage, Diagnosis, EventEvidence, Line, NextStep, Role, Scope, Stage
+from core.model import Action, Confidence, Coverage, Diagnosis, EventEvidence, Line, NextStep, Role, Scope, Stage
 from core.naming import natural
 
 CONFIDENCE = {
@@ -55,6 +55,8 @@ def first_line(diagnosis: Diagnosis) -> str:
 def next_line(step: NextStep) -> str:
     """What to do next in one line: the action, why, and what it costs where that is known."""
     hours, nodes = step.cost.node_hours, f" {names(step.nodes)}" if step.nodes else ""
+    if step.action is Action.EVICT and step.nodes and all(node.startswith("rank ") for node in step.nodes):
+        nodes = f" the node of{nodes}"  # nobody names machines, and a rank is none
     price = f" About {hours:,.{1 if hours < _WHOLE else 0}f} node-hours." if hours and hours >= _TELLING else ""
     return f"{step.action}{nodes}: {harmless(step.because, 300)}{price}"
 

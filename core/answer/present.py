@@ -119,7 +119,7 @@ def coverage(parsed: Parsed) -> Coverage:
         ranks_expected=len(expected) or None,
         ranks_missing=tuple(sorted(expected - spoke)) if spoke else (),
         nodes=len(parsed.table.nodes) if parsed.unit == "node" else 0,
-        nodes_missing=tuple(node for node in parsed.nodes if node not in logged),
+        nodes_missing=tuple(node for node in parsed.nodes if node not in logged) if parsed.unit == "node" else (),
         unreadable_files=tuple(scan.name for scan in scans if scan.problem),
         undecodable_lines=sum(scan.undecodable for scan in scans),
         broken_lines=sum(scan.broken for scan in scans),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.events.messages import unlabelled
+from core.events.messages import keys_of, unlabelled
 from core.events.text import read_rows
 from core.judge.ranks import ranks_of_nodes
 from core.parsed import Parsed
@@ -60,9 +60,13 @@ def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
     if not events:
         return {}
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
-    texts = read_rows(parsed.files, table, rows)
-    told = {row: process_of(unlabelled(table, row, text)) for row, text in sorted(texts.items())}
-    return dict(_whole((row, process) for row, process in told.items() if process is not None))
+    heads = [row for row in rows.tolist() if table.templates[table.event[row]].block]
+    keys = {head: own[0] for head, own in keys_of(table, heads).items()}  # an exception tells it in its own words
+    texts = read_rows(parsed.files, table, sorted({keys.get(row, row) for row in rows.tolist()}))
+    told = {row: process_of(unlabelled(table, row, texts.get(keys.get(row, row), ""))) for row in rows.tolist()}
+    whole = dict(_whole((row, process) for row, process in told.items() if process is not None))
+    known = parsed.launched.known
+    return {row: replace(process, rank=known(int(table.file[row]), process)) for row, process in whole.items()}
 
 
 def _whole(told: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:

@@ -13,6 +13,7 @@ from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.judge.ranks import ranks_of_nodes
 from core.kinds import Kind
+from core.logs.voices import rank_called
 from core.model import Role
 from core.parsed import Parsed
 from core.parsing.identities import MAX_READ, told_identities
@@ -32,6 +33,7 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
         parsed,
         [replace(candidate, nodes=(), ranks=()) if is_of_any(candidate) else candidate for candidate in candidates],
     )
+    candidates = _as_reported(parsed, candidates, exits)
     alone = [(rank, ending.row) for rank, ending in exits.of_rank.items() if ending.code and ending.row is not None]
     if len(alone) != 1:
         return tuple(candidates)
@@ -53,6 +55,27 @@ def name_speakers(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits)
         else candidate
         for candidate in candidates
     )
+
+
+def _as_reported(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
+    """The candidates; where nobody names nodes, the only process that a signal ended by itself is who died of it."""
+    died = [
+        (rank, ending)
+        for rank, ending in exits.of_rank.items()
+        if ending.signal is not None and ending.signal != signal.SIGTERM and ending.row is not None
+    ]
+    if parsed.unit != "rank" or len(died) != 1 or rank_called(died[0][0]) not in parsed.nodes:
+        return candidates
+    ((rank, ending),) = died
+    nodes = (rank_called(rank),)
+    kinds = {candidate.fact.kind for candidate in candidates if ending.row in candidate.rows}
+
+    def reported(candidate: Candidate) -> bool:
+        return candidate.fact.kind in kinds and candidate.role is Role.ROOT and not (candidate.nodes or candidate.ranks)
+
+    return [
+        replace(candidate, nodes=nodes, ranks=(rank,)) if reported(candidate) else candidate for candidate in candidates
+    ]
 
 
 def is_raised_again(candidate: Candidate) -> bool:

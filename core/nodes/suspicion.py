@@ -85,14 +85,7 @@ def find_signs(
         *stubborn_signs(candidates, nodes),
         *contrast_signs(table, parsed.usual, peers, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
-        *missing_signs(
-            expected,
-            () if table.ranks_are_nodes else table.ranks,
-            parsed.nodes,
-            table.nodes,
-            candidates,
-            _chatty(table),
-        ),
+        *_missing(parsed, expected, candidates),
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
@@ -112,6 +105,15 @@ def find_signs(
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, peers),
     )
+
+
+def _missing(parsed: Parsed, expected: Mapping[str, Sequence[int]], candidates: Sequence[Candidate]) -> Sequence[Sign]:
+    """Signs for nodes that left no log; not for ranks, of which many speak only when something breaks."""
+    table = parsed.table
+    ranks = () if table.ranks_are_nodes else table.ranks
+    if parsed.unit == "rank":
+        return ()
+    return missing_signs(expected, ranks, parsed.nodes, table.nodes, candidates, _chatty(table))
 
 
 def _heard(table: EventTable, expected: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.events.table import EventTable
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
-from core.judge.roles.rows import after, first_times, has_waited, is_trouble, without
+from core.judge.roles.rows import Rows, after, first_times, has_waited, is_trouble, without
 from core.kinds import Kind
 from core.model import Role
 
@@ -26,7 +27,7 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     def clear(candidate: Candidate) -> Candidate:
         if candidate.fact.kind == Kind.ABORTED and candidate.role is Role.ROOT:
             in_vain = "it had waited for a peer in vain"
-            return without(table, candidate, lambda rows: waited[table.node[rows]] <= table.time[rows], in_vain)
+            return without(table, candidate, lambda rows: _since(table, waited, rows) <= table.time[rows], in_vain)
         if candidate.fact.kind == Kind.TERMINATED and candidate.role is Role.ROOT:
             return without(table, candidate, lambda rows: after(table, rows, np.minimum(asked, troubled)), why)
         if candidate.role is Role.PROPAGATED:
@@ -35,3 +36,10 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
         return candidate
 
     return [clear(candidate) for candidate in candidates]
+
+
+def _since(table: EventTable, times: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+    """The time of the node of each row; of a launcher that names none, the first of any node."""
+    node = table.node[rows]
+    since: NDArray[np.int64] = np.where(node >= 0, times[node], times.min())
+    return since

@@ -1,7 +1,7 @@
 """Kills that clear up: a process that is killed after the job has begun to fail is no suspect for that."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -114,7 +114,8 @@ class _ClearingUp:
         same_moment = table.time[rows] == asked.min()  # there the place in the file tells
         late &= ~(same_moment & above(table, rows, rows_of(requests(self.candidates))))
         by_node = np.where(named, after(table, rows, self._told), after(table, rows, asked))
-        return np.asarray(by_process | by_node | (are_schedulers(table)[table.voice[rows]] & late), np.bool_)
+        by_scheduler = are_schedulers(table)[table.voice[rows]] & late & ~named  # a log of all ranks is no scheduler's
+        return np.asarray(by_process | by_node | by_scheduler, np.bool_)
 
     def _had_complained(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether all ranks that a report is about had complained before."""
@@ -150,8 +151,12 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, NamedProcess]:
     texts = read_rows(parsed.files, parsed.table, [key for row in chosen for key in keys[row]])
     said = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
     told = {row: [process_of(said.get(key, "")) for key in keys[row]] for row in chosen}
+    named = {row: next((process for process in processes if process), None) for row, processes in told.items()}
+    known = parsed.launched.known
     return {
-        row: known[0] for row, processes in told.items() if (known := [process for process in processes if process])
+        row: replace(process, rank=known(int(parsed.table.file[row]), process))
+        for row, process in named.items()
+        if process is not None
     }
 
 

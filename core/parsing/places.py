@@ -1,0 +1,60 @@
+"""What stands for the nodes of a job in its event table: machines by name, else ranks, where nobody names a machine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from core.events.build import with_homes, with_ranks_as_nodes
+from core.events.table import EventTable
+from core.job import LogFile, Manifest
+from core.logs.voices import is_actor, rank_called
+from core.parsing.homes import find_homes, names_only_tasks, reported_homes, told_homes
+from core.parsing.identities import find_names
+from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
+from core.shares import few_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """An event table whose rows stand on nodes.
+
+    manifest: with the nodes that only reports tell. unit: "node", or "rank" or "actor" where these stand for nodes.
+    launched: what launchers report of ranks, where nobody names nodes.
+    """
+
+    table: EventTable
+    manifest: Manifest
+    unit: str
+    launched: Launched
+
+
+def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Places:
+    """The table with the node of each rank where lines tell it, else with ranks as nodes if there are several."""
+    homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or manifest.node_ranks)
+    if homeless or names_only_tasks(table):
+        homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
+        table, homeless = with_homes(table, homes) if homes else table, homeless and not homes
+    nameless = homeless and not manifest.nodes
+    unnamed = not (table.nodes or manifest.nodes)
+    launched = find_launched(table, files) if nameless or unnamed else NOBODY_LAUNCHED
+    if unnamed and not table.ranks and (reported := reported_homes(table, files)):
+        manifest = replace(manifest, nodes=tuple(reported), node_ranks=reported)
+    elif nameless or (unnamed and launched.ranks):
+        nameless, manifest = True, _with_silent_ranks(table, launched, manifest)
+        table = with_ranks_as_nodes(table)
+    table = with_homes(table, names) if (names := find_names(table, files)) else table
+    is_of_actors = table.nodes and all(map(is_actor, table.nodes))
+    return Places(table, manifest, "rank" if nameless else "actor" if is_of_actors else "node", launched)
+
+
+def _with_silent_ranks(table: EventTable, launched: Launched, manifest: Manifest) -> Manifest:
+    """The manifest with all ranks as nodes, where some of them never spoke: that launchers tell of, or that few lack.
+
+    Ranks count from 0 on: where all but few from there to the last one spoke, those did not.
+    """
+    spoke = set(table.ranks)
+    everyone = set(range(max(spoke, default=-1) + 1))
+    ranks = spoke | set(launched.ranks) | (everyone if len(everyone - spoke) <= few_of(len(everyone)) else set())
+    if ranks == spoke:
+        return manifest
+    homes = {rank_called(rank): (rank,) for rank in sorted(ranks)}
+    return replace(manifest, nodes=tuple(homes), node_ranks=homes)

@@ -1,0 +1,117 @@
+"""Who stands for nodes where nobody names a machine: ranks, as lines label them and as launchers report them."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.model import Scope
+from tests.support.jobs import at, job, lines, parse, steps
+
+AGENT = "torch/distributed/elastic/multiprocessing/api.py"  # of PyTorch 2.13
+WATCHDOG = (
+    "[rank{rank}]:[E1121 04:01:12.482935114 ProcessGroupNCCL.cpp:632] [Rank {rank}] Watchdog caught collective"
+    " operation timeout: WorkNCCL(SeqNum=1233, OpType=ALLREDUCE, NumelIn=7340032, NumelOut=7340032,"
+    " Timeout(ms)=600000) ran for 600029 milliseconds before timing out."
+)
+
+
+def asked(*pids: int) -> list[str]:
+    return [f"W1121 04:01:12.771000 7519 {AGENT}:1002] Sending process {pid} closing signal SIGTERM" for pid in pids]
+
+
+def report(rank: int, local_rank: int, code: int, pid: int) -> list[str]:
+    """torchrun's, torch/distributed/elastic/multiprocessing/errors/__init__.py."""
+    signal = f"Signal {-code} (SIGKILL) received by PID {pid}" if code < 0 else "To enable traceback see: https://x"
+    return [
+        f"E1121 04:01:12.843000 7519 {AGENT}:906] failed (exitcode: {code}) local_rank: {local_rank} (pid: {pid}) of x",
+        "Traceback (most recent call last):",
+        '  File "/opt/venv/bin/torchrun", line 8, in <module>',
+        "    sys.exit(main())",
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+        "=" * 60,
+        "train.py FAILED",
+        "-" * 60,
+        "Failures:",
+        "  <NO_OTHER_FAILURES>",
+        "-" * 60,
+        "Root Cause (first observed failure):",
+        "[0]:",
+        "  time      : 2026-11-21_04:01:12",
+        "  host      : gpu-1",
+        f"  rank      : {rank} (local_rank: {local_rank})",
+        f"  exitcode  : {code} (pid: {pid})",
+        "  error_file: <N/A>",
+        f"  traceback : {signal}",
+        "=" * 60,
+    ]
+
+
+def labelled(*ranks: int) -> list[str]:
+    return [f"[rank{rank}]: {at(n, f'INFO step {n} loss 2.5')}" for n in range(1, 41) for rank in ranks]
+
+
+def spawned() -> list[str]:
+    """torch/multiprocessing/spawn.py of PyTorch 2.13."""
+    asking = [
+        f"W1121 04:01:12.771000 4119 torch/multiprocessing/spawn.py:165] Terminating process {pid} via signal SIGTERM"
+        for pid in (4388, 4395, 4397)
+    ]
+    return [
+        *asking,
+        "Traceback (most recent call last):",
+        '  File "/home/anna/main.py", line 55, in <module>',
+        "    mp.spawn(worker, nprocs=4)",
+        '  File "/opt/venv/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 192, in join',
+        "    raise ProcessExitedException(",
+        "torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with signal SIGKILL",
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [*steps(40), *asked(7532, 7534, 7535), *report(1, 1, -9, 7533)],
+        [*labelled(0, 1, 2, 3), *asked(7532, 7534, 7535), *report(1, 1, -9, 7533)],
+        [*steps(40), *spawned()],
+    ],
+    ids=["torchrun", "torchrun, ranks labelled", "torch.multiprocessing"],
+)
+def test_the_process_that_a_launcher_reports_as_killed_is_a_rank_of_its_only_machine(said: list[str]) -> None:
+    """All in one file, which names no node; that the launcher asked the others to end came before its report."""
+    one = job({"train.log": lines(*said)})
+
+    found = diagnose(one, [])
+
+    assert parse(one).nodes == ("rank 0", "rank 1", "rank 2", "rank 3")
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["rank 1"])
+    assert "killed (SIGKILL)" in found.headline
+    assert found.nodes[0].because.endswith("the other 3 ranks never did.")
+    assert found.coverage.nodes_missing == ()
+
+
+def test_a_local_rank_of_two_machines_is_the_rank_that_the_report_has_beside_its_process() -> None:
+    """The line above the report tells the local rank and the process id alone."""
+    one = job({"train.log": lines(*labelled(0, 1, 2, 3), *asked(7532), *report(3, 1, -9, 7533))})
+
+    assert [node.node for node in diagnose(one, []).nodes] == ["rank 3"]
+
+
+def test_what_the_only_labelled_rank_raised_is_told_from_those_that_only_the_launcher_tells_of() -> None:
+    """torch labels tracebacks, and nothing else."""
+    raised = (
+        "[rank1]: Traceback (most recent call last):",
+        '[rank1]:   File "/home/u/train.py", line 61, in main',
+        "[rank1]:     loss = model(x)",
+        "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    )
+    one = job({"train.log": lines(*steps(40), *raised, *asked(7532, 7534, 7535), *report(1, 1, 1, 7533))})
+
+    assert [node.node for node in diagnose(one, []).nodes] == ["rank 1"]
+
+
+@pytest.mark.parametrize(("silent", "accused"), [((5,), ["rank 5"]), ((2, 3, 5), [])])
+def test_few_ranks_that_are_lacking_in_the_count_were_waited_for(silent: tuple[int, ...], accused: list[str]) -> None:
+    """Of ranks 0 to 7 all others timed out; where many lack, their logs may be elsewhere."""
+    spoke = [rank for rank in range(8) if rank not in silent]
+    said = [*steps(40), *(WATCHDOG.format(rank=rank) for rank in spoke), *report(0, 0, -6, 7532)]
+
+    assert [node.node for node in diagnose(job({"train.log": lines(*said)}), []).nodes] == accused
