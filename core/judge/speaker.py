@@ -13,7 +13,6 @@ from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.judge.ranks import ranks_of_nodes
 from core.kinds import Kind
-from core.logs.voices import rank_called
 from core.model import Role
 from core.parsed import Parsed
 from core.parsing.identities import MAX_READ, told_identities
@@ -64,10 +63,11 @@ def _as_reported(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
         for rank, ending in exits.of_rank.items()
         if ending.signal is not None and ending.signal != signal.SIGTERM and ending.row is not None
     ]
-    if parsed.unit != "rank" or len(died) != 1 or rank_called(died[0][0]) not in parsed.nodes:
+    homes = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
+    nodes = tuple(node for node, ranks in homes.items() if len(died) == 1 and died[0][0] in ranks)
+    if not parsed.launched.count or not nodes:
         return candidates
     ((rank, ending),) = died
-    nodes = (rank_called(rank),)
     kinds = {candidate.fact.kind for candidate in candidates if ending.row in candidate.rows}
 
     def reported(candidate: Candidate) -> bool:

@@ -20,6 +20,7 @@ from core.judge.candidates import Candidate
 from core.judge.ranks import last_words
 from core.kinds import Kind
 from core.model import Role
+from core.naming import called
 from core.nodes.blame import Edge, end_of_chains, sinks
 from core.nodes.sign import Sign, short
 from core.shares import MAJORITY
@@ -169,12 +170,14 @@ def _silent_nodes(
     ]  # who is silent may have had others
     told = {node for candidate in telling if candidate.role in (Role.ROOT, Role.PROPAGATED) for node in candidate.nodes}
     others = [node for node in nodes if node not in known or expected.get(node)]
-    if not unknown or len(others) < MIN_COMPLAINERS or not told >= set(others) or told & set(unknown):
+    ranks = {rank for candidate in telling if candidate.role is Role.PROPAGATED for rank in candidate.ranks}
+    many = max(len(others), len(ranks)) >= MIN_COMPLAINERS  # all ranks of the only other node are several
+    if not unknown or not others or not many or not told >= set(others) or told & set(unknown):
         return []
     if len(unknown) > max(1, len(nodes) * FEW):
         return []
-    because = f"never complained; the other {len(others)} nodes did."
-    return [Sign(node, "silence", SILENT, f"{node} {because}") for node in unknown]
+    rest = f"the other {len(others)} nodes" if len(others) > 1 else f"{called(sorted(ranks))} on {others[0]}"
+    return [Sign(node, "silence", SILENT, f"{node} never complained; {rest} did.") for node in unknown]
 
 
 def _complained(candidates: Sequence[Candidate]) -> set[int]:

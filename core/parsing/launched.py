@@ -1,11 +1,11 @@
 """Which ranks a launcher's reports are about, where the lines of the job name no node.
 
 torchrun's failure report tells the global rank of each process id (``rank : 9 (local_rank: 1)``, ``exitcode : -9 (pid:
-7533)``); the line above it has that id and the local rank alone. Where all reports are of one machine, as those of
-torch.multiprocessing always are, a local rank is a rank.
+7533)``) and its machine; the line above it has that id and the local rank alone. Where all reports are of one machine,
+as those of torch.multiprocessing always are, a local rank is a rank.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,11 +24,13 @@ MIN_PROCESSES = 2  # of one alone nobody is told apart
 class Launched:
     """Processes by the reports of launchers.
 
-    rank_of_pid: global rank, by place of the file and process id. is_one_machine: no report tells of another local rank
-    than rank, and one file holds them all. count: of processes that are told of.
+    rank_of_pid: global rank, by place of the file and process id. first_of_host: the rank of local rank 0 on each
+    machine whose launcher reports a failed process. is_one_machine: no report tells of another local rank than rank,
+    and one file holds them all. count: of processes that are told of.
     """
 
     rank_of_pid: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    first_of_host: Mapping[str, int] = field(default_factory=dict)
     is_one_machine: bool = False
     count: int = 0
 
@@ -36,6 +38,21 @@ class Launched:
     def ranks(self) -> range:
         """All ranks of the only machine; none where that is not told, or of one alone."""
         return range(self.count if self.is_one_machine and self.count >= MIN_PROCESSES else 0)
+
+    def homes(self, ranks: Collection[int]) -> dict[str, tuple[int, ...]]:
+        """All ranks of each machine; none unless the launchers of all machines report, of several.
+
+        Each has the ranks from its first one up to that of the next.
+
+        Args:
+            ranks: that spoke.
+        """
+        firsts = sorted((first, host) for host, first in self.first_of_host.items())
+        each = firsts[1][0] if len(firsts) > 1 else 0
+        is_whole = [first for first, _ in firsts] == [place * each for place in range(len(firsts))]
+        if not each or not is_whole or max(ranks, default=0) >= each * len(firsts):
+            return {}
+        return {host: tuple(range(first, first + each)) for first, host in firsts}
 
     def known(self, file: int, process: NamedProcess) -> int | None:
         """The global rank of a process, which its report may not tell."""
@@ -52,7 +69,8 @@ def find_launched(table: EventTable, files: Mapping[str, LogFile]) -> Launched:
     """What the launchers of a job tell of its ranks; nothing where no process is reported by its local rank."""
     ranks, unnumbered, pids, places = set[int](), set[int](), set[tuple[int, int]](), set[int]()
     rank_of_pid: dict[tuple[int, int], int] = {}
-    above = NamedProcess()
+    firsts: dict[str, int] = {}
+    above, host = NamedProcess(), ""
     is_alike = True
     for row, process in _reports(table, files):
         file = int(table.file[row])
@@ -62,14 +80,18 @@ def find_launched(table: EventTable, files: Mapping[str, LogFile]) -> Launched:
             places.add(file)
             ranks.add(process.local_rank)
             unnumbered |= {process.local_rank} if process.pid is None and process.rank is None else set()
+        if process.node is not None and not process.ended:
+            host = process.node
         if process.rank is not None:
             above = process
+            if host and process.local_rank is not None:
+                firsts[host] = process.rank - process.local_rank
             is_alike &= process.local_rank in (None, process.rank)
         elif process.pid is not None and above.rank is not None and process.ended and process.local_rank is None:
             rank_of_pid[file, process.pid] = above.rank
             above = NamedProcess()
     count = max(len(pids) + len(unnumbered), max(ranks, default=0) + 1)
-    return Launched(rank_of_pid, is_alike and len(places) == 1, count)
+    return Launched(rank_of_pid, firsts, is_alike and len(places) == 1, count)
 
 
 def _reports(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[int, NamedProcess]]:

@@ -1,5 +1,6 @@
 """What stands for the nodes of a job in its event table: machines by name, else ranks, where nobody names a machine."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -36,12 +37,18 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     nameless = homeless and not manifest.nodes
     unnamed = not (table.nodes or manifest.nodes)
     launched = find_launched(table, files) if nameless or unnamed else NOBODY_LAUNCHED
+    if (nameless or unnamed) and (hosts := launched.homes(table.ranks)):
+        table = with_homes(table, {rank_called(rank): host for host, ranks in hosts.items() for rank in ranks})
+        manifest = replace(manifest, nodes=tuple(hosts), node_ranks=hosts)
+        nameless = unnamed = False
     if unnamed and not table.ranks and (reported := reported_homes(table, files)):
         manifest = replace(manifest, nodes=tuple(reported), node_ranks=reported)
     elif nameless or (unnamed and launched.ranks):
         nameless, manifest = True, _with_silent_ranks(table, launched, manifest)
         table = with_ranks_as_nodes(table)
     table = with_homes(table, names) if (names := find_names(table, files)) else table
+    if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
+        manifest = replace(manifest, node_ranks=whole)
     is_of_actors = table.nodes and all(map(is_actor, table.nodes))
     return Places(table, manifest, "rank" if nameless else "actor" if is_of_actors else "node", launched)
 
@@ -58,3 +65,26 @@ def _with_silent_ranks(table: EventTable, launched: Launched, manifest: Manifest
         return manifest
     homes = {rank_called(rank): (rank,) for rank in sorted(ranks)}
     return replace(manifest, nodes=tuple(homes), node_ranks=homes)
+
+
+def _with_silent_ranks_of_nodes(table: EventTable, manifest: Manifest) -> dict[str, tuple[int, ...]]:
+    """All ranks of each node, where launchers counted them machine by machine, and few of them never spoke; else none.
+
+    torchrun and Slurm's block distribution count so: of machines with four each, rank 5 is the second of the second.
+    """
+    spoke = {(origin.node, origin.rank) for origin in table.origins if origin.node and origin.rank is not None}
+    homes = {rank: node for node, rank in spoke}
+    counts = Counter(homes.values())
+    each = max(counts.values(), default=0)
+    total = each * len(counts)
+    lacking = set(range(total)) - set(homes)
+    blocks = {(rank // each, node) for rank, node in homes.items()}
+    if (
+        len(homes) != len(spoke)
+        or not lacking
+        or len(lacking) > few_of(total)
+        or not len(blocks) == len(counts) == len({block for block, _ in blocks}) > 1
+        or (manifest.world_size or total) != total
+    ):
+        return {}
+    return {node: tuple(range(block * each, (block + 1) * each)) for block, node in sorted(blocks)}

@@ -115,3 +115,41 @@ def test_few_ranks_that_are_lacking_in_the_count_were_waited_for(silent: tuple[i
     said = [*steps(40), *(WATCHDOG.format(rank=rank) for rank in spoke), *report(0, 0, -6, 7532)]
 
     assert [node.node for node in diagnose(job({"train.log": lines(*said)}), []).nodes] == accused
+
+
+def of_machine(host: str, ranks: range, silent: int | None = None) -> list[str]:
+    """What all ranks of a machine but one say when they waited in vain, and the report of its launcher."""
+    said = [WATCHDOG.format(rank=rank) for rank in ranks if rank != silent]
+    return [*said, *(line.replace("host      : gpu-1", f"host      : {host}") for line in report(ranks[0], 0, -6, 77))]
+
+
+def test_launchers_tell_the_machine_of_each_rank_in_one_file_of_all() -> None:
+    """Each names its machine and the first rank on it; rank 5 is the second of the second, and never spoke."""
+    said = [*steps(40), *of_machine("gpu-07", range(4)), *of_machine("gpu-11", range(4, 8), silent=5)]
+    one = job({"slurm.out": lines(*said)})
+
+    assert parse(one).nodes == ("gpu-07", "gpu-11")
+    assert [node.node for node in diagnose(one, []).nodes] == ["gpu-11"]
+    assert diagnose(one, []).nodes[0].because.startswith("Rank 5 on gpu-11 never complained; 7 of 8 ranks did")
+
+
+def test_a_rank_that_lacks_in_the_count_is_of_the_machine_whose_block_it_is_in() -> None:
+    """A file a machine; ranks are labelled, and no line of rank 5 exists."""
+    files = {
+        "node-0.log": lines(*steps(40), *of_machine("h0", range(4))),
+        "node-1.log": lines(*of_machine("h1", range(4, 8), silent=5)),
+    }
+
+    assert [node.node for node in diagnose(job(files), []).nodes] == ["node-1"]
+
+
+def test_the_other_one_of_two_machines_that_says_nothing_was_waited_for() -> None:
+    """All ranks of the first complain, and nobody knows which ranks the second has."""
+    files = {
+        "node-0.log": lines(*steps(40), *of_machine("h0", range(4))),
+        "node-1.log": lines(at(0, "INFO all local ranks are up")),
+    }
+    found = diagnose(job(files), [])
+
+    assert [node.node for node in found.nodes] == ["node-1"]
+    assert found.nodes[0].because == "node-1 never complained; ranks 0-3 on node-0 did."
