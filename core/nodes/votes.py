@@ -91,8 +91,7 @@ def _minority(
             f"{table.speaker}s "
             f"{name}={short(usual, 40)}."
         )
+        says = candidate.fact.says if candidate.role is Role.ROOT else f"its {name} is another than that of the others"
         check = "Compare what runs there with the others: code, settings, data, a branch that not all take."
-        signs.append(
-            Sign(node, "votes", ODD, because, candidate.event, says=candidate.fact.says, check=check, ranks=tuple(own))
-        )
+        signs.append(Sign(node, "votes", ODD, because, candidate.event, says=says, check=check, ranks=tuple(own)))
     return signs
