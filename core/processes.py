@@ -31,7 +31,7 @@ class NamedProcess:
     """The process that a line is about, as far as the line tells.
 
     task: of ``srun``, also a list of several ("0-3,7"). code: its exit code, of one that ended by itself; signal: the
-    number of what killed it. Both None: the line does not say that it ended.
+    number of what killed it. Both None: the line does not say that it ended. is_other: another one had failed.
     """
 
     node: str | None = None
@@ -41,6 +41,7 @@ class NamedProcess:
     pid: int | None = None
     code: int | None = None
     signal: int | None = None
+    is_other: bool = False
 
     @property
     def ended(self) -> bool:
@@ -89,9 +90,10 @@ def _process(told: dict[str, str | None]) -> NamedProcess:
         rank=_number(told.get("rank")),
         local_rank=_number(told.get("local_rank")),
         task=told.get("task"),
-        pid=_number(told.get("pid")),
+        pid=_number(told.get("pid") or told.get("other")),
         code=code if killed is None else None,
         signal=killed,
+        is_other=told.get("other") is not None,
     )
 
 

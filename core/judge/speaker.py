@@ -71,7 +71,9 @@ def _as_reported(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     kinds = {candidate.fact.kind for candidate in candidates if ending.row in candidate.rows}
 
     def reported(candidate: Candidate) -> bool:
-        return candidate.fact.kind in kinds and candidate.role is Role.ROOT and not (candidate.nodes or candidate.ranks)
+        if candidate.role is not Role.ROOT or candidate.fact.kind not in kinds:
+            return False
+        return ending.row in candidate.rows or not (candidate.nodes or candidate.ranks)
 
     return [
         replace(candidate, nodes=nodes, ranks=(rank,)) if reported(candidate) else candidate for candidate in candidates

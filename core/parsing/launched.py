@@ -67,7 +67,7 @@ NOBODY_LAUNCHED = Launched()
 
 def find_launched(table: EventTable, files: Mapping[str, LogFile]) -> Launched:
     """What the launchers of a job tell of its ranks; nothing where no process is reported by its local rank."""
-    ranks, unnumbered, pids, places = set[int](), set[int](), set[tuple[int, int]](), set[int]()
+    ranks, pids, others, places = set[int](), set[tuple[int, int]](), set[tuple[int, int]](), set[int]()
     rank_of_pid: dict[tuple[int, int], int] = {}
     firsts: dict[str, int] = {}
     above, host = NamedProcess(), ""
@@ -76,10 +76,10 @@ def find_launched(table: EventTable, files: Mapping[str, LogFile]) -> Launched:
         file = int(table.file[row])
         if process.pid is not None:
             pids.add((file, process.pid))
+            others |= {(file, process.pid)} if process.is_other else set()
         if process.local_rank is not None:
             places.add(file)
             ranks.add(process.local_rank)
-            unnumbered |= {process.local_rank} if process.pid is None and process.rank is None else set()
         if process.node is not None and not process.ended:
             host = process.node
         if process.rank is not None:
@@ -90,7 +90,7 @@ def find_launched(table: EventTable, files: Mapping[str, LogFile]) -> Launched:
         elif process.pid is not None and above.rank is not None and process.ended and process.local_rank is None:
             rank_of_pid[file, process.pid] = above.rank
             above = NamedProcess()
-    count = max(len(pids) + len(unnumbered), max(ranks, default=0) + 1)
+    count = max(len(pids), len(others) + 1, max(ranks, default=0) + 1)
     return Launched(rank_of_pid, firsts, is_alike and len(places) == 1, count)
 
 

@@ -48,6 +48,8 @@ _TASK = re.compile(
 )
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behind what it holds
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
+# Anywhere in a line that a program writes again and again: "gpu-7 rank 1 step 10: ..."
+_SPOKEN = re.compile(rb"\brank[ =:#_]?(\d{1,6})\b", re.IGNORECASE)
 _INTRODUCES = re.compile(
     rb"\b(?:global[_ ])?(?:rank|process|worker)[ :=#]{1,2}(\d{1,6})"
     rb"(?=\s?/\s?\d|,? of \d|,? on [a-z]|[,;]? (?:world|member))",
@@ -68,7 +70,7 @@ def find_speakers(
     nodes = {name: speaker.node for name, speaker in own.items() if speaker.node and name in no_node}
     ranks = {name: rank for name in sorted(no_rank) if name in own and (rank := own[name].rank) is not None}
     silent = {name: head for name, head in heads.items() if name in no_rank}
-    ranks = ranks or _labelled(silent) or _introduced(silent)
+    ranks = ranks or max((_labelled(silent), _introduced(silent), _spoken(silent)), key=len)
     untold = {name: heads[name] for name in heads if name in no_node and name not in nodes}
     groups = list(_siblings(untold, no_rank))
     for group in groups:
@@ -110,6 +112,19 @@ def _introduced(heads: Mapping[str, bytes]) -> dict[str, int]:
     """The rank that each file tells first, when all tell another one, and together all from 0 on."""
     found = {name: int(match[1]) for name, head in heads.items() if (match := _INTRODUCES.search(head))}
     return found if len(found) > 1 and sorted(found.values()) == list(range(len(found))) else {}
+
+
+def _spoken(heads: Mapping[str, bytes]) -> dict[str, int]:
+    """The rank of each of several files in which one line, written often, names a rank of its own, and no other."""
+    found: dict[str, int] = {}
+    shapes: dict[str, set[bytes]] = {}
+    for name, head in heads.items():
+        said = [(match, line) for line in _lines(head) if (match := _SPOKEN.search(line[:HEAD]))]
+        if len(said) >= MIN_LINES and len({match[1] for match, _ in said}) == 1:
+            found[name] = int(said[0][0][1])
+            shapes[name] = {mask(line[: match.end()]) for match, line in said}
+    is_told = len(found) > 1 and len(set(found.values())) == len(found) and set.intersection(*shapes.values())
+    return found if is_told else {}
 
 
 # --- files beside each other ------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ class _ClearingUp:
         """A launcher that reports which process died asks the others of its node to stop: only those were asked."""
         table, asked = self._table, self._asked
         pids = [self.about[row].pid if row in self.about else None for row in rows.tolist()]
-        named = np.array([pid is not None for pid in pids], np.bool_)
+        named = np.array([_is_launched(self.about.get(row)) for row in rows.tolist()], np.bool_)
         places = zip(table.node[rows].tolist(), pids, strict=True)  # containers of all nodes count their own processes
         of_process = self._asked_processes
         since = [min(of_process.get((node, pid), NEVER), of_process.get((-1, pid), NEVER)) for node, pid in places]
@@ -142,6 +142,11 @@ class _ClearingUp:
         named = np.array([row in self.about and self.about[row].pid is not None for row in rows.tolist()], np.bool_)
         late = table.time[rows] >= np.minimum(others, NEVER - GRACE) + LATE
         return np.asarray(~named & (others < NEVER) & late, np.bool_)
+
+
+def _is_launched(process: NamedProcess | None) -> bool:
+    """Whether a report names a process as its own launcher does: by its id or its local rank."""
+    return process is not None and (process.pid is not None or process.local_rank is not None)
 
 
 def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, NamedProcess]:
