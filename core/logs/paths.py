@@ -17,7 +17,8 @@ _NODE_NAME = re.compile(
     r"|(?!.*(?:data|load))[\w.-]+-(?:master|worker|launcher)-\d{1,5}",  # pods of a Kubernetes job
     re.IGNORECASE,
 )
-_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
+_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
+_RANK_AT_END = re.compile(r"(?:^|[-_.])(?:rank|workerlog)\.\d{1,6}$", re.IGNORECASE)  # of Paddle; an ending is none
 _LOCAL_NAME = re.compile(r"(?:^|[-_.])local[-_]?(?:rank)?[-_.]?(\d{1,3})(?=$|[-_.])", re.IGNORECASE)
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(?P<host>.+?)[-_.](?P<marked>r(?=\d))?(?P<rank>\d{1,6})")
@@ -105,7 +106,8 @@ def strip(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    return PurePosixPath(strip(name)).name.rsplit(".", 1)[0]
+    file = PurePosixPath(strip(name)).name
+    return file if _RANK_AT_END.search(file) else file.rsplit(".", 1)[0]
 
 
 def _numbered_hosts(stems: Iterable[str]) -> tuple[str, ...]:

@@ -79,6 +79,29 @@ def told_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
     return {}
 
 
+_NAMES_RANK = re.compile(r"\brank[ =:#]{0,8}(\d{1,6})\b", re.IGNORECASE)
+
+
+def introduced_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
+    """The ranks of each node, of a job in whose logs nothing else names any: ``rank 3 on gpu-7``, once for each rank.
+
+    None unless they count from 0 on, on several nodes.
+    """
+    for event, template in enumerate(table.templates):
+        sample = template.sample.replace("<NUM>", "0")
+        if not 1 < table.heads[event] <= MAX_REPORTS or not (_NAMES_RANK.search(sample) and _RUNS_ON.search(sample)):
+            continue
+        nodes: dict[str, list[int]] = {}
+        for _, text in sorted(read_rows(files, table, table.rows_of([event])[event]).items()):
+            rank, home = _NAMES_RANK.search(text), _RUNS_ON.search(text)
+            if rank is not None and home is not None:
+                nodes.setdefault(home["node"], []).append(int(rank[1]))
+        ranks = sorted(rank for own in nodes.values() for rank in own)
+        if len(nodes) > 1 and ranks == list(range(table.heads[event])):
+            return {node: tuple(sorted(nodes[node])) for node in sorted(nodes)}
+    return {}
+
+
 def names_only_tasks(table: EventTable) -> bool:
     """Whether the only nodes that are known are tasks of srun's."""
     return bool(table.nodes) and set(table.nodes) <= set(map(task_called, range(MAX_REPORTS)))

@@ -8,7 +8,7 @@ from core.events.build import with_homes, with_ranks_as_nodes
 from core.events.table import EventTable
 from core.job import LogFile, Manifest
 from core.logs.voices import is_actor, rank_called
-from core.parsing.homes import find_homes, names_only_tasks, reported_homes, told_homes
+from core.parsing.homes import find_homes, introduced_homes, names_only_tasks, reported_homes, told_homes
 from core.parsing.identities import find_names
 from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
 from core.shares import few_of
@@ -41,7 +41,8 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         table = with_homes(table, {rank_called(rank): host for host, ranks in hosts.items() for rank in ranks})
         manifest = replace(manifest, nodes=tuple(hosts), node_ranks=hosts)
         nameless = unnamed = False
-    if unnamed and not table.ranks and (reported := reported_homes(table, files)):
+    reported = reported_homes(table, files) or introduced_homes(table, files) if unnamed and not table.ranks else {}
+    if reported:
         manifest = replace(manifest, nodes=tuple(reported), node_ranks=reported)
     elif nameless or (unnamed and launched.ranks):
         nameless, manifest = True, _with_silent_ranks(table, launched, manifest)

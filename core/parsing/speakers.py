@@ -17,6 +17,7 @@ from core.logs.paths import behind_numbers, strip
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared import HEAD, has_clock
 from core.parsing.own_words import find_own_words
+from core.shares import MIN_RANKS, few_of
 
 MAX_FILES = 4096  # one a rank of the largest jobs
 _SAMPLE = 1 << 16
@@ -276,12 +277,25 @@ def _lines(head: bytes) -> list[bytes]:
 def _say_the_same(heads: Sequence[bytes]) -> bool:
     lines = list(map(_lines, heads))
     starts = [_start(own) for own in lines]
-    if NO_TIME in starts or max(starts) - min(starts) > TOGETHER:
+    if not _began_together(starts):
         return False
     shapes = [[mask(line)[:60] for line in own] for own in lines]
     files = Counter(shape for own in shapes for shape in set(own))
-    shared = sum(files[shape] * 2 > len(heads) for own in shapes for shape in own)
-    return shared >= SAME * sum(map(len, shapes)) > 0
+    shared = [sum(files[shape] * 2 > len(heads) for shape in own) for own in shapes]
+    if len(heads) < MIN_RANKS:
+        return sum(shared) >= SAME * sum(map(len, shapes)) > 0
+    most = sum(count >= SAME * len(own) for count, own in zip(shared, shapes, strict=True))
+    return min(shared) > 0 and most * 2 > len(heads)  # one of them may hold a long traceback
+
+
+def _began_together(starts: Sequence[int]) -> bool:
+    """Whether files begin within minutes: both of two; of more all but few, whose clocks may be wrong, or none has one."""
+    if len(starts) < MIN_RANKS:
+        return NO_TIME not in starts and max(starts) - min(starts) <= TOGETHER
+    if NO_TIME in starts:
+        return set(starts) == {NO_TIME}  # their words alone tell
+    middle = sorted(starts)[len(starts) // 2]
+    return sum(abs(start - middle) > TOGETHER for start in starts) <= few_of(len(starts))
 
 
 def _start(lines: Iterable[bytes]) -> int:

@@ -13,10 +13,11 @@ from core.judge.roles.rows import LATE, LEAD, TROUBLE, first_of_ranks, without
 from core.kinds import Kind
 from core.model import Role
 from core.parsed import Parsed
-from core.shares import MAJORITY, few_of
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
 MIN_SPEAKERS = 2  # of one alone nothing was lost
 FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
+_OF_PEERS = frozenset({Kind.PEER_LOST, Kind.PEER_SILENT, Kind.UNREACHABLE, Kind.STORE_LOST})
 _LOST = Fact(
     Role.PROPAGATED,
     Blame.NOBODY,
@@ -90,6 +91,21 @@ def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequenc
         return replace(root, fact=replace(candidate.fact, strength=max(candidate.fact.strength, FIRST_TO_END)))
 
     return [weigh(candidate) for candidate in candidates]
+
+
+def weigh_the_only_other(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Who alone complains of something else than its peers, in whatever words, while most others complain of peers."""
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
+    if len(roots) != 1 or roots[0].fact.known or roots[0].fact.strength >= TROUBLE:
+        return candidates
+    (root,) = roots
+    others = set(parsed.nodes) - set(root.nodes)
+    tell = {node for candidate in candidates if candidate.fact.kind in _OF_PEERS for node in candidate.nodes} & others
+    few = 0 < len(root.nodes) <= few_of(len(parsed.nodes))
+    if len(parsed.nodes) < MIN_RANKS or not few or len(tell) <= len(others) * MAJORITY:
+        return candidates
+    sure = replace(root, fact=replace(root.fact, strength=FIRST_TO_END), why="the others only tell of peers")
+    return [sure if candidate is root else candidate for candidate in candidates]
 
 
 def _tells_of_peers(candidate: Candidate) -> bool:

@@ -1,4 +1,4 @@
-"""Exceptions that name another one of the job: who raises them tells of a peer.
+"""Errors that name another one of the job: who raises or logs them tells of a peer.
 
 Those that nobody knows, and what is known of services outside the job, when it is one of the job's own that is called.
 """
@@ -23,6 +23,7 @@ from core.shares import MIN_RANKS
 
 MAX_READ = 1024  # raw lines of an exception that are read
 _WORD = re.compile(r"[\w.-]+")
+_RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])")
 _TELLS_OF_A_PEER = Fact(
     Role.PROPAGATED,
@@ -35,7 +36,7 @@ _TELLS_OF_A_PEER = Fact(
 
 
 def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates; exceptions that each time name a node, or an address, that is not their speaker's."""
+    """The candidates; errors that each time name a node, a rank or an address that is not their speaker's."""
     nodes = frozenset(parsed.nodes)
     if len(nodes) < MIN_RANKS:
         return candidates
@@ -60,14 +61,14 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
 
 
 def _is_guess(candidate: Candidate) -> bool:
-    guessed = not candidate.fact.known and candidate.fact.kind == Kind.EXCEPTION
+    guessed = not candidate.fact.known and candidate.fact.kind in (Kind.EXCEPTION, Kind.ERROR)
     calls = candidate.fact.kind == Kind.REMOTE_SERVICE
     tells = calls or (guessed and bool(candidate.nodes))
     return candidate.role is Role.ROOT and tells and not is_raised_again(candidate)
 
 
 def _names(text: str, speaker: Origin, nodes: frozenset[str], *, guess: bool) -> Iterator[str]:
-    """Other nodes and addresses that a text names; of its own machine an exception tells nothing new.
+    """Other nodes, ranks and addresses that a text names; of its own machine an exception tells nothing new.
 
     Args:
         nodes: names and addresses of the job's nodes.
@@ -76,6 +77,9 @@ def _names(text: str, speaker: Origin, nodes: frozenset[str], *, guess: bool) ->
     words = {word.rstrip(".:") for word in _WORD.findall(text)}
     if speaker.node not in words and (speaker.node is not None or not guess):
         yield from sorted(words & nodes)
+        yield from (
+            rank for rank in _RANK.findall(text) if guess and speaker.rank is not None and int(rank) != speaker.rank
+        )
         yield from (address for address in _ADDRESS.findall(text) if guess and _is_elsewhere(address))
 
 
