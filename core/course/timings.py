@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.course.beside import find_beside
 from core.course.iterations import Iterations
 from core.course.pace import SECOND
-from core.course.values import seconds_of
+from core.course.values import listed_times, seconds_of
 from core.events.table import EventTable, rows_by
 from core.events.text import each_row
 from core.job import LogFile
@@ -41,7 +41,7 @@ _SEVERAL = re.compile(
 # What training prints beside times: measures of learning, sizes, loads. All else that has no unit may be seconds.
 _NO_DURATION = re.compile(
     r"loss|\blr\b|learning|acc(?:uracy)?\b|norm|ppl|perplexity|grad(?!ient_)|nll|\berr|\bobj|entropy|score|reward|scale|mem|\brss|vram|heap"
-    r"|util|temp|power|gpu|bytes|\bsize|tokens\b|samples|\brank|\bport|\bpid|\bworld|seed|version|\bbs\b|total|skipped|nan",
+    r"|util|temp|power|gpu|bytes|queue|depth|backlog|pending|in.?flight|\bsize|tokens\b|samples|\brank|\bport|\bpid|\bworld|seed|version|\bbs\b|total|skipped|nan",
     re.IGNORECASE,
 )
 _RATE = re.compile(r"tps\b|it/s|per.?sec|/s$|/sec|throughput|tflops?|mfu|tokens_per", re.IGNORECASE)
@@ -72,10 +72,15 @@ def find_timings(
     found: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     if len(chosen):
         number = dict(zip(marks[chosen].tolist(), chosen.tolist(), strict=True))
+        everyone = sorted(table.ranks)
         for row, text in each_row(files, table, np.sort(marks[chosen])):
             place = number[row]
             for name, value in _pairs(text):
                 found[name][int(rank[place])][int(numbers[place])] = value
+            told = listed_times(text, {len(everyone), len(everyone) - 1} - {0, 1})
+            others = everyone if len(told) == len(everyone) else [one for one in everyone if one != rank[place]]
+            for other, value in zip(others, told, strict=False):  # of a server without its own
+                found[STEP_OF_EACH][other][int(numbers[place])] = value
     elif alone := {node: ranks[0] for node, ranks in node_ranks.items() if len(ranks) == 1}:
         _add_told_of_nodes(found[STEP_OF_EACH], table, files, iterations, alone)
     kept = {name: found[name] for name in sorted(found) if found[name] and not _counts_up(found[name])}

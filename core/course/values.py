@@ -1,7 +1,7 @@
 """Values in a line of text: numbers, checksums, nan; and what one line tells of several machines."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\s,;|=:()\[\]{}\"'<>]+")
@@ -87,3 +87,20 @@ def seconds_of(text: str, ranks: Mapping[str, int]) -> dict[int, float]:
 def _seconds(words: list[str], place: int) -> float | None:
     is_told = 0 <= place < len(words) - 1 and _NUMBER.fullmatch(words[place]) and _SECONDS.fullmatch(words[place + 1])
     return float(words[place]) if is_told else None
+
+
+# Numbers in a row that words before or a unit behind tell to be times: took [0.16, 0.8] s
+_LISTED = re.compile(
+    r"(?P<says>(?:time|took|after|latenc|elapsed|durat|seconds|\bms\b)\w{0,8}[\w :=()]{0,24}?)?\[?(?<![\w.])"
+    r"(?P<values>\d{1,9}\.\d{1,9}(?:[ ,]{1,3}\d{1,9}\.\d{1,9}){1,63})(?![\w.])\]? ?(?P<unit>m?s\b)?",
+    re.IGNORECASE,
+)
+
+
+def listed_times(text: str, counts: Collection[int]) -> list[float]:
+    """The first list of as many times as one of these counts that a line tells, in whatever unit; empty for none."""
+    for match in _LISTED.finditer(text):
+        values = re.findall(r"\d+\.\d+", match["values"])
+        if len(values) in counts and (match["says"] or match["unit"]):
+            return list(map(float, values))
+    return []

@@ -41,6 +41,8 @@ WAITS = re.compile(
     r"send|recv|receive|wait|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync", re.IGNORECASE
 )
 
+_SENDS, _RECEIVES = re.compile(r"send|\btx", re.IGNORECASE), re.compile(r"recv|receive|\brx", re.IGNORECASE)
+
 # What all ranks do alike, each for its own share of the data
 READS = re.compile(r"data|input|load|read|fetch|batch|io\b|storage", re.IGNORECASE)
 _HEAD = re.compile(r"^(?:<TS>|\W|DEBUG|INFO)+")  # of a template: its clock and level tell nothing of where time goes
@@ -69,7 +71,9 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     does = {odd.ranks for name, odd in found.items() if name != LAG and not odd.waits and odd.weight == OWN_PART}
     found = {name: odd for name, odd in found.items() if not (odd.waits and odd.ranks in does)}  # told better already
     if not any(odd.weight == OWN_PART for name, odd in found.items() if name != LAG):
-        found |= _add_up(parts, slow)
+        links = _both_ways(parts, slow)
+        found = {name: odd for name, odd in found.items() if not (links and WAITS.search(name))}
+        found |= _add_up(parts, slow) | links
     return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
 
 
@@ -144,6 +148,28 @@ def _add_up(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[s
     if len(own) < SEVERAL or sum(own.values()) < ADDED * (slow.after - slow.before):
         return {}
     return {" and ".join(sorted(own)[:MAX_NAMED]): _Odd(frozenset((rank,)), _does(own))}
+
+
+def _both_ways(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[str, "_Odd"]:
+    """The only rank that takes longer to send and to receive: of a slow link each neighbour meets one end."""
+
+    def longer(way: re.Pattern[str]) -> tuple[list[str], set[int]]:
+        names = sorted(name for name in parts if way.search(name) and not is_rate(name))
+        more = SHARE * (slow.after - slow.before)
+        ranks = {
+            rank
+            for name in names
+            for rank, (before, after) in parts[name].items()
+            if (after - before) / _scale(name, parts[name], slow) >= more
+        }
+        return names, ranks
+
+    (sends, sending), (receives, receiving) = longer(_SENDS), longer(_RECEIVES)
+    both = sending & receiving
+    if len(both) != 1 or not (sending - both and receiving - both):
+        return {}
+    does = "it takes longer to send and to receive, its neighbours only the one or the other"
+    return {" and ".join((sends[0], receives[0])): _Odd(frozenset(both), does)}
 
 
 def _does(own: Mapping[str, float]) -> str:

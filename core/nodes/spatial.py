@@ -257,14 +257,19 @@ def missing_signs(
     spoke: Sequence[str],
     candidates: Sequence[Candidate],
     chatty: Collection[str] = (),
+    *,
+    began: bool = True,
 ) -> list[Sign]:
     """Nodes of which no rank ever spoke, while others did; where the processes never all met, that is why.
+
+    Or where they never began to train, and nothing else tells why.
 
     Args:
         ranks: that spoke.
         nodes: of the job.
         spoke: nodes of which anything is logged.
         chatty: those of which as much is logged as of the others.
+        began: whether any iteration was completed.
     """
     if ranks:
         heard = set(ranks)
@@ -276,7 +281,8 @@ def missing_signs(
     others = len(expected if ranks else nodes) - len(mute)
     if not mute or others < MIN_COMPLAINERS or len(mute) >= others:
         return []
-    waited = any(candidate.role is Role.ROOT and candidate.fact.kind in _NEVER_MET for candidate in candidates)
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
+    waited = any(root.fact.kind in _NEVER_MET for root in roots) or not (began or roots)
     weight = SILENT if waited else SILENT * 0.5
     return [
         Sign(node, "missing", weight, f"no rank of {node} left any log; {others} other nodes did.", says=_NEVER_CAME)

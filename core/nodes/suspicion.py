@@ -10,7 +10,7 @@ from core.events.messages import keys_of
 from core.events.table import EventTable
 from core.events.text import read_rows
 from core.facts import Blame
-from core.job import LogFile
+from core.job import LogFile, Status
 from core.judge.candidates import Candidate
 from core.judge.durations import Durations
 from core.judge.ending import Ending
@@ -94,7 +94,7 @@ def find_signs(
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, home),
         *singled_signs(parsed, ending, names),
-        *speechless_signs(parsed, candidates, home),
+        *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
         *vote_signs(parsed, candidates, node_of_rank),
         *setting_signs(parsed, candidates, peers),
@@ -107,13 +107,19 @@ def find_signs(
     )
 
 
+def _counting(parsed: Parsed, node_of_rank: Mapping[int, str]) -> dict[int, str]:
+    """The node of each rank that counts iterations, a server of other work among them: its silence tells as much."""
+    return {rank: node_of_rank[rank] for rank in parsed.iterations.of_rank if rank in node_of_rank}
+
+
 def _missing(parsed: Parsed, expected: Mapping[str, Sequence[int]], candidates: Sequence[Candidate]) -> Sequence[Sign]:
     """Signs for nodes that left no log; not for ranks, of which many speak only when something breaks."""
     table = parsed.table
     ranks = () if table.ranks_are_nodes else table.ranks
     if parsed.unit == "rank":
         return ()
-    return missing_signs(expected, ranks, parsed.nodes, table.nodes, candidates, _chatty(table))
+    began = parsed.iterations.last is not None or parsed.job.status is Status.COMPLETED
+    return missing_signs(expected, ranks, parsed.nodes, table.nodes, candidates, _chatty(table), began=began)
 
 
 def _heard(table: EventTable, expected: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:

@@ -47,6 +47,9 @@ def vote_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[in
     return signs
 
 
+_MEASURED = re.compile(r"\d+\.\d+")  # no two ranks need measure the same
+
+
 def of_each(name: str) -> bool:
     """Whether a number by this name is another one on every rank anyway: an address, a process, a time."""
     return _OF_EACH.search(name) is not None
@@ -77,7 +80,7 @@ def _slots(parsed: Parsed, candidate: Candidate) -> dict[str, dict[int, str]]:
 def _minority(
     table: EventTable, name: str, of_rank: Mapping[int, str], home: Mapping[int, str], candidate: Candidate
 ) -> list[Sign]:
-    if len(of_rank) < max(MIN_RANKS, len(home) * MAJORITY):
+    if len(of_rank) < max(MIN_RANKS, len(home) * MAJORITY) or all(map(_MEASURED.fullmatch, of_rank.values())):
         return []
     usual, count = Counter(of_rank.values()).most_common(1)[0]
     odd = sorted(rank for rank, value in of_rank.items() if value != usual)

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from core.errors import UnreadableLog
 from core.job import LogFile, Manifest
@@ -19,6 +20,7 @@ from core.logs.wraps.shared import HEAD, has_clock
 from core.parsing.own_words import find_own_words
 from core.shares import MIN_RANKS, few_of
 
+_Speaker = TypeVar("_Speaker", str, int)
 MAX_FILES = 4096  # one a rank of the largest jobs
 _SAMPLE = 1 << 16
 MIN_LINES = 3  # of fewer, one that speaks of another rank would decide
@@ -51,6 +53,7 @@ _STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behi
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
 # Anywhere in a line that a program writes again and again: "gpu-7 rank 1 step 10: ..."
 _SPOKEN = re.compile(rb"\brank[ =:#_]?(\d{1,6})\b", re.IGNORECASE)
+_STREAM = re.compile(r"\.(?:std)?(?:out|err)$")  # of one process; what else stands behind a name may be of others
 _INTRODUCES = re.compile(
     rb"\b(?:global[_ ])?(?:rank|process|worker)[ :=#]{1,2}(\d{1,6})"
     rb"(?=\s?/\s?\d|,? of \d|,? on [a-z]|[,;]? (?:world|member))",
@@ -72,6 +75,7 @@ def find_speakers(
     ranks = {name: rank for name in sorted(no_rank) if name in own and (rank := own[name].rank) is not None}
     silent = {name: head for name, head in heads.items() if name in no_rank}
     ranks = ranks or max((_labelled(silent), _introduced(silent), _spoken(silent)), key=len)
+    ranks |= _of_one_stem(ranks, [name for name in no_rank if name not in ranks and _STREAM.search(name)])
     untold = {name: heads[name] for name in heads if name in no_node and name not in nodes}
     groups = list(_siblings(untold, no_rank))
     for group in groups:
@@ -197,9 +201,9 @@ def _have_own_ranks(group: Mapping[str, str], heads: Mapping[str, bytes]) -> boo
     return apart and not are_ranks and not any(_OF_A_RUN.match(word) for word in group.values())
 
 
-def _of_one_stem(nodes: Mapping[str, str], others: Iterable[str]) -> dict[str, str]:
-    """The machine of files that are called like one of which it is known, but for what stands behind the dot."""
-    of_stem = {name.rpartition(".")[0]: node for name, node in nodes.items() if "." in name}
+def _of_one_stem(known: Mapping[str, _Speaker], others: Iterable[str]) -> dict[str, _Speaker]:
+    """The machine or rank of files that are called like one of which it is known, but for what is behind the dot."""
+    of_stem = {name.rpartition(".")[0]: own for name, own in known.items() if "." in name}
     return {name: of_stem[stem] for name in others if (stem := name.rpartition(".")[0]) in of_stem}
 
 
@@ -289,7 +293,7 @@ def _say_the_same(heads: Sequence[bytes]) -> bool:
 
 
 def _began_together(starts: Sequence[int]) -> bool:
-    """Whether files begin within minutes: both of two; of more all but few, whose clocks may be wrong, or none has one."""
+    """Whether files begin within minutes: both of two; of more all but few, whose clocks are wrong; or none has one."""
     if len(starts) < MIN_RANKS:
         return NO_TIME not in starts and max(starts) - min(starts) <= TOGETHER
     if NO_TIME in starts:
