@@ -286,10 +286,10 @@ def _say_the_same(heads: Sequence[bytes]) -> bool:
     shapes = [[mask(line)[:60] for line in own] for own in lines]
     files = Counter(shape for own in shapes for shape in set(own))
     shared = [sum(files[shape] * 2 > len(heads) for shape in own) for own in shapes]
-    if len(heads) < MIN_RANKS:
-        return sum(shared) >= SAME * sum(map(len, shapes)) > 0
+    if sum(shared) >= SAME * sum(map(len, shapes)) > 0:
+        return True
     most = sum(count >= SAME * len(own) for count, own in zip(shared, shapes, strict=True))
-    return min(shared) > 0 and most * 2 > len(heads)  # one of them may hold a long traceback
+    return len(heads) >= MIN_RANKS and min(shared) > 0 and most * 2 > len(heads)  # one may hold a long traceback
 
 
 def _began_together(starts: Sequence[int]) -> bool:

@@ -51,9 +51,12 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
         own = guessed.get(candidate.event)
         if not own:
             return candidate
-        said = ((row, " ".join(texts.get(line, "") for line in keys[row])) for row in own)
-        guess = not candidate.fact.known
-        if not all(any(_names(text, parsed.table.origins[voices[row]], ours, guess=guess)) for row, text in said):
+        said = [(parsed.table.origins[voices[row]], " ".join(texts.get(line, "") for line in keys[row])) for row in own]
+        guess, logged = not candidate.fact.known, candidate.fact.kind == Kind.ERROR
+        if not all(
+            any(_names(text, speaker, ours, guess=guess)) or (logged and _other_ranks(text, speaker))
+            for speaker, text in said
+        ):
             return candidate
         return replace(candidate, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")
 
@@ -68,7 +71,7 @@ def _is_guess(candidate: Candidate) -> bool:
 
 
 def _names(text: str, speaker: Origin, nodes: frozenset[str], *, guess: bool) -> Iterator[str]:
-    """Other nodes, ranks and addresses that a text names; of its own machine an exception tells nothing new.
+    """Other nodes and addresses that a text names; of its own machine an exception tells nothing new.
 
     Args:
         nodes: names and addresses of the job's nodes.
@@ -77,10 +80,12 @@ def _names(text: str, speaker: Origin, nodes: frozenset[str], *, guess: bool) ->
     words = {word.rstrip(".:") for word in _WORD.findall(text)}
     if speaker.node not in words and (speaker.node is not None or not guess):
         yield from sorted(words & nodes)
-        yield from (
-            rank for rank in _RANK.findall(text) if guess and speaker.rank is not None and int(rank) != speaker.rank
-        )
         yield from (address for address in _ADDRESS.findall(text) if guess and _is_elsewhere(address))
+
+
+def _other_ranks(text: str, speaker: Origin) -> set[int]:
+    """Ranks that a line names beside its speaker's; not the first, with which others are compared."""
+    return {int(rank) for rank in _RANK.findall(text)} - {0, speaker.rank} if speaker.rank is not None else set()
 
 
 def _is_elsewhere(address: str) -> bool:
