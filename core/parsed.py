@@ -1,6 +1,6 @@
 """A job as every method sees it: its event table, iterations, stages, and what is normal in jobs like it."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
 from core.course.timings import Values, find_timings
 from core.course.zones import settle_zones
-from core.events.build import with_nodes_as_ranks, with_ranks_of_nodes
+from core.events.build import with_nodes_as_ranks
 from core.events.column import Column
 from core.events.hold import hold
 from core.events.table import EventTable
@@ -62,16 +62,9 @@ class Parsed:
     memory: Memory | None = None
 
     def with_numbered_nodes(self) -> "Parsed":
-        """The same for comparisons: where nobody tells ranks, and each node has one, a number stands in its place.
-
-        Where each node tells one, that is of all that the node says.
-        """
+        """The same for comparisons: where nobody tells ranks, and each node has one, a number stands in its place."""
         manifest = self.job.manifest
         ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
-        if self.unit == "node" and (alone := _ranks_alone(self.table, ranks)):
-            table = with_ranks_of_nodes(self.table, alone)
-            iterations = find_iterations(table, self.files, manifest.total_iterations, self.memory)
-            return replace(self, table=table, iterations=iterations)
         if self.table.ranks or not len(self.table.nodes) > 1 or ranks > max(1, len(manifest.nodes)):
             return self
         table = with_nodes_as_ranks(self.table)
@@ -146,17 +139,6 @@ def parse_job(
         launched=places.launched,
         memory=remember,
     )
-
-
-def _ranks_alone(table: EventTable, ranks: int) -> dict[str, int]:
-    """The only rank of each node, where each of several has one; ranks: of the job, 0 where nobody tells."""
-    own = defaultdict[str, set[int]](set)
-    for origin in table.origins:
-        if origin.node is not None and origin.rank is not None:
-            own[origin.node].add(origin.rank)
-    is_alone = set(own) == set(table.nodes) and all(len(told) == 1 for told in own.values())
-    is_all = len(own) > 1 and len(set().union(*own.values())) == len(own) and ranks in (0, len(own))
-    return {node: next(iter(told)) for node, told in own.items()} if is_alone and is_all else {}
 
 
 def _marking(table: EventTable, iterations: Iterations) -> frozenset[str]:

@@ -51,18 +51,6 @@ def with_ranks_as_nodes(table: EventTable) -> EventTable:
     return replace(table, origins=tuple(origins))
 
 
-def with_ranks_of_nodes(table: EventTable, ranks: Mapping[str, int]) -> EventTable:
-    """The table with the only rank of each node in all that its processes say, whatever file it stands in."""
-    of_the_job = (Program.RANK, Program.LAUNCHER)
-    origins = [
-        replace(origin, rank=ranks[origin.node], program=Program.RANK)
-        if origin.rank is None and origin.node and origin.node in ranks and origin.program in of_the_job
-        else origin
-        for origin in table.origins
-    ]
-    return replace(table, origins=tuple(origins))
-
-
 def with_nodes_as_ranks(table: EventTable) -> EventTable:
     """The table with a number for each node in place of a rank, so that nodes are compared where nobody tells ranks."""
     trains = [origin.node is not None and origin.program is not Program.DAEMON for origin in table.origins]
