@@ -107,3 +107,12 @@ def test_a_day_without_a_year_in_another_file_is_that_of_clocks_without_a_day(da
 
     assert (int(times[1]) - int(times[0])) // 1_000_000 in (0, 1)
     assert int(times[2]) - int(times[1]) == 1_000_000
+
+
+def test_clocks_behind_mpiruns_tags_count() -> None:
+    """The first of them stands behind a colon."""
+    times = parse(
+        job({"mpirun.log": lines(*(f"[1,{n % 2}]<stdout>:01:25:5{n} it {n} loss 1.1" for n in range(6)))})
+    ).table.time
+
+    assert [int(time - times[0]) // 1_000_000 for time in times] == [0, 1, 2, 3, 4, 5]

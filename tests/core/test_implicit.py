@@ -689,3 +689,33 @@ def test_the_only_one_that_never_came_to_what_all_others_did_once_holds_them_up(
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "never came to \u201cread \u2026 tokens\u201d; 3 of 4 ranks did." in found.nodes[0].because
+
+
+def test_a_node_that_never_spoke_is_why_the_others_never_began() -> None:
+    """Nothing else tells why: the job was cancelled while they connected; after it had trained nobody is missing."""
+
+    def job_of(*says: str) -> Job:
+        files = {
+            f"rank_{n}.log": lines(*(at(k, text) for k, text in enumerate(says))) if n != 1 else "" for n in range(4)
+        }
+        ranks = {f"node-{n}": (n,) for n in range(4)}
+        return job(dict(files), nodes=tuple(ranks), node_ranks=ranks, world_size=4, status=Status.CANCELLED)
+
+    assert [node.node for node in diagnose(job_of("connecting", "still connecting"), []).nodes] == ["node-1"]
+    assert diagnose(job_of(*(f"step {n} loss 2.5" for n in range(1, 30))), []).nodes == ()
+
+
+def test_what_each_rank_measured_is_no_vote() -> None:
+    """Watchdogs fire after 16.4 s and 16.5 s; what they say that each was doing is one."""
+    says = {
+        rank: [
+            *(at(n, f"step {n} loss 2.5") for n in range(1, 9)),
+            at(
+                30,
+                f"ERROR no progress phase={'data' if rank == 1 else 'allreduce'} stuck_s={16.4 if rank == 0 else 16.5}",
+            ),
+        ]
+        for rank in range(4)
+    }
+
+    assert [node.node for node in diagnose(four_nodes(says, status=Status.FAILED), []).nodes] == ["node-1"]

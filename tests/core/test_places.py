@@ -3,6 +3,7 @@
 import pytest
 
 from core.diagnose import diagnose
+from core.job import Status
 from core.model import Scope
 from tests.support.jobs import at, job, lines, parse, steps
 
@@ -153,3 +154,13 @@ def test_the_other_one_of_two_machines_that_says_nothing_was_waited_for() -> Non
 
     assert [node.node for node in found.nodes] == ["node-1"]
     assert found.nodes[0].because == "node-1 never complained; ranks 0-3 on node-0 did."
+
+
+def test_ranks_that_one_voice_introduces_are_on_the_machines_that_it_names() -> None:
+    """A log without any label: the Fortran of one program under mpirun, and how its rank 2 ended."""
+    up = [f" RANK    {rank} ON z0{rank + 1} READS /local_nvme/samples.{rank:04}.dat" for rank in (0, 3, 1, 2)]
+    ended = ["  Process name: [[45141,1],2]", "  Exit code:    2"]
+    one = job({"run.out": lines(*up, *(f" STEP {n} LOSS 2.5" for n in range(1, 9)), *ended)}, status=Status.FAILED)
+
+    assert parse(one).nodes == ("z01", "z02", "z03", "z04")
+    assert [node.node for node in diagnose(one, []).nodes] == ["z03"]

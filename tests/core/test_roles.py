@@ -380,3 +380,24 @@ def test_advice_and_reports_of_the_end_are_never_the_fault() -> None:
     ]
 
     assert {one.role for one in judged(four_nodes({1: said}))} <= {Role.TEARDOWN, Role.BENIGN}
+
+
+def test_who_alone_complains_of_something_else_than_its_peers_broke() -> None:
+    """In words that nobody knows; the hub names the one that it refuses, and that tells nothing of the hub."""
+    says = {
+        0: [at(5, "ERROR rank 2 at 10.0.0.2 speaks wire protocol 3, expected 4: refusing")],
+        1: [at(5, "ERROR giving up on hub node-0:9100: Connection refused")],
+        2: [at(5, "ERROR hub speaks wire protocol 4, this binary 3")],
+        3: [at(5, "ERROR handshake with hub: Connection reset by peer")],
+    }
+    found = diagnose(four_nodes(says, status=Status.FAILED), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def test_what_is_compared_with_the_first_rank_is_told_by_its_speaker() -> None:
+    """It names rank 0 as the measure of all."""
+    says = {3: [at(1, "ERROR model differs from rank 0")], 2: [at(1, "ERROR weights differ from rank 3")]}
+    roles = {candidate.nodes: candidate.role for candidate in judged(four_nodes(says, status=Status.FAILED))}
+
+    assert roles == {("node-3",): Role.ROOT, ("node-2",): Role.PROPAGATED}

@@ -84,3 +84,17 @@ def test_who_alone_loses_a_connection_while_all_stand_still_is_looked_at() -> No
     assert looked_at(2, fails) == ["node-2"]
     assert looked_at(0, fails) == []
     assert looked_at(2, waits) == []
+
+
+def test_a_server_that_falls_silent_while_all_its_trainers_wait_is_waited_for() -> None:
+    """It does other work, and counts the rounds."""
+    trainers = {
+        f"tr-{n}.log": lines(
+            at(0, "ready"), *(at(20 + 5 * k, f"waiting for parameters since {5 * k} s") for k in range(5))
+        )
+        for n in range(3)
+    }
+    server = lines(at(0, "server up"), *(at(k, f"round {k}: |w| 0.04, gradients in") for k in range(1, 15)))
+    found = diagnose(job({**trainers, "ps-0.log": server}, nodes=NODES, status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == ["ps-0"]

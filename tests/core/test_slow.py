@@ -191,3 +191,44 @@ def test_a_job_at_half_the_pace_of_good_ones_was_slow() -> None:
 
     assert "slow" in slow.headline
     assert "slow" not in usual.headline
+
+
+def test_who_sends_and_receives_longer_has_the_slow_link_that_its_neighbours_meet_from_one_side() -> None:
+    """In a ring of four: rank 1 sends to it, rank 3 receives from it; who only waits longer is nobody."""
+
+    def say(rank: int, clock: float, n: int) -> list[str]:
+        slow = n > USUAL
+        send, receive = (900 if slow and rank in (1, 2) else 40), (880 if slow and rank in (2, 3) else 25)
+        wait = (870 if slow and rank == 0 else 12) + (n + rank) % 3
+        return [at(clock, f"iter={n} compute_ms={100 + n % 5} wait_ms={wait} recv_ms={receive} send_ms={send}")]
+
+    found = told(say, lambda slow: 1.0 if slow else 0.16)
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "it takes longer to send and to receive" in found.nodes[0].because
+
+
+def test_a_queue_that_fills_is_no_part_of_a_step() -> None:
+    """Its length is no time, and who comes before a slow stage is not slow."""
+
+    def say(rank: int, clock: float, n: int) -> list[str]:
+        return [at(clock, f"step {n} loss 2.5 in_queue={4 if n > USUAL and rank == 1 else 1} fwd_ms={100 + n % 3}")]
+
+    assert told(say, lambda slow: 1.0 if slow else 0.2).nodes == ()
+
+
+@pytest.mark.parametrize("workers", ["0.16 0.17 {} s", "[0.16, 0.17, {}] s"])
+def test_times_in_a_row_are_those_of_all_others(workers: str) -> None:
+    """A server tells in one line how long each of its workers took, without their names."""
+    clocks = np.cumsum([0.8 if n > USUAL else 0.2 for n in range(1, USUAL + LATER + 1)]).tolist()
+    server = [
+        at(clock, f"round {n}: took " + workers.format(0.8 if n > USUAL else 0.16)) for n, clock in enumerate(clocks, 1)
+    ]
+    files = {"ps-0.log": server, **{f"w-{n}.log": [at(0, f"worker {n} up"), at(clocks[-1], "bye")] for n in (1, 2, 3)}}
+    nodes = ("ps-0", "w-1", "w-2", "w-3")
+
+    found = diagnose(
+        job({name: lines(*said) for name, said in files.items()}, nodes=nodes, status=Status.CANCELLED), []
+    )
+
+    assert [node.node for node in found.nodes] == ["w-3"]

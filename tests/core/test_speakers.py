@@ -276,3 +276,41 @@ def test_only_srun_names_the_machines() -> None:
 
     assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["cn0115"])
     assert "a module or library is missing" in found.headline
+
+
+def test_a_rank_that_a_file_names_in_a_line_of_its_own_again_and_again_is_its_speaker() -> None:
+    """Wherever it stands: behind DeepSpeed's place in the code and a machine's name; other files name other ranks."""
+
+    def says(rank: int, *, names: int | None = None) -> list[str]:
+        own = rank if names is None else names
+        return [at(n, f"[INFO] [ds.py:18:<module>] bm-{rank} rank {own} step {n}: loss 2.5") for n in range(1, 9)]
+
+    assert nodes({f"bm-{rank}.out": says(rank) for rank in range(3)})[1] == (0, 1, 2)
+    assert nodes({f"bm-{rank}.out": says(rank, names=2) for rank in range(3)})[1] == ()  # all wait for that one
+
+
+def test_the_rank_of_a_files_output_is_that_of_its_errors() -> None:
+    """Standard error of the same process names none."""
+    out = {f"bm-{rank}.stdout": [at(n, f"bm-{rank} rank {rank} step {n}") for n in range(1, 9)] for rank in range(3)}
+    err = {f"bm-{rank}.stderr": [at(9, f"W socket.cpp:207] closing {rank}")] for rank in range(3)}
+    table = parse(job({name: lines(*said) for name, said in (out | err).items()})).table
+
+    assert {(table.files[table.file_of_voice[voice]], origin.rank) for voice, origin in enumerate(table.origins)} == {
+        (f"logs/bm-{rank}.{stream}", rank) for rank in range(3) for stream in ("stdout", "stderr")
+    }
+
+
+def test_one_of_several_files_may_hold_a_long_traceback_or_have_a_wrong_clock() -> None:
+    """The others say the same, and it says some of it; names of machines that are no numbers stay their names."""
+    usual = [at(0, "W socket.cpp:207] no name"), *STEPS]
+    failed = [at(0, "W socket.cpp:207] no name"), *(line for _ in range(9) for line in raised("ValueError: x"))]
+    late = [line.replace("2026-11-21", "2026-08-23") for line in usual]
+    names = ("kestrel", "merlin", "osprey")
+
+    for odd in (failed, late):
+        assert nodes(dict(zip((f"{name}.out" for name in names), (usual, usual, odd), strict=True)))[0] == names
+
+
+def test_paddle_numbers_its_files_by_rank() -> None:
+    """The number is no ending."""
+    assert nodes({f"log/workerlog.{rank}": STEPS for rank in range(3)})[1] == (0, 1, 2)
