@@ -26,7 +26,8 @@ from core.shares import MAJORITY
 
 PAIR = 2
 # Kinds that most report and one node causes
-_VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE})
+# What reaches all of them whoever it came from: who waits in vain for one of them, or gets its nan with the next all-reduce.
+_VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
 
 
 def without_numbers(found: Findings) -> Verdict | None:
