@@ -36,10 +36,14 @@ _CHECKS = {
 
 @dataclass(frozen=True, slots=True)
 class MetricFindings:
-    """Signs of nodes, the alarm about the whole job if there is one, evidence for the reader, and what was left out."""
+    """Signs of nodes, what is told of the whole job, evidence for the reader, and what was left out.
+
+    alarm: what breaks it; slower: that its pace fell for good.
+    """
 
     signs: tuple[Sign, ...] = ()
     alarm: MetricFinding | None = None
+    slower: MetricFinding | None = None
     shown: tuple[MetricEvidence, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -76,6 +80,7 @@ def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> Met
     return MetricFindings(
         tuple(signs),
         alarms[0] if alarms else None,
+        next((entry for entry in found if entry.kind is Says.PACE), None),
         tuple(entry.evidence(number) for number, entry in enumerate(found[:MAX_SHOWN], start=1)),
         (*read.problems, *problems, *clipped),
     )

@@ -44,8 +44,12 @@ class NodeRunner:
     through: NodeAccess = NodeAccess.LOCAL
     prefix: tuple[str, ...] = ()
 
-    def words(self, node: Node, command: Sequence[str]) -> list[str]:
-        """The whole argument list. ssh hands its words to a shell on the node, so each is quoted for it."""
+    def words(self, node: Node, command: Sequence[str], *, asks: bool = False) -> list[str]:
+        """The whole argument list. ssh hands its words to a shell on the node, so each is quoted for it.
+
+        Args:
+            asks: whether the command is written to while it runs.
+        """
         if self.prefix:
             return [*(word.replace("{node}", node.name) for word in self.prefix), *command]
         if self.through is NodeAccess.SSH:
@@ -54,8 +58,19 @@ class NodeRunner:
         if self.through is NodeAccess.SRUN:
             return ["srun", "--nodes=1", "--ntasks=1", "--overlap", f"--nodelist={node.name}", "--", *command]
         if self.through is NodeAccess.KUBECTL:
-            return ["kubectl", "exec", node.name, "--", *command]
+            return ["kubectl", "exec", *(["--stdin"] if asks else []), node.name, "--", *command]
         return [*command]
+
+    def start(self, node: Node, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """A command on a node that is written to and read while it runs. Raises OSError."""
+        return subprocess.Popen(  # noqa: S603 our own program, on a node that a person named
+            self.words(node, command, asks=True),
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
     def run(self, node: Node, command: Sequence[str], seconds: float) -> Ran:
         """Run a command on a node; whatever happens to it, an answer comes."""
