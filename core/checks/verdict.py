@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 SLOW = 2.0  # times the middle of all pairs, by a node's best round (DLRover's network check)
-SURE = 3  # nodes that passed, with which a node has to fail: one may be on a bad link, and a busy machine slow twice
+SURE = 4  # nodes that passed, with which a node has to fail: one may be on a bad link, and a busy machine slow thrice
 MAJORITY_OF = 3  # equal nodes; two that differ accuse nobody
 MAX_DEPTH = 12  # of a report in JSON
 _TOLD = 160  # characters of an output that are shown
@@ -117,7 +117,7 @@ def with_good(nodes: Sequence[str], first: Sequence[Pair]) -> list[tuple[str, st
 
 
 def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """A further round: who failed with fewer than three that passed, with one more of those.
+    """A further round: who failed with fewer than four that passed, with one more of those.
 
     One bad link, or one bad partner, decides about nobody.
     """
@@ -136,7 +136,7 @@ def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, 
 
 
 def given_up(pairs: Sequence[Pair]) -> set[str]:
-    """Nodes of which no pair ended, with three that passed with others: more of their pairs tell nothing new."""
+    """Nodes of which no pair ended, with four that passed with others: more of their pairs tell nothing new."""
     best, met = best_times(pairs), defaultdict(set)
     for pair in pairs:
         for node, other in (pair.nodes, pair.nodes[::-1]):

@@ -19,8 +19,8 @@ from core.checks.verdict import (
     with_passed,
 )
 
-FURTHER = 4  # rounds at most for those that met too few that passed
-AGAIN = 2  # times that a link which seems bad is tried again: a busy machine is slow once, and hardly three times
+FURTHER = 5  # rounds at most for those that met too few that passed
+AGAIN = 3  # times that a link which seems bad is tried again: a busy machine is slow once, and hardly four times
 MOST_FOR_ALL = 64  # nodes of which all pairs are run: 63 rounds
 BITS_S = 120.0  # of one step: a second, and much of it on a busy machine
 
