@@ -257,6 +257,19 @@ def test_a_slowdown_that_only_metrics_show_leads_to_stacks_or_to_the_node() -> N
     assert named.next.action in (Action.CHECK, Action.EVICT)
 
 
+def test_nodes_that_became_slower_together_are_a_slower_job() -> None:
+    """Each reports its own throughput, and waits for the slow one: nobody leaves the others."""
+    tokens = table("tokens_per_sec", lambda node, s: (5000 if s < 1500 else 4000) + 3 * wobble(node, s))
+    job = four_nodes({}, usual=[at(0, "starting"), at(END, "logging every hour")], status=Status.RUNNING)
+
+    answer = diagnose(with_metrics(job, {"tokens.csv": tokens}), [])
+
+    assert answer.nodes == ()
+    assert "as on 4 of 4" in told(answer)[0].because
+    assert answer.next is not None
+    assert answer.next.action is Action.AGGREGATE
+
+
 def test_a_slower_pace_does_not_make_a_failure_of_what_somebody_stopped() -> None:
     """It is told beside the stop."""
     csv = "\n".join(["step,tflops", *(f"{n},{(149 if n < 60 else 140) + wobble(0, n) / 20}" for n in range(120))])
