@@ -111,8 +111,8 @@ def _to_fix(now: Situation) -> NextStep | None:
     if now.broken not in (FaultClass.CODE, FaultClass.MEANS):
         return None
     where = f" ({now.frame})" if now.frame else ""
-    barren = f" The last {now.past.barren} attempts made no new checkpoint{_the_same(now)}: stop retrying."
-    loop = barren if now.past.barren >= HOPELESS else ""
+    barren = now.past.barren
+    loop = f" The last {barren} attempts made no new checkpoint: stop retrying." if barren >= HOPELESS else ""
     change = ""
     if now.broken is FaultClass.CODE and now.past.changes is None:
         change = "code or arguments differ from the last good attempt, of which job.json tells nothing: then roll back."
@@ -189,17 +189,12 @@ def _hopeless(now: Situation) -> NextStep | None:
         return None
     return NextStep(
         Action.NONE,
-        f"The last {now.past.barren} attempts made no new checkpoint{_the_same(now)}, and nobody is found: stop "
-        "retrying; more restarts change nothing.",
+        f"The last {now.past.barren} attempts made no new checkpoint, and nobody is found: stop retrying; more "
+        f"restarts change nothing.{_again(now)}",
         Cost(0.0, "Costs nothing; each further restart would."),
         "something was changed since.",
         "A person decides.",
     )
-
-
-def _the_same(now: Situation) -> str:
-    """That the last two failed alike; a loop may have other faults further back."""
-    return ", the last two of one fault" if now.past.again else ""
 
 
 def _ended_by_somebody(now: Situation) -> NextStep | None:
