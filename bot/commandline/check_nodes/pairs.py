@@ -1,5 +1,6 @@
 """Pairs of nodes and the bitwise step, asked for from the programs on the nodes."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -145,11 +146,14 @@ def _gather(
 
 
 def _pair(number: int, nodes: tuple[str, str], results: Sequence[Answer]) -> Pair:
-    if any("failed" not in result and "seconds" not in result for result in results):
+    """What the words of both nodes come to; where one of them told no result, nobody knows."""
+    times = [result.get("seconds") for result in results]
+    known = [float(value) for value in times if isinstance(value, int | float) and 0 < value < math.inf]
+    failed = ["failed" in result for result in results]
+    if len(known) + sum(failed) < len(results):
         return Pair(number, nodes, None, unknown=True)
-    seconds = [result.get("seconds") for result in results if result.get("right") is True]
-    times = [value for value in seconds if isinstance(value, int | float) and value > 0]
-    return Pair(number, nodes, max(times) if len(times) == len(results) else None)
+    right = not any(failed) and all(result.get("right") is True for result in results)
+    return Pair(number, nodes, max(known) if right else None)
 
 
 def _bits(session: Session | None) -> tuple[str, str] | None:
