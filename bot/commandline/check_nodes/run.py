@@ -37,6 +37,30 @@ class Node:
     fabrics: tuple[tuple[str, str], ...] = ()
 
 
+class Started:
+    """A command that is written to and read while it runs. asks, answers: descriptors of its input and its output."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 our own program, on a node that a person named
+            words,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout) if pipe is not None]
+        self.asks, self.answers = (pipe.fileno() for pipe in self._pipes)
+
+    def end(self) -> None:
+        """End it, and all that it started here."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)  # a session of its own, whose leader is still there
+        self._process.wait()
+        for pipe in self._pipes:
+            pipe.close()
+
+
 @dataclass(frozen=True, slots=True)
 class NodeRunner:
     """Runs commands on nodes. prefix: words of another way to a node, with {node}; empty: ``through`` decides."""
@@ -61,16 +85,9 @@ class NodeRunner:
             return ["kubectl", "exec", *(["--stdin"] if asks else []), node.name, "--", *command]
         return [*command]
 
-    def start(self, node: Node, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def start(self, node: Node, command: Sequence[str]) -> "Started":
         """A command on a node that is written to and read while it runs. Raises OSError."""
-        return subprocess.Popen(  # noqa: S603 our own program, on a node that a person named
-            self.words(node, command, asks=True),
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        return Started(self.words(node, command, asks=True))
 
     def run(self, node: Node, command: Sequence[str], seconds: float) -> Ran:
         """Run a command on a node; whatever happens to it, an answer comes."""

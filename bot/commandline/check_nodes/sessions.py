@@ -3,8 +3,6 @@
 import json
 import os
 import select
-import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -13,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from bot.commandline.check_nodes.run import AT_ONCE, Node, NodeRunner
+from bot.commandline.check_nodes.run import AT_ONCE, Node, NodeRunner, Started
 
 PROGRAM = Path(__file__).parent / "scripts" / "node.py"
 START_S = 300.0  # to load torch from a busy file system; at a load of 71 on two cores it took more than 120
@@ -28,10 +26,8 @@ Answer = dict[str, Any]
 class Session:
     """The program on one node. trouble: why it answers no more; empty while it does."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._pipes = [pipe for pipe in (process.stdin, process.stdout) if pipe is not None]
-        self._asks, self._answers = (pipe.fileno() for pipe in self._pipes)
+    def __init__(self, started: Started) -> None:
+        self._program = started
         self._read = b""
         self._tests = 0
         self._last = ""
@@ -46,7 +42,7 @@ class Session:
         self._tests += 1
         asked = json.dumps({"test": self._tests, "kind": kind, "limit": limit, **wanted})
         try:
-            os.write(self._asks, f"{asked}\n".encode())
+            os.write(self._program.asks, f"{asked}\n".encode())
         except OSError as error:
             self._over(f"it cannot be asked any more: {error.strerror}")
         return self._tests
@@ -57,11 +53,7 @@ class Session:
 
     def close(self) -> None:
         """End it. What it started on the node ends when nobody asks any more."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)  # a session of its own, whose leader is still there
-        self._process.wait()
-        for pipe in self._pipes:
-            pipe.close()
+        self._program.end()
 
     def _line(self, key: str, value: int | None, until: float) -> Answer | None:
         """The next line of JSON that has this; whatever else stands in the output is not looked at."""
@@ -79,11 +71,11 @@ class Session:
 
     def _more(self, until: float) -> None:
         poll = select.poll()  # of any number: select has 1,024 at most
-        poll.register(self._answers, select.POLLIN)
+        poll.register(self._program.answers, select.POLLIN)
         if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
             self._over("it did not answer in time")
             return
-        new = os.read(self._answers, LONGEST_LINE)
+        new = os.read(self._program.answers, LONGEST_LINE)
         if not new:
             self._over(self._last or "it ended without a word")
         self._read += new
