@@ -84,9 +84,9 @@ def pace_of_parts(metrics: Sequence[Metric], began: int | None) -> list[MetricFi
         asked = own[:: -(-len(own) // MOST_ASKED)]
         found = [finding for metric in asked for finding in pace([metric], began)]
         if 2 * len(found) > len(asked):
-            said = min(found, key=lambda finding: (finding.since, finding.metric.label))
-            because = f"{said.because[:-1]}, as on {len(found)} of {len(asked)} that were asked."
-            return [replace(said, because=f"{said.metric.subject}'s {because}")]
+            first = min(found, key=lambda finding: (finding.since, finding.metric.label))
+            because = f"{first.because[:-1]}, as on {len(found)} of {len(asked)} that were asked."
+            return [replace(first, because=f"{first.metric.subject}'s {because}")]
     return []
 
 

@@ -79,8 +79,8 @@ def test_suspects_of_a_replay_hold_all_that_is_faulty(seed: int) -> None:
     assert (found["verdict"] == "not-reproduced") == (not faulty)
     if found["verdict"] == "machines":
         sets = [
-            {x for x, chosen in zip(suspects, held, strict=True) if chosen}
-            for held in product([0, 1], repeat=len(suspects))
+            {x for x, chosen in zip(suspects, bits, strict=True) if chosen}
+            for bits in product([0, 1], repeat=len(suspects))
         ]
         explain = [s for s in sets if ({x // size for x in s}, {x % count for x in s}) == (first, second)]
         assert explain == [faulty]
@@ -113,10 +113,10 @@ def test_nodes_that_repeat_are_what_summing_the_poisson_finds(seed: int) -> None
         below = sum(math.exp(-usual) * usual**k / math.factorial(k) for k in range(count))
         chances.append((1 - below, name, count))
     chances.sort()
-    held = [place for place, (value, _, _) in enumerate(chances, 1) if value <= 0.05 * place / nodes]
-    told = {name for _, name, count in chances[: max(held, default=0)] if count >= 2}
+    kept = [place for place, (value, _, _) in enumerate(chances, 1) if value <= 0.05 * place / nodes]
+    repeat = {name for _, name, count in chances[: max(kept, default=0)] if count >= 2}
 
-    assert set(ANSWERS["lemon"]({"nodes": nodes, "days": days, "incidents": incidents})) == told
+    assert set(ANSWERS["lemon"]({"nodes": nodes, "days": days, "incidents": incidents})) == repeat
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -126,8 +126,8 @@ def test_groups_are_what_the_coordinates_of_ranks_say(seed: int) -> None:
     tensor, pipeline, data = chance.choice([(8, 4, 4), (4, 8, 2), (8, 2, 8), (2, 4, 8), (4, 4, 4)])
     sizes = {"TP": tensor, "DP": data, "PP": pipeline}
     place = {x: (x % tensor, x // tensor % data, x // (tensor * data)) for x in range(tensor * data * pipeline)}
-    axis, one = chance.randrange(3), chance.choice(list(place))
-    own = [x for x, at in place.items() if all(at[k] == place[one][k] for k in range(3) if k != axis)]
+    axis, rank = chance.randrange(3), chance.choice(list(place))
+    own = [x for x, at in place.items() if all(at[k] == place[rank][k] for k in range(3) if k != axis)]
     apart = chance.sample(own, 2) if seed % 5 else chance.sample(list(place), 3)
     differ = [name for k, name in enumerate(sizes) if len({place[x][k] for x in apart}) > 1]
     ranks = (

@@ -49,8 +49,8 @@ class Checking:
     def _own(self, name: str, sessions: Sessions, results: Results) -> set[Link]:
         """One of our own checks: fills results, and gives bad links."""
         if name == BITS:
-            told = check_bits(self._idle(), sessions, self._wanted.side_by_side)
-            results[name] = self._padded(_with_reasons(told, sessions), self._wanted.nodes)
+            verdicts = check_bits(self._idle(), sessions, self._wanted.side_by_side)
+            results[name] = self._padded(_with_reasons(verdicts, sessions), self._wanted.nodes)
             return set()
         links = set()
         for fabric in fabrics_of(self._wanted.nodes):
@@ -108,8 +108,8 @@ class Checking:
     def _gathers(self, sessions: Sessions, fabric: str, *, every: bool) -> tuple[Outcomes, tuple[Link, ...]]:
         idle = on_fabric(self._idle(), fabric)
         rounds = gathers(idle, sessions, self._wanted.how, min(AT_ONCE, self._wanted.side_by_side))
-        told, links = self._judged(idle, rounds, on_fabric(list(self._wanted.nodes), fabric), every=every)
-        return _with_reasons(told, sessions), links
+        verdicts, links = self._judged(idle, rounds, on_fabric(list(self._wanted.nodes), fabric), every=every)
+        return _with_reasons(verdicts, sessions), links
 
     def _judged(
         self, idle: Sequence[Node], rounds: Rounds, nodes: Sequence[Node], *, every: bool = False
@@ -150,9 +150,9 @@ class Checking:
         return dict(zip((node.name for node in self._wanted.nodes), ran, strict=True))
 
 
-def _with_reasons(told: Outcomes, sessions: Sessions) -> dict[str, tuple[CheckOutcome, str]]:
+def _with_reasons(verdicts: Outcomes, sessions: Sessions) -> dict[str, tuple[CheckOutcome, str]]:
     """The same, and of nodes of which nothing is known why: torch is not there, nobody answers."""
     return {
         node: (outcome, why if outcome is CheckOutcome.UNKNOWN and (why := sessions.why_not(node)) else says)
-        for node, (outcome, says) in told.items()
+        for node, (outcome, says) in verdicts.items()
     }

@@ -99,12 +99,12 @@ def gathers(nodes: Sequence[Node], sessions: Sessions, how: PairSettings, at_onc
 
 def check_bits(nodes: Sequence[Node], sessions: Sessions, at_once: int) -> Mapping[str, tuple[CheckOutcome, str]]:
     """The same step on every node, so many at once; gradients bit by bit."""
-    told: dict[str, tuple[str, str] | None] = {}
+    digests: dict[str, tuple[str, str] | None] = {}
     for place in range(0, len(nodes), at_once):
         names = [node.name for node in nodes[place : place + at_once]]
         answering = sessions.of(nodes[place : place + at_once])
-        told |= zip(names, each(_bits, [answering.get(name) for name in names]), strict=True)
-    return judge_bits(told)
+        digests |= zip(names, each(_bits, [answering.get(name) for name in names]), strict=True)
+    return judge_bits(digests)
 
 
 def waves(pairs: Sequence[tuple[str, str]], at_once: int) -> list[list[tuple[str, str]]]:
@@ -130,19 +130,19 @@ def _gather(
     number: int, known: Mapping[str, Node], answering: Mapping[str, Session], how: PairSettings, nodes: tuple[str, str]
 ) -> Pair:
     """One pair. Unknown where one of the two does not answer: then nobody knows what the other waited for."""
-    one, other = (answering.get(name) for name in nodes)
-    if one is None or other is None:
+    first, second = (answering.get(name) for name in nodes)
+    if first is None or second is None:
         return Pair(number, nodes, None, unknown=True)
     limit = 2 * how.seconds + GRACE_S
     until = time.monotonic() + limit + GRACE_S
     wanted = {"megabytes": how.megabytes, "seconds": how.seconds, "backend": how.backend}
-    served = one.ask("serve", limit, own=known[nodes[0]].address, **wanted)
-    begun = one.answer(served, until) or {}
+    served = first.ask("serve", limit, own=known[nodes[0]].address, **wanted)
+    begun = first.answer(served, until) or {}
     if not isinstance(begun.get("port"), int):
         return Pair(number, nodes, None, unknown=True)
     where = {"host": known[nodes[0]].address, "port": begun["port"]}
-    joined = other.ask("join", limit, own=known[nodes[1]].address, **where, **wanted)
-    return _pair(number, nodes, [_result(one, served, until), _result(other, joined, until)])
+    joined = second.ask("join", limit, own=known[nodes[1]].address, **where, **wanted)
+    return _pair(number, nodes, [_result(first, served, until), _result(second, joined, until)])
 
 
 def _pair(number: int, nodes: tuple[str, str], results: Sequence[Answer]) -> Pair:
@@ -168,8 +168,8 @@ def _bits(session: Session | None) -> tuple[str, str] | None:
 def _result(session: Session, test: int, until: float) -> Answer:
     """All that was said of a test until its process was over; nothing of one that crashed or was ended."""
     found: Answer = {}
-    while (said := session.answer(test, until)) is not None:
-        if "over" in said:
-            return found if said["over"] == "" else {}
-        found |= said
+    while (answer := session.answer(test, until)) is not None:
+        if "over" in answer:
+            return found if answer["over"] == "" else {}
+        found |= answer
     return {}

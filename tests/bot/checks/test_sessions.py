@@ -98,13 +98,13 @@ def test_a_busy_machine_makes_no_node_slow_and_no_link_dead(every: bool) -> None
     names = [f"n{number}" for number in range(8)]
     accused, missed, false_links, links = [], 0, 0, 0
     for seed in range(400):
-        slow, dead, one, other = random.Random(seed).sample(names, 4)
-        told, bad = judge_rounds(names, Noisy(seed, slow, dead, (one, other)).rounds, every=every)  # type: ignore[arg-type]
-        failed = {node for node, (outcome, _) in told.items() if outcome is CheckOutcome.FAILED}
+        slow, dead, left, right = random.Random(seed).sample(names, 4)
+        verdicts, bad = judge_rounds(names, Noisy(seed, slow, dead, (left, right)).rounds, every=every)  # type: ignore[arg-type]
+        failed = {node for node, (outcome, _) in verdicts.items() if outcome is CheckOutcome.FAILED}
         accused += sorted(failed - {slow, dead})
         missed += len({slow, dead} - failed)
-        false_links += sum({*link.nodes} != {one, other} for link in bad)
-        links += any({*link.nodes} == {one, other} for link in bad)
+        false_links += sum({*link.nodes} != {left, right} for link in bad)
+        links += any({*link.nodes} == {left, right} for link in bad)
     assert accused == []
     assert missed <= 4
     assert false_links == 0
@@ -120,7 +120,7 @@ def test_who_reaches_nobody_is_not_tried_with_all() -> None:
         tried.extend(pairs)
         return [Pair(number, nodes, None if "n4" in nodes else 1.0) for nodes in pairs]
 
-    told, _ = judge_rounds(names, rounds, every=True)  # type: ignore[arg-type]
+    verdicts, _ = judge_rounds(names, rounds, every=True)  # type: ignore[arg-type]
 
-    assert [node for node, (outcome, _) in told.items() if outcome is CheckOutcome.FAILED] == ["n4"]
+    assert [node for node, (outcome, _) in verdicts.items() if outcome is CheckOutcome.FAILED] == ["n4"]
     assert sum("n4" in nodes for nodes in tried) <= 5

@@ -252,7 +252,7 @@ def test_a_slowdown_that_only_metrics_show_leads_to_stacks_or_to_the_node() -> N
     assert named.next is not None
     assert nobody.next.action is Action.AGGREGATE
     assert "became slower" in nobody.headline
-    assert [one.node for one in named.nodes] == ["node-2"]
+    assert [suspect.node for suspect in named.nodes] == ["node-2"]
     assert named.next.nodes == ("node-2",)
     assert named.next.action in (Action.CHECK, Action.EVICT)
 
