@@ -36,7 +36,7 @@ _WORDS = (
     (FaultClass.LINK, r"\bflap|(?:link|port) (?:is |went )?down|\bNIC\b"),
     (
         FaultClass.MEANS,
-        r"no space|disk full|quota|permission|argument|no such file|file missing|missing file|filenotfound|out of memory",
+        r"no space|disk full|quota|permission|argument|no such file|missing file|file missing|filenotfound|out of mem",
     ),
     (FaultClass.PROCESS, r"\bXid\b|segfault|segmentation|illegal memory|CUDA error"),
     (FaultClass.CODE, r"\b[A-Z]\w+Error\b|assert|shape mismatch"),
