@@ -33,12 +33,17 @@ _WORDS = (
         FaultClass.MACHINE,
         r"\bXid (?:48|64|74|79|95)\b|\bECC\b|GPU (?:is )?lost|off the bus|disk fault|power|kernel panic",
     ),
-    (FaultClass.LINK, r"\bflap|link (?:went )?down|\bNIC\b"),
-    (FaultClass.MEANS, r"no space|quota|permission|argument|no such file|missing file|filenotfound|out of memory"),
+    (FaultClass.LINK, r"\bflap|(?:link|port) (?:is |went )?down|\bNIC\b"),
+    (
+        FaultClass.MEANS,
+        r"no space|disk full|quota|permission|argument|no such file|missing file|file missing|filenotfound|out of mem",
+    ),
     (FaultClass.PROCESS, r"\bXid\b|segfault|segmentation|illegal memory|CUDA error"),
     (FaultClass.CODE, r"\b[A-Z]\w+Error\b|assert|shape mismatch"),
     (FaultClass.NUMBERS, r"\bNaN\b|\binf(?:inity)?\b"),
 )
+
+_STUCK = re.compile(r"\bh[au]ng|\bslow|no progress|stands? still|MFU (?:fell|dropped)", re.IGNORECASE)
 
 
 def decision(given: Given) -> dict[str, str]:
@@ -55,7 +60,7 @@ def situation_of(given: Given) -> Situation:
     accused = tuple(given.get("suspects") or given.get("nodes_accused") or re.findall(r"\bnode-\d+\b", says))
     scope = Scope(given.get("scope", Scope.NODE if accused else Scope.UNKNOWN))
     running = given.get("training") == "running"
-    stuck = "hang" in says or "slow" in says or given.get("traffic_zero_min", 0) > 0
+    stuck = bool(_STUCK.search(says)) or given.get("traffic_zero_min", 0) > 0
     return Situation(
         scope,
         Confidence(given.get("confidence", Confidence.SUPPORTED)),

@@ -123,6 +123,7 @@ def diagnose_parsed(
         dumped=dumps.dumped,
         crossed=dumps.crossed,
         alarm=alarm,
+        slower=metrics.slower,
         broken=broken,
         leak=leak,
     )

@@ -12,19 +12,25 @@ from core.history.attempt import Attempt
 from core.history.kept import decode, encode
 from core.history.of_job import attempts_of
 from core.job import Job, Manifest
+from core.next.past import barren
 from core.parsed import parse_job
 from core.parsing.parse import reading_key
 from core.version import core_version
 from sources.jobs import JobSource, open_source
 
-MOST_EARLIER = 5  # jobs of a run that are read for what to do next: three barren ones are hopeless, and one good one
+EARLIER = 5  # jobs of a run that are read for what to do next: three barren ones are hopeless, and one good one
+IN_A_LOOP = 50  # that are read while none of them made a checkpoint (Meta saw one job requeued 35 times)
+LOOP_BYTES = 64 << 20  # of logs in all beyond the first: a loop of jobs that ran for long is told as shorter than it is
 Progress = Callable[[str, int, int], None]
 
 
 def earlier_attempts(
     job: Job, jobs: str, cache: ByteCache | None, *, links: Sequence[Path] = ()
 ) -> tuple[Attempt, ...]:
-    """The attempts of a job's run before it, the last MOST_EARLIER jobs of it; none where job.json names no run."""
+    """The attempts of a job's run before it; none where job.json names no run.
+
+    Of its last five jobs, and of more of them as long as none made a checkpoint: a crash loop is counted.
+    """
     if not job.manifest.run:
         return ()
     try:
@@ -35,10 +41,15 @@ def earlier_attempts(
     members = in_order([manifest for manifest in manifests if manifest.run == job.manifest.run])
     place = next((place for place, member in enumerate(members) if member.job_id == job.id), 0)
     found: list[Attempt] = []
-    for manifest in members[max(0, place - MOST_EARLIER) : place]:
+    size = 0
+    for count, manifest in enumerate(reversed(members[max(0, place - IN_A_LOOP) : place])):
         try:
+            before = source.job(manifest.job_id)
+            size += sum(log.size for log in before.logs) if count >= EARLIER else 0
+            if count >= EARLIER and (size > LOOP_BYTES or not found or barren(found) < len(found)):
+                break
             good = tuple(map(source.job, choose_baseline(manifest, manifests)))
-            found += read_attempts(source.job(manifest.job_id), good, cache)
+            found = [*read_attempts(before, good, cache), *found]
         except (NoLogs, UnreadableLog, JobNotFound):
             continue  # what is gone tells nothing
     return tuple(found)

@@ -46,7 +46,8 @@ class Findings:
 
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
     dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
-    tell of the whole job. broken: what training prints and that is no number any more. leak: memory that grows.
+    tell of the whole job; slower: that its pace fell for good by them. broken: what training prints and that is no
+    number any more. leak: memory that grows.
     """
 
     parsed: Parsed
@@ -59,6 +60,7 @@ class Findings:
     dumped: int = 0
     crossed: bool = False
     alarm: MetricFinding | None = None
+    slower: MetricFinding | None = None
     broken: BrokenNumber | None = None
     leak: Leak | None = None
 

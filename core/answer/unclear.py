@@ -8,7 +8,13 @@ from core.metrics.found import Says
 from core.model import Confidence, Role, Scope
 from core.nodes.sign import short
 
+_PROFILE = (
+    "Collect stacks of all ranks several times (py-spy dump), or profile some steps on each: who does not wait while "
+    "most do holds the others up; and compare clocks, temperature and errors of links of all nodes."
+)
 _RECOMPUTE = "Run a step again from the last good checkpoint with the same data, and compare gradients bit by bit."
+
+_CHECKS = {Says.STANDS: COLLECT, Says.PACE: _PROFILE}
 
 
 def dumped(found: Findings) -> Verdict | None:
@@ -29,15 +35,16 @@ def dumped(found: Findings) -> Verdict | None:
 
 def measured(found: Findings) -> Verdict | None:
     """What metrics tell of the whole job where no log tells anything; they name nobody."""
-    if found.alarm is None:
+    seen = found.alarm or found.slower
+    if seen is None:
         return None
     return Verdict(
         Scope.UNKNOWN,
         Confidence.WEAK,
-        f"By its metrics, {found.alarm.says}{found.place}; no {found.unit} stands out.",
-        (found.alarm.because,),
+        f"By its metrics, {seen.says}{found.place}; no {found.unit} stands out.",
+        (seen.because,),
         (),
-        (COLLECT if found.alarm.kind is Says.STANDS else _RECOMPUTE,),
+        (_CHECKS.get(seen.kind, _RECOMPUTE),),
     )
 
 

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 SLOW = 2.0  # times the middle of all pairs, by a node's best round (DLRover's network check)
-SURE = 2  # nodes that passed, with which a node has to fail: one may be on a bad link
+SURE = 4  # nodes that passed, with which a node has to fail: one may be on a bad link, and a busy machine slow thrice
 MAJORITY_OF = 3  # equal nodes; two that differ accuse nobody
 MAX_DEPTH = 12  # of a report in JSON
 _TOLD = 160  # characters of an output that are shown
@@ -117,7 +117,7 @@ def with_good(nodes: Sequence[str], first: Sequence[Pair]) -> list[tuple[str, st
 
 
 def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """A further round: who failed with fewer than two that passed, with one more of those.
+    """A further round: who failed with fewer than four that passed, with one more of those.
 
     One bad link, or one bad partner, decides about nobody.
     """
@@ -133,6 +133,16 @@ def with_passed(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[str, 
             partner = next((text for text in good if text not in met[node] and text not in dict(found)), None)
             found += [(partner, node)] if partner is not None else []
     return found
+
+
+def given_up(pairs: Sequence[Pair]) -> set[str]:
+    """Nodes of which no pair ended, with four that passed with others: more of their pairs tell nothing new."""
+    best, met = best_times(pairs), defaultdict(set)
+    for pair in pairs:
+        for node, other in (pair.nodes, pair.nodes[::-1]):
+            if not pair.unknown and other in best:
+                met[node].add(other)
+    return {node for node, others in met.items() if node not in best and len(others) >= SURE}
 
 
 def judge_pairs(nodes: Sequence[str], pairs: Sequence[Pair]) -> Mapping[str, tuple[CheckOutcome, str]]:

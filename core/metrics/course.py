@@ -1,6 +1,8 @@
 """Loss, gradient norm and pace of the whole job over its iterations, by rules that say why."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ LOSS_FAR = 5.0  # median absolute deviations: a factor of a loss hardly ever com
 BACK = 50  # values within which a spike of a good run was over (BLOOM-176B, iteration 31,217: 35)
 SLOWER, FOR = 0.05, 20  # part and iterations from which on a pace is told (MegaScale's and ByteRobust's users: 5 %)
 ALARM, WARNING = 0.6, 0.3
+MOST_ASKED = 64  # nodes or ranks: those of one job wait for each other, so that more tell the same
 _RELATIVE = 0.02  # of the middle: least deviation that counts as one
 _NORMAL = 1.4826
 
@@ -66,6 +69,25 @@ def pace(metrics: Sequence[Metric], began: int | None) -> list[MetricFinding]:
             MetricFinding(Says.PACE, "", WARNING, because, "it became slower", lines, metric, int(metric.times[onset]))
         )
     return found[:1]
+
+
+def pace_of_parts(metrics: Sequence[Metric], began: int | None) -> list[MetricFinding]:
+    """The same of a job of which only nodes or ranks have the metric: told when most of them became slower.
+
+    Each waits for the others, so that one slow node is no slower than the rest.
+    """
+    by_name: dict[str, list[Metric]] = defaultdict(list)
+    for metric in metrics:
+        if measure_of(metric.name) in (Quantity.STEP_TIME, Quantity.THROUGHPUT):
+            by_name[metric.name].append(metric)
+    for own in by_name.values():
+        asked = own[:: -(-len(own) // MOST_ASKED)]
+        found = [finding for metric in asked for finding in pace([metric], began)]
+        if 2 * len(found) > len(asked):
+            first = min(found, key=lambda finding: (finding.since, finding.metric.label))
+            because = f"{first.because[:-1]}, as on {len(found)} of {len(asked)} that were asked."
+            return [replace(first, because=f"{first.metric.subject}'s {because}")]
+    return []
 
 
 def _spikes(spiked: dict[Quantity, tuple[Metric, int, int]]) -> list[MetricFinding]:

@@ -10,7 +10,7 @@ import numpy as np
 from core.course.wall import end_by_logs
 from core.job import Status
 from core.judge.candidates import Candidate
-from core.metrics.course import numbers, pace
+from core.metrics.course import numbers, pace, pace_of_parts
 from core.metrics.found import ALARMS, MetricFinding, Says
 from core.metrics.kinds import Quantity, measure_of
 from core.metrics.peers import MIN_PEERS, ended, leaving
@@ -36,10 +36,14 @@ _CHECKS = {
 
 @dataclass(frozen=True, slots=True)
 class MetricFindings:
-    """Signs of nodes, the alarm about the whole job if there is one, evidence for the reader, and what was left out."""
+    """Signs of nodes, what is told of the whole job, evidence for the reader, and what was left out.
+
+    alarm: what breaks it; slower: that its pace fell for good.
+    """
 
     signs: tuple[Sign, ...] = ()
     alarm: MetricFinding | None = None
+    slower: MetricFinding | None = None
     shown: tuple[MetricEvidence, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -65,7 +69,7 @@ def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> Met
         *(ended([metric for metric in metrics if metric.who != JOB]) if until_end else ()),
         *standing(metrics, int(progressed[-1]) if len(progressed) else None),
         *numbers([metric for metric in metrics if metric.who in (JOB, "rank 0")]),
-        *pace([metric for metric in metrics if metric.who == JOB], parsed.iterations.began),
+        *_pace(metrics, parsed.iterations.began),
     ]
     found.sort(key=lambda item: (-item.weight, item.who, item.metric.label))
     broke = any(
@@ -76,9 +80,16 @@ def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> Met
     return MetricFindings(
         tuple(signs),
         alarms[0] if alarms else None,
+        next((entry for entry in found if entry.kind is Says.PACE), None),
         tuple(entry.evidence(number) for number, entry in enumerate(found[:MAX_SHOWN], start=1)),
         (*read.problems, *problems, *clipped),
     )
+
+
+def _pace(metrics: Sequence[Metric], began: int | None) -> list[MetricFinding]:
+    """That the job became slower: by its own metrics, else by those of its nodes and ranks."""
+    whole = pace([metric for metric in metrics if metric.who == JOB], began)
+    return whole or pace_of_parts([metric for metric in metrics if metric.who != JOB], began)
 
 
 def _sign(finding: MetricFinding, *, broke: bool) -> Sign:

@@ -30,7 +30,7 @@ def past_of(earlier: Sequence[Attempt], now: Attempt) -> Past:
     since_checks = _since_checks((*earlier, now))
     return Past(
         again=_same_way(last, now) if last is not None and last.ended is End.FAILED else None,
-        barren=_barren((*earlier, now)),
+        barren=barren((*earlier, now)),
         gained=gained if gained > 0 else None,
         checked=since_checks is not None or None,
         reattempts=since_checks or 0,
@@ -55,17 +55,17 @@ def _since_checks(attempts: Sequence[Attempt]) -> int | None:
     return max((place for place, attempt in enumerate(in_a_row) if attempt.checked), default=None)
 
 
-def _barren(attempts: Sequence[Attempt]) -> int:
+def barren(attempts: Sequence[Attempt]) -> int:
     """Failed attempts in a row, to the last, of which no new checkpoint is known: none was told, none resumed from."""
-    best, barren = _resumed(attempts[0]), 0
+    best, count = _resumed(attempts[0]), 0
     for place, attempt in enumerate(attempts):
         resumed = _resumed(attempts[place + 1]) if place + 1 < len(attempts) else 0
         kept = max(resumed, max(attempt.checkpoints, default=0))
         if kept > best:
-            best, barren = kept, 0
+            best, count = kept, 0
         elif attempt.ended is End.FAILED:
-            barren += 1
-    return barren
+            count += 1
+    return count
 
 
 def _resumed(attempt: Attempt) -> int:

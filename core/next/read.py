@@ -53,6 +53,7 @@ def situation(found: Findings, verdict: Verdict) -> Situation:
         running=parsed.job.status is Status.RUNNING,
         completed=parsed.job.status is Status.COMPLETED,
         stuck=found.ending.hung or found.ending.slow is not None or _says_alarm(found, Says.STANDS),
+        slower=found.slower is not None,
         flaps=_flaps(parsed.table, leading) if leading else 1,
         stop=_stop(found),
         frame=frame(parsed, leading) if leading else "",
@@ -185,6 +186,8 @@ def _says_of_all(found: Findings) -> str:
         return found.alarm.says
     if found.broken is not None:
         return f"{found.broken.name} is nan"
+    if found.slower is not None and not found.ending.slow:
+        return found.slower.says
     return "it was slow" if found.ending.slow else ""
 
 

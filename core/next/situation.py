@@ -65,7 +65,8 @@ class Situation:
 
     says: what broke, in words. accused: nodes, or ranks, that the diagnosis names. unit: what these are. total: how
     many there are in all; None where unknown. running: whether the job still runs. completed: whether it did what it
-    should, in spite of what broke. stuck: whether it hangs or is slow. stop: what ended it from outside, in words.
+    should, in spite of what broke. stuck: whether it hangs or is slow; slower: whether metrics
+    alone tell that its pace fell for good. stop: what ended it from outside, in words.
     flapped: whether a link of the accused went down and the job goes on without any other fault. flaps: how often a
     link went down within five minutes. frame: where code failed. spares: nodes ready to take over. alone: whether all
     nodes are one data parallel part, so that none can be done without. startup, redo: seconds from start to the first
@@ -82,6 +83,7 @@ class Situation:
     running: bool = False
     completed: bool = False
     stuck: bool = False
+    slower: bool = False
     stop: str = ""
     flapped: bool = False
     flaps: int = 1

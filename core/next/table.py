@@ -35,6 +35,7 @@ def next_step(now: Situation) -> NextStep:
         _to_fix,
         _completed,
         _suspects,
+        _slower,
         _hopeless,
         _ended_by_somebody,
         _goes_on,
@@ -110,7 +111,8 @@ def _to_fix(now: Situation) -> NextStep | None:
     if now.broken not in (FaultClass.CODE, FaultClass.MEANS):
         return None
     where = f" ({now.frame})" if now.frame else ""
-    loop = f" {now.past.barren} attempts made no new checkpoint: stop retrying." if now.past.barren >= HOPELESS else ""
+    barren = now.past.barren
+    loop = f" The last {barren} attempts made no new checkpoint: stop retrying." if barren >= HOPELESS else ""
     change = ""
     if now.broken is FaultClass.CODE and now.past.changes is None:
         change = "code or arguments differ from the last good attempt, of which job.json tells nothing: then roll back."
@@ -166,6 +168,19 @@ def _shared_cause(now: Situation) -> NextStep:
     return _check(now, f"{len(now.accused):,}{of} nodes are accused: a shared cause or a wrong check is likelier.")
 
 
+def _slower(now: Situation) -> NextStep | None:
+    if not (now.running and now.slower):
+        return None
+    return NextStep(
+        Action.AGGREGATE,
+        "It still runs and has become slower, and nobody is named: stacks of all ranks several times, or a profile of "
+        "some steps on each, tell who works while the others wait.",
+        Cost(0.0, "Seconds of each rank; the job goes on."),
+        "the program itself changed what it does from then on, such as longer sequences.",
+        "Diagnose it again with the dumps beside the logs.",
+    )
+
+
 # --- nobody is named ------------------------------------------------------------------------------------------------
 
 
@@ -174,8 +189,8 @@ def _hopeless(now: Situation) -> NextStep | None:
         return None
     return NextStep(
         Action.NONE,
-        f"{now.past.barren} attempts in a row made no new checkpoint, and nobody is found: stop retrying; more "
-        "restarts change nothing.",
+        f"The last {now.past.barren} attempts made no new checkpoint, and nobody is found: stop retrying; more "
+        f"restarts change nothing.{_again(now)}",
         Cost(0.0, "Costs nothing; each further restart would."),
         "something was changed since.",
         "A person decides.",

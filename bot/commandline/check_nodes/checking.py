@@ -7,6 +7,7 @@ from bot.commandline.check_nodes.filled import filled
 from bot.commandline.check_nodes.node_file import fabrics_of, on_fabric
 from bot.commandline.check_nodes.pairs import Rounds, check_bits, gathers, judge_rounds, waves
 from bot.commandline.check_nodes.run import AT_ONCE, Node, each
+from bot.commandline.check_nodes.sessions import Sessions
 from bot.commandline.check_nodes.wanted import ALL_PAIRS, BITS, Chosen, NodeChecks, Results
 from core.checks.catalogue import Check
 from core.checks.links import Link
@@ -39,17 +40,24 @@ class Checking:
             found, bad = self._one(check)
             results[check.name] = dict(found)
             links |= set(bad)
-        for name in checks.own:
-            sys.stderr.write(f"{name}\n")
-            if name == BITS:
-                told = check_bits(self._idle(), self._wanted.runner, self._wanted.how, self._wanted.side_by_side)
-                results[name] = self._padded(told, self._wanted.nodes)
-                continue
-            for fabric in fabrics_of(self._wanted.nodes):
-                found, bad = self._gathers(fabric, every=name == ALL_PAIRS or self._wanted.meets_all)
-                results[f"{name} {fabric}".strip()] = dict(found)
-                links |= {Link(link.nodes, f"{fabric}: {link.says}" if fabric else link.says) for link in bad}
+        with Sessions(self._wanted.runner, self._wanted.how.python) as sessions:
+            for name in checks.own:
+                sys.stderr.write(f"{name}\n")
+                links |= self._own(name, sessions, results)
         return tuple(sorted(links, key=lambda link: (link.nodes, link.says)))
+
+    def _own(self, name: str, sessions: Sessions, results: Results) -> set[Link]:
+        """One of our own checks: fills results, and gives bad links."""
+        if name == BITS:
+            verdicts = check_bits(self._idle(), sessions, self._wanted.side_by_side)
+            results[name] = self._padded(_with_reasons(verdicts, sessions), self._wanted.nodes)
+            return set()
+        links = set()
+        for fabric in fabrics_of(self._wanted.nodes):
+            found, bad = self._gathers(sessions, fabric, every=name == ALL_PAIRS or self._wanted.meets_all)
+            results[f"{name} {fabric}".strip()] = dict(found)
+            links |= {Link(link.nodes, f"{fabric}: {link.says}" if fabric else link.says) for link in bad}
+        return links
 
     def _one(self, check: Check) -> tuple[Outcomes, tuple[Link, ...]]:
         if check.scope == "pair":
@@ -97,11 +105,11 @@ class Checking:
 
         return rounds
 
-    def _gathers(self, fabric: str, *, every: bool) -> tuple[Outcomes, tuple[Link, ...]]:
+    def _gathers(self, sessions: Sessions, fabric: str, *, every: bool) -> tuple[Outcomes, tuple[Link, ...]]:
         idle = on_fabric(self._idle(), fabric)
-        at_once = min(AT_ONCE, self._wanted.side_by_side)
-        rounds = gathers(idle, self._wanted.runner, self._wanted.how, at_once)
-        return self._judged(idle, rounds, on_fabric(list(self._wanted.nodes), fabric), every=every)
+        rounds = gathers(idle, sessions, self._wanted.how, min(AT_ONCE, self._wanted.side_by_side))
+        verdicts, links = self._judged(idle, rounds, on_fabric(list(self._wanted.nodes), fabric), every=every)
+        return _with_reasons(verdicts, sessions), links
 
     def _judged(
         self, idle: Sequence[Node], rounds: Rounds, nodes: Sequence[Node], *, every: bool = False
@@ -140,3 +148,11 @@ class Checking:
     def _asked(self, command: tuple[str, ...]) -> dict[str, Ran]:
         ran = each(lambda node: self._run(node, command, _LOOK_S), self._wanted.nodes)
         return dict(zip((node.name for node in self._wanted.nodes), ran, strict=True))
+
+
+def _with_reasons(verdicts: Outcomes, sessions: Sessions) -> dict[str, tuple[CheckOutcome, str]]:
+    """The same, and of nodes of which nothing is known why: torch is not there, nobody answers."""
+    return {
+        node: (outcome, why if outcome is CheckOutcome.UNKNOWN and (why := sessions.why_not(node)) else says)
+        for node, (outcome, says) in verdicts.items()
+    }

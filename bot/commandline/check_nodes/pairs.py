@@ -1,21 +1,29 @@
-"""Pairs of nodes and the bitwise step, with the programs of ``scripts``."""
+"""Pairs of nodes and the bitwise step, asked for from the programs on the nodes."""
 
-import json
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import partial
 
-from bot.commandline.check_nodes.run import Node, NodeRunner, each
+from bot.commandline.check_nodes.run import Node, each
+from bot.commandline.check_nodes.sessions import GRACE_S, Answer, Session, Sessions
 from core.checks.links import Link, bad_links, circle
-from core.checks.verdict import CheckOutcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good, with_passed
+from core.checks.verdict import (
+    CheckOutcome,
+    Pair,
+    given_up,
+    judge_bits,
+    judge_pairs,
+    neighbours,
+    with_good,
+    with_passed,
+)
 
-SCRIPTS = Path(__file__).parent / "scripts"
-# Each pair has its own port, so that nothing of the one before is met; below those that Linux gives out by itself.
-PORT, PORTS, APART = 29_400, 3_000, 331
-FURTHER = 3  # rounds at most for those that met only others that failed
+FURTHER = 5  # rounds at most for those that met too few that passed
+AGAIN = 3  # times that a link which seems bad is tried again: a busy machine is slow once, and hardly four times
 MOST_FOR_ALL = 64  # nodes of which all pairs are run: 63 rounds
-START_S = 120.0  # to load torch from a busy file system
+BITS_S = 120.0  # of one step: a second, and much of it on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,48 +45,66 @@ def judge_rounds(
     """What nodes and links between well ones come to.
 
     Two rounds: neighbours, then each slow or failed one with one that was fast; further ones for those that failed and
-    met nobody who passed. A link that seems bad is tried again.
+    met few who passed. What nobody knows of is tried again, and so is a link that seems bad, from its other end too.
 
     Args:
         names: of the nodes, all of one fabric: another one would hide what fails on this.
         rounds: runs pairs.
         every: all pairs, in as many rounds as that takes.
     """
-    if every:
-        done = [pair for number, pairs in enumerate(circle(names), 1) for pair in rounds(number, pairs)]
-    else:
-        first = rounds(1, neighbours(names))
-        done = [*first, *rounds(2, with_good(names, first))]
+    done = _all_pairs(names, rounds) if every else rounds(1, neighbours(names))
+    if not every:
+        done += rounds(2, with_good(names, done))
+    if lost := [pair.nodes for pair in done if pair.unknown]:
+        done += rounds(done[-1].round + 1, lost)
     for _ in range(FURTHER):
         if not (more := with_passed(names, done)):
             break
         done += rounds(done[-1].round + 1, more)
-    again = [link.nodes for link in bad_links(done)]
-    links = bad_links([*done, *rounds(done[-1].round + 1, again)]) if again else ()
+    links, tried = bad_links(done), done
+    for _ in range(AGAIN):
+        if links:
+            tried = [*tried, *rounds(tried[-1].round + 1, [_turned(link.nodes, tried) for link in links])]
+            links = bad_links(tried)
     return judge_pairs(names, done), links
 
 
-def gathers(nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, at_once: int) -> Rounds:
+def _all_pairs(names: Sequence[str], rounds: Rounds) -> list[Pair]:
+    done: list[Pair] = []
+    for number, pairs in enumerate(circle(names), 1):
+        over = given_up(done)
+        done += rounds(number, [nodes for nodes in pairs if not over.intersection(nodes)])
+    return done
+
+
+def _turned(nodes: tuple[str, str], tried: Sequence[Pair]) -> tuple[str, str]:
+    """Two nodes the other way round than the last time."""
+    last = next(pair.nodes for pair in reversed(tried) if {*pair.nodes} == {*nodes})
+    return last[1], last[0]
+
+
+def gathers(nodes: Sequence[Node], sessions: Sessions, how: PairSettings, at_once: int) -> Rounds:
     """Rounds of all-gathers between two nodes; at_once: nodes that are busy with it."""
     known = {node.name: node for node in nodes}
 
     def rounds(number: int, pairs: Sequence[tuple[str, str]]) -> list[Pair]:
-        return _round(number, pairs, known, runner, how, at_once)
+        done: list[Pair] = []
+        for wave in waves(pairs, at_once):
+            answering = sessions.of([known[name] for nodes in wave for name in nodes])
+            done += each(partial(_gather, number, known, answering, how), wave)
+        return done
 
     return rounds
 
 
-def check_bits(
-    nodes: Sequence[Node], runner: NodeRunner, how: PairSettings, at_once: int
-) -> Mapping[str, tuple[CheckOutcome, str]]:
+def check_bits(nodes: Sequence[Node], sessions: Sessions, at_once: int) -> Mapping[str, tuple[CheckOutcome, str]]:
     """The same step on every node, so many at once; gradients bit by bit."""
-    source = (SCRIPTS / "bits.py").read_text(encoding="utf-8")
-    ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes, at_once)
-    told: dict[str, tuple[str, str] | None] = {}
-    for node, item in zip(nodes, ran, strict=True):
-        found = _last(item, "digest") if item.code == 0 else None
-        told[node.name] = (str(found["kind"]), str(found["digest"])) if found and "kind" in found else None
-    return judge_bits(told)
+    digests: dict[str, tuple[str, str] | None] = {}
+    for place in range(0, len(nodes), at_once):
+        names = [node.name for node in nodes[place : place + at_once]]
+        answering = sessions.of(nodes[place : place + at_once])
+        digests |= zip(names, each(_bits, [answering.get(name) for name in names]), strict=True)
+    return judge_bits(digests)
 
 
 def waves(pairs: Sequence[tuple[str, str]], at_once: int) -> list[list[tuple[str, str]]]:
@@ -100,59 +126,50 @@ def waves(pairs: Sequence[tuple[str, str]], at_once: int) -> list[list[tuple[str
     return found
 
 
-def _round(
-    number: int,
-    pairs: Sequence[tuple[str, str]],
-    known: Mapping[str, Node],
-    runner: NodeRunner,
-    how: PairSettings,
-    at_once: int,
-) -> list[Pair]:
-    source = (SCRIPTS / "pair.py").read_text(encoding="utf-8")
-    done: list[Pair] = []
-    for wave in waves(pairs, at_once):
-        jobs = [
-            (known[pair[rank]], rank, known[pair[0]], PORT + (APART * number + len(done) + place) % PORTS)
-            for place, pair in enumerate(wave)
-            for rank in (0, 1)
-        ]
-
-        def run(job: tuple[Node, int, Node, int]) -> Ran:
-            node, rank, host, port = job
-            words = [
-                str(rank),
-                host.address,
-                node.address,
-                str(port),
-                str(how.megabytes),
-                str(how.seconds),
-                how.backend,
-            ]
-            return runner.run(node, [how.python, "-c", source, *words], START_S + how.seconds)
-
-        ran = each(run, jobs)
-        done += [_pair(number, pair, ran[2 * place], ran[2 * place + 1]) for place, pair in enumerate(wave)]
-    return done
-
-
-def _pair(number: int, nodes: tuple[str, str], one: Ran, other: Ran) -> Pair:
-    """Unknown where one of the two never was ready: then nobody knows what the other waited for."""
-    if any(_last(ran, "ready") is None for ran in (one, other)):
+def _gather(
+    number: int, known: Mapping[str, Node], answering: Mapping[str, Session], how: PairSettings, nodes: tuple[str, str]
+) -> Pair:
+    """One pair. Unknown where one of the two does not answer: then nobody knows what the other waited for."""
+    first, second = (answering.get(name) for name in nodes)
+    if first is None or second is None:
         return Pair(number, nodes, None, unknown=True)
-    results = [_last(ran, "seconds") if ran.code == 0 else None for ran in (one, other)]
-    if any(found is None or found.get("right") is not True for found in results):
-        return Pair(number, nodes, None)
-    return Pair(number, nodes, max(float(found["seconds"]) for found in results if found))
+    limit = 2 * how.seconds + GRACE_S
+    until = time.monotonic() + limit + GRACE_S
+    wanted = {"megabytes": how.megabytes, "seconds": how.seconds, "backend": how.backend}
+    served = first.ask("serve", limit, own=known[nodes[0]].address, **wanted)
+    begun = first.answer(served, until) or {}
+    if not isinstance(begun.get("port"), int):
+        return Pair(number, nodes, None, unknown=True)
+    where = {"host": known[nodes[0]].address, "port": begun["port"]}
+    joined = second.ask("join", limit, own=known[nodes[1]].address, **where, **wanted)
+    return _pair(number, nodes, [_result(first, served, until), _result(second, joined, until)])
 
 
-def _last(ran: Ran, key: str) -> dict[str, Any] | None:
-    """The last line of JSON that holds a key; whatever else stands in the output is not looked at."""
-    for line in reversed(ran.output.splitlines()):
-        if line.startswith("{"):
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(found, dict) and key in found:
-                return found
-    return None
+def _pair(number: int, nodes: tuple[str, str], results: Sequence[Answer]) -> Pair:
+    """What the words of both nodes come to; where one of them told no result, nobody knows."""
+    times = [result.get("seconds") for result in results]
+    known = [float(value) for value in times if isinstance(value, int | float) and 0 < value < math.inf]
+    failed = ["failed" in result for result in results]
+    if len(known) + sum(failed) < len(results):
+        return Pair(number, nodes, None, unknown=True)
+    right = not any(failed) and all(result.get("right") is True for result in results)
+    return Pair(number, nodes, max(known) if right else None)
+
+
+def _bits(session: Session | None) -> tuple[str, str] | None:
+    """What a step ran on, and the hash of its gradients; None where nobody knows."""
+    if session is None:
+        return None
+    result = _result(session, session.ask("bits", BITS_S), time.monotonic() + BITS_S + GRACE_S)
+    on, digest = result.get("on"), result.get("digest")
+    return (on, digest) if isinstance(on, str) and isinstance(digest, str) else None
+
+
+def _result(session: Session, test: int, until: float) -> Answer:
+    """All that was said of a test until its process was over; nothing of one that crashed or was ended."""
+    found: Answer = {}
+    while (answer := session.answer(test, until)) is not None:
+        if "over" in answer:
+            return found if answer["over"] == "" else {}
+        found |= answer
+    return {}

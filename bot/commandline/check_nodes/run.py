@@ -37,6 +37,30 @@ class Node:
     fabrics: tuple[tuple[str, str], ...] = ()
 
 
+class Started:
+    """A command that is written to and read while it runs. asks, answers: descriptors of its input and its output."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 our own program, on a node that a person named
+            words,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout) if pipe is not None]
+        self.asks, self.answers = (pipe.fileno() for pipe in self._pipes)
+
+    def end(self) -> None:
+        """End it, and all that it started here."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)  # a session of its own, whose leader is still there
+        self._process.wait()
+        for pipe in self._pipes:
+            pipe.close()
+
+
 @dataclass(frozen=True, slots=True)
 class NodeRunner:
     """Runs commands on nodes. prefix: words of another way to a node, with {node}; empty: ``through`` decides."""
@@ -44,8 +68,12 @@ class NodeRunner:
     through: NodeAccess = NodeAccess.LOCAL
     prefix: tuple[str, ...] = ()
 
-    def words(self, node: Node, command: Sequence[str]) -> list[str]:
-        """The whole argument list. ssh hands its words to a shell on the node, so each is quoted for it."""
+    def words(self, node: Node, command: Sequence[str], *, asks: bool = False) -> list[str]:
+        """The whole argument list. ssh hands its words to a shell on the node, so each is quoted for it.
+
+        Args:
+            asks: whether the command is written to while it runs.
+        """
         if self.prefix:
             return [*(word.replace("{node}", node.name) for word in self.prefix), *command]
         if self.through is NodeAccess.SSH:
@@ -54,8 +82,12 @@ class NodeRunner:
         if self.through is NodeAccess.SRUN:
             return ["srun", "--nodes=1", "--ntasks=1", "--overlap", f"--nodelist={node.name}", "--", *command]
         if self.through is NodeAccess.KUBECTL:
-            return ["kubectl", "exec", node.name, "--", *command]
+            return ["kubectl", "exec", *(["--stdin"] if asks else []), node.name, "--", *command]
         return [*command]
+
+    def start(self, node: Node, command: Sequence[str]) -> "Started":
+        """A command on a node that is written to and read while it runs. Raises OSError."""
+        return Started(self.words(node, command, asks=True))
 
     def run(self, node: Node, command: Sequence[str], seconds: float) -> Ran:
         """Run a command on a node; whatever happens to it, an answer comes."""

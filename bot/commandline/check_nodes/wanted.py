@@ -16,7 +16,7 @@ from sources.given import read_given
 PAIRS, ALL_PAIRS, BITS = "pairs", "all-pairs", "bits"
 OWN = (PAIRS, ALL_PAIRS, BITS)
 FEW, SHARE = 2, 0.1  # nodes that are busy with checks at a time, as those that are taken out at a time
-SO_FEW = 8  # nodes of which all pairs are run where all may be busy at once: seven rounds, and no link stays unseen
+SO_FEW = 8  # nodes of which all pairs are run: 28 at most, and no link stays unseen
 CATALOGUE_BYTES = 1 << 20  # a catalogue of a thousand checks
 
 Results = dict[str, dict[str, tuple[CheckOutcome, str]]]  # by check and node
@@ -48,7 +48,7 @@ class NodeChecks:
     @property
     def meets_all(self) -> bool:
         """Whether ``pairs`` are all pairs."""
-        return len(self.nodes) <= min(SO_FEW, self.side_by_side)
+        return len(self.nodes) <= SO_FEW
 
 
 @dataclass(frozen=True, slots=True)

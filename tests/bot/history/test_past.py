@@ -70,7 +70,13 @@ def test_what_follows_when_the_checks_pass(tmp_path: Path, settings: Settings) -
 def test_the_first_attempt_of_a_crash_loop_counts_too(tmp_path: Path, settings: Settings) -> None:
     """It went on from an older checkpoint and made no new one."""
     jobs = run_of(tmp_path / "jobs", [(range(31, 36), ERROR, "--lr 1")] * 4)
-    assert next_of(jobs, "a3", settings).because.startswith("4 attempts in a row")
+    assert next_of(jobs, "a3", settings).because.startswith("The last 4 attempts made no new")
+
+
+def test_a_loop_of_many_jobs_is_counted(tmp_path: Path, settings: Settings) -> None:
+    """Nine after the one that saved last; the answer told of six at most, for no more were read."""
+    jobs = run_of(tmp_path / "jobs", [(range(1, 41), ERROR, "--lr 1"), *[(range(31, 36), ERROR, "--lr 1")] * 9])
+    assert "The last 9 attempts made no new checkpoint" in next_of(jobs, "a9", settings).because
 
 
 def test_the_frame_of_the_own_code_is_named(tmp_path: Path, settings: Settings) -> None:

@@ -235,6 +235,53 @@ def test_a_pace_that_falls_for_good_is_told_with_its_numbers() -> None:
     assert same == []
 
 
+def paced(status: Status, extra: Mapping[str, str]) -> Diagnosis:
+    """A job of which only its metrics tell that an iteration takes a fifth longer from the sixtieth on."""
+    csv = "\n".join(["step,step_time", *(f"{n},{(10 if n < 60 else 12) + wobble(0, n) / 200}" for n in range(120))])
+    job = four_nodes({}, usual=[at(0, "starting"), at(END, "logging every hour")], status=status)
+    return diagnose(with_metrics(job, {"pace.csv": csv} | dict(extra)), [])
+
+
+def test_a_slowdown_that_only_metrics_show_leads_to_stacks_or_to_the_node() -> None:
+    """A running job: who holds it up is asked of all ranks, or of the one node that its clock names."""
+    clocks = table("DCGM_FI_DEV_SM_CLOCK", lambda node, s: (900 if node == 2 and s > 1200 else 1410) + wobble(node, s))
+
+    nobody, named = paced(Status.RUNNING, {}), paced(Status.RUNNING, {"clocks.csv": clocks})
+
+    assert nobody.next is not None
+    assert named.next is not None
+    assert nobody.next.action is Action.AGGREGATE
+    assert "became slower" in nobody.headline
+    assert [suspect.node for suspect in named.nodes] == ["node-2"]
+    assert named.next.nodes == ("node-2",)
+    assert named.next.action in (Action.CHECK, Action.EVICT)
+
+
+def test_nodes_that_became_slower_together_are_a_slower_job() -> None:
+    """Each reports its own throughput, and waits for the slow one: nobody leaves the others."""
+    tokens = table("tokens_per_sec", lambda node, s: (5000 if s < 1500 else 4000) + 3 * wobble(node, s))
+    job = four_nodes({}, usual=[at(0, "starting"), at(END, "logging every hour")], status=Status.RUNNING)
+
+    answer = diagnose(with_metrics(job, {"tokens.csv": tokens}), [])
+
+    assert answer.nodes == ()
+    assert "as on 4 of 4" in told(answer)[0].because
+    assert answer.next is not None
+    assert answer.next.action is Action.AGGREGATE
+
+
+def test_a_slower_pace_does_not_make_a_failure_of_what_somebody_stopped() -> None:
+    """It is told beside the stop."""
+    csv = "\n".join(["step,tflops", *(f"{n},{(149 if n < 60 else 140) + wobble(0, n) / 20}" for n in range(120))])
+    end = (START + timedelta(seconds=241)).isoformat()
+    job = four_nodes({}, usual=steps(60, seconds=4.0), status=Status.CANCELLED, start=START.isoformat(), end=end)
+
+    answer = diagnose(with_metrics(job, {"p.csv": csv}), [])
+
+    assert answer.scope is Scope.NONE
+    assert [one.metric for one in told(answer)] == ["tflops"]
+
+
 def test_what_cannot_be_told_is_said() -> None:
     """Broken files, machines that are not in the job, nodes without metrics, clocks that do not meet."""
     files = {
