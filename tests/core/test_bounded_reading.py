@@ -37,11 +37,9 @@ def ranks(count: int) -> Job:
 
 def kills(count: int) -> Job:
     """Each process is killed in other words, after each was asked to end in others, and no line has a clock."""
-    said = [
-        (f"Sending process {n} closing signal SIGTERM for {_word(n)}", f"{_word(n)}.sh: line 12: {n} Killed {_word(n)}")
-        for n in range(count)
-    ]
-    return job({"logs/train.log": lines(*(asked for asked, _ in said), *(killed for _, killed in said))})
+    asked = (f"Sending process {n} closing signal SIGTERM for {_word(n)}" for n in range(count))
+    killed = (f"{_word(n)}.sh: line 12: {n} Killed {_word(n)}" for n in range(count))
+    return job({"logs/train.log": lines(*asked, *killed)})
 
 
 def _word(number: int) -> str:
