@@ -35,12 +35,17 @@ _OF_MACHINES = re.compile(
     rf"(\b(?:ipmitool\b{_WORDS}-P\s{{1,3}}"
     rf"|(?:racadm|redfishtool|ipmipower|ipmi-(?:chassis|power|sel|sensors)|bmc-(?:device|info)|fence_[a-z0-9]{{2,16}})\b{_WORDS}-p\s{{1,3}}"
     rf"|(?:swanlab|wandb)\s{{1,3}}login\b{_WORDS}(?:-k|--key)\s{{1,3}}|ossutil(?:64)?\s{{1,3}}config\b{_WORDS}-k\s{{1,3}}"
-    rf"|obsutil\s{{1,3}}config\b{_WORDS}-k=|openssl\s{{1,3}}(?:enc|aes\S{{1,16}}|des\S{{0,8}})\b{_WORDS}-[kK]\s{{1,3}}"
+    rf"|obsutil\s{{1,3}}config\b{_WORDS}-k=|mc\s{{1,3}}alias\s{{1,3}}set\s{{1,3}}\S{{1,64}}\s{{1,3}}\S{{1,128}}\s{{1,3}}\S{{1,128}}\s{{1,3}}|openssl\s{{1,3}}(?:enc|aes\S{{1,16}}|des\S{{0,8}})\b{_WORDS}-[kK]\s{{1,3}}"
     r"|vault\s{1,3}login\s{1,3}(?:-[\w=-]{1,40}\s{1,3}){0,4}(?:token=)?(?=[A-Za-z.-]{0,40}[0-9])"
     rf"|kubectl\b{_WORDS}--from-literal[= ][\"']?[\w.-]{{1,128}}="
     r"|(?:dvc|rclone|poetry|pip|npm|yarn|conda|git)\s{1,3}(?:config|remote)\b(?:\s{1,3}[^\s;|&]{1,200}){0,8}?"
     r"\s{1,3}(?:[\w.:/-]{1,64}[._:/-])?(?:password|pass|secret_access_key|sas_token|connection_string|account_key)\s{1,3}"
     rf"))(?!-){NO_PLACEHOLDER}" + _VALUE
+)
+# Switches are asked with a community, or with a password each for who asks and for what is said.
+_OF_SWITCHES = re.compile(
+    rf"(\bsnmp(?:bulk)?(?:get(?:next)?|walk|set|table|status|trap|delta)\b{_WORDS}-[cAX]\s{{1,3}}){NO_PLACEHOLDER}"
+    + _VALUE
 )
 # What is written into a program that asks for a password.
 _PIPED = re.compile(
@@ -61,4 +66,4 @@ _TYPED = re.compile(
     rf"|(?:(?i:\bftp> ?)|---> ?|(?:^|\n)> )PASS ){NO_PLACEHOLDER}" + _VALUE
 )
 
-COMMAND_LINES = (_SHORT_OPTION, _OF_COMMANDS, _OF_MACHINES, _PIPED, _TYPED, _STATEMENTS)
+COMMAND_LINES = (_SHORT_OPTION, _OF_COMMANDS, _OF_MACHINES, _OF_SWITCHES, _OF_SWITCHES, _PIPED, _TYPED, _STATEMENTS)

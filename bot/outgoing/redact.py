@@ -23,6 +23,9 @@ _VENDOR_KEYS = re.compile(
     r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|dckr_pat_[A-Za-z0-9_-]{20,}|dop_v1_[a-f0-9]{40,}|wandb_v1_[A-Za-z0-9_]{20,}"
     r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}|api_org_[A-Za-z0-9]{20,}|hvs\.[A-Za-z0-9_-]{20,}"
     r"|GOCSPX-[A-Za-z0-9_-]{20,}|dapi[a-f0-9]{32}|rpa_[A-Z0-9]{30,}|pcsk_[A-Za-z0-9_]{30,}|lsv2_[a-z]{2}_[a-f0-9_]{30,}"
+    r"|AGE-SECRET-KEY-1[A-Z0-9]{40,}|gls?[ac]_[A-Za-z0-9+/_=]{30,}|hv[br]\.[A-Za-z0-9_-]{20,}|do[or]_v1_[a-f0-9]{40,}"
+    r"|tskey-[a-z]{1,8}-[A-Za-z0-9-]{16,}|pul-[a-f0-9]{40}|lin_api_[A-Za-z0-9]{30,}|csk-[a-z0-9]{30,}|tvly-[A-Za-z0-9-]{20,}"
+    r"|(?<![A-Za-z0-9_])(?:secret|fw|ntn|sgp)_(?=[A-Za-z_]{0,60}[0-9])(?=[a-z0-9_]{0,60}[A-Z])[A-Za-z0-9_]{24,}(?:\.[A-Za-z0-9]{20,})?+"
     r"|(?<![a-z])local-[a-f0-9]{40}(?![a-f0-9])|tgp_v1_[A-Za-z0-9_-]{30,}|ATATT3[A-Za-z0-9_=-]{30,}|[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}"
     # "sk-" ends many English words (disk-, task-): either nothing stands before it, or what follows is no word
     r"|(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}"
@@ -43,8 +46,13 @@ _KEY_BODY = re.compile(
 )
 # A run of token characters that is followed by a dot, and from its first "eyJ" on the whole of it.
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]++\.[A-Za-z0-9_-])([A-Za-z0-9_-]*?)(eyJ[A-Za-z0-9_.-]++)")
+# An object of JSON in base64 by itself, which is how Neptune and Grafana give out keys. Behind an option it holds
+# settings: --world_info= of DeepSpeed, --config_list= of Ray.
+_JSON_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_.=-])eyJ[A-Za-z0-9+/_-]{37,}={0,2}")
 _IN_URL = re.compile(r"(?<=://)([^\s/:@\[\]\"']{0,128}):" + NO_PLACEHOLDER + r"([^\s/\"']{1,256})(?=@)")
 _USER_IN_URL = re.compile(r"(?<=://)" + NO_PLACEHOLDER + r"([A-Za-z0-9_.~-]{16,256})(?=@)")
+# Conda's channels carry the token in their path: https://HOST/t/TOKEN/CHANNEL.
+_IN_PATH = re.compile(r"(?<=/t/)" + NO_PLACEHOLDER + r"(?=[A-Za-z-]{0,60}[0-9])([A-Za-z0-9-]{16,256})(?=/)")
 _SIGNATURE = re.compile(r"(?i)(?<=[?&])((?:x-amz-)?(?:signature|credential|security-token)|sig)=([^\s&\"'\[]{8,2048})")
 
 _QUOTED_OR_WORD = (
@@ -53,10 +61,10 @@ _QUOTED_OR_WORD = (
 )
 _SEPARATOR = r"((?:\\?[\"'\]]){0,2}\s{0,3}(?:=>|:=|=|:|%3[AaDd])\s{0,3})"
 _SURE_NAME = (
-    r"(?:pass(?:word|wort|wd|phrase)|kennwort|mot de passe|contrase\u00f1a"
+    r"(?:pass(?:word|wort|wd|phrase)|(?<![a-z])psk|kennwort|mot de passe|contrase\u00f1a"
     r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u53e3\u4ee4|(?<=[a-z0-9])_pwd"
-    r"|(?<![a-z])(?:admin|ansible|app|auth|become|db|docker|ftp|git|http|https|imap|ldap|login|mail|mongo|my|mysql|pg|postgres|proxy"
-    r"|rabbitmq|redis|registry|root|smtp|ssh|sudo|user|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
+    r"|(?<![a-z])(?:(?:accounting)?storage|admin|ansible|app|auth|become|bmc|db|docker|ftp|git|http|https|imap|ipmi|jobcomp|ldap|login"
+    r"|mail|mongo|my|mysql|nas|pg|postgres|proxy|rabbitmq|redis|registry|root|smtp|ssh|sudo|svc|user|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
     r"|client[_-]?secret|secret(?:[_.-]?access)?(?:[_.-]?key)?|private[_-]?key"
     r"|(?:api|access|account|auth|encryption|signing|master)[_-]?key(?:[_-]?id)?|credentials?"
     r"|(?:access|auth|api|refresh|session|bot|app|csrf|hf|hub|hugging_?face|git|github|gitlab|slack|wandb|vault|bearer|secret"
@@ -85,14 +93,14 @@ _TOKEN = re.compile(
     rf"{_QUOTED_OR_WORD}"
 )
 _AUTHORIZATION = re.compile(
-    rf"(?i)(authorization){_SEPARATOR}([\"']?+(?:(?:bearer|basic|token|digest|negotiate)\s{{1,3}}+)?+)"
+    rf"(?i)(authorization){_SEPARATOR}([\"']?+(?:(?:bearer|basic|token|digest|negotiate|(?:api|genie|shared)-?key(?:lite)?|oauth|jwt|hmac|key|splunk)\s{{1,3}}+)?+)"
     rf"{NO_PLACEHOLDER}([^\s\"'`,;\[\]]{{4,4096}})"
 )
 _BEARER = re.compile(
     r"(?i)\b(bearer\s{1,3})(?=[A-Za-z._~+/=-]{0,60}[0-9]|[A-Za-z._~+/=-]{24})([A-Za-z0-9._~+/=-]{8,4096})"
 )
 _HEX_KEY = re.compile(
-    r"(?i)((?:wandb[_ -]?(?:api[_ -]?key|login|key)|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
+    r"(?i)((?:wandb(?:\.login\(|[_ -]?(?:api[_ -]?key|login|key))|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
     r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{40})(?![0-9a-f])"
 )
 # A variable in capitals that is called a key. EOS_TOKEN is a word of a tokenizer, FORWARD_PASS=0.12 a time.
@@ -110,6 +118,18 @@ _DOCKER_AUTH = re.compile(
 )
 _NPM_AUTH = re.compile(rf"(:?_auth(?:Token)?\s{{0,3}}=\s{{0,3}}){NO_PLACEHOLDER}([A-Za-z0-9+/=_.-]{{6,512}})")
 _NETRC = re.compile(rf"(\blogin\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}){NO_PLACEHOLDER}(\S{{1,256}})")
+# What a program is told with a user's name: AUTH PLAIN of SMTP and IMAP, addauth of ZooKeeper, a pair in Python.
+_WITH_USER = re.compile(
+    r"(\bAUTH(?:ENTICATE)?\s{1,3}(?:PLAIN|LOGIN|XOAUTH2)\s{1,3}(?=[A-Za-z0-9+/]{8})|\b(?:add)?auth\s{1,3}digest\s{1,3}[\"']?[\w.-]{1,64}:"
+    r"|\b(?:login|\w{0,20}[Aa]uth)\s{0,3}=?\s{0,3}\(\s{0,3}(?:\"[^\"\n]{0,128}\"|'[^'\n]{0,128}'),\s{0,3}(?=[\"'])"
+    r"|\b[Uu]ser(?:name)?\s{0,2}=\s{0,2}[^\s,;&=]{1,64}[\s,;&]{1,3}(?:key|pass|pwd|pw)\s{0,2}=\s{0,2})"
+    rf"{NO_PLACEHOLDER}(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}]{{4,4096}})"
+)
+# Names that stand before a topic, a table or a file as well: there only what no person would write counts.
+_MACHINE_MADE = re.compile(
+    r"(?i)((?<![a-z])(?:(?:routing|integration|licen[cs]e|subscription|ingest(?:ion)?|events?|fernet|app(?:lication)?|service)[_-]?key"
+    rf"|secret[_-]?id){_SEPARATOR}[\"']?){NO_PLACEHOLDER}([0-9a-f]{{8}}(?:-?[0-9a-f]{{4}}){{3}}-?[0-9a-f]{{12,44}})(?![0-9a-z])"
+)
 _HASH = re.compile(r"(?i)commit|sha|hash|rev")
 _EMAIL = re.compile(
     r"[A-Za-z0-9._%+-]{1,64}@(?![0-9]{1,8}\.(?:service|slice|socket|scope|timer|mount)\b)"
@@ -124,9 +144,11 @@ _IPV4 = re.compile(
 )
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-fA-F]{0,4}:)[0-9a-fA-F:]{2,45}+(?![\w])")
 
+_SELDOM = (_ELEMENT, _SENTENCE, _WITH_USER, _MACHINE_MADE)
+
 _NO_SECRET = re.compile(
     r"(?i)none|null|nil|true|false|yes|no|n/a|unset|empty|redacted|required|missing|invalid|\*+|\.+|\u2026"
-    r"|on|off|is|was|for|not|and|the|to|an?|in"
+    r"|files|compat|sss|on|off|is|was|for|not|and|the|to|an?|in"
 )
 _WEAK_WORD = re.compile(r"(?i)\*+|x{3,}|<[^>]*>?|\$\{?\w+\}?")
 
@@ -160,8 +182,10 @@ class Redactor:
         text = self._whole(_PRIVATE_KEY, "key", text)
         text = _KEY_BODY.sub(self._last_group("key"), text)
         text = _JWT.sub(lambda m: m[1] + self._name("key", m[2]), text)
+        text = self._whole(_JSON_BASE64, "key", text)
         text = _IN_URL.sub(lambda m: f"{m[1]}:{self._name('secret', m[2])}", text)
         text = _USER_IN_URL.sub(self._last_group("secret"), text)
+        text = _IN_PATH.sub(self._last_group("secret"), text)
         text = self._whole(_WEBHOOK, "key", text)
         text = self._whole(_VENDOR_KEYS, "key", text)
         text = self._whole(vendor_keys(), "key", text)
@@ -171,7 +195,7 @@ class Redactor:
         text = _HEX_KEY.sub(lambda m: m[0] if _HASH.search(m[1]) else m[1] + self._name("key", m[2]), text)
         text = _AUTHORIZATION.sub(lambda m: m[1] + m[2] + m[3] + self._name("key", m[4]), text)
         text = _BEARER.sub(lambda m: m[1] + self._name("key", m[2]), text)
-        for pattern in (_COOKIE, *COMMAND_LINES, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC, _ELEMENT, _SENTENCE):
+        for pattern in (_COOKIE, *COMMAND_LINES, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC, *_SELDOM):
             text = pattern.sub(self._second, text)
         for pattern in (_ASSIGNED, _OPTION, _TOKEN):
             text = pattern.sub(self._value, text)

@@ -25,8 +25,7 @@ from core.nodes.sign import short
 from core.shares import MAJORITY
 
 PAIR = 2
-# Kinds that most report and one node causes
-# What reaches all of them whoever it came from: who waits in vain for one of them, or gets its nan with the next all-reduce.
+# Kinds that most report and one node causes: all wait in vain for it, or get its nan with the next all-reduce
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
 
 

@@ -186,12 +186,8 @@ def _last_rows(parsed: Parsed, home: Mapping[int, str], until: int) -> dict[int,
     rows = table.rows_of_voices(voices.tolist())
     rows = rows[table.head[rows] & ~np.isin(table.event[rows], list(parsed.telling))]
     rows = rows[table.time[rows] <= until]
-    order = np.lexsort((rows, table.time[rows]))
-    return {
-        rank: int(rows[order][mine[-1]])
-        for rank, mine in rows_by(table.rank[rows[order]], np.arange(len(rows)))
-        if rank in home
-    }
+    rows = rows[np.lexsort((rows, table.time[rows]))]
+    return {rank: int(rows[mine[-1]]) for rank, mine in rows_by(table.rank[rows], np.arange(len(rows))) if rank in home}
 
 
 def _counts(table: EventTable) -> dict[int, dict[int, int]]:

@@ -35,11 +35,18 @@ def ranks(count: int) -> Job:
     )
 
 
+def kills(count: int) -> Job:
+    """Each process is killed in other words, after each was asked to end in others, and no line has a clock."""
+    asked = (f"Sending process {n} closing signal SIGTERM for {_word(n)}" for n in range(count))
+    killed = (f"{_word(n)}.sh: line 12: {n} Killed {_word(n)}" for n in range(count))
+    return job({"logs/train.log": lines(*asked, *killed)})
+
+
 def _word(number: int) -> str:
     return "".join(LETTERS[number // 26**place % 26] for place in range(4))
 
 
-@pytest.mark.parametrize("flood", [exceptions, ranks])
+@pytest.mark.parametrize("flood", [exceptions, ranks, kills])
 def test_what_is_read_grows_with_the_lines(flood: Callable[[int], Job], monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight times the lines have eight times as much read, and not sixty-four."""
     read = 0

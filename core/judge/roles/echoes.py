@@ -67,6 +67,8 @@ class _Before:
 
     def it_complained(self, candidate: Candidate) -> bool:
         """Whether each rank that says it had complained of others before."""
+        if not self.complained:  # thousands of columns need not be asked
+            return False
         if candidate.fact.known and not (self.trained and candidate.fact.kind in _OF_OTHERS):
             return False
         said = zip(self.table.rank[candidate.rows].tolist(), self.table.time[candidate.rows].tolist(), strict=True)

@@ -17,9 +17,9 @@ from core.judge.roles.rows import (
     LATE,
     NEVER,
     Rows,
-    above,
     after,
     are_schedulers,
+    first_of_files,
     first_of_ranks,
     first_times,
     is_trouble,
@@ -41,12 +41,12 @@ def clear_kills(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Can
     After a request to end on its node; by the scheduler after any request; when its rank had complained of others
     before; when others had failed some seconds before, which is when launchers and schedulers begin to kill.
     """
-    kills = [
+    kills = {
         candidate for candidate in candidates if candidate.fact.kind == Kind.KILLED and candidate.role is Role.ROOT
-    ]
+    }
     if not kills:
         return candidates
-    clearing = _ClearingUp(parsed, candidates, _processes(parsed, [kill.rows for kill in kills]))
+    clearing = _ClearingUp(parsed, candidates, _processes(parsed, [kill.rows for kill in candidates if kill in kills]))
     why = "killed after the job had begun to fail"
     return [
         without(parsed.table, candidate, clearing.holds, why) if candidate in kills else candidate
@@ -76,6 +76,15 @@ class _ClearingUp:
         return first_times(self._table, requests(self.candidates))
 
     @cached_property
+    def _first_requests(self) -> Rows:
+        """The first request to stop in each file; hostile jobs have thousands of requests and of kills."""
+        return first_of_files(self._table, rows_of(requests(self.candidates)))
+
+    @cached_property
+    def _schedulers(self) -> NDArray[np.bool_]:
+        return are_schedulers(self._table)
+
+    @cached_property
     def _told(self) -> NDArray[np.int64]:
         """When each node was first told so by its own launcher or daemon."""
         return first_times(self._table, [candidate for candidate in self.candidates if candidate.fact.told_to_stop])
@@ -89,6 +98,11 @@ class _ClearingUp:
     @cached_property
     def _trouble(self) -> list[Candidate]:
         return [candidate for candidate in self.candidates if is_trouble(candidate)]
+
+    @cached_property
+    def _troubled(self) -> NDArray[np.int64]:
+        """When each node first had trouble."""
+        return first_times(self._table, self._trouble)
 
     @cached_property
     def _complained(self) -> dict[int, int]:
@@ -112,9 +126,9 @@ class _ClearingUp:
         by_process = table.time[rows] >= np.array(since, np.int64)
         late: NDArray[np.bool_] = table.time[rows] >= asked.min()
         same_moment = table.time[rows] == asked.min()  # there the place in the file tells
-        late &= ~(same_moment & above(table, rows, rows_of(requests(self.candidates))))
+        late &= ~(same_moment & (rows < self._first_requests[table.file[rows]]))
         by_node = np.where(named, after(table, rows, self._told), after(table, rows, asked))
-        by_scheduler = are_schedulers(table)[table.voice[rows]] & late & ~named  # a log of all ranks is no scheduler's
+        by_scheduler = self._schedulers[table.voice[rows]] & late & ~named  # a log of all ranks is no scheduler's
         return np.asarray(by_process | by_node | by_scheduler, np.bool_)
 
     def _had_complained(self, rows: Rows) -> NDArray[np.bool_]:
@@ -137,8 +151,8 @@ class _ClearingUp:
 
     def _after_others(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether other nodes had failed some seconds before a report that names no process."""
-        table, trouble = self._table, first_times(self._table, self._trouble)
-        others = np.array([_first_elsewhere(trouble, node) for node in table.node[rows].tolist()], np.int64)
+        table = self._table
+        others = np.array([_first_elsewhere(self._troubled, node) for node in table.node[rows].tolist()], np.int64)
         named = np.array([row in self.about and self.about[row].pid is not None for row in rows.tolist()], np.bool_)
         late = table.time[rows] >= np.minimum(others, NEVER - GRACE) + LATE
         return np.asarray(~named & (others < NEVER) & late, np.bool_)

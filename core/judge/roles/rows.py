@@ -78,17 +78,16 @@ def first_of_ranks(table: EventTable, candidates: Sequence[Candidate]) -> dict[i
 def first_times(table: EventTable, candidates: Sequence[Candidate]) -> NDArray[np.int64]:
     """First time of any of these on each node, by its place in the table; the last one is that of no node."""
     first = np.full(len(table.nodes) + 1, NEVER, np.int64)
-    for candidate in candidates:
-        np.minimum.at(first, table.node[candidate.rows], table.time[candidate.rows])
+    rows = rows_of(candidates)  # all at once, as above
+    np.minimum.at(first, table.node[rows], table.time[rows])
     return first
 
 
-def above(table: EventTable, rows: Rows, others: Rows) -> NDArray[np.bool_]:
-    """Which rows stand above the first of some others in their file."""
+def first_of_files(table: EventTable, rows: Rows) -> Rows:
+    """The first of some rows, sorted, in each file, by its place in the table; -1 where there is none."""
     first = np.full(len(table.files) + 1, -1, np.intp)
-    for row in others[::-1].tolist():
-        first[table.file[row]] = row
-    return np.asarray(rows < first[table.file[rows]], np.bool_)
+    first[table.file[rows[::-1]]] = rows[::-1]  # the last that is written stays
+    return first
 
 
 def after(table: EventTable, rows: Rows, since: NDArray[np.int64]) -> NDArray[np.bool_]:

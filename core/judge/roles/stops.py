@@ -38,9 +38,9 @@ def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -
     reach = 0 if _had_stalled(parsed, stopped[0]) else GRACE
     above = any(table.file[row] == table.file[stopped[1]] and row < stopped[1] for row in exits.failed)
     if above or any(_came_before(table, candidate, stopped, reach) for candidate in (*roots, *waited)):
-        why, cleared = "something had failed before", stops
+        why, cleared = "something had failed before", frozenset(stops)
     else:
-        why, cleared = "came after the stop", roots
+        why, cleared = "came after the stop", frozenset(roots)
     return [candidate.with_role(Role.TEARDOWN, why) if candidate in cleared else candidate for candidate in candidates]
 
 
@@ -59,7 +59,7 @@ def promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> Se
         soon = (table.time[rows] >= began) & (table.time[rows] <= began + GRACE)
         return np.asarray(~(soon & np.isin(table.node[rows], places)), np.bool_)
 
-    told = requests(candidates)
+    told = frozenset(requests(candidates))
 
     def promote(candidate: Candidate) -> Candidate:
         if candidate.role is not Role.TEARDOWN or candidate not in told or elsewhere(candidate.rows).all():
