@@ -24,7 +24,8 @@ QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that "confidence" and "su
 _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.findings says it
 _OUTLIER = re.compile(r"\(Isolation Forest\)\.?$")  # as core.answer.findings says it: it speaks against the answer
 _QUOTE = re.compile("\u201c([^\u201d]{1,200})\u201d")
-_GENERIC = re.compile(rf"(?:{re.escape(UNTIL_PUT_RIGHT)}|{re.escape(NOT_TOLD)}[^.]{{0,100}})\.?")
+_PLACE = re.compile(r"^ \(([^()]{1,120})\):\s*(\w?)")  # of the code, as core.next.table says it behind the cause
+_GENERIC = re.compile(rf"(?:{re.escape(UNTIL_PUT_RIGHT)}|{re.escape(NOT_TOLD)}[^.]{{0,100}})\.?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,8 @@ def _because(step: NextStep) -> str:
     """Why, without the cause that the headline says."""
     because = step.because.strip()
     if step.cause and because.casefold().startswith(step.cause.casefold()):
-        return re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", because[len(step.cause) :])
+        rest = _PLACE.sub(lambda found: f" {found[1]}. {found[2].upper()}", because[len(step.cause) :])
+        return re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", rest)
     return because
 
 

@@ -30,7 +30,7 @@ def with_step(action: Action, because: str, *, confidence: Confidence = Confiden
         (
             Action.FIX,
             f"{SAYS} (train.py:7): {UNTIL_PUT_RIGHT}. 3 attempts made no new checkpoint: stop.",
-            "fix: (train.py:7): Look at learning rate, data and precision. 3 attempts made no new checkpoint: stop.",
+            "fix: train.py:7. Look at learning rate, data and precision. 3 attempts made no new checkpoint: stop.",
         ),
         (Action.CHECK, f"{SAYS}; {NOT_TOLD}; also a step.", "check: Look at learning rate, data and precision."),
         (Action.CHECK, "Suspects are a, b: find which.", "check: Suspects are a, b: find which."),
@@ -41,6 +41,13 @@ def with_step(action: Action, because: str, *, confidence: Confidence = Confiden
 def test_what_to_do_says_what_to_look_at(action: Action, because: str, line: str) -> None:
     """A reason that would fit any fault gives way to the check of this one; a reason of its own stays."""
     assert next_brief(with_step(action, because)) == line
+
+
+def test_the_place_of_the_code_is_said_without_brackets() -> None:
+    """Beside the cause they made sense; the headline says the cause, and a bracket alone reads as a mistake."""
+    bare = replace(with_step(Action.FIX, f"{SAYS} (train.py:7 in step): {UNTIL_PUT_RIGHT}."), checks=())
+
+    assert next_brief(bare) == "fix: train.py:7 in step. It fails again until that is put right."
 
 
 def test_nobody_is_told_to_verify_and_to_evict_at_once() -> None:
