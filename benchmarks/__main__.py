@@ -12,6 +12,7 @@
     speed      four minutes     benchmarks/results/speed.md: the goals, and how cost grows
     cluster    four minutes     benchmarks/results/cluster.md: from which size on a Dask cluster pays
     floods     two minutes      benchmarks/results/floods.md: what hostile jobs cost
+    answering  a minute         benchmarks/results/answering.md: how soon the bot answers, by example job
     crowd      ten minutes      benchmarks/results/crowd.md: 200 commands at once, 300 diagnoses in a row
     whole      some minutes     benchmarks/results/speed.md: a whole diagnosis, first and again, up to 10 GB
     amplify    twenty minutes   benchmarks/results/scale.md: labelled jobs grown to 1,024 nodes
@@ -37,6 +38,7 @@ STEPS = {
     "speed": ("--write", "benchmarks/results/speed.md"),
     "cluster": ("--write", "benchmarks/results/cluster.md"),
     "floods": ("--write",),
+    "answering": ("--write", "benchmarks/results/answering.md"),
     "crowd": ("--write", "benchmarks/results/crowd.md"),
     "whole": ("--write",),
     "amplify": ("measure", "--write"),

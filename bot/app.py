@@ -34,7 +34,7 @@ from bot.slack.intake import Intake
 from bot.slack.listener_context import ListenerContext
 from bot.slack.listeners import Listeners
 from bot.slack.objections import Objections
-from bot.slack.organisation import Organisation
+from bot.slack.organisation import Organisation, whole_organisation
 from bot.slack.people import People, read_approvers
 from bot.slack.posting import Posting
 from bot.slack.requests import Requests
@@ -249,7 +249,11 @@ class Bot:
         home = Home(self.state, asking, self._people, self._client, self._open_library)
         readers = InboxReaders(self.state.inbox, Listeners(texts, clicks, home, self._organisation, self._client).deal)
         intake = Intake(
-            self.state.inbox, concerns_us=texts.concerns_us, objection=objections.to_form, wake=readers.wake
+            self.state.inbox,
+            concerns_us=texts.concerns_us,
+            objection=objections.to_form,
+            wake=readers.wake,
+            organisation=whole_organisation(identity),
         )
         return readers, intake
 

@@ -141,10 +141,10 @@ class People:
             "type": kind,
             "token": self.team.app.verification_token,
             "api_app_id": self.team.app.id,
-            "team": {"id": workspace.id, "domain": workspace.domain},
+            "team": None if workspace.organisation else {"id": workspace.id, "domain": workspace.domain},
             "user": person,
-            "enterprise": None,
-            "is_enterprise_install": False,
+            "enterprise": {"id": workspace.organisation} if workspace.organisation else None,
+            "is_enterprise_install": bool(workspace.organisation),
         }
 
     def whisper(self, user: str, channel: str, text: str) -> None:
@@ -181,7 +181,7 @@ class People:
             "command": name,
             "text": text,
             "api_app_id": app.id,
-            "is_enterprise_install": "false",
+            "is_enterprise_install": str(bool(workspace.organisation)).lower(),
             "trigger_id": self.team.triggers.issue(author.id),
         }
 

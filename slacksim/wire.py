@@ -87,9 +87,11 @@ def user_json(state: State, member: Member) -> Json:
     profile = {"real_name": member.real_name, "display_name": member.name, "title": member.title}
     if member.email and "users:read.email" in state.workspace.app.scopes:
         profile["email"] = member.email
+    organisation = "" if member.team else state.workspace.organisation
     return {
         "id": member.id,
         "team_id": member.team or state.workspace.id,
+        **({"enterprise_user": {"enterprise_id": organisation}} if organisation else {}),
         "is_stranger": bool(member.team),
         "name": member.name,
         "real_name": member.real_name,

@@ -114,9 +114,13 @@ _PEOPLE = ("U0ALICE", "U0BOB", "U0CAROL")
 
 @dataclass(frozen=True)
 class Workspace:
-    """A whole workspace; the default is the demo."""
+    """A whole workspace; the default is the demo.
+
+    organisation: id (E...) of the one that has installed the app, for all its workspaces; empty: this workspace has.
+    """
 
     id: str = "T0FIRSTFAULT"
+    organisation: str = ""
     name: str = "Firstfault demo"
     domain: str = "firstfault-demo"
     members: tuple[Member, ...] = (

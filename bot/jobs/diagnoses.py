@@ -11,6 +11,7 @@ from bot.state.answers import SavedAnswer
 from bot.state.leases import Leases
 from bot.state.runs import Run, Task
 from bot.state.values import Status
+from bot.text import wording
 from core.model import Confidence, Diagnosis, Scope, Skipped
 
 TASK = "diagnose"  # as they are counted; a history is one too
@@ -19,11 +20,15 @@ _NOUNS = {Task.DIAGNOSE: "diagnosis", Task.HISTORY: "history"}
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What a child said: its last answer, whether that is complete, or why there is none."""
+    """What a child said: its last answer, whether that is complete, or why there is none.
+
+    step: what it was at, in words with counts; empty before its first.
+    """
 
     answer: SavedAnswer | None
     complete: bool = False
     failure: Failure | None = None
+    step: str = ""
 
 
 class Diagnoses:
@@ -78,6 +83,7 @@ class Diagnoses:
         for message in process.messages():
             match message:
                 case ProgressMessage(step, done, total):
+                    heard = replace(heard, step=wording.step(step, done, total))
                     context.mention(lease, lambda: context.listener.progress(run, step, done, total))
                 case AnswerMessage(told, final):
                     heard = self._kept(run, lease, shareable(lease, told, final=final), final=final)
@@ -108,17 +114,19 @@ class Diagnoses:
         elif lease.why is EndReason.STOPPED:
             self.leases.hand_back(lease.id, self._context.owner, counted=False)
         elif lease.why is EndReason.DEADLINE:
-            self._expire(run, lease, heard.answer, what)
+            self._expire(run, lease, heard, what)
         else:
             failure = died(lease, process, what)
             if not self._context.forgive(lease, TASK, run.attempts, process):
                 self._conclude(run, lease, Status.FAILED, failure)
 
-    def _expire(self, run: Run, lease: Lease, answer: SavedAnswer | None, what: str) -> None:
+    def _expire(self, run: Run, lease: Lease, heard: _Heard, what: str) -> None:
         """At the deadline a part of the answer is better than none, and says that it is one."""
-        seconds = self._context.limits.run_seconds
+        seconds, answer = self._context.limits.run_seconds, heard.answer
         if answer is None:
-            self._conclude(run, lease, Status.FAILED, too_late(what, seconds))
+            at = f"It was at: {heard.step}. " if heard.step else ""
+            hint = f"{at}Ask again when less runs on the bot's machine, or let it have more time (FIRSTFAULT_DEADLINE)."
+            self._conclude(run, lease, Status.FAILED, too_late(what, seconds, hint))
             return
         skipped = Skipped("deadline", f"Stopped after {seconds:,.0f} s: what would have come later is missing.")
         found = answer.diagnosis or _not_judged(answer.job)

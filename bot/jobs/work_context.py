@@ -136,9 +136,9 @@ def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
     return Failure(f"{what} ended twice without an answer ({how}).", hint, "ChildDied", reference)
 
 
-def too_late(what: str, seconds: float) -> Failure:
+def too_late(what: str, seconds: float, hint: str = "Ask again.") -> Failure:
     """The deadline came before there was anything to say."""
-    return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", "Ask again.", "Deadline", new_id("e"))
+    return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", hint, "Deadline", new_id("e"))
 
 
 def logged(lease: Lease, failure: Failure, trace: str, audience: Audience) -> Failure:

@@ -24,7 +24,12 @@ QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that "confidence" and "su
 _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.findings says it
 _OUTLIER = re.compile(r"\(Isolation Forest\)\.?$")  # as core.answer.findings says it: it speaks against the answer
 _QUOTE = re.compile("\u201c([^\u201d]{1,200})\u201d")
-_GENERIC = re.compile(rf"(?:{re.escape(UNTIL_PUT_RIGHT)}|{re.escape(NOT_TOLD)}[^.]{{0,100}})\.?")
+_PLACE = re.compile(r"^ \(([^()]{1,120})\):\s*(\w?)")  # of the code, as core.next.table says it behind the cause
+_EITHER = "programs cause this as well as machines, and the logs do not tell which"  # as core.next.table says it
+_GENERIC = re.compile(
+    rf"(?:{re.escape(UNTIL_PUT_RIGHT)}|{re.escape(NOT_TOLD)}[^.]{{0,100}}|{re.escape(_EITHER)})\.?", re.IGNORECASE
+)
+_CLAUSE = re.compile(r"[,;:.]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,8 @@ def next_brief(diagnosis: Diagnosis) -> str:
     because = _because(step)
     if step.action in (Action.FIX, Action.CHECK) and check:
         because = _GENERIC.sub(lambda _: check, because)
+    elif step.action is Action.NONE and step.unless and _echoes(because, wording.first_line(diagnosis)):
+        return f"{step.action}, unless {step.unless}"
     elif step.action is Action.EVICT and check and diagnosis.confidence is not Confidence.ESTABLISHED:
         because = f"check first. {check}"
     line = wording.next_line(replace(step, because=because or "-"))
@@ -118,8 +125,14 @@ def _because(step: NextStep) -> str:
     """Why, without the cause that the headline says."""
     because = step.because.strip()
     if step.cause and because.casefold().startswith(step.cause.casefold()):
-        return re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", because[len(step.cause) :])
+        rest = _PLACE.sub(lambda found: f" {found[1]}. {found[2].upper()}", because[len(step.cause) :])
+        return re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", rest)
     return because
+
+
+def _echoes(because: str, headline: str) -> bool:
+    """Whether a reason begins with what the headline says."""
+    return _CLAUSE.split(because, maxsplit=1)[0].casefold() in headline.casefold()
 
 
 def _check(diagnosis: Diagnosis) -> str:
@@ -171,7 +184,9 @@ def _sure(diagnosis: Diagnosis) -> list[BriefLine]:
 def _grounds(diagnosis: Diagnosis) -> list[BriefLine]:
     """The second one goes before all but what is merely public."""
     headline = wording.first_line(diagnosis)
-    shown = [prose(wording.sentence(_without_echo(ground, headline)), MAX_LINE) for ground in grounds(diagnosis)]
+    nodes = tuple(suspect.node for suspect in diagnosis.nodes if " " not in suspect.node)  # "rank 3" is no name
+    told = [_without_echo(ground, headline) for ground in grounds(diagnosis)]
+    shown = [prose(text if text.startswith(nodes) else wording.sentence(text), MAX_LINE) for text in told]
     return [
         BriefLine(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)
     ]

@@ -57,7 +57,7 @@ def make_client(token: str, api_url: str, *, tries: int = TRIES) -> WebClient:
 
 
 def who_am_i(client: WebClient) -> AuthorizeResult:
-    """The bot's own identity, asked once.
+    """The bot's own identity, asked once; its team is the organisation, where that has installed the bot as a whole.
 
     Raises:
         SlackUnavailable: no answer, not now, or the token is wrong.
@@ -73,9 +73,10 @@ def who_am_i(client: WebClient) -> AuthorizeResult:
         raise SlackUnavailable(f"Slack does not take the bot token: {error_of(error)}.", hint) from error
     except (SlackClientError, OSError) as error:
         raise no_answer(client.base_url, error) from error
+    organisation = answer.get("enterprise_id")
     return AuthorizeResult(
-        enterprise_id=answer.get("enterprise_id"),
-        team_id=answer["team_id"],
+        enterprise_id=organisation,
+        team_id=organisation if organisation and answer.get("is_enterprise_install") else answer["team_id"],
         bot_user_id=answer["user_id"],
         bot_id=answer.get("bot_id"),
         bot_token=client.token,

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +41,16 @@ FORMS = frozenset({act.EDIT_FORM, act.REJECT_FORM, act.EXPLAIN_FORM})
 HOME, MESSAGES = HOME_TABS = ("home", "messages")  # of the app, as Slack calls them
 _DIRECT = re.compile(r"D[A-Z0-9]{1,31}", re.ASCII)  # the id of direct messages with one person
 _SPEECH = (None, "thread_broadcast", "file_share")  # subtypes of messages that a person has written
+
+
+def of_organisation(envelope: Envelope, organisation: str) -> Envelope:
+    """The envelope as one of the organisation that has installed the bot for all its workspaces.
+
+    Its requests name now this workspace, now that one, and clicks none: a thread would not be found again, and what
+    is followed belongs to no workspace. ``home`` stays the person's own.
+    """
+    name = "team_id" if envelope.kind == EnvelopeKind.COMMAND else "team"
+    return replace(envelope, body={**envelope.body, name: organisation})
 
 
 def envelope_of(body: Payload) -> Envelope | None:

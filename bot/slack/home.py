@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPException
 from typing import Any
 
@@ -48,7 +48,7 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class HomeContent:
-    """What is shown. waiting: what the person may decide. addresses: links to messages, by run.
+    """What is shown. waiting: what the person may decide. addresses, headlines: links to messages, and answers, by run.
 
     failed and running: ids of jobs. direct: the channel of the person and the bot, where clicks are answered.
     """
@@ -60,6 +60,7 @@ class HomeContent:
     running: Sequence[str] = ()
     library: str = ""
     addresses: Mapping[str, str] = field(default_factory=dict)
+    headlines: Mapping[str, str] = field(default_factory=dict)
     direct: str = ""
 
 
@@ -102,8 +103,9 @@ class Home:
             {watch.job for watch in watches},
             {run.job for run in asked} | {undecided.run.job for undecided in waiting},
         )
+        mine = [run for run in asked if run not in {undecided.run for undecided in waiting}]
         return HomeContent(
-            asked=[run for run in asked if run not in {undecided.run for undecided in waiting}],
+            asked=mine,
             waiting=waiting,
             watches=watches,
             failed=[job for job in self._requests.failed_jobs() if job not in seen],
@@ -112,8 +114,14 @@ class Home:
             addresses={
                 run.id: self._requests.address(run) for run in {*asked, *(undecided.run for undecided in waiting)}
             },
+            headlines={run.id: self._headline(run) for run in mine},
             direct=direct,
         )
+
+    def _headline(self, run: Run) -> str:
+        """What was found; empty where nothing was told yet."""
+        answer = self._state.runs.answer(run.id) if run.told else None
+        return answer.diagnosis.headline if answer and answer.diagnosis else ""
 
     def _waiting(self, team: str, user: str) -> list[Undecided]:
         """Answered runs with a fault about which nobody has decided and this person may, newest first."""
@@ -194,10 +202,11 @@ def _undecided(undecided: Undecided, shown: HomeContent) -> Blocks:
 
 
 def _asked(run: Run, shown: HomeContent) -> Blocks:
-    """What somebody asked for; what is at work can be ended."""
+    """What somebody asked for, and what was found; what is at work can be ended."""
     cancel = button("Cancel", act.CANCEL, act.draft_value(run.id, 0))
     waits = run.status in (RunStatus.QUEUED, RunStatus.RUNNING)
-    return section(run_line(run, ""), accessory=cancel if waits else _thread(run, shown))
+    found = prose(shown.headlines.get(run.id, ""), MAX_HEADLINE)
+    return section(run_line(replace(run, asked_by=""), ""), found, accessory=cancel if waits else _thread(run, shown))
 
 
 def _watched(watch: Watch) -> Blocks:

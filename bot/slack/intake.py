@@ -12,7 +12,7 @@ from typing import Any
 from slack_bolt import BoltResponse
 
 from bot.slack.boundary import tellable
-from bot.slack.envelopes import EnvelopeKind, envelope_of
+from bot.slack.envelopes import EnvelopeKind, envelope_of, of_organisation
 from bot.slack.replies import failure_reply
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope, Inbox
@@ -32,8 +32,13 @@ class Intake:
         concerns_us: Callable[[Envelope], bool],
         objection: Callable[[Envelope], dict[str, Any] | None],
         wake: Callable[[], None],
+        organisation: str = "",
     ) -> None:
-        """concerns_us: whether a message is more than people talking. objection: what is wrong with a form."""
+        """concerns_us: whether a message is more than people talking. objection: what is wrong with a form.
+
+        organisation: id of the one that has installed the bot for all its workspaces; empty: one workspace has.
+        """
+        self._organisation = organisation
         self._storing = _Storing(inbox)
         self._concerns_us = concerns_us
         self._objection = objection
@@ -48,6 +53,8 @@ class Intake:
             return BoltResponse(status=400)
         if envelope is None:
             return BoltResponse(status=200)
+        if self._organisation:
+            envelope = of_organisation(envelope, self._organisation)
         try:
             if envelope.kind in (EnvelopeKind.MESSAGE, EnvelopeKind.ALERT) and not self._concerns_us(envelope):
                 return BoltResponse(status=200)

@@ -87,7 +87,8 @@ def manifest(*, socket_mode: bool = True, address: str = "") -> dict[str, Any]:
         "settings": {
             "event_subscriptions": {"bot_events": sorted(EVENTS), **request},
             "interactivity": {"is_enabled": True, **request},
-            "org_deploy_enabled": False,
+            # Without it the app of a whole organisation hears nothing; for that of one workspace it changes nothing.
+            "org_deploy_enabled": True,
             "socket_mode_enabled": socket_mode,
             "token_rotation_enabled": False,
         },

@@ -14,6 +14,12 @@ DIRECT = "D"  # how the id of direct messages with one person begins
 _LOG = logging.getLogger(__name__)
 
 
+def whole_organisation(identity: AuthorizeResult) -> str:
+    """The id of the organisation that has installed the bot for all its workspaces; empty: one workspace has."""
+    whole = identity.enterprise_id is not None and identity.team_id == identity.enterprise_id
+    return str(identity.enterprise_id) if whole else ""
+
+
 class Organisation:
     """Whoever installed the bot, a workspace or a whole organisation, and those that are allowed."""
 

@@ -269,9 +269,8 @@ def _pick(jobs: Sequence[str]) -> Blocks:
 
 
 def run_line(run: Run, address: str) -> str:
-    """One run in a list."""
+    """One run in a list, with who asked for it, where anybody is named."""
     where = link(address, run.job) if address else ""
     what = "" if run.task is Task.DIAGNOSE else "history of "
-    return (
-        f"• {what}{where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}, {person(run.asked_by)}"
-    )
+    by = f", {person(run.asked_by)}" if run.asked_by else ""
+    return f"• {what}{where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}{by}"

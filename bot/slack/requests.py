@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from rapidfuzz.distance import OSA
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
@@ -32,8 +33,21 @@ BOT_NAME = "Firstfault"  # as the manifest has it
 MAX_OFFERED = 5  # failed jobs to pick from
 MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
 MAX_NEAR, LIKE = 3, 0.5  # ids that somebody may have meant, and how like they are (difflib)
+MAX_COMPARED = 30  # of these the slips of the finger are counted
 LOOKING = 2.0  # seconds that may take: somebody waits
 _LOG = logging.getLogger(__name__)
+
+
+def likest(typed: str, job_ids: Iterable[str]) -> list[str]:
+    """Ids that somebody may have meant, those first from which the fewest slips lead to what was typed.
+
+    A slip is a letter more, less or another, or two that changed places; difflib alone takes f15 to be as near to f41
+    as f42 is.
+    """
+    known = {job_id.casefold(): job_id for job_id in job_ids if job_id != typed}
+    near = get_close_matches(typed.casefold(), known, n=MAX_COMPARED, cutoff=LIKE)
+    near.sort(key=lambda job_id: OSA.distance(typed.casefold(), job_id))
+    return [known[job_id] for job_id in near[:MAX_NEAR]]
 
 
 class Requests:
@@ -240,14 +254,9 @@ class Requests:
     def _nearest(self, job: str) -> list[str]:
         """Known ids like this one, the likest first."""
         try:
-            known = {job_id.casefold(): job_id for job_id in self._open_jobs().job_ids()}
+            return likest(job, self._open_jobs().job_ids())
         except FirstfaultError:
             return []
-        return [
-            known[job_id]
-            for job_id in get_close_matches(job.casefold(), known, n=MAX_NEAR, cutoff=LIKE)
-            if job_id != job
-        ]
 
     def _audit(self, request: RunRequest, what: str, run: Run) -> None:
         details = {"job": run.job, "channel": run.channel, "through": str(request.trigger)}

@@ -16,6 +16,7 @@ def auth_test(team: Team, _args: Json) -> Json:
     """Who the token belongs to."""
     workspace, app = team.state.workspace, team.app
     user = next(member.name for member in workspace.members if member.id == app.bot_user)
+    organisation = {"enterprise_id": workspace.organisation} if workspace.organisation else {}
     return {
         "url": f"https://{workspace.domain}.slack.com/",
         "team": workspace.name,
@@ -23,7 +24,8 @@ def auth_test(team: Team, _args: Json) -> Json:
         "user": user,
         "user_id": app.bot_user,
         "bot_id": app.bot_id,
-        "is_enterprise_install": False,
+        "is_enterprise_install": bool(organisation),
+        **organisation,
     }
 
 

@@ -192,7 +192,7 @@ function welcome(count) {
   const one = channel(view.channel);
   const words = one.is_im
     ? `Ask ${one.name} here, or run a command. Nobody else sees it.`
-    : one.topic || "Nothing was said here yet.";
+    : one.topic || (count ? "" : "Nothing was said here yet.");
   const offered = store.now.commands.flatMap(({ name, hint, examples }) =>
     examples.length ? examples.map((each) => [`${name} ${each}`, each]) : [[`${name} `, hint]],
   );

@@ -1,12 +1,14 @@
 """Jobs that fail in the jobs folder are diagnosed and posted without anybody asking, and nobody is flooded."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import eventually
+from bot.state.followed import BY_SETTING
 from slacksim import Slack
 from tests.support.followed import Followed, write
 from tests.support.scene import FINISHED, Folders, serving
@@ -77,6 +79,25 @@ def test_of_many_failures_at_once_one_digest_tells(followed: Followed) -> None:
     assert digest.text == "4 more jobs have failed."
     assert all(f"many-{number}" in digest.all_text for number in range(4))
     assert {message.ts for message in followed.said()} == {answer.ts, digest.ts}
+
+
+def test_in_quiet_hours_nothing_is_said_and_then_a_digest_tells(followed: Followed) -> None:
+    """48: failures of the night wake nobody; in the morning one answer and one list stand there."""
+    following = followed.scene.bot._failed_jobs
+    loud = following._manners
+    following._manners = replace(loud, quiet=(0, 24 * 60))
+    for number in range(3):
+        followed.fails(f"night-{number}")
+    followed.look()
+    assert followed.said() == []
+    assert len(followed.scene.bot.state.followed.waiting(BY_SETTING)) == 3
+
+    following._manners = loud
+    followed.look()
+    eventually(lambda: len(followed.said()) > 1, "an answer and the digest")
+
+    assert [message.text for message in followed.said() if "more" in message.text] == ["2 more jobs have failed."]
+    assert len(followed.said()) == 2
 
 
 def test_a_team_is_told_in_its_own_channel(slack: Slack, rooms: Iterator[str], tmp_path: Path) -> None:

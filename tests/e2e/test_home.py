@@ -30,6 +30,8 @@ def test_a_home_shows_what_is_ones_own_and_what_waits(scene: Scene, room: str) -
     after = home(scene, "alice", "You asked")
 
     assert "Look at gpu018" in waits.all_text
+    assert "Look at gpu018" in after.all_text
+    assert "<@U0ALICE>" not in after.all_text
     assert waits.all_text.count("`f07`") == 1
     assert "in use" in waits.all_text
     assert "Failed lately" in other.all_text

@@ -50,14 +50,13 @@ def workspace() -> Workspace:
 
 
 @contextmanager
-def local_slack(lacking: tuple[str, ...] = ()) -> Iterator[Slack]:
+def local_slack(lacking: tuple[str, ...] = (), organisation: str = "") -> Iterator[Slack]:
     """A local Slack that counts no calls: how the bot lives within the limits is tested elsewhere.
 
-    lacking: types of blocks that it does not have.
+    lacking: types of blocks that it does not have. organisation: that has installed the app for all its workspaces.
     """
-    with slacksim.start(
-        replace(workspace(), lacking=lacking), timing=_TIMING, limits=Limits(enforced=False)
-    ) as running:
+    played = replace(workspace(), lacking=lacking, organisation=organisation)
+    with slacksim.start(played, timing=_TIMING, limits=Limits(enforced=False)) as running:
         yield running
 
 

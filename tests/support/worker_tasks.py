@@ -84,6 +84,11 @@ def _silent(_: SavedAnswer, __: TaskOutput) -> None:
     time.sleep(LONG)
 
 
+def _read(_: SavedAnswer, voice: TaskOutput) -> None:
+    voice.progress("reading", 1, 2)
+    time.sleep(LONG)
+
+
 def _family(found: SavedAnswer, voice: TaskOutput) -> None:
     """A grandchild, whose number is the only thing told."""
     grandchild = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({LONG})"])
@@ -165,6 +170,7 @@ JOBS: dict[str, Callable[[SavedAnswer, TaskOutput], None]] = {
     "hang": _hang,
     "match": _match,
     "silent": _silent,
+    "reading": _read,
     "family": _family,
     "die": _die,
     "once": _die_once,

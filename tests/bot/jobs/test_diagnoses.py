@@ -168,14 +168,20 @@ def test_a_deadline_before_the_evidence_gives_known_faults(
     assert answer.diagnosis.skipped[0].reason == "Stopped after 900 s: what would have come later is missing."
 
 
-def test_a_deadline_with_nothing_to_show_fails_aloud(state: State, tmp_path: Path, recorder: Recorder) -> None:
-    """Nobody waits for ever."""
-    ask(state, "silent")
+def test_a_deadline_with_nothing_to_show_fails_aloud(
+    timed: State, hands: Hands, tmp_path: Path, recorder: Recorder
+) -> None:
+    """Nobody waits for ever; what it was at, and what gives it more time, is told."""
+    ask(timed, "reading")
 
-    with working(state, tmp_path, recorder, limits=Limits(run_seconds=1, poll_seconds=0.05)):
+    with working(timed, tmp_path, recorder):
+        recorder.first("progress")
+        hands.forward(seconds=900)
         _, _, failure = recorder.first("failed")
 
     assert failure.kind == "Deadline"
+    assert "It was at: reading, 1 of 2." in failure.hint
+    assert "FIRSTFAULT_DEADLINE" in failure.hint
 
 
 def test_a_child_that_dies_once_is_forgiven(state: State, tmp_path: Path, recorder: Recorder) -> None:

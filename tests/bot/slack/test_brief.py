@@ -6,7 +6,8 @@ import pytest
 
 from bot.slack.brief import brief, checks_left, gist, grounds, next_brief
 from core.model import Action, Confidence, Cost, Diagnosis, NextStep, Role, Scope, Stage
-from core.next.table import NOT_TOLD, UNTIL_PUT_RIGHT
+from core.next.situation import FaultClass, Situation
+from core.next.table import NOT_TOLD, UNTIL_PUT_RIGHT, next_step
 from tests.support.diagnoses import inconclusive, job_wide, node_fault
 from tests.support.slack_samples import KNOWN
 
@@ -30,9 +31,14 @@ def with_step(action: Action, because: str, *, confidence: Confidence = Confiden
         (
             Action.FIX,
             f"{SAYS} (train.py:7): {UNTIL_PUT_RIGHT}. 3 attempts made no new checkpoint: stop.",
-            "fix: (train.py:7): Look at learning rate, data and precision. 3 attempts made no new checkpoint: stop.",
+            "fix: train.py:7. Look at learning rate, data and precision. 3 attempts made no new checkpoint: stop.",
         ),
         (Action.CHECK, f"{SAYS}; {NOT_TOLD}; also a step.", "check: Look at learning rate, data and precision."),
+        (
+            Action.CHECK,
+            f"{SAYS}; programs cause this as well as machines, and the logs do not tell which.",
+            "check: Look at learning rate, data and precision.",
+        ),
         (Action.CHECK, "Suspects are a, b: find which.", "check: Suspects are a, b: find which."),
         (Action.EVICT, f"{SAYS}, and nobody else stands out.", "evict: nobody else stands out."),
         (Action.WAIT, f"{SAYS}.", "wait."),
@@ -41,6 +47,47 @@ def with_step(action: Action, because: str, *, confidence: Confidence = Confiden
 def test_what_to_do_says_what_to_look_at(action: Action, because: str, line: str) -> None:
     """A reason that would fit any fault gives way to the check of this one; a reason of its own stays."""
     assert next_brief(with_step(action, because)) == line
+
+
+def test_the_place_of_the_code_is_said_without_brackets() -> None:
+    """Beside the cause they made sense; the headline says the cause, and a bracket alone reads as a mistake."""
+    bare = replace(with_step(Action.FIX, f"{SAYS} (train.py:7 in step): {UNTIL_PUT_RIGHT}."), checks=())
+
+    assert next_brief(bare) == "fix: train.py:7 in step. It fails again until that is put right."
+
+
+def test_the_core_says_what_is_replaced() -> None:
+    """Another wording there would leave the line without anything to look at."""
+    died = Situation(Scope.NODE, Confidence.SUPPORTED, FaultClass.PROCESS, "a process crashed", ("node-01",), total=4)
+    step = next_step(died)
+    diagnosis = replace(node_fault(), next=replace(step, cause="a process crashed"), checks=(CHECK,))
+
+    assert step.action is Action.CHECK
+    assert next_brief(diagnosis).startswith(f"check node-01: {CHECK}")
+
+
+def test_a_stop_that_the_headline_tells_is_not_told_again_as_what_to_do() -> None:
+    """Who reads "none" wants to know when it is not none; a reason of its own stays."""
+    step = NextStep(
+        Action.NONE,
+        "The job was stopped from outside, and no more is known.",
+        Cost(0.0, ""),
+        "it hung: collect stacks.",
+    )
+    stopped = replace(inconclusive(), headline="The job was stopped from outside during training", next=step)
+    hopeless = replace(step, because="6 attempts in a row made no new checkpoint: stop retrying.")
+
+    assert next_brief(stopped) == "none, unless it hung: collect stacks."
+    assert next_brief(replace(stopped, next=hopeless)) == f"none: {hopeless.because}"
+
+
+def test_a_node_keeps_its_name_at_the_beginning_of_a_sentence() -> None:
+    """Names are typed into other programs as they are read."""
+    fault = replace(
+        node_fault(), nodes=(replace(node_fault().nodes[0], node="stork"),), why=("stork ended.", "it died.")
+    )
+
+    assert {"1. stork ended.", "2. It died."} <= set(told(fault))
 
 
 def test_nobody_is_told_to_verify_and_to_evict_at_once() -> None:

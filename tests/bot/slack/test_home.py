@@ -28,6 +28,7 @@ def test_slack_takes_every_home() -> None:
             watches=[watch(EVIL)] * 99,
             failed=[EVIL] * 9,
             library="12 patterns in use.",
+            headlines={one.id: EVIL for one in evil},
         ),
         HomeContent(asked=evil[:1], waiting=[], addresses={evil[0].id: "https://x.slack.com/archives/C0/p1"}),
     ]

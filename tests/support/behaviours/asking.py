@@ -130,10 +130,8 @@ def place_in_the_queue(stage: Stage) -> None:
 
 @row(13)
 def deadline(stage: Stage) -> None:
-    with (
-        gated() as (_, endpoint),
-        stage.other("deadline", model="toy", model_url=endpoint.url, model_timeout=300, deadline=12) as scene,
-    ):
-        room = stage.room()
-        scene.ask("f02", room)
-        assert "*This is a part of the answer*" in scene.answer("f02", room).all_text
+    """The deadline is brought forward once there is a part to show: how fast a machine diagnoses is not the matter."""
+    with thinking(stage, "deadline") as (scene, message):
+        for lease in scene.bot.worker._watch.held():
+            lease.deadline = scene.bot.state.clock()
+        assert "Look at" in scene.until(message, "*This is a part of the answer*").text

@@ -18,6 +18,7 @@ from bot.slack.answer import lines_of
 from bot.slack.manifest import scopes
 from bot.state.answers import answer_text
 from faultlib.pattern import Origin, Status
+from slacksim import Snapshot
 from tests.e2e_faults.test_restarts import test_bot_is_killed_in_a_run as killed_in_a_run
 from tests.support.behaviours.answering import asked, uploaded
 from tests.support.behaviours.approving import approved, undone
@@ -80,19 +81,18 @@ def eight_lines(stage: Stage) -> None:
 
 @row(42)
 def silent_when_not_asked(stage: Stage) -> None:
+    uploaded(stage, stage.answer)  # the last that the bot says by itself
     before = len(stage.scene.slack.snapshot().thread(stage.answer))
     stage.scene.user("bob").reply(stage.answer, "thanks!")
     stage.scene.user("bob").reply(stage.answer, ":+1:")
     stage.scene.user("bob").reply(stage.answer, "<@U0CAROL> can you look?")
     asked(stage, 'did anybody see "muons"?', "muons")
     assert len(stage.scene.slack.snapshot().thread(stage.answer)) == before + 5
-    clock, state = stage.scene.bot.state.clock, stage.scene.bot.state
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bot.slack.questions_in_thread.LAPSE", timedelta(0))
         stage.scene.user("bob").reply(stage.answer, 'did anybody see "pions"?')
         stage.scene.ask("help", stage.answer.channel, by="carol")
         stage.scene.told("carol", "unwatch JOB")
-    assert clock is state.clock
     assert not any("pions" in one.all_text for one in stage.scene.slack.snapshot().thread(stage.answer) if one.by_app)
 
 
@@ -219,11 +219,23 @@ def without_a_team(stage: Stage) -> None:
     )
 
 
+def at_home(stage: Stage, name: str, words: str) -> None:
+    """The app's page of a person, once it holds these words."""
+    person = stage.scene.user(name)
+    person.open_home()
+
+    def holds(now: Snapshot) -> bool:
+        return any(view.user == person.id and words in view.all_text for view in now.homes)
+
+    stage.scene.slack.wait_for(holds, PATIENCE, f"the home of {name}, with {words!r}")
+
+
 @row(52)
 def agent_view(stage: Stage) -> None:
     bob = stage.scene.user("bob")
-    bob.open_home()
-    stage.scene.slack.wait_for(lambda now: any(view.user == "U0BOB" for view in now.homes), PATIENCE, "the home of bob")
+    stage.fresh("f15", by="bob")  # nobody has decided about it
+    at_home(stage, "alice", "Waits for your decision")
+    at_home(stage, "bob", "Failed lately")
     bob.open_home("messages")
     stage.scene.slack.wait_for(
         lambda _: stage.scene.slack.journal.calls("assistant.threads.setSuggestedPrompts", "ok"), PATIENCE, "prompts"
