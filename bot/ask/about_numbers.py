@@ -35,11 +35,11 @@ _FINITE = re.compile(
 )
 _A_STEP = re.compile(  # the unit of a pace asks for it
     r"\b(?:s|ms|secs?|seconds|time|sekunden|it|steps|iters)\s?(?:/|per|pro|each)\s?"
-    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b",
+    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b|每(?:一)?(?:步|轮|个?迭代)",
     re.IGNORECASE,
 )
 _LIMITS = ("kill", "oom", "limit", "cgroup", "allow", "process")  # what a report of the kernel about memory tells
-_NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
+_NAMES = {"loss": ("loss", "los"), "grad": ("grad", "gnorm"), "time": _PACE}
 
 
 def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of number each

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.ask.about_jobs import good_job
+from bot.ask.facts_errors import STACK
 from bot.ask.facts_lines import rows_meant
 from bot.ask.named_values import NamedValue, values_in
 from bot.ask.pick import Picker
@@ -22,8 +23,11 @@ from bot.ask.wanted import Wanted, asks, wanted, way_of
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.look import by_time, found_rows
+from core.answer.search import rows_of_lines, seek
 from core.events.text import read_rows
+from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
+from core.model import Line
 from core.naming import natural
 
 TELLS = 0.6  # share of the weight of a question's words that a name and its line must hold to be what is asked for
@@ -31,11 +35,13 @@ SURELY = 0.85  # the same where the question surely wants something else as well
 LINE = 0.6  # of what a word counts that stands in the line and not in the name
 FITS = 0.15  # more for a value of the kind that is asked for: a path, a version, an address, a length of time
 NARROW = 0.1  # more where the question says all of the name: "loss" is the loss, not the validation loss
+KNOWN = 0.5  # share of the weight of what is asked for that must stand anywhere, for the rest to be left aside
 MAX_KINDS = 16  # kinds of messages whose values are compared
 MAX_LINES = 40  # of a message
 MAX_ROWS = 4_000  # lines whose values are read, the first and the last ones
 FEW = 4  # values that are listed one by one
 MAX_TOLD = 6  # speakers that are listed
+MAX_WORDS = 4  # of a name that is searched for
 MAX_ALIKE = 4  # names of a line that fit as well: the sizes of a layout
 MAX_JOBS = 4  # other jobs that are read
 _ELSEWHERE = (
@@ -69,17 +75,22 @@ class Told:
     named: NamedValue
 
 
-def told_values(picker: Picker, intents: Sequence[str]) -> Lines:
-    """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted."""
+def told_values(picker: Picker, intents: Sequence[str], said: str = "", *, sure: bool = True) -> Lines:
+    """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted.
+
+    Args:
+        intents: that were answered, and whether the question surely has the first of them.
+        said: the first sentence of that answer; what it tells is not told again.
+    """
     subject, question = picker.subject, picker.question
     if question.quoted or question.ids or {*intents} & {"own_code", "ticket"} or not _wants_value(question):
         return []
-    elsewhere = bool(intents) and intents[0] in _ELSEWHERE
+    elsewhere = sure and bool(intents) and intents[0] in _ELSEWHERE
     if elsewhere and len(_about(picker)) < _TELLING:
         return []
     enough = SURELY if elsewhere else TELLS
     found, *alike = _found(picker, enough) or [[]]
-    if not found:
+    if not found or _is_told(picker, found[-1].named, said):
         return []
     told = _of_moment(subject, question, found)
     lines = _sentences(subject, question, told)
@@ -87,6 +98,15 @@ def told_values(picker: Picker, intents: Sequence[str]) -> Lines:
         parts = [_sentences(subject, question, _of_moment(subject, question, one))[0] for one in (found, *alike)]
         lines = [cited(joined(*parts))]
     return [*lines, *_others(picker, found), *_line(subject, question, told)]
+
+
+def _is_told(picker: Picker, named: NamedValue, said: str) -> bool:
+    """Whether a sentence that tells a value at a step speaks of as much of the question as a name does."""
+    words = _about(picker)
+    return bool(_AT_STEP.search(said)) and picker.share(words, terms_of(said)) >= picker.share(words, named.terms)
+
+
+_AT_STEP = re.compile(r" at iteration [0-9,]{1,12}: [-0-9]")
 
 
 def _wants_value(question: Question) -> bool:
@@ -106,6 +126,10 @@ _TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
 def _found(picker: Picker, enough: float) -> list[list[Told]]:
     """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
     names = _names(picker)
+    best = names[0][0] if names else 0.0
+    near, told_near = _near(picker) if best < SURELY else (0.0, [])
+    if near >= enough and near > best:
+        return [told_near]
     for score, event, name in names:
         if score < enough:
             return []
@@ -155,14 +179,50 @@ _STEPS = (
 )
 
 
+def _near(picker: Picker) -> tuple[float, list[Told]]:
+    """The best value in the lines around the leading event, and in those that hold all words of the question."""
+    subject, question = picker.subject, picker.question
+    lead = subject.leading
+    lines = list(_with_all(picker))
+    if lead is not None and lead.lines:
+        place = (lead.lines[0].file, lead.lines[0].line)
+        lines += [*lead.lines, *lines_around(subject.parsed.job, [place], STACK)[place].lines]
+    best: tuple[float, int, NamedValue, Line] | None = None
+    for line in lines:
+        words, terms = _about(picker), terms_of(line.text)
+        for named in values_in(line.text):
+            own = picker.share(words, named.terms) if _may_be(question, named) else 0.0
+            score = (
+                own + LINE * (picker.share(words, terms) - own) + _fit(question, named) + NARROW * _narrow(words, named)
+            )
+            if own and (best is None or (score, -line.line) > best[:2]):
+                best = score, -line.line, named, line
+    if best is None:
+        return 0.0, []
+    table = subject.parsed.table
+    rows = rows_of_lines(table, table.files.index(best[3].file), [best[3].line])
+    return (best[0], [Told(rows[0], _speaker(subject, rows[0]), "", best[2])]) if rows else (0.0, [])
+
+
+def _with_all(picker: Picker) -> Sequence[Line]:
+    """The lines that hold all of the words of a name, of the rarest kinds first; none where it would be too many."""
+    words = [word for word in _about(picker) if word.isascii()]
+    if not 1 <= len(words) <= MAX_WORDS:
+        return ()
+    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in sorted(words)]
+    return seek(picker.subject.parsed, patterns, "a name").lines
+
+
 def _about(picker: Picker) -> frozenset[str]:
     """The words of a question that may be a name's: not those of a step, a program or a way of asking."""
     question = picker.question
     text = f"{question.text.casefold()} {question.plain}"
     asking = [match[0] for way in _WAYS for match in way_of(way).finditer(text)]
+    asking += [match[0] for match in _SPOKEN_CLOCK.finditer(question.text)]
     asking += [match[1] for match in _COUNTER.finditer(question.text) if match[1]]
-    left = picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")
-    return left or picker.words
+    left = (picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")) or picker.words
+    known = frozenset(word for word in left if any(picker.often[term] for term in (word, *same(word))))
+    return known if picker.weight(known) >= KNOWN * picker.weight(left) else left
 
 
 _WAYS = ("value", "rises", "moves", "extreme", "first", "before", "after", "good", "by_program")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from bot.ask.about_events import BY_NOBODY
+from bot.ask.about_events import BY_NOBODY, names_error
 from bot.ask.about_lines import find, in_evidence
 from bot.ask.about_measures import measure_of
 from bot.ask.about_numbers import NOT_LOGGED, asks_pace
@@ -169,7 +169,8 @@ def by_code(
         if len(intents) == _TWO or intent in BY_WAY or (intent == "harmless" and asked.quoted):
             break
     if sentences:
-        return completed(subject, asked, sentences, intents), tuple(intents)
+        sure = bool(way) or guesses[0].margin >= SURE
+        return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
         return (), ()
     if not asked.quoted and (lines := from_facts(subject, asked)):
@@ -213,6 +214,8 @@ def _of_way(asked: Question) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
     if asks_if_cause(asked):
         return "harmless"
+    if asks(asked, "whats_that") and names_error(asked):
+        return "explain"
     named = topic_of(asked)
     ways = (way for way in _BY_WAY if way != "any_other" or named is None or not named.special)
     return next((_BY_WAY[way] for way in ways if asks(asked, way)), "")

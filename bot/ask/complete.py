@@ -19,7 +19,6 @@ from bot.ask.wanted import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
-_AT_ITERATION = re.compile(r" at iteration [0-9,]{1,12}: [-0-9]")  # the value of a series that was asked for
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
 _NEAREST = f"{NOT_KNOWN}: no line answers that for certain. Nearest by its words, and what I can answer here:"
 BESIDE = 2  # facts that stand beside an answer
@@ -53,8 +52,10 @@ _GENERIC = (
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
-def completed(subject: Subject, question: Question, sentences: Lines, intents: Sequence[str]) -> list[str]:
-    """The lines of an answer with what they leave open."""
+def completed(
+    subject: Subject, question: Question, sentences: Lines, intents: Sequence[str], *, sure: bool = True
+) -> list[str]:
+    """The lines of an answer with what they leave open; ``sure``: whether the first intent surely is the question's."""
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
     kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
@@ -70,8 +71,7 @@ def completed(subject: Subject, question: Question, sentences: Lines, intents: S
     lead = [stands] if stands else []
     if not lead and asked_code(question) is None and any(intent in _GENERIC for intent in intents):
         instead = instead or picker.better(sentences)[:1]
-    if not (intents[0] == "numbers" and _AT_ITERATION.search(sentences[0])):
-        lead += told_values(picker, intents)
+    lead += told_values(picker, intents, sentences[0], sure=sure)
     first = [
         *lead,
         *_lines(instead),
