@@ -103,6 +103,8 @@ def _hung(subject: Subject, question: Question) -> Lines:
     course = subject.parsed.iterations.course
     sentences = []
     waited = waits(subject, question)
+    if asks(question, "alive") and diagnosis.scope in (Scope.NODE, Scope.JOB):
+        sentences.append(cited(f"No: {lower(diagnosis.headline)}."))
     if hangs:
         sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
     elif waited:

@@ -21,6 +21,11 @@ from core.model import EventEvidence, Evidence, Role, Scope
 _NAME = re.compile(r"\b[A-Z][A-Za-z]{2,60}(?:Error|Exception|Failure|Timeout)\b")  # of an exception, as code writes it
 
 
+def names_error(question: Question) -> bool:
+    """Whether a question names an exception as code writes it."""
+    return _NAME.search(question.text) is not None
+
+
 def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of thing each
     """What a piece of evidence, a message or a term means; the leading event where none is named."""
     named = [line for name in question.ids[:2] for line in _piece(subject, name)]

@@ -11,7 +11,7 @@ from bot.ask.about_nodes import named_units, no_such
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import facts_of_places
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, lower, quoted
+from bot.ask.reply_lines import Lines, any_of, cited, lower, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer import look
@@ -181,10 +181,11 @@ def find(subject: Subject, question: Question) -> Lines | None:
         found = search(subject.parsed, question.quoted[:2], node=node, rank=rank)
         if not found.lines and (like := by_rarity(subject, telling_words(question), node=node, rank=rank)).lines:
             return [cited(f"Not word for word, but {lower(like.says)}"), *quoted(like, 3)]
-        return [cited(found.says if found.lines else _not_found(subject, found)), *quoted(found)]
+        says = found.says if found.lines else _not_found(subject, found)
+        return [cited(says), *quoted(found, value=any_of(question.quoted))]
     words = _names_left_out(question, telling_words(question))
     found = by_rarity(subject, words, node=node, rank=rank)
-    return [cited(found.says), *quoted(found)] if found.lines else None
+    return [cited(found.says), *quoted(found, value=any_of(words))] if found.lines else None
 
 
 def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, rank: int | None = None) -> LookResult:

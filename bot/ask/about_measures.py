@@ -27,18 +27,6 @@ FEW = 5  # values of which that share is taken; of fewer all are told
 _BESIDE = ("compare", "other", "than", "vs", "versus", "peer", "rest", "differ", "high", "everyone", "each", "node")
 
 
-# "what's the entropy at step 40", "wie hoch war die Entropie bei Schritt 40"
-_AT = re.compile(
-    r"(?:\bwhat(?:'?s| is| was| were)?|\bhow (?:high|low|big|large) (?:is|was)|\bwie (?:hoch|groß) war|\bwas war) "
-    r"(?:the |our |der |die |das )?([a-z][a-z_]{1,30}(?: [a-z_]{2,30})?) (?:at|in|of|on|after|for|bei|in|nach) "
-    r"(?:the )?(?:iteration|iter|step|update|schritt)\b",
-    re.IGNORECASE,
-)
-
-
-_COUNTED = re.compile(r"\bhow many (?:of (?:the |our )?)?([a-z]{3,30})\b")
-
-
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A number that people ask for: how they call it, what stands in a line, what else that line holds, its name.
@@ -156,42 +144,6 @@ def _rise(subject: Subject, own: Mapping[str, Measured], named: list[str]) -> Li
     at, times = int(np.diff(found.values).argmax()), _times(subject, found)
     before, after = (f"{found.values[place]:g}{_at(times[place])}" for place in (at, at + 1))
     return [cited(f"{_name(found)} rose most on {node}: {before}, {after}.")]
-
-
-def value_at(subject: Subject, question: Question) -> Lines:
-    """The value of what a question asks for at an iteration by a name that lines have; empty where none is."""
-    match = _AT.search(question.text)
-    if match is None or not question.iterations:
-        return []
-    name = r"[ _]?".join(re.escape(part) for part in match[1].casefold().split())
-    found = measured(subject.parsed, beside_name(name))
-    if not len(found):
-        return []
-    at = question.iterations[-1]
-    there = found.only(subject.parsed.iterations.of_row[found.rows] == at)
-    if len(there):
-        return [cited(f"{_name(found)} at iteration {at:,}: {_range(there)}."), *_lines(subject, there, 1)]
-    return [cited(f"No line tells {_name(found)} at iteration {at:,}. {_course(found, subject)}")]
-
-
-def number_of(subject: Subject, question: Question) -> Lines:
-    """What lines call the number of what is to be counted, by node where they differ; empty where none does."""
-    match = _COUNTED.search(question.plain)
-    if match is None:
-        return []
-    called = rb"((?:number of|num|total) (?:[a-z]{1,20} ){0,2}" + match[1].removesuffix("s").encode() + rb"[a-z]{0,10})"
-    found = measured(subject.parsed, re.compile(called + rb"\b[^\n]{0,80}?[:=] {0,3}([0-9]{1,15})\b", re.IGNORECASE))
-    if not len(found):
-        return []
-    ends = {node: found.only(_of_node(subject, found, node)) for node in _speakers(subject, found)}
-    owners: dict[int, list[str]] = {}
-    for node, end in ends.items():
-        owners.setdefault(int(end.values[-1]), []).append(node)
-    if len(owners) < 2:
-        return [cited(f"{_name(found)}: {int(found.values[-1]):,}."), *_lines(subject, found, 1)]
-    by_few = sorted(owners.items(), key=lambda item: (len(item[1]), item[0]))
-    listed = "; ".join(f"{wording.names(nodes, 6, 60)} {number:,}" for number, nodes in by_few[:4])
-    return [cited(f"{_name(found)}, by node: {listed}."), *_lines(subject, ends[by_few[0][1][0]], 1)]
 
 
 def _beside(subject: Subject, own: dict[str, Measured], named: list[str], measure: Measure) -> list[str]:

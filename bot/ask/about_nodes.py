@@ -6,6 +6,7 @@ from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
+from bot.ask.wanted import yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
@@ -60,12 +61,14 @@ def others(subject: Subject, question: Question) -> Lines:
         ids = [event.id for event in loud if set(event.nodes) & set(hit)][:3]
         who = wording.names(sorted(blamed, key=natural), 3, 80)
         of = f"{len(hit):,} of {wording.counted(total, 'node')} besides {who}"
-        sentences.append(cited(f"{of} logged errors because of it: {wording.names(hit, 8, 80)}.", *ids))
+        yes = "Yes, but only as a consequence: " if yes_or_no(question) else ""
+        sentences.append(cited(f"{yes}{of} logged errors because of it: {wording.names(hit, 8, 80)}.", *ids))
     elif diagnosis.scope is Scope.NODE and blamed:
         who = wording.names(sorted(blamed, key=natural), 3, 80)
         ranks = [rank for node in diagnosis.nodes for rank in node.ranks]
         own = f" ({wording.ranks(ranks)})" if ranks and not who.startswith("rank") else ""
-        sentences.append(cited(f"Among the evidence only {who}{own}: no other node logged an error that counts.", "N1"))
+        no = "No: among" if yes_or_no(question) else "Among"
+        sentences.append(cited(f"{no} the evidence only {who}{own}: no other node logged an error that counts.", "N1"))
     shown = [event for event in loud if event.role is Role.ROOT or not set(event.nodes) <= blamed] or loud
     sentences += [cited(_logged_by(subject, event), event.id) for event in shown[:4]]
     return sentences or [

@@ -13,6 +13,9 @@ from bot.ask.about_topics import presence
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.trends import trend_of
+from bot.ask.wanted import asks
+from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.search import search
 from core.live.findings import duration
@@ -32,11 +35,11 @@ _FINITE = re.compile(
 )
 _A_STEP = re.compile(  # the unit of a pace asks for it
     r"\b(?:s|ms|secs?|seconds|time|sekunden|it|steps|iters)\s?(?:/|per|pro|each)\s?"
-    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b",
+    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b|每(?:一)?(?:步|轮|个?迭代)",
     re.IGNORECASE,
 )
 _LIMITS = ("kill", "oom", "limit", "cgroup", "allow", "process")  # what a report of the kernel about memory tells
-_NAMES = {"loss": ("loss", "los"), "grad": ("grad", "norm"), "time": _PACE}
+_NAMES = {"loss": ("loss", "los"), "grad": ("grad", "gnorm"), "time": _PACE}
 
 
 def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of number each
@@ -142,8 +145,10 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
         if "slow" in text.casefold()
     ]
     sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
+    onset, trend = _onset(subject), _trend(subject, question)
+    sentences = [*trend, *(onset if asks(question, "slow_since") else []), *sentences]
     sentences += [_told(series, question) for series in iterations.series if "time" in series.name][:1]
-    sentences += _onset(iterations.series)
+    sentences += [line for line in onset if line not in sentences]
     pace, steps = iterations.course.pace(), iterations.course.steps
     if pace is not None and len(steps) >= FEW:
         end = float(np.mean(steps[-FEW:]))
@@ -161,12 +166,38 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
     return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
 
 
-def _onset(every: Sequence[Series]) -> list[str]:
-    """From which iteration on iterations took longer, and how much; nothing where none tells."""
-    series = next((item for item in every if "time" in item.name), None)
-    if series is None or len(series.values) < 2 * FEW:
+def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:
+    """How long iterations took: what tells it, the iterations, and the times, by their own series, else by clocks."""
+    iterations = subject.parsed.iterations
+    series = next((item for item in iterations.series if "time" in item.name), None)
+    if series is not None and len(series.values) >= 2 * FEW:
+        return series.name, list(series.iterations), list(series.values)
+    course = iterations.course
+    gaps = np.diff(course.numbers.astype(np.int64)) if len(course) > 1 else np.zeros(0, np.int64)
+    kept = np.flatnonzero(gaps > 0)
+    seconds = np.diff(course.times.astype(np.int64))[kept] / 1_000_000 / gaps[kept]
+    return "seconds by the clock", course.numbers[1:][kept].tolist(), seconds.tolist()
+
+
+def _trend(subject: Subject, question: Question) -> list[str]:
+    """Whether the pace jumped, drifted or stayed, where that is asked."""
+    if not (asks(question, "moves") or asks(question, "rises")):
         return []
-    values = np.array(series.values)
+    name, numbers, paces = _paces(subject)
+    trend = trend_of(paces)
+    return (
+        [cited(f"{wording.sentence(name).rstrip('.')}: {trend.says(f'iteration {numbers[trend.at]:,}')}")]
+        if trend
+        else []
+    )
+
+
+def _onset(subject: Subject) -> list[str]:
+    """From which iteration on iterations took longer, when that was, and how much; nothing where none tells."""
+    name, numbers, paces = _paces(subject)
+    if len(paces) < 2 * FEW:
+        return []
+    values = np.array(paces)
     usual = float(np.median(values[1 : max(FEW, len(values) // 3)]))
     slow = values > SLOWER * usual
     share = slow[::-1].cumsum()[::-1] / np.arange(len(slow), 0, -1)
@@ -175,8 +206,11 @@ def _onset(every: Sequence[Series]) -> list[str]:
         return []
     at = int(begins[0])
     since = float(values[at:].mean())
-    says = f"From iteration {series.iterations[at]:,} on iterations took longer: {since:.4g} on average, "
-    return [cited(f"{says}{usual:.4g} in the beginning ({series.name}).")]
+    course = subject.parsed.iterations.course
+    times = dict(zip(course.numbers.tolist(), course.times.tolist(), strict=True))
+    when = f" ({clock(int(times[numbers[at]]))})" if numbers[at] in times else ""
+    says = f"From iteration {numbers[at]:,}{when} on iterations took longer: {since:.4g} on average, "
+    return [cited(f"{says}{usual:.4g} in the beginning ({name}).")]
 
 
 def _measure(subject: Subject, question: Question, measure: Measure) -> Lines:

@@ -113,7 +113,8 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
     against: list[str] = []
     near: list[str] = []
     if fact is not None and fact.role is Role.BENIGN:
-        against.append(f"it is known to be harmless ({lower(fact.says)})")
+        why = f" ({lower(fact.says)})" if fact.says else ""
+        against.append(f"it is known to be harmless{why}")
     if fact is not None and fact.role in (Role.PROPAGATED, Role.TEARDOWN):
         against.append(f"it follows from another end ({lower(fact.says)})")
     if usual is not None and usual.anywhere.get(template.id, 0):

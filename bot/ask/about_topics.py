@@ -12,6 +12,7 @@ from bot.ask.about_lines import find
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.wanted import asks
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import look
@@ -65,6 +66,8 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
             if first.first_time is not None and question.says("when", "time")
             else ""
         )
+        if asks(question, "any_other") and len(first.nodes) == 1 and not inferred:
+            says = f"No, only {first.nodes[0]}"
         sentences = [
             cited(f"{says}: {subject.told(first)}{at}", first.id),
             *behind(subject, first),

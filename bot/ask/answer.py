@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from bot.ask.about_events import BY_NOBODY
+from bot.ask.about_events import BY_NOBODY, names_error
 from bot.ask.about_lines import find, in_evidence
 from bot.ask.about_measures import measure_of
 from bot.ask.about_numbers import NOT_LOGGED, asks_pace
@@ -19,8 +19,8 @@ from bot.ask.about_unlogged import refused
 from bot.ask.chatter import is_chatter
 from bot.ask.choose import Choice, Turn, choose
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
-from bot.ask.complete import completed, from_facts
-from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
+from bot.ask.complete import completed, from_facts, nearest
+from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant import with_meant
 from bot.ask.parts import parts_of
 from bot.ask.question import Question, read_question
@@ -38,6 +38,7 @@ _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # in
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
+NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
 UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
 # What a question is about by a single word of it, where nothing else tells; the first that fits
 _BY_WORDS = {
@@ -56,7 +57,19 @@ _BESIDE_NUMBERS = (
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
-_BY_WAY = {"by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last"}
+_BY_WAY = {
+    "ticket": "ticket",
+    "own_code": "own_code",
+    "slow_since": "numbers",
+    "alive": "hung",
+    "any_other": "others",
+    "by_whom": "ended",
+    "order": "order",
+    "hung": "hung",
+    "lost": "lost",
+    "source": "last",
+}
+_ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
     "last",
@@ -107,7 +120,9 @@ def ask(
     asked = with_meant(asked, subject)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
-    if not (asked.quoted or asked.ids or asks(asked, "by_whom")) and (refusal := refused(subject, asked)):
+    if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
+        refusal := refused(subject, asked)
+    ):
         beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
         return Reply(tuple((*refusal.lines, *beside)[:MAX_ANSWER_LINES]), (UNLOGGED,), answered=refusal.told)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
@@ -151,10 +166,11 @@ def by_code(
         new = [line for line in lines if line not in sentences]
         sentences = [*sentences[: _FIRST if new else MAX_ANSWER_LINES], *new]
         intents.append(intent)
-        if len(intents) == _TWO or (intent == "harmless" and asked.quoted):
+        if len(intents) == _TWO or intent in BY_WAY or (intent == "harmless" and asked.quoted):
             break
     if sentences:
-        return completed(subject, asked, sentences, intents), tuple(intents)
+        sure = bool(way) or guesses[0].margin >= SURE
+        return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
         return (), ()
     if not asked.quoted and (lines := from_facts(subject, asked)):
@@ -162,7 +178,9 @@ def by_code(
     for name, answer in (("evidence", in_evidence), ("find", find)):
         if lines := answer(subject, asked):
             return lines, (name,)
-    return (), ()
+    strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE
+    lines = [] if strange else nearest(subject, asked)
+    return (lines, (NEAREST,)) if lines else ((), ())
 
 
 def _wanted(
@@ -196,7 +214,11 @@ def _of_way(asked: Question) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
     if asks_if_cause(asked):
         return "harmless"
-    return next((intent for way, intent in _BY_WAY.items() if asks(asked, way)), "")
+    if asks(asked, "whats_that") and names_error(asked):
+        return "explain"
+    named = topic_of(asked)
+    ways = (way for way in _BY_WAY if way != "any_other" or named is None or not named.special)
+    return next((_BY_WAY[way] for way in ways if asks(asked, way)), "")
 
 
 def _of_named(asked: Question, intent: str) -> str:
@@ -205,7 +227,9 @@ def _of_named(asked: Question, intent: str) -> str:
 
 
 def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
-    """The lines of an intent; where a trouble is asked for by name ("killed by an OOM"), whether it is there."""
+    """The lines of an intent or a way of asking; where a trouble is named ("killed by an OOM"), whether it is there."""
+    if intent in BY_WAY:
+        return BY_WAY[intent](subject, asked)
     if intent in _OF_TIMES and has_clock(asked) and (lines := ANSWERS["harmless"][1](subject, asked)):
         return lines
     if intent == "numbers" and topic_of(asked) is topics()["oom"]:
@@ -257,6 +281,7 @@ def _reply(lines: Lines, intents: tuple[str, ...], choice: Choice, model: ChatMo
     sentences = tuple(line for line in lines if line)[:MAX_ANSWER_LINES]
     denied = (
         sentences[0].startswith(BY_NOBODY)
+        or intents[0] == NEAREST
         or (intents[0] in _OF_LINES and sentences[0].startswith(("No line", "No log")))
         or (intents[0] == "numbers" and sentences[0].startswith(NOT_LOGGED))
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bot.ask.about_exits import asked_code
-from bot.ask.about_measures import number_of, value_at
+from bot.ask.about_values import told_values
 from bot.ask.arguments import apart_line
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import named_in
@@ -14,18 +14,31 @@ from bot.ask.pick import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
+from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
+_NEAREST = f"{NOT_KNOWN}: no line answers that for certain. Nearest by its words, and what I can answer here:"
 BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_OF_NUMBERS = ("numbers", "count")
 _HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
-_WHOLE = ("before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair")  # need nothing beside
+_WHOLE = (
+    "ticket",
+    "own_code",
+    "before",
+    "jobs",
+    "compare",
+    "approved",
+    "read",
+    "missing",
+    "sure",
+    "clocks",
+    "pair",
+)  # need nothing beside
 _GENERIC = (
     "setup",
     "find",
@@ -39,8 +52,10 @@ _GENERIC = (
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
-def completed(subject: Subject, question: Question, sentences: Lines, intents: Sequence[str]) -> list[str]:
-    """The lines of an answer with what they leave open."""
+def completed(
+    subject: Subject, question: Question, sentences: Lines, intents: Sequence[str], *, sure: bool = True
+) -> list[str]:
+    """The lines of an answer with what they leave open; ``sure``: whether the first intent surely is the question's."""
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
     kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
@@ -56,8 +71,7 @@ def completed(subject: Subject, question: Question, sentences: Lines, intents: S
     lead = [stands] if stands else []
     if not lead and asked_code(question) is None and any(intent in _GENERIC for intent in intents):
         instead = instead or picker.better(sentences)[:1]
-    if not any(intent in _OF_NUMBERS for intent in intents):
-        lead += [*value_at(subject, question), *number_of(subject, question)]
+    lead += told_values(picker, intents, sentences[0], sure=sure)
     first = [
         *lead,
         *_lines(instead),
@@ -79,14 +93,22 @@ def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
 
 def from_facts(subject: Subject, question: Question) -> list[str]:
     """The lines of the facts that answer a question; none where none does."""
-    facts = Picker(subject, question).answering()[:FACTS]
-    lines = list(dict.fromkeys(_lines(facts)))[:MAX_ANSWER_LINES]
+    picker = Picker(subject, question)
+    facts, named = picker.answering()[:FACTS], told_values(picker, ())
+    lines = list(dict.fromkeys([*named, *_lines(facts)]))[:MAX_ANSWER_LINES]
     stands = stance(subject, question)
     if not lines:
         return [stands] if stands else []
-    if not facts[0].says:
+    if not named and not facts[0].says:
         lines = [cited("The lines of the logs that fit the question best:"), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, [*([stands] if stands else []), *lines][:MAX_ANSWER_LINES], ())
+
+
+def nearest(subject: Subject, question: Question) -> list[str]:
+    """The line that holds most of a question's words, called no more than that, and what can be asked instead."""
+    facts = Picker(subject, question).nearest()[:1]
+    says, *offers = with_offers(_NEAREST, subject)
+    return [says, *_lines(facts)[:1], *offers] if facts else []
 
 
 def _lines(facts: Sequence[Fact]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -17,7 +18,7 @@ from core.answer.look import found_rows
 from core.answer.search import matching
 from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
-from core.model import EventEvidence, Role
+from core.model import EventEvidence, Line, Role
 
 MAX_NAMES = 3
 MAX_RANKS = 8  # of the leading trace whose data files are told
@@ -30,7 +31,7 @@ SHORTEST = 5  # letters of a name that may be a slip of another
 _ERROR = re.compile(r"(?:\b\w{1,60}(?:Error|Exception|Exit|Interrupt)\b|\berror\b)[^\n]{0,300}", re.IGNORECASE)
 _QUOTED = re.compile(r"(?<!\w)'([^'\n]{2,120})'|\"([^\"\n]{2,120})\"")
 _BARE = re.compile(r"(?<![\w./-])(/[\w.-]{1,80}(?:/[\w.-]{1,80}){1,12}|--[a-z][\w-]{1,60})")
-_FRAME = re.compile(r"File \"([^\"]{1,200})\", line ([0-9]{1,7}),? in (\S{1,80})")
+_FRAME = re.compile(r"File \\{0,4}\"([^\"\\]{1,200})\\{0,4}\", line ([0-9]{1,7}),? in ([\w.<>]{1,80})")
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|^<")
 _SOURCE = re.compile(r"\.(?:py|so|cpp|cc|h|cu|pyc)$|^/proc|/s?bin/|^<|^(?:utf-?8|ascii|latin-?1)$", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?<![\w-])(?:--)?[A-Za-z_][\w-]{3,60}")
@@ -88,23 +89,52 @@ def facts_of_places(subject: Subject) -> Iterator[Fact]:
 
 def _stood_at(subject: Subject, lead: EventEvidence | None) -> Iterator[Fact]:
     """Where the ranks of an event were."""
-    if lead is None or not lead.lines:
+    place = place_of(subject, lead) if lead is not None else None
+    if lead is None or place is None:
         return
-    first = lead.lines[0]
-    excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], STACK)[first.file, first.line]
-    frames = [(line, match) for line in excerpt.lines if (match := _FRAME.search(line.text))]
-    own = [frame for frame in frames if not _LIBRARY.search(frame[1][1])] or frames
-    if not own:
-        return
-    fatal = "Fatal Python error" in first.text or any("most recent call first" in line.text for line in excerpt.lines)
-    current = next((line.line for line in excerpt.lines if "Current thread" in line.text), 0)
-    after = [item for item in own if item[0].line > current] or own  # of several threads the one that crashed
-    line, match = after[0] if fatal else own[-1]
     who = subject.about.capital(subject.about.who(lead))
     verb = "were" if len(lead.ranks or lead.nodes) > 1 else "was"
-    says = f"{who} {verb} in {harmless(match[3], 60)} ({harmless(match[1], 120)}, line {match[2]}) at {lead.id}."
+    says = f"{who} {verb} in {place.says} at {lead.id}."
     topic = "what was executing doing running when crashed segfaulted where in the code function line stack traceback"
-    yield Fact(says, (lead.id,), topic, lead.nodes, lead.ranks, tuple(raw([line])))
+    yield Fact(says, (lead.id,), topic, lead.nodes, lead.ranks, tuple(raw([place.line])))
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """A frame of a traceback. own: whether its file is of no library. line: of the log, in which it stands."""
+
+    file: str
+    number: int
+    function: str
+    line: Line
+    own: bool
+
+    @property
+    def says(self) -> str:
+        """Function, file and line: "main (/srv/train.py, line 61)"."""
+        return f"{harmless(self.function, 60)} ({harmless(self.file, 120)}, line {self.number})"
+
+
+def place_of(subject: Subject, event: EventEvidence) -> CodePlace | None:
+    """The innermost frame of an event's traceback that is of no library, else the innermost; None without any."""
+    if not event.lines:
+        return None
+    first = event.lines[0]
+    excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], STACK)[first.file, first.line]
+    frames = [(line, match) for line in excerpt.lines for match in _FRAME.finditer(line.text)]
+    own = [frame for frame in frames if not _LIBRARY.search(frame[1][1])]
+    known = own or frames
+    if not known:
+        return None
+    ends = max(line.line for line in event.lines if line.file == first.file)
+    mine = [item for item in known if first.text.startswith(item[0].text.partition("File ")[0].rstrip())]
+    known = mine or known  # of several speakers in one file those lines that begin as its own do
+    known = [item for item in known if item[0].line <= ends] or known
+    fatal = "Fatal Python error" in first.text or any("most recent call first" in line.text for line in excerpt.lines)
+    current = next((line.line for line in excerpt.lines if "Current thread" in line.text), 0)
+    after = [item for item in known if item[0].line > current] or known  # of several threads the one that crashed
+    line, match = after[0] if fatal else known[-1]
+    return CodePlace(match[1], int(match[2]), match[3], line, bool(own))
 
 
 def named_in(event: EventEvidence) -> tuple[str, ...]:

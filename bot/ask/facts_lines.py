@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bot.ask.fact import Fact
 from bot.ask.question import Question
-from bot.ask.reply_lines import quoted
+from bot.ask.reply_lines import any_of, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.text import wording
@@ -30,7 +30,7 @@ def fact_of_event(subject: Subject, event: int, question: Question, words: froze
     """
     table = subject.parsed.table
     every = table.rows_of([event]).get(event, np.zeros(0, np.intp))
-    rows = _meant(subject, every, question)
+    rows = rows_meant(subject, every, question)
     if not len(rows):
         return None
     rows = by_time(table, rows)
@@ -44,12 +44,13 @@ def fact_of_event(subject: Subject, event: int, question: Question, words: froze
             continue
         at = max(range(len(found.lines)), key=lambda place: (len(words & terms_of(found.lines[place].text)), -place))
         who = _who(subject, mine) if len(mine) > 1 else found.who[at]
-        lines += quoted(LookResult("", (found.lines[at],), (who,), (found.clock[at],)), 1)
+        shown = LookResult("", (found.lines[at],), (who,), (found.clock[at],))
+        lines += quoted(shown, 1, any_of(word for word in words if not word.startswith("=")))
     return Fact("", lines=tuple(lines)) if lines else None
 
 
-def _meant(subject: Subject, rows: NDArray[np.intp], question: Question) -> NDArray[np.intp]:
-    """The rows that a question's names leave; empty where it names somebody who says no such thing."""
+def rows_meant(subject: Subject, rows: NDArray[np.intp], question: Question, *, at: bool = True) -> NDArray[np.intp]:
+    """The rows that a question's names leave; none where it names who says no such thing. at: its iteration too."""
     parsed, table = subject.parsed, subject.parsed.table
     if question.ranks:
         rows = rows[np.isin(table.rank_of_voice[table.voice[rows]], question.ranks)]
@@ -57,7 +58,7 @@ def _meant(subject: Subject, rows: NDArray[np.intp], question: Question) -> NDAr
         places = [table.nodes.index(node) for node in question.nodes if node in table.nodes]
         own = rows[np.isin(table.node_of_voice[table.voice[rows]], places)]
         rows = own if len(own) else _naming(subject, rows, question.nodes)
-    if question.iterations and len(rows):
+    if at and question.iterations and len(rows):
         there = rows[parsed.iterations.of_row[rows] == question.iterations[0]]
         rows = there if len(there) else rows
     return rows

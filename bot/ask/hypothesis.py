@@ -7,18 +7,23 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import cited, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same, terms_of
-from bot.ask.wanted import yes_or_no
+from bot.ask.wanted import asks, yes_or_no
 from core.model import Action, Confidence, Scope
 
 SAME = 0.5  # share of the weight of what is proposed that the fault must hold to be it
 _PROPOSES = re.compile(
     r"\b(?:problem|cause|reason|culprit|to blame|at fault|guilty|the issue|what (?:killed|broke|crashed|stopped)|"
     r"believe that|trust that|is (?:that|this) (?:it|right|true|correct)|related|looks like|because of)\b"
+    r"|\b(?:is|was|are|were) (?:it|this|that|they) (?:just |really |maybe |likely )?(?:an? |the |my |our )?"
+    r"[\w-]{1,30}(?: [\w-]{1,30})?\??$"
+    r"|(?:^|[,;:.-] )(?:an? |the )?(?:network|disk|storage|memory|driver|hardware|firewall|power|nccl|nfs|data) "
+    r"(?:issue|problem|trouble|error|fault)\??$"
     r"|(?:^|[,;:.] )(?:\w{1,30} ){1,2}(?:broken|dead|faulty|bad|flaky)\??$|\bso\b.{1,40}\b(?:died|crashed|failed)\??$"
 )
 _REMEDY = re.compile(
     r"\b(?:would|will|does|do|could|can|should|if)\b.{0,80}\b(?:longer|higher|bigger|larger|more|raise|raising|increase|"
-    r"increasing|bump|bumping|extend|extending|double|doubling)\b.{0,80}\b(?:help|helped|save|saved|fix|fixed|avoid|"
+    r"increasing|lower\w{0,3}|reduc\w{1,3}|smaller|fewer|less|decreas\w{1,3}|downgrad\w{1,3}|upgrad\w{1,3}|newer|another|"
+    r"different|chang\w{1,3}|switch\w{0,3}|bump|bumping|extend|extending|double|doubling)\b.{0,80}\b(?:help|helped|save|saved|fix|fixed|avoid|"
     r"avoided|solve|solved|enough|work|worked|do it|prevent|prevented|survive|survived|or)\b"
 )
 _WAITING = re.compile(r"time-?out|timeouts?|wait|patience|watchdog|heartbeat")
@@ -27,13 +32,16 @@ _GENERAL = frozenset(
 )
 
 
-def stance(subject: Subject, question: Question) -> str:
+def stance(subject: Subject, question: Question) -> str:  # noqa: PLR0911 a kind of proposal each
     """Yes or no to what a question proposes as the cause or as a remedy; empty where it proposes nothing."""
     diagnosis, text = subject.diagnosis, question.text.casefold()
     if diagnosis.scope not in (Scope.NODE, Scope.JOB):
         return ""
     if sentence := remedy(subject, question):
         return sentence
+    if asks(question, "predicts"):
+        ids = [subject.leading.id] if subject.leading else []
+        return cited(f"The logs do not tell what would have happened; {lower(diagnosis.headline)}.", *ids)
     if not yes_or_no(question) or not (_PROPOSES.search(text) or _PROPOSES.search(question.plain)):
         return ""
     named = {*question.nodes, *(subject.home[rank] for rank in question.ranks if rank in subject.home)}
@@ -46,8 +54,11 @@ def stance(subject: Subject, question: Question) -> str:
     proposed = picker.words - _GENERAL
     known = _of_fault(subject)
     held = {word for word in proposed if any(term in known for term in (word, *same(word)))}
-    if not proposed or picker.weight(held) >= SAME * picker.weight(proposed):
+    if not proposed:
         return ""
+    if picker.weight(held) >= SAME * picker.weight(proposed):
+        sure = "Yes" if diagnosis.confidence is Confidence.ESTABLISHED else "Likely yes"
+        return cited(f"{sure}: {lower(diagnosis.headline)}.", *ids)
     sure = "No" if diagnosis.confidence is Confidence.ESTABLISHED else "Nothing in the logs says so"
     return cited(f"{sure}; {failed}.", *ids)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from bot.ask import (
     about_clocks,
+    about_code,
     about_course,
     about_events,
     about_fate,
@@ -12,6 +13,7 @@ from bot.ask import (
     about_nodes,
     about_relation,
     about_steps,
+    about_ticket,
     about_verdict,
 )
 from bot.ask.about_numbers import numbers
@@ -63,4 +65,6 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "pair": ("two nodes or ranks beside each other", about_lines.pair),
     "find": ("lines that hold some words", about_lines.find),
 }
+# What is known by the way of asking alone (words.toml, [ways]), which no labelled question teaches
+BY_WAY: Mapping[str, Answer] = {"own_code": about_code.own_code, "ticket": about_ticket.ticket}
 HELP, CHATTER, ELSEWHERE = "help", "chatter", "elsewhere"  # what questions.toml knows besides

@@ -22,6 +22,7 @@ from bot.ask.wanted import Wanted, holds, wanted
 
 # Shares of the weight of a question's words; by what the two hundreds of seen questions had right (docs/LOG.md)
 ENOUGH = 0.55  # that a fact must hold to answer a question that nothing else answers
+NEAREST = 0.3  # that a line must hold to be shown as the nearest one, which is no answer
 LACKED = 0.4  # that a fact must hold which has the kind of value that the answer so far lacks
 BESIDE = 0.65  # of what the answer so far leaves open, for a fact to stand beside it
 OPEN = 0.35  # that an answer must leave open for anything to stand beside it
@@ -49,6 +50,10 @@ class Picker:
         """The facts that answer the question, the best first; none where none holds enough of its words."""
         return self._best(self.words, ENOUGH)
 
+    def nearest(self) -> list[Fact]:
+        """What holds most of the question's words, if that is anything that tells."""
+        return self._best(self.words, NEAREST)
+
     def holding(self, kind: Wanted) -> list[Fact]:
         """Facts that hold a kind of value which an answer lacks; fewer of the question's words are enough for them."""
         return [fact for fact in self._best(self.words, LACKED) if holds(self.subject, kind, fact.told)]
@@ -70,11 +75,11 @@ class Picker:
 
     def better(self, lines: Sequence[str]) -> list[Fact]:
         """Facts that hold far more of the question's words than lines that names alone have found."""
-        told = self._share(self.words, terms_of_all(lines))
+        told = self.share(self.words, terms_of_all(lines))
         return [
             fact
             for fact in self._best(self.words, min(1.0, told + FAR))
-            if self._share(self.words, fact.terms) >= told + FAR
+            if self.share(self.words, fact.terms) >= told + FAR
         ]
 
     @cached_property
@@ -111,7 +116,8 @@ class Picker:
         return any(re.search(rf"(?<![\w.]){re.escape(key)}(?![\w]|\.[0-9])", text) for key in fact.keys)
 
     @cached_property
-    def _groups(self) -> set[str]:
+    def groups(self) -> set[str]:
+        """The words of the question and the names of their groups."""
         return {term for word in self.words for term in (word, *same(word))}
 
     def weight(self, words: frozenset[str] | set[str]) -> float:
@@ -123,25 +129,26 @@ class Picker:
         weight = log(1 + (len(self.facts) + len(self.messages)) / (1 + found))
         return weight if found else UNKNOWN * weight
 
-    def _share(self, words: frozenset[str] | set[str], terms: frozenset[str]) -> float:
+    def share(self, words: frozenset[str] | set[str], terms: frozenset[str]) -> float:
+        """The share of the weight of some words that terms hold."""
         whole = self.weight(words)
         return self.weight({word for word in words if _is_in(word, terms)}) / whole if whole else 0.0
 
     def _best(self, words: frozenset[str] | set[str], least: float) -> list[Fact]:
         scored = []
         for number, fact in enumerate(self.facts):
-            share = self._share(words, fact.terms) * (self._narrow(fact) if fact.narrow else 1.0)
+            share = self.share(words, fact.terms) * (self._narrow(fact) if fact.narrow else 1.0)
             score = share + self._about(fact) + self._held(fact.told)
             if share > 0 and score >= least:
                 scored.append((-score, number, fact))
         events = sorted(
-            ((-self._share(words, terms), number) for number, terms in enumerate(self.messages) if terms),
+            ((-self.share(words, terms), number) for number, terms in enumerate(self.messages) if terms),
             key=lambda item: item,
         )
         for share, number in events[:MAX_TRIED]:
             if -share < least - HELD:
                 break
-            line = fact_of_event(self.subject, number, self.question, frozenset(self._groups))
+            line = fact_of_event(self.subject, number, self.question, frozenset(self.groups))
             score = -share - LINES_LESS + (self._held(line.told) if line else 0.0)
             if line and score >= least - LINES_LESS:
                 scored.append((-score, len(self.facts) + number, line))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from bot.outgoing.redact import redact
 from bot.text.harmless import harmless
@@ -12,6 +13,7 @@ from core.model import Line
 MAX_ANSWER_LINES = 5
 MAX_LINE = 220  # characters of a quoted line: two rows of a phone
 MAX_HEAD = 60  # characters of a long line's beginning, which says who speaks, before the part with the asked value
+MAX_FOUND = 50  # places in a line where something asked for stands
 MAX_SENTENCE = 600
 
 Lines = Sequence[str]
@@ -41,15 +43,27 @@ def _quoted(line: Line, who: str, clock: str, value: re.Pattern[bytes] | None = 
 
 
 def _around(text: str, value: re.Pattern[bytes]) -> str:
-    """A long text as its beginning and what stands around a value, which a cut in the middle could take."""
+    """A long text as its beginning and the part that holds most of what was asked for, which a cut could take."""
     data = text.encode("utf-8", "replace")
-    match = value.search(data) if len(text) > MAX_LINE else None
-    if match is None or match.end() <= MAX_HEAD:
+    if len(text) <= MAX_LINE:
         return text
+    found = [(match.start(), match.end(), match[0].lower()) for match in islice(value.finditer(data), MAX_FOUND)]
     room = MAX_LINE - MAX_HEAD - len(" … ")
-    first = max(MAX_HEAD, min(match.start() - room // 4, len(data) - room))
+    held = {
+        start: {word for begin, end, word in found if begin >= start and end <= start + room} for start, _, _ in found
+    }
+    if not held or max(end for _, end, _ in found) <= MAX_HEAD:
+        return text
+    best = max(held, key=lambda start: (len(held[start]), -start))
+    first = max(MAX_HEAD, min(best - room // 4, len(data) - room))
     head, part = data[:MAX_HEAD], data[first : first + room]
     return f"{head.decode(errors='ignore').rstrip()} … {part.decode(errors='ignore').strip()}"
+
+
+def any_of(words: Iterable[str]) -> re.Pattern[bytes] | None:
+    """An expression for any of some words, which the lines of an answer must keep; None where there is none."""
+    texts = sorted({re.escape(word.encode()) for word in words if len(word) > 1})
+    return re.compile(b"|".join(texts), re.IGNORECASE) if texts else None
 
 
 def _cut(text: str, most: int) -> str:

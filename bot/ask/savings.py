@@ -25,6 +25,9 @@ _SAVED = re.compile(
     rb"(?:checkpoint|ckpt|weights|model|shard|snapshot|global_?step)"
     rb"|\b(?:checkpoint|ckpt|weights|state|shard|snapshot)\b[^\n]{0,80}"
     rb"\b(?:uploaded|exported|persisted|flushed|synced|written|saved)\b"
+    rb"|\bsave_(?:done|end|ok|complete)|\bsaved\b[^\n]{0,80}\.(?:npy|npz|pth|bin|safetensors|msgpack|h5)\b"
+    rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]|[ .!]{0,3}$)"
+    rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
     rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]",
     re.IGNORECASE,
 )
@@ -32,6 +35,7 @@ _SAVED = re.compile(
 _WORDS = (
     *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
     *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
+    *(b"save_", b"checkpoint at", b"checkpoint @", b"ckpt at", b"ckpt @"),
 )
 BEGUN = re.compile(
     rb"\b(?:saving|writing|storing|dumping|uploading|exporting|persisting|flushing|taking)\b[^\n]{0,80}"
@@ -40,7 +44,8 @@ BEGUN = re.compile(
 )  # of transformers that is all that is printed; whether it was finished, such a line does not tell
 _SOURCE = re.compile(r"\b(?:print|log(?:ger|ging)?(?:\.\w{1,20})?|save)\(")
 _STEP = re.compile(
-    r"(?:step|iter|iteration|checkpoint|ckpt|round)[\"']?[-_ =/:]{0,6}0{0,12}([0-9]{1,9})", re.IGNORECASE
+    r"(?:step|iter|iteration|checkpoint|ckpt|round|checkpoint at it|\bupd)[\"']?[-_ =/:]{0,6}0{0,12}([0-9]{1,9})",
+    re.IGNORECASE,
 )
 
 

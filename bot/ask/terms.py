@@ -29,8 +29,15 @@ def stem_of(word: str) -> str:
     """A word without its ending."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _LEFT:
-            return word.removesuffix(ending)
-    return word
+            word = word.removesuffix(ending)
+            doubled = len(word) > _LEFT and word[-1] == word[-2] and word[-1] not in "ls"  # dropped, killed, passed
+            return word[:-1] if doubled else _without_e(word)
+    return _without_e(word)
+
+
+def _without_e(word: str) -> str:
+    """So that "shape" and "shapes" have one stem."""
+    return word[:-1] if word.endswith("e") and len(word) > _LEFT else word
 
 
 def same(stem: str) -> Iterable[str]:

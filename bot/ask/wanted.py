@@ -72,7 +72,12 @@ _DATA = re.compile(
 
 def asks(question: Question, way: str) -> bool:
     """Whether a question is put in a way that words.toml knows, ``[ways]``."""
-    return _ways()[way].search(f"{question.text.casefold()}\n{question.plain}".replace("\u2019", "'")) is not None
+    return way_of(way).search(f"{question.text.casefold()}\n{question.plain}".replace("\u2019", "'")) is not None
+
+
+def way_of(way: str) -> re.Pattern[str]:
+    """The expression of a way of asking."""
+    return _ways()[way]
 
 
 @cache

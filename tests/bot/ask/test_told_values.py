@@ -7,16 +7,18 @@ import pytest
 from bot.ask.about_course import hung, reached
 from bot.ask.about_events import ended
 from bot.ask.about_lines import last
-from bot.ask.about_measures import number_of, value_at
 from bot.ask.about_nodes import others
 from bot.ask.about_numbers import asks_pace, numbers
 from bot.ask.about_steps import lost
 from bot.ask.about_topics import presence
 from bot.ask.about_unlogged import refused
+from bot.ask.about_values import told_values
 from bot.ask.answer import ask
 from bot.ask.arguments import apart_line
 from bot.ask.hypothesis import stance
+from bot.ask.pick import Picker
 from bot.ask.question import Question, read_question
+from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
 from core.diagnose import diagnose_parsed
 from core.parsed import parse_job
@@ -32,6 +34,10 @@ def subject_of(files: dict[str, str], **manifest: Any) -> Subject:
 
 def asked(text: str, subject: Subject) -> Question:
     return read_question(text, subject.parsed.nodes)
+
+
+def values(text: str, subject: Subject) -> Lines:
+    return told_values(Picker(subject, asked(text, subject)), ())
 
 
 def steps(last: int, *, said: str = "step {step} loss {loss}") -> str:
@@ -112,9 +118,9 @@ def test_a_value_by_any_name_is_told_at_its_iteration() -> None:
     """What no series and no measure knows by name, lines may have: entropy."""
     said = "update {step} loss {loss} entropy={step}.25"
     subject = subject_of({"rank_0.log": steps(20, said=said.replace("update", "step"))})
-    lines = value_at(subject, asked("what was the entropy at step 7?", subject))
-    assert lines[0] == "Entropy at iteration 7: 7.25."
-    assert value_at(subject, asked("why did step 7 take long?", subject)) == []
+    lines = values("what was the entropy at step 7?", subject)
+    assert lines[0] == "entropy: 7.25 (rank 0), step 7, at 10:00:07."
+    assert values("why did step 7 take long?", subject) == []
 
 
 def test_values_before_a_nan_are_values() -> None:
@@ -130,9 +136,9 @@ def test_what_is_counted_is_told_by_node() -> None:
     """Megatron tells its number of parameters; where nodes differ, each has its own."""
     line = "2026-11-20T10:00:01Z  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): {}\n"
     subject = subject_of({f"{node}/out.log": line.format(441856 if node == "gpu02" else 257664) for node in NODES})
-    lines = number_of(subject, asked("how many parameters have they?", subject))
-    assert lines[0] == "Number of parameters, by node: gpu02 441,856; gpu01, gpu03 257,664."
-    assert number_of(subject, asked("how many nodes failed?", subject)) == []
+    lines = values("how many parameters have they?", subject)
+    assert lines[0].endswith("rank: 441856 (gpu02), 257664 (gpu01, gpu03).")
+    assert values("how many nodes failed?", subject) == []
 
 
 def test_the_command_timeout_needs_no_person() -> None:

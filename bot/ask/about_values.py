@@ -1,0 +1,221 @@
+"""Answers about any value that stands beside a name in the lines, asked for by the words of its name.
+
+Of the job, of who is named, at an iteration or a clock, first, last, highest or lowest, its course, and of other jobs.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from bot.ask.about_jobs import good_job
+from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, found_values
+from bot.ask.named_values import NamedValue
+from bot.ask.pick import Picker
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, quoted
+from bot.ask.subject import Subject
+from bot.ask.terms import terms_of
+from bot.ask.trends import trend_of
+from bot.ask.wanted import asks
+from bot.note.claim_source import clock
+from bot.text import wording
+from core.answer.look import found_rows
+from core.events.text import read_rows
+from core.logs.lines import NO_TIME
+from core.naming import natural
+
+TELLS = 0.6  # share of the weight of a question's words that a name and its line must hold to be what is asked for
+SURELY = 0.85  # the same where the question surely wants something else as well
+FEW = 4  # values that are listed one by one
+MAX_TOLD = 6  # speakers that are listed
+MAX_JOBS = 4  # other jobs that are read
+_ELSEWHERE = (
+    "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
+    "read", "clocks", "stacks", "around", "jobs",
+)  # fmt: skip
+_DAY = 86_400_000_000  # microseconds
+
+
+def told_values(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> Lines:
+    """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted.
+
+    Args:
+        intents: that were answered, and whether the question surely has the first of them.
+        first_sentence: the first sentence of that answer; what it tells is not told again.
+    """
+    subject, question = picker.subject, picker.question
+    if question.quoted or question.ids or {*intents} & {"own_code", "ticket"} or not _wants_value(question):
+        return []
+    elsewhere = sure and bool(intents) and intents[0] in _ELSEWHERE
+    if elsewhere and len(asked_words(picker)) < _TELLING:
+        return []
+    enough = SURELY if elsewhere else TELLS
+    found, *alike = found_values(picker, enough) or [[]]
+    if not found or _is_known(picker, found[-1].named, first_sentence):
+        return []
+    chosen = _of_moment(subject, question, found)
+    lines = _sentences(subject, question, chosen)
+    if alike:
+        parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
+        lines = [cited(joined(*parts))]
+    return [*lines, *_others(picker, found), *_line(subject, question, chosen)]
+
+
+def _is_known(picker: Picker, named: NamedValue, first_sentence: str) -> bool:
+    """Whether a sentence that tells a value at a step speaks of as much of the question as a name does."""
+    words = asked_words(picker)
+    return bool(_AT_STEP.search(first_sentence)) and picker.share(words, terms_of(first_sentence)) >= picker.share(
+        words, named.terms
+    )
+
+
+_AT_STEP = re.compile(r" at iteration [0-9,]{1,12}: [-0-9]")
+
+
+def _wants_value(question: Question) -> bool:
+    """Whether a value may be the answer: what, which, how much, or a name alone; not why, who or whether."""
+    if asks(question, "no_value_of"):
+        return False
+    if any(asks(question, way) for way in ("rises", "moves", "extreme")) or _IDENTIFIER.search(question.text):
+        return True
+    return asks(question, "value") or (len(question.plain.split()) <= _TERSE and not asks(question, "no_value"))
+
+
+_IDENTIFIER = re.compile(r"\b[a-z]{1,30}_[a-z_]{1,40}\b")  # a name as lines have it: "step_time"
+_TELLING = 2  # words that a name must be asked for by where the question surely wants something else as well
+_TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
+
+
+def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) -> list[FoundValue]:
+    """Those at the step or the clock that a question names, or until or since the first sign; all where none is."""
+    table, iterations = subject.parsed.table, subject.parsed.iterations
+    counters = [match[2] or match[3] for match in COUNTER.finditer(question.text)]
+    if counters:
+        number = counters[-1]
+        texts = read_rows(subject.parsed.files, table, np.array([item.row for item in found], np.intp))
+        at_step = [
+            item
+            for item in found
+            if any(number in (match[2], match[4]) for match in COUNTED.finditer(texts.get(item.row, "")))
+        ]
+        there = at_step or [item for item in found if int(iterations.of_row[np.array([item.row])][0]) == int(number)]
+        return there or found
+    if spoken := SPOKEN_CLOCK.search(question.text):
+        moment = (int(spoken[1]) * 3600 + int(spoken[2]) * 60 + int(spoken[3] or 59)) * 1_000_000
+        until = [item for item in found if int(table.time[item.row]) % _DAY <= moment + 999_999]
+        return until[-1:] or found
+    sign = wording.first_sign(subject.diagnosis)
+    if sign is not None and asks(question, "before"):
+        return [item for item in found if int(table.time[item.row]) <= sign] or found
+    if sign is not None and asks(question, "after"):
+        return [item for item in found if int(table.time[item.row]) > sign] or found
+    return found
+
+
+def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -> list[str]:
+    """One value, one of each speaker, or how it went."""
+    name = chosen[-1].named.name
+    values = [item.named.value for item in chosen]
+    by_who: dict[str, list[FoundValue]] = {}
+    for item in chosen:
+        by_who.setdefault(item.who, []).append(item)
+    numbers = [item.named.number for item in chosen]
+    if len(set(values)) == 1:
+        who = wording.names(by_who, 3, 80) if len(by_who) < len(subject.parsed.nodes) or len(by_who) == 1 else ""
+        of = f" ({who})" if who else ""
+        return [cited(f"{name}: {values[0]}{of}{_when(subject, chosen) if len(chosen) == 1 else ''}.")]
+    if asks(question, "extreme") and all(number is not None for number in numbers):
+        which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, chosen)
+        return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
+    if all(len({item.named.value for item in own}) == 1 for own in by_who.values()) or len(chosen) == len(by_who):
+        owners: dict[str, list[str]] = {}
+        for who, mine in by_who.items():
+            owners.setdefault(mine[0].named.value, []).append(who or "nobody named")
+        few = sorted(owners.items(), key=lambda item: (len(item[1]), natural(item[0])))
+        own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
+        more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
+        return [cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")]
+    if len(chosen) <= FEW:
+        listed = "; ".join(f"{item.named.value}{_by(item)}{_when(subject, [item])}" for item in chosen)
+        return [cited(f"{name}: {listed}.")]
+    if all(number is not None for number in numbers):
+        return _course(subject, question, name, by_who)
+    last = _shown(question, chosen)
+    which = "first" if last is chosen[0] else "last"
+    return [cited(f"{name}, the {which} one: {last.named.value}{_by(last)}{_when(subject, [last])}.")]
+
+
+def _course(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
+    """First, last, lowest and highest of who changed most, or of the one who is named; and its trend."""
+    who = max(by_who, key=lambda item: (_change(by_who[item]), len(by_who[item])))
+    mine = by_who[who]
+    numbers = [item.named.number or 0.0 for item in mine]
+    low, high = mine[int(np.argmin(numbers))], mine[int(np.argmax(numbers))]
+    first, last = mine[0], mine[-1]
+    of = f" of {who}" if who and len(by_who) > 1 else ""
+    says = f"{name}{of}: {last.named.value} at the last{_when(subject, [last])}; {first.named.value} at first"
+    says += f"{_when(subject, [first])}; lowest {low.named.value} ({_place(subject, low)}), highest "
+    sentences = [cited(f"{says}{high.named.value} ({_place(subject, high)}), {wording.counted(len(mine), 'value')}.")]
+    trend = trend_of(numbers)
+    if trend is not None and (asks(question, "rises") or asks(question, "moves")):
+        sentences.insert(0, cited(f"{name}{of}: {trend.says(_place(subject, mine[trend.at]))}"))
+    return sentences
+
+
+def _change(mine: list[FoundValue]) -> float:
+    numbers = np.array([item.named.number or 0.0 for item in mine])
+    half = max(1, len(numbers) // 2)
+    return abs(float(np.mean(numbers[half:]) - np.mean(numbers[:half]))) if len(numbers) > 1 else 0.0
+
+
+def _shown(question: Question, chosen: list[FoundValue]) -> FoundValue:
+    """The one of them that is asked for: the highest, the first, of who is named; else the last."""
+    if asks(question, "extreme") and all(item.named.number is not None for item in chosen):
+        extreme = min if asks(question, "lowest") else max
+        return extreme(chosen, key=lambda item: item.named.number or 0.0)
+    if asks(question, "first"):
+        return chosen[0]
+    named = [item for item in chosen if any(item.who.endswith(node) for node in question.nodes)]
+    return (named or chosen)[-1]
+
+
+def _by(item: FoundValue) -> str:
+    return f" by {item.who}" if item.who else ""
+
+
+def _when(subject: Subject, chosen: list[FoundValue]) -> str:
+    place = _place(subject, chosen[0])
+    return f", {place}" if place else ""
+
+
+def _place(subject: Subject, item: FoundValue) -> str:
+    time = int(subject.parsed.table.time[item.row])
+    return ", ".join(part for part in (item.at, f"at {clock(time)}" if time != NO_TIME else "") if part)
+
+
+def _line(subject: Subject, question: Question, chosen: list[FoundValue]) -> list[str]:
+    """The line of the one that is asked for, with the value in it."""
+    item = _shown(question, chosen)
+    value, word = re.escape(item.named.value.encode()), re.escape(item.named.name.split()[-1].encode())
+    found = found_rows(subject.parsed, "", [item.row])
+    return quoted(found, 1, re.compile(word + rb"[^\n]{0,40}?" + value))
+
+
+def _others(picker: Picker, found: list[FoundValue]) -> list[str]:
+    """The same value in the jobs that a question compares with; empty where it compares with none."""
+    subject, question = picker.subject, picker.question
+    if not question.jobs and not asks(question, "good"):
+        return []
+    good = good_job(subject)
+    names = question.jobs or subject.diagnosis.coverage.baseline_ids or ((good.job_id,) if good else ())
+    sentences = []
+    for job in names[:MAX_JOBS]:
+        other = subject.beside.subject(job)
+        every = found_values(Picker(other, question), 0.0) if other else []
+        chosen = every[0] if every else []
+        chosen = [item for item in chosen if item.named.name == found[-1].named.name]
+        if other and chosen:
+            there = _of_moment(other, question, chosen)
+            sentences.append(f"in {job} {there[-1].named.value}{_when(other, there[-1:])}")
+    return [cited(f"{found[-1].named.name} {'; '.join(sentences)}.")] if sentences else []

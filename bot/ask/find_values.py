@@ -1,0 +1,240 @@
+"""Finding the value that a question asks for: the name that fits its words best, and what lines tell under it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.ask.facts_errors import STACK
+from bot.ask.facts_lines import rows_meant
+from bot.ask.named_values import NamedValue, values_in
+from bot.ask.pick import Picker
+from bot.ask.question import Question
+from bot.ask.subject import Subject
+from bot.ask.terms import same, terms_of
+from bot.ask.wanted import Wanted, asks, wanted, way_of
+from core.answer.look import by_time
+from core.answer.search import rows_of_lines, seek
+from core.events.text import read_rows
+from core.logs.context import lines_around
+from core.model import Line
+
+CERTAIN = 0.85  # share of the weight of the words from which on nothing else is searched for
+LINE = 0.6  # of what a word counts that stands in the line and not in the name
+FITS = 0.15  # more for a value of the kind that is asked for: a path, a version, an address, a length of time
+NARROW = 0.1  # more where the question says all of the name: "loss" is the loss, not the validation loss
+KNOWN = 0.5  # share of the weight of what is asked for that must stand anywhere, for the rest to be left aside
+MAX_KINDS = 16  # kinds of messages whose values are compared
+MAX_LINES = 40  # of a message
+MAX_ROWS = 4_000  # lines whose values are read, the first and the last ones
+MAX_WORDS = 4  # of a name that is searched for
+MAX_ALIKE = 4  # names of a line that fit as well: the sizes of a layout
+COUNTER = re.compile(
+    r"\b(iterations?|iters?|it|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|schritt|runde)\s{0,3}#?([0-9]{1,9})\b|"
+    r"第\s{0,2}([0-9]{1,9})\s{0,2}(?:步|轮|次)",
+    re.IGNORECASE,
+)
+SPOKEN_CLOCK = re.compile(r"(?<![0-9:])([0-2]?[0-9]):([0-5][0-9])(?::([0-5][0-9]))?(?![0-9:])")
+_FORMS = (
+    (re.compile(r"\bversions?\b|\brelease\b|版本"), ("version",)),
+    (
+        re.compile(r"\b(?:file|path|director\w{1,3}|folder|where|shards?|bucket|url|part)\b|文件|路径|目录"),
+        ("path", "quoted"),
+    ),
+    (re.compile(r"\b(?:address|ip|host|endpoint)\b|地址"), ("address",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundValue:
+    """A value where it stands: its row in the event table, its speaker, and the iteration after which it came."""
+
+    row: int
+    who: str
+    at: str
+    named: NamedValue
+
+
+def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
+    """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
+    names = _names(picker)
+    best = names[0][0] if names else 0.0
+    near, values_near = _near(picker) if best < CERTAIN else (0.0, [])
+    if near >= enough and near > best:
+        return [values_near]
+    for score, event, name in names:
+        if score < enough:
+            return []
+        if chosen := _values_under(picker.subject, picker.question, event, name):
+            alike = [other for near, kind, other in names if kind == event and near == score and other != name]
+            return [
+                chosen,
+                *(_values_under(picker.subject, picker.question, event, other) for other in alike[:MAX_ALIKE]),
+            ]
+    return []
+
+
+def _names(picker: Picker) -> list[tuple[float, int, str]]:
+    """The names that values of the job have, the best first: how well one fits, its kind of message, and itself."""
+    words = asked_words(picker)
+    shares = sorted(((-picker.share(words, terms), at) for at, terms in enumerate(picker.messages)))[:MAX_KINDS]
+    found: dict[tuple[int, str], float] = {}
+    texts = _first_texts(picker.subject, [event for share, event in shares if share])
+    for share, event in shares:
+        for line in texts.get(event, "").splitlines()[:MAX_LINES]:
+            every = [named for named in values_in(line) if _may_be(picker.question, named)]
+            owns = [picker.share(words, named.terms) for named in every]
+            for named, share_ in zip(every, owns, strict=True):
+                own = share_ or (_implied(picker.question, named) * -share if not any(owns) else 0.0)
+                if own:
+                    score = own + LINE * (-share - own) + _fit(picker.question, named) + NARROW * _narrow(words, named)
+                    found[event, named.name] = max(score, found.get((event, named.name), 0.0))
+    return sorted(
+        ((score, event, name) for (event, name), score in found.items()), key=lambda item: (-item[0], item[1:])
+    )
+
+
+def _may_be(question: Question, named: NamedValue) -> bool:
+    """Whether a value may be what is asked for: no step by which lines count, no word where a count is wanted."""
+    counts = named.number is not None or Wanted.HOW_MANY not in wanted(question)
+    return counts and named.name.split(" ")[-1].casefold() not in _STEPS
+
+
+_STEPS = (
+    "iteration",
+    "iter",
+    "it",
+    "step",
+    "global_step",
+    "round",
+    "epoch",
+    "batch",
+    "upd",
+    "update",
+    "lineno",
+    "line",
+)
+
+
+def _near(picker: Picker) -> tuple[float, list[FoundValue]]:
+    """The best value in the lines around the leading event, and in those that hold all words of the question."""
+    subject, question = picker.subject, picker.question
+    lead = subject.leading
+    lines = list(_with_all(picker))
+    if lead is not None and lead.lines:
+        place = (lead.lines[0].file, lead.lines[0].line)
+        lines += [*lead.lines, *lines_around(subject.parsed.job, [place], STACK)[place].lines]
+    best: tuple[float, int, NamedValue, Line] | None = None
+    for line in lines:
+        words, terms = asked_words(picker), terms_of(line.text)
+        for named in values_in(line.text):
+            own = picker.share(words, named.terms) if _may_be(question, named) else 0.0
+            score = (
+                own + LINE * (picker.share(words, terms) - own) + _fit(question, named) + NARROW * _narrow(words, named)
+            )
+            if own and (best is None or (score, -line.line) > best[:2]):
+                best = score, -line.line, named, line
+    if best is None:
+        return 0.0, []
+    table = subject.parsed.table
+    rows = rows_of_lines(table, table.files.index(best[3].file), [best[3].line])
+    return (best[0], [FoundValue(rows[0], _speaker(subject, rows[0]), "", best[2])]) if rows else (0.0, [])
+
+
+def _with_all(picker: Picker) -> Sequence[Line]:
+    """The lines that hold all of the words of a name, of the rarest kinds first; none where it would be too many."""
+    words = [word for word in asked_words(picker) if word.isascii()]
+    if not 1 <= len(words) <= MAX_WORDS:
+        return ()
+    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in sorted(words)]
+    return seek(picker.subject.parsed, patterns, "a name").lines
+
+
+def asked_words(picker: Picker) -> frozenset[str]:
+    """The words of a question that may be a name's: not those of a step, a program or a way of asking."""
+    question = picker.question
+    text = f"{question.text.casefold()} {question.plain}"
+    asking = [match[0] for way in _WAYS for match in way_of(way).finditer(text)]
+    asking += [match[0] for match in SPOKEN_CLOCK.finditer(question.text)]
+    asking += [match[1] for match in COUNTER.finditer(question.text) if match[1]]
+    left = (picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")) or picker.words
+    known = frozenset(word for word in left if any(picker.often[term] for term in (word, *same(word))))
+    return known if picker.weight(known) >= KNOWN * picker.weight(left) else left
+
+
+_WAYS = ("value", "rises", "moves", "extreme", "first", "before", "after", "good", "by_program")
+_GENERAL = "long big small large number took take taken report reported use used start end high low size value amount"
+_LENGTH = re.compile(r"[0-9] ?(?:[mun]?s|secs?|seconds|min|minutes|h|hours)$")
+_OF_TIME = re.compile(r"(?:^|[_ (])(?:ms|secs?|seconds|took|elapsed|duration|time)(?:$|[_ )])")
+
+
+def _implied(question: Question, named: NamedValue) -> float:
+    """Part of the words of a line that count as those of a value's name, as it is of the kind that is asked for."""
+    long = Wanted.HOW_LONG in wanted(question) and _is_length(named)
+    path = named.kind == "path" and _FORMS[1][0].search(question.plain) is not None
+    return 1.0 if long or path else 0.0
+
+
+def _is_length(named: NamedValue) -> bool:
+    return _LENGTH.search(named.value) is not None or _OF_TIME.search(named.name) is not None
+
+
+def _first_texts(subject: Subject, events: Sequence[int]) -> dict[int, str]:
+    """What the first line of each kind of message says; its template lacks the values."""
+    table = subject.parsed.table
+    first = {event: int(rows[0]) for event, rows in table.rows_of(list(events)).items() if len(rows)}
+    texts = read_rows(subject.parsed.files, table, np.array(sorted(first.values()), np.intp))
+    return {event: texts[row] for event, row in first.items() if row in texts}
+
+
+def _fit(question: Question, named: NamedValue) -> float:
+    """More for a value of the kind that is asked for, less for another kind."""
+    text = f"{question.text.casefold()} {question.plain}"
+    for form, kinds in _FORMS:
+        if form.search(text):
+            likely = named.kind in kinds or any(mark in named.value for mark in "/.")
+            return FITS if likely else 0.0 if named.number is None else -FITS
+    if Wanted.HOW_LONG in wanted(question):
+        return FITS if _is_length(named) else 0.0
+    return 0.0
+
+
+def _narrow(words: frozenset[str], named: NamedValue) -> float:
+    known = {term for word in words for term in (word, *same(word))}
+    own = {term for term in named.terms if not term.startswith("=")}
+    return len(own & known) / len(own) if own else 0.0
+
+
+def _values_under(subject: Subject, question: Question, event: int, name: str) -> list[FoundValue]:
+    """What the lines of a kind of message tell under a name: of who is named, by their clocks."""
+    table, iterations = subject.parsed.table, subject.parsed.iterations
+    every = table.rows_of([event]).get(event, np.zeros(0, np.intp))
+    whole = asks(question, "beside")
+    rows = by_time(table, every if whole else rows_meant(subject, every, question, at=False))
+    rows = np.concatenate([rows[: MAX_ROWS // 2], rows[max(MAX_ROWS // 2, len(rows) - MAX_ROWS // 2) :]])
+    texts = read_rows(subject.parsed.files, table, rows)
+    reached = dict(zip(rows.tolist(), iterations.of_row[rows].tolist(), strict=True))
+    found = []
+    for row in rows.tolist():
+        named = next((item for item in values_in(texts.get(row, "")) if item.name == name), None)
+        if named is None:
+            continue
+        counted = [f"{match[1] or 'step'} {match[2] or match[4]}" for match in COUNTED.finditer(texts[row])]
+        at = " ".join(counted[:2]) if counted else f"iteration {reached[row]:,}" if reached[row] >= 0 else ""
+        found.append(FoundValue(row, _speaker(subject, row), at, named))
+    return found
+
+
+# How a line says which step it is about: "step=44", "[15]", "round 30:", "epoch 0 batch 27/40"
+COUNTED = re.compile(
+    r"\b(global_step|step|iteration|iter|it|round|batch|update|upd|epoch|u|n)[\"']?\s{0,3}[=:#]?\s{0,8}0{0,6}([0-9]{1,9})\b"
+    r"|(?<=\])\s{0,2}(\[)([0-9]{1,9})\]",
+    re.IGNORECASE,
+)
+
+
+def _speaker(subject: Subject, row: int) -> str:
+    origin = subject.parsed.table.origins[subject.parsed.table.voice[row]]
+    rank = f"rank {origin.rank}" if origin.rank is not None else ""
+    return " on ".join(part for part in (rank, origin.node or "") if part)
