@@ -2,12 +2,12 @@
 
 import re
 
-from bot.ask.pick import Picker
+from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same, terms_of
-from bot.ask.wanted import yes_or_no
+from bot.ask.wanted_value import yes_or_no
 from core.model import Action, Confidence, Scope
 
 SAME = 0.5  # share of the weight of what is proposed that the fault must hold to be it
@@ -45,8 +45,8 @@ def stance(subject: Subject, question: Question) -> str:
     picker = Picker(subject, question)
     proposed = picker.words - _GENERAL
     known = _of_fault(subject)
-    held = {word for word in proposed if any(term in known for term in (word, *same(word)))}
-    if not proposed or picker.weight(held) >= SAME * picker.weight(proposed):
+    known_words = {word for word in proposed if any(term in known for term in (word, *same(word)))}
+    if not proposed or picker.weight(known_words) >= SAME * picker.weight(proposed):
         return ""
     sure = "No" if diagnosis.confidence is Confidence.ESTABLISHED else "Nothing in the logs says so"
     return cited(f"{sure}; {failed}.", *ids)

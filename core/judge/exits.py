@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.events.messages import unlabelled
-from core.events.text import read_rows
-from core.judge.ranks import ranks_of_nodes
+from core.events.row_text import read_rows
+from core.judge.rank_rows import ranks_of_nodes
 from core.parsed import Parsed
 from core.processes import MAX_REPORTS, SHELL_SIGNAL, NamedProcess, listed, process_of
 
@@ -61,14 +61,14 @@ def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
         return {}
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
     texts = read_rows(parsed.files, table, rows)
-    told = {row: process_of(unlabelled(table, row, text)) for row, text in sorted(texts.items())}
-    return dict(_whole((row, process) for row, process in told.items() if process is not None))
+    processes = {row: process_of(unlabelled(table, row, text)) for row, text in sorted(texts.items())}
+    return dict(_whole((row, process) for row, process in processes.items() if process is not None))
 
 
-def _whole(told: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:
+def _whole(processes: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:
     """Reports of how processes ended; of those that take several lines, which the rank stands above, each as one."""
     above, named = -1, NamedProcess()
-    for row, process in told:
+    for row, process in processes:
         if not process.ended:
             above, named = row, process
             continue

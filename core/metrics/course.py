@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.metrics.found import MetricFinding, Says, clock
-from core.metrics.kinds import Quantity, measure_of
+from core.metrics.metric_finding import MetricFinding, Says, clock
+from core.metrics.metric_kinds import Quantity, measure_of
 from core.metrics.series import Metric
 
 WINDOW = 50  # values before that a value is set against
@@ -17,7 +17,7 @@ BACK = 50  # values within which a spike of a good run was over (BLOOM-176B, ite
 SLOWER, FOR = 0.05, 20  # part and iterations from which on a pace is told (MegaScale's and ByteRobust's users: 5 %)
 ALARM, WARNING = 0.6, 0.3
 _RELATIVE = 0.02  # of the middle: least deviation that counts as one
-_NORMAL = 1.4826
+_NORMAL = 1.4826  # median absolute deviations in a standard deviation of a normal distribution
 
 
 def numbers(metrics: Sequence[Metric]) -> list[MetricFinding]:

@@ -8,10 +8,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.facts import complains
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.nodes.votes import ODD, of_each
@@ -54,8 +54,8 @@ def setting_signs(parsed: Parsed, candidates: Sequence[Candidate], nodes: Sequen
             odd[node].append((name, of_node[node], usual, count))
     if len(odd) != 1:
         return []
-    ((node, told),) = odd.items()
-    name, own, usual, count = told[0]
+    ((node, setting),) = odd.items()
+    name, own, usual, count = setting[0]
     because = f"{node} runs with {name}={short(own, 40)}, {count} others with {name}={short(usual, 40)}."
     check = f"Compare the settings and the code on {node} with those of the others."
     event = differ[0] if differ else None
@@ -72,7 +72,7 @@ def _settings(parsed: Parsed, nodes: Sequence[str]) -> dict[str, dict[str, str]]
         for event, template in enumerate(table.templates)
         if enough < table.heads[event] <= ranks * MOST and not template.block and not complains(template.sample)
     ][:MAX_EVENTS]
-    rows = [row for said in (table.rows_of(events) if events else {}).values() for row in said.tolist()]
+    rows = [row for of_event in (table.rows_of(events) if events else {}).values() for row in of_event.tolist()]
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for row, text in sorted(read_rows(parsed.files, table, sorted(rows)).items()):
         node = table.origins[table.voice[row]].node

@@ -7,8 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from bot.commandline.check_nodes.run import Node, NodeRunner, each
+from core.checks.check_verdict import (
+    CheckOutcome,
+    Pair,
+    Ran,
+    judge_bits,
+    judge_pairs,
+    neighbours,
+    with_good,
+    with_passed,
+)
 from core.checks.links import Link, bad_links, circle
-from core.checks.verdict import CheckOutcome, Pair, Ran, judge_bits, judge_pairs, neighbours, with_good, with_passed
 
 SCRIPTS = Path(__file__).parent / "scripts"
 # Each pair has its own port, so that nothing of the one before is met; below those that Linux gives out by itself.
@@ -74,11 +83,11 @@ def check_bits(
     """The same step on every node, so many at once; gradients bit by bit."""
     source = (SCRIPTS / "bits.py").read_text(encoding="utf-8")
     ran = each(lambda node: runner.run(node, [how.python, "-c", source], START_S), nodes, at_once)
-    told: dict[str, tuple[str, str] | None] = {}
+    digests: dict[str, tuple[str, str] | None] = {}
     for node, item in zip(nodes, ran, strict=True):
         found = _last(item, "digest") if item.code == 0 else None
-        told[node.name] = (str(found["kind"]), str(found["digest"])) if found and "kind" in found else None
-    return judge_bits(told)
+        digests[node.name] = (str(found["kind"]), str(found["digest"])) if found and "kind" in found else None
+    return judge_bits(digests)
 
 
 def waves(pairs: Sequence[tuple[str, str]], at_once: int) -> list[list[tuple[str, str]]]:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.events.table import EventTable
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
-from core.judge.roles.rows import after, first_times, has_waited, is_trouble, without
-from core.kinds import Kind
+from core.judge.roles.row_queries import after, first_times, has_waited, is_trouble, without
 from core.model import Role
 
 

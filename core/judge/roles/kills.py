@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.messages import keys_of, unlabelled
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import ranks_by_place, ranks_of
-from core.judge.going_on import GRACE
-from core.judge.roles.rows import (
+from core.judge.roles.row_queries import (
     LATE,
     NEVER,
     Rows,
@@ -27,7 +27,7 @@ from core.judge.roles.rows import (
     rows_of,
     without,
 )
-from core.kinds import Kind
+from core.judge.survived_errors import GRACE
 from core.model import Role
 from core.parsed import Parsed
 from core.processes import NamedProcess, process_of
@@ -148,10 +148,10 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, NamedProcess]:
     chosen = np.concatenate([np.zeros(0, np.intp), *rows])[:MAX_EXITS].tolist()
     keys = keys_of(parsed.table, chosen)  # of a report the lines that say what happened
     texts = read_rows(parsed.files, parsed.table, [key for row in chosen for key in keys[row]])
-    said = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
-    told = {row: [process_of(said.get(key, "")) for key in keys[row]] for row in chosen}
+    texts_of = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
+    of_rows = {row: [process_of(texts_of.get(key, "")) for key in keys[row]] for row in chosen}
     return {
-        row: known[0] for row, processes in told.items() if (known := [process for process in processes if process])
+        row: known[0] for row, processes in of_rows.items() if (known := [process for process in processes if process])
     }
 
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from core.events.messages import keys_of
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.facts import Blame, Fact
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.speaker import is_raised_again
-from core.kinds import Kind
 from core.logs.origins import Origin
 from core.model import Role
 from core.parsed import Parsed
@@ -50,9 +50,9 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
         own = guessed.get(candidate.event)
         if not own:
             return candidate
-        said = ((row, " ".join(texts.get(line, "") for line in keys[row])) for row in own)
+        own_texts = ((row, " ".join(texts.get(line, "") for line in keys[row])) for row in own)
         guess = not candidate.fact.known
-        if not all(any(_names(text, parsed.table.origins[voices[row]], ours, guess=guess)) for row, text in said):
+        if not all(any(_names(text, parsed.table.origins[voices[row]], ours, guess=guess)) for row, text in own_texts):
             return candidate
         return replace(candidate, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")
 

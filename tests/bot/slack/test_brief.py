@@ -6,7 +6,7 @@ import pytest
 
 from bot.slack.brief import brief, checks_left, gist, grounds, next_brief
 from core.model import Action, Confidence, Cost, Diagnosis, NextStep, Role, Scope, Stage
-from core.next.table import NOT_TOLD, UNTIL_PUT_RIGHT
+from core.next.decision_table import NOT_TOLD, UNTIL_PUT_RIGHT
 from tests.support.diagnoses import inconclusive, job_wide, node_fault
 from tests.support.slack_samples import KNOWN
 
