@@ -28,8 +28,8 @@ from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
 from benchmarks.support.dask_cluster import Cluster
 from bot.fetch.cluster import readers
-from core.logs.heap import Heap
-from core.logs.read import read_files
+from core.logs.array_store import Heap
+from core.logs.log_files import read_files
 from core.logs.scan import choose_engine
 from sources.folder import job_at
 

@@ -51,9 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         crowds = [_crowd(shared, options.commands, bots) for bots in (1, 2)]
         row = _long_row(shared, options.diagnoses)
     head = ("bots", "commands", "acknowledged", "in 3 s", "median s", "longest s", "stored", "runs", "all queued, s")
-    told = f"Measured on {machine()}; load average {os.getloadavg()[0]:.1f} at the end."
+    circumstances = f"Measured on {machine()}; load average {os.getloadavg()[0]:.1f} at the end."
     after = table(("diagnoses", "memory MB", "open files"), row, texts=())
-    text = "\n\n".join((table(head, crowds, texts=()), after, told))
+    text = "\n\n".join((table(head, crowds, texts=()), after, circumstances))
     print(text)
     if options.write:
         write(options.write, f"\n{text}\n", *marks("crowd"))
@@ -116,9 +116,9 @@ def _long_row(shared: Path, number: int) -> list[tuple[str, ...]]:
             for place, job in enumerate(jobs):
                 stage.alice.command(f"/diagnose {job}", ROOMS[place % len(ROOMS)])
             _wait(partial(_all_told, stage, jobs), "answers")
-            told = done + len(jobs)
-            if told in (AT_ONCE, number) or told % step < AT_ONCE:
-                rows.append((str(told), f"{_resident(bot.pid) / 1e6:.0f}", str(_files(bot.pid))))
+            answered = done + len(jobs)
+            if answered in (AT_ONCE, number) or answered % step < AT_ONCE:
+                rows.append((str(answered), f"{_resident(bot.pid) / 1e6:.0f}", str(_files(bot.pid))))
         return rows
 
 

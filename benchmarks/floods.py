@@ -83,8 +83,10 @@ def _measured(job: Path) -> tuple[str, str, str]:
             done = subprocess.run(command, env=os.environ | own, stdout=subprocess.PIPE, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired:
             return f"more than {_children() - before:.1f}", "", "gave no answer"
-    said = [load["reason"] for load in json.loads(done.stdout)["skipped"]] if done.returncode < 2 else ["no diagnosis"]
-    return f"{_children() - before:.1f}", str(done.returncode), " ".join(said)
+    reasons = (
+        [load["reason"] for load in json.loads(done.stdout)["skipped"]] if done.returncode < 2 else ["no diagnosis"]
+    )
+    return f"{_children() - before:.1f}", str(done.returncode), " ".join(reasons)
 
 
 def _children() -> float:

@@ -43,7 +43,7 @@ class Lines:
     """A set: what its lines say, and the event of each."""
 
     name: str
-    said: tuple[str, ...]
+    texts: tuple[str, ...]
     events: tuple[str, ...]
 
 
@@ -75,7 +75,7 @@ def grouping_table(sets: Sequence[Lines]) -> str:
     """A row a set, a column a method, masks by masks; the mean below."""
     columns = [(f"{name}, {masks}", masking, method) for masks, masking in MASKS.items() for name, method in METHODS]
     scores = [
-        [accuracy(method(list(map(masking, lines.said))), lines.events) for _, masking, method in columns]
+        [accuracy(method(list(map(masking, lines.texts))), lines.events) for _, masking, method in columns]
         for lines in sets
     ]
     rows = [(lines.name, *map(_number, own)) for lines, own in zip(sets, scores, strict=True)]

@@ -29,10 +29,10 @@ from typing import BinaryIO, TypedDict, cast
 from benchmarks import generate
 from benchmarks.quality.report import write
 from core.job import LogFile
+from core.logs.array_store import Heap
 from core.logs.columns import Engine
-from core.logs.heap import Heap
 from core.logs.lines import _HEX, _IP, _NUM, _TS, Format  # the specification's own patterns, which nobody else needs
-from core.logs.read import read_files
+from core.logs.log_files import read_files
 from core.logs.scan import FileScan, scan_blocks, scan_file
 
 YEAR = 2026

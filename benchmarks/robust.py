@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from core.dumps.ranges import parallel_groups, smallest_around
+from core.dumps.rank_groups import parallel_groups, smallest_around
 from core.history.accounting import Account, TimeUse, account
 from core.history.advice import best_interval, standbys
 from core.history.attempt import Attempt
 from core.history.repeats import Incident, repeaters
 from core.job import Manifest
 from core.model import Confidence, Scope
+from core.next.decision_table import next_step
 from core.next.price import over_eviction
 from core.next.situation import FaultClass, Past, Situation
-from core.next.table import next_step
-from core.replay.read import meet
+from core.replay.replay_results import meet
 
 Given = Mapping[str, Any]
 

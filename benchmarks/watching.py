@@ -24,7 +24,8 @@ from benchmarks.unpack import unpack
 from core.job import Job, Status
 from core.live.findings import LiveFinding, LiveKind
 from core.live.job import LiveJob
-from core.logs.lines import NO_TIME, Format, learn, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import NO_TIME, Format, take_apart
 from core.logs.scan import SAMPLE_BYTES
 from core.parsing.parse import find_year
 from sources.jobs import open_path
@@ -91,7 +92,7 @@ def in_time(job: Job) -> list[TimedLine]:
     ends = sorted(
         (at, name) for name, lines in clocked.items() for at, data in lines if at is not None and _ENDED.search(data)
     )
-    lines = [line for name, said in clocked.items() for line in _placed(name, said, ends)]
+    lines = [line for name, timed_lines in clocked.items() for line in _placed(name, timed_lines, ends)]
     return sorted(lines, key=lambda line: line.at)
 
 
@@ -107,12 +108,14 @@ def _clock(line: bytes, form: Format) -> float | None:
     return known[-1] / 1e6 if known else None
 
 
-def _placed(name: str, said: list[tuple[float | None, bytes]], ends: list[tuple[float, str]]) -> Iterator[TimedLine]:
-    known = [at for at, _ in said if at is not None]
+def _placed(
+    name: str, timed_lines: list[tuple[float | None, bytes]], ends: list[tuple[float, str]]
+) -> Iterator[TimedLine]:
+    known = [at for at, _ in timed_lines if at is not None]
     if not known:
         return
     last, run = known[0], list[bytes]()
-    for at, data in said:
+    for at, data in timed_lines:
         if at is None:
             run.append(data)
             continue
@@ -177,9 +180,11 @@ def _row(path: Path, truths: Path | None, *, findings: bool) -> WatchedJob | Non
     if job is None or not lines:
         return None
     truth = truths / f"{path.name}.json" if truths else None
-    told = json.loads(truth.read_text(encoding="utf-8")) if truth and truth.exists() else {}
+    truth_values = json.loads(truth.read_text(encoding="utf-8")) if truth and truth.exists() else {}
     done = replay(job, lines)
-    row = WatchedJob(done, bool(told.get("failed", job.status != "COMPLETED")), str(told.get("kind") or job.status))
+    row = WatchedJob(
+        done, bool(truth_values.get("failed", job.status != "COMPLETED")), str(truth_values.get("kind") or job.status)
+    )
     if findings:
         print(f"{path.name} {row.kind} {done.last - done.first:.0f} s", file=sys.stderr)
         for finding in done.findings:

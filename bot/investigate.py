@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.ask.answer import Reply, ask
-from bot.ask.choose import Turn
 from bot.ask.classify import Classifier
+from bot.ask.job_outcome import outcome_of
+from bot.ask.model_intent import Turn
 from bot.ask.neighbours import Neighbours
-from bot.ask.outcome_of import outcome_of
 from bot.ask.subject import Subject
-from bot.chat.choose import model_from
 from bot.chat.model import OnText
+from bot.chat.model_choice import model_from
 from bot.fetch.attempts import earlier_attempts
 from bot.fetch.cache import FolderCache
 from bot.fetch.jobs import Inputs, Progress, Request, fetch_inputs
@@ -27,13 +27,13 @@ from bot.report.citations import cited_places
 from bot.settings import Settings
 from bot.text.known_fault import KnownFault
 from core.diagnose import EventRow, diagnose_parsed, events
-from core.elsewhere import elsewhere
 from core.errors import BadSettings
 from core.flows.answer import FlowsAnswer
 from core.job import Job
 from core.logs.context import Excerpt, Place, lines_around
 from core.model import Diagnosis, Skipped
 from core.parsed import Parsed, parse_job
+from core.safe_import import elsewhere
 from faultlib.models import embedder_for
 
 OnMatch = Callable[[tuple[KnownFault, ...]], None]
@@ -155,7 +155,7 @@ def page(answer: Answer, *, version: str, redacted: bool = False) -> str:
 def phone(answer: Answer, *, version: str, redacted: bool = False) -> bytes:
     """The same as a PDF of narrow sheets, shorter; ``redacted`` as for the page."""
     with elsewhere():
-        from bot.report.phone import render_phone  # noqa: PLC0415 as above
+        from bot.report.phone_report import render_phone  # noqa: PLC0415 as above
 
     diagnosis, excerpts = _quoted(answer, redacted=redacted)
     clean = Redactor().redact if redacted else str

@@ -90,8 +90,8 @@ def profile_job(
 ) -> Profile:
     """The profile of a successful job, from the cache when its files have not changed since."""
     key = reading_key(job)
-    held = cache.get(key) if cache else None
-    if held is not None and (profile := _decode(held)) is not None:
+    cached = cache.get(key) if cache else None
+    if cached is not None and (profile := _decode(cached)) is not None:
         return profile
     profile = _profile(read_job(job, workers=workers, memory=memory, progress=progress))
     if cache:

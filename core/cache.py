@@ -41,7 +41,7 @@ class MemoryCache:
         self._kept[key] = bytes(value)
 
     def open(self, key: str) -> int | None:  # noqa: ARG002 as the protocol has it
-        """No file."""
+        """Nothing is kept: None."""
         return None
 
     def keep(self, key: str, descriptor: int) -> None:

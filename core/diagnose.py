@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
+from core.answer.build_diagnosis import as_told, present
 from core.answer.findings import Findings
-from core.answer.present import as_told, present
 from core.answer.verdict import decide
 from core.cache import ByteCache
-from core.course.broken import find_broken
+from core.course.broken_number import find_broken
 from core.course.leak import find_leak
 from core.course.stages import STAGES
-from core.dumps.signs import find_dump_evidence
+from core.dumps.dump_signs import find_dump_evidence
 from core.events.table import EventTable
 from core.flows.answer import FlowsAnswer
 from core.flows.evidence import find_flow_evidence, with_network
@@ -23,13 +23,13 @@ from core.judge.candidates import find_candidates
 from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
-from core.judge.late import find_late
-from core.judge.rank import rank_candidates, stage_of_failure
+from core.judge.late_lines import find_late
+from core.judge.ranking import rank_candidates, stage_of_failure
 from core.judge.roles.assign import assign_roles
-from core.judge.spans import find_spans
 from core.judge.speaker import name_speakers
 from core.judge.stalled import find_stalled
 from core.judge.temporal import find_odd_iterations
+from core.judge.work_spans import find_spans
 from core.l4.method import diagnose_l4
 from core.l4.opinion import find_outlier
 from core.metrics.evidence import find_metric_evidence
@@ -85,7 +85,7 @@ def diagnose_parsed(
     """
     if method == "l4":
         return diagnose_l4(parsed)  # all of it, as the paper has it
-    told, parsed = parsed, parsed.with_numbered_nodes()
+    as_read, parsed = parsed, parsed.with_numbered_nodes()
     candidates = find_candidates(parsed)  # 4.2 cross-job: what good jobs do not explain
     exits = find_exits(parsed)  # beyond the paper: how each process ended
     candidates = assign_roles(parsed, candidates, exits)  # beyond the paper: who is at fault, who only tells of it
@@ -95,7 +95,7 @@ def diagnose_parsed(
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
     broken = find_broken(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: a loss that is no number
     leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
-    dumps = find_dump_evidence(told)  # beyond the paper: stacks and flight recorders of hung processes
+    dumps = find_dump_evidence(as_read)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
     candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
     candidates = find_late(parsed, candidates, ending)  # beyond the paper: what is only said once progress has ended
@@ -128,7 +128,7 @@ def diagnose_parsed(
         leak=leak,
     )
     verdict = decide(found)  # scope and confidence, in code
-    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
+    answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
     answer = with_network(answer, seen)
     return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
 

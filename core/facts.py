@@ -7,8 +7,8 @@ from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from core.kinds import Kind, StopWord
-from core.logs.telling import level
+from core.failure_kinds import Kind, StopWord
+from core.logs.telling_words import level
 from core.model import Role, Stage
 from core.phrases import BadRule, any_of, patterns_of, read_rules, refuse_unknown, rule_files, word_of, words_of
 
@@ -29,7 +29,7 @@ class Fact:
 
     role: Role
     blame: Blame
-    kind: str  # a core.kinds.Kind
+    kind: str  # a core.failure_kinds.Kind
     strength: float
     says: str
     check: str

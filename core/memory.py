@@ -22,11 +22,11 @@ class Memory:
     def of(self, question: str, compute: Callable[[], bytes]) -> bytes:
         """The answer to a question about that thing, computed but once."""
         key = blake2b(f"{self.key}\n{question}".encode(), digest_size=20).hexdigest()
-        held = self.cache.get(key)
-        if held is None:
-            held = compute()
-            self.cache.put(key, held)
-        return held
+        cached = self.cache.get(key)
+        if cached is None:
+            cached = compute()
+            self.cache.put(key, cached)
+        return cached
 
     def arrays(self, question: str, compute: Callable[[], Sequence[NDArray[Any]]]) -> tuple[NDArray[Any], ...]:
         """As ``of``, for an answer that is arrays."""

@@ -33,11 +33,11 @@ def find_occurrences(parsed: Parsed) -> tuple[Occurrence, ...]:
         for text in scan.texts:
             texts.setdefault(parsed.templates[text].id, set()).add(plain(text))
     found = []
-    by_event = np.argsort(table.said.event, kind="stable")
-    for event, pairs in rows_by(table.said.event, by_event):
+    by_event = np.argsort(table.counts.event, kind="stable")
+    for event, pairs in rows_by(table.counts.event, by_event):
         template = table.templates[event]
-        nodes = {node for voice in table.said.voice[pairs].tolist() if (node := table.origins[voice].node)}
-        count = int(table.said.heads[pairs].sum())
+        nodes = {node for voice in table.counts.voice[pairs].tolist() if (node := table.origins[voice].node)}
+        count = int(table.counts.heads[pairs].sum())
         messages = sorted(texts.get(template.id, set()) - {template.text})
         found.append(Occurrence(template.id, (template.text, *messages), tuple(sorted(nodes)), count))
     return tuple(sorted(found, key=lambda occurrence: occurrence.event))

@@ -18,12 +18,12 @@ from core.course.timings import Values, find_timings
 from core.course.zones import settle_zones
 from core.events.build import with_nodes_as_ranks
 from core.events.column import Column
-from core.events.hold import hold
+from core.events.rows_in_memory import hold
 from core.events.table import EventTable
 from core.events.template import Template
 from core.facts import fact_of
 from core.job import Job, LogFile
-from core.logs.heap import Heap
+from core.logs.array_store import Heap
 from core.logs.voices import rank_called
 from core.memory import Memory
 from core.parsing.known_templates import recall_templates
@@ -159,7 +159,7 @@ def _telling(templates: Sequence[Template], memory: Memory | None) -> list[int]:
 
 def _memory(cache: ByteCache, reading: JobReading, counts: Mapping[str, int], drain: str) -> Memory:
     """What is found in a job depends on what was read, on the templates of its messages, and on who looks for it."""
-    said = blake2b(digest_size=20)
+    digest = blake2b(digest_size=20)
     for text, count in sorted(counts.items()):
-        said.update(f"{count} {text}\n".encode("utf-8", "surrogatepass"))
-    return Memory(cache, f"{reading.key} {drain} {said.hexdigest()} {core_version()}")
+        digest.update(f"{count} {text}\n".encode("utf-8", "surrogatepass"))
+    return Memory(cache, f"{reading.key} {drain} {digest.hexdigest()} {core_version()}")

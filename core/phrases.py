@@ -63,17 +63,17 @@ def rule_files(folder: str) -> list[str]:
 def phrases_of(rule: Mapping[str, Any]) -> list[Phrase]:
     """All phrases of a rule, in their order."""
     return [
-        Phrase(match, said["program"], said["source"], line)
-        for said in rule.get("said", ())
-        for match, line in said["lines"]
+        Phrase(match, source["program"], source["source"], line)
+        for source in rule.get("said", ())
+        for match, line in source["lines"]
     ]
 
 
 def patterns_of(rule: Mapping[str, Any], where: str) -> list[str]:
     """The patterns of a rule, without where they come from."""
-    for said in rule["said"]:
-        refuse_unknown(said, _SAID, where)
-    return [match for said in rule["said"] for match, _ in said["lines"]]
+    for source in rule["said"]:
+        refuse_unknown(source, _SAID, where)
+    return [match for source in rule["said"] for match, _ in source["lines"]]
 
 
 def refuse_unknown(rule: Mapping[str, Any], known: frozenset[str], where: str) -> None:

@@ -61,8 +61,8 @@ def process_of(text: str) -> NamedProcess | None:
 
 def _with_rank(process: NamedProcess, text: str) -> NamedProcess:
     """The process, whose rank its own command may tell where the report does not."""
-    told = (process.rank, process.local_rank, process.task)
-    named = _COMMAND_RANK.search(text) if process.ended and told == (None, None, None) else None
+    names = (process.rank, process.local_rank, process.task)
+    named = _COMMAND_RANK.search(text) if process.ended and names == (None, None, None) else None
     return replace(process, rank=int(named[1])) if named is not None else process
 
 
@@ -81,19 +81,19 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((word_of(pattern), re.compile(pattern, re.ASCII)) for pattern in patterns)
 
 
-def _process(told: dict[str, str | None]) -> NamedProcess:
-    code, killed = _number(told.get("code")), _signal(told.get("signal"))
+def _process(fields: dict[str, str | None]) -> NamedProcess:
+    code, killed = _number(fields.get("code")), _signal(fields.get("signal"))
     if killed is None:
         killed = _signal_of_code(code)
     return NamedProcess(
-        node=told.get("node"),
-        rank=_number(told.get("rank")),
-        local_rank=_number(told.get("local_rank")),
-        task=told.get("task"),
-        pid=_number(told.get("pid") or told.get("other")),
+        node=fields.get("node"),
+        rank=_number(fields.get("rank")),
+        local_rank=_number(fields.get("local_rank")),
+        task=fields.get("task"),
+        pid=_number(fields.get("pid") or fields.get("other")),
         code=code if killed is None else None,
         signal=killed,
-        is_other=told.get("other") is not None,
+        is_other=fields.get("other") is not None,
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from core.elsewhere import elsewhere
+from core.safe_import import elsewhere
 from faultlib.embedding import Vectors
 from faultlib.errors import IndexUnavailable
 from faultlib.index import Scored, Vector, ranked
@@ -50,7 +50,7 @@ class Collection:
             self._collection.upsert(ids=list(ids), embeddings=np.ascontiguousarray(vectors, np.float32))
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Take them out."""
+        """Delete the vectors of these ids."""
         with _translated():
             self._collection.delete(ids=list(ids))
 

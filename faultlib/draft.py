@@ -95,8 +95,8 @@ def _evidence(diagnosis: Diagnosis, names: Names) -> str:
     """
     events = (event for event in diagnosis.events if event.role in (Role.ROOT, Role.PROPAGATED))
     sentences = (names.out_of(evidence.because) for evidence in (*diagnosis.nodes, *events))
-    told = dict.fromkeys(_COUNTED.sub("", sentence) for sentence in sentences)
-    return _short("\n".join(text for text in told if text), MAX_EVIDENCE)
+    sentences_once = dict.fromkeys(_COUNTED.sub("", sentence) for sentence in sentences)
+    return _short("\n".join(text for text in sentences_once if text), MAX_EVIDENCE)
 
 
 def _signature(diagnosis: Diagnosis, names: Names) -> Signature:
@@ -112,8 +112,8 @@ def _signature(diagnosis: Diagnosis, names: Names) -> Signature:
 def _where(event: EventEvidence, nodes: int) -> Where:
     if nodes < 2:
         return Where.ANYWHERE
-    said = len(event.nodes)
-    return Where.ONE_NODE if said == 1 else Where.ALL_NODES if said == nodes else Where.ANYWHERE
+    count = len(event.nodes)
+    return Where.ONE_NODE if count == 1 else Where.ALL_NODES if count == nodes else Where.ANYWHERE
 
 
 def _examples(diagnosis: Diagnosis, signature: Signature) -> Examples:

@@ -75,7 +75,7 @@ class ExactIndex:
         return ranked(self._snapshot.ids, cosines(self._snapshot, vector), limit)
 
     def settle(self, seconds: float) -> bool:  # noqa: ARG002 - there is nothing to wait for
-        """Always settled."""
+        """True: there is nothing to work in."""
         return True
 
     def close(self) -> None:

@@ -295,6 +295,6 @@ def open_library(
 def _index(folder: Path, kind: Literal["exact", "chroma"]) -> VectorIndex:
     if kind == "exact":
         return ExactIndex()
-    from faultlib.background import ChromaIndex  # noqa: PLC0415 - only for those who search with it
+    from faultlib.chroma_thread import ChromaIndex  # noqa: PLC0415 - only for those who search with it
 
     return ChromaIndex(folder / "index")

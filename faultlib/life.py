@@ -110,9 +110,9 @@ def merged(
     _check_status(draft, "merged into another", (Status.DRAFT, Status.RETIRED))
     _check_successor(draft, into)
     gone = _after(draft, act, "merge", status=Status.SUPERSEDED, superseded_by=into.id)
-    told = Act(act.who, f"{draft.id}: {act.why}" if act.why else draft.id, act.at)
+    merge = Act(act.who, f"{draft.id}: {act.why}" if act.why else draft.id, act.at)
     words = into.pattern if pattern is None else pattern.model_copy(update={"id": into.id})
-    return gone, with_sightings(_after(into, told, "merge", pattern=words), draft.sightings)
+    return gone, with_sightings(_after(into, merge, "merge", pattern=words), draft.sightings)
 
 
 def separated(draft: Entry, into: Entry, act: Act, *, revision: int) -> tuple[Entry, Entry]:
@@ -122,8 +122,8 @@ def separated(draft: Entry, into: Entry, act: Act, *, revision: int) -> tuple[En
     if draft.history[-1].action != "merge":
         raise WrongStep(f"{draft.id} was not merged ({last_step(draft)}).", "Only a merge can be taken back.")
     again = _after(draft, act, "separate", status=Status.DRAFT).model_copy(update={"superseded_by": ""})
-    told = Act(act.who, f"{draft.id}: {act.why}" if act.why else draft.id, act.at)
-    return again, _after(into, told, "separate")
+    separation = Act(act.who, f"{draft.id}: {act.why}" if act.why else draft.id, act.at)
+    return again, _after(into, separation, "separate")
 
 
 def with_sightings(entry: Entry, sightings: tuple[Sighting, ...]) -> Entry:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from faultlib.near import contradict
+from faultlib.likely_patterns import tells_a_cause
+from faultlib.near_duplicates import contradict
 from faultlib.pattern import Entry, Status
-from faultlib.told import tells_a_cause
 
 
 def faults_of(entries: Sequence[Entry]) -> Iterator[str]:

@@ -69,14 +69,14 @@ class Lookup:
 
     def matching(self, texts: Iterable[str]) -> Sequence[str]:
         """Ids of the patterns of each of whose clauses a word stands in the texts."""
-        said = {word for text in texts for word in _RUN.findall(text)} | {_ANYWHERE}
-        rows = self._database.rows(_MATCHING, (json.dumps(sorted(said)),))
+        words = {word for text in texts for word in _RUN.findall(text)} | {_ANYWHERE}
+        rows = self._database.rows(_MATCHING, (json.dumps(sorted(words)),))
         return sorted(name for name, found, wanted in rows if found == wanted)
 
     def like(self, asked: Pattern) -> Sequence[str]:
         """Ids of the patterns that share the most rare words with this one, of all and of those with its cause."""
-        held = self._holding(words_of(asked.words()))
-        rare = sorted((word for word in held if held[word]), key=lambda word: (held[word], word))[:RARE]
+        found_ids = self._holding(words_of(asked.words()))
+        rare = sorted((word for word in found_ids if found_ids[word]), key=lambda word: (found_ids[word], word))[:RARE]
         if not rare:
             return ()
         query = " OR ".join(f'"{word}"' for word in rare)
@@ -142,10 +142,10 @@ class Lookup:
             "SELECT word, count(*) FROM keys WHERE word IN (SELECT value FROM json_each(?)) GROUP BY word",
             (json.dumps(every),),
         )
-        held: Mapping[str, int] = Counter(dict(rows))
+        counts: Mapping[str, int] = Counter(dict(rows))
         for number, clause in enumerate(clauses):
             for words in clause:
-                yield min(words, key=lambda word: (held[word], -len(word), word), default=_ANYWHERE), number
+                yield min(words, key=lambda word: (counts[word], -len(word), word), default=_ANYWHERE), number
 
 
 def _causes(pattern: Pattern) -> Iterator[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.cache import ByteCache
 from faultlib.embedding import EmbeddingUnavailable, Vectors
-from faultlib.prepared import FILE, prepared_vectors
+from faultlib.prepared_vectors import FILE, prepared_vectors
 
 MAX_TOKENS = 256  # what the model was trained for: max_seq_length of its official configuration
 DIMENSIONS = 384

@@ -3,7 +3,7 @@
 from core.cache import ByteCache
 from faultlib.embedding import Embedder
 from faultlib.minilm import MiniLM
-from faultlib.sentence import SentenceModel
+from faultlib.sentence_model import SentenceModel
 
 DEFAULT = "minilm"
 

@@ -90,8 +90,8 @@ def probability(values: Features, by: Weights) -> float:
 @cache
 def fitted() -> Fitted:
     """What was fitted, from ``score.toml``."""
-    told = tomllib.loads(files("faultlib").joinpath("score.toml").read_text(encoding="utf-8"))
-    return Fitted(Weights(**told["cause"]), Weights(**told["others"]))
+    coefficients = tomllib.loads(files("faultlib").joinpath("score.toml").read_text(encoding="utf-8"))
+    return Fitted(Weights(**coefficients["cause"]), Weights(**coefficients["others"]))
 
 
 def logistic(odds: float) -> float:

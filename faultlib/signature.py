@@ -43,9 +43,9 @@ def find_matches(
     Args:
         nodes: all nodes of the job; where an event must stand on one or on all of them counts these.
     """
-    every, said = frozenset(nodes), _Said(occurrences)
+    every, spoken = frozenset(nodes), _Said(occurrences)
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
-    found = [match for entry in approved if (match := _match(entry, said, every)) is not None]
+    found = [match for entry in approved if (match := _match(entry, spoken, every)) is not None]
     return tuple(sorted(found, key=lambda match: (_order(match.entry), match.entry.id)))
 
 
@@ -59,18 +59,18 @@ def matches_lines(signature: Signature, text: str) -> bool:
     )
 
 
-def _match(entry: Entry, said: "_Said", every: frozenset[str]) -> Match | None:
+def _match(entry: Entry, spoken: "_Said", every: frozenset[str]) -> Match | None:
     signature = entry.pattern.signature
     events: dict[str, None] = {}
     nodes: set[str] = set()
     for clause in signature.must:
-        found = said.that_fit(clause)
+        found = spoken.that_fit(clause)
         if not _stands(clause.where, found, every):
             return None
         events.update((occurrence.event, None) for occurrence in found)
         nodes.update(*(occurrence.nodes for occurrence in found))
     for clause in signature.must_not:
-        if _stands(clause.where, said.that_fit(clause), every):
+        if _stands(clause.where, spoken.that_fit(clause), every):
             return None
     return Match(entry, tuple(events), tuple(sorted(nodes))) if events else None
 

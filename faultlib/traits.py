@@ -7,7 +7,7 @@ A trait is said of any job in the same words, whatever its program, nodes and pa
 import re
 
 from core.facts import fact_of
-from core.kinds import Kind
+from core.failure_kinds import Kind
 from core.model import Diagnosis, EventEvidence, Role, Scope, Stage
 from faultlib.names import Names
 from faultlib.pattern import Aspect, Part, Trait
@@ -45,10 +45,10 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
             found.setdefault((aspect, text), Trait(aspect=aspect, text=text, part=part))
 
     causes = [event for event in roots if not is_symptom(event)]
-    told = diagnosis.next.cause if diagnosis.next else ""
-    leads = next((event for event in roots if event.says == told), None)
-    if told not in _NO_CAUSE:
-        add(Aspect.MEANS, plain(names.out_of(told)), Part.CAUSE if leads in causes else Part.SYMPTOM)
+    cause = diagnosis.next.cause if diagnosis.next else ""
+    leads = next((event for event in roots if event.says == cause), None)
+    if cause not in _NO_CAUSE:
+        add(Aspect.MEANS, plain(names.out_of(cause)), Part.CAUSE if leads in causes else Part.SYMPTOM)
     known = bool(found)
     for number, event in enumerate(roots):
         if kind_of(event) not in _GUESSED:

@@ -83,8 +83,8 @@ def _forgotten(labels: list[dict[str, Any]], settings: Settings, home: Path) -> 
     known = {(label["file"], number) for label in labels for number in range(*_span(label))}
     for message in read_messages(home, settings):
         places = {(message.file, line.number) for line in message.lines}
-        told = message.is_error and "Traceback (most" in message.lines[0].raw
-        if (told or message.lines[0].text.startswith(("usage:", "Fatal Python"))) and not places & known:
+        is_traceback = message.is_error and "Traceback (most" in message.lines[0].raw
+        if (is_traceback or message.lines[0].text.startswith(("usage:", "Fatal Python"))) and not places & known:
             yield f"{message.file}:{message.lines[0].number} a traceback without a label: {message.lines[-1].text[:90]}"
 
 

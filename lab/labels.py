@@ -57,7 +57,7 @@ def last_iteration(home: Path) -> int:
     """The last complete iteration that any log tells of."""
     files = [path for path in (home / "logs").rglob("*") if path.is_file()]
     found = [groups for path in files for groups in ITERATION.findall(path.read_bytes())]
-    steps = [int(step or told or bar) for step, told, bar, total in found if not bar or int(total) > EVALUATION]
+    steps = [int(step or done or bar) for step, done, bar, total in found if not bar or int(total) > EVALUATION]
     return max(steps, default=0)
 
 

@@ -108,10 +108,10 @@ def _bare(text: str) -> str:
 def _exception(text: str) -> str:
     """Last line of the exception that an object tells, else the object."""
     try:
-        told = json.loads(text)
+        record = json.loads(text)
     except ValueError:
         return text
-    found = told.get("exception") if isinstance(told, dict) else None
+    found = record.get("exception") if isinstance(record, dict) else None
     return found.rstrip("\n").rpartition("\n")[2] if isinstance(found, str) else text
 
 
@@ -120,9 +120,9 @@ def blocks(lines: list[Line]) -> Iterator[tuple[Line, ...]]:
     at = 0
     while at < len(lines):
         text = lines[at].text
-        told = at + (CAUGHT in text and at + 1 < len(lines))  # loguru's line above a traceback
-        if lines[told].text.startswith("Traceback (most recent call last)"):
-            end = _traceback(lines, told)
+        begin = at + (CAUGHT in text and at + 1 < len(lines))  # loguru's line above a traceback
+        if lines[begin].text.startswith("Traceback (most recent call last)"):
+            end = _traceback(lines, begin)
         elif text.startswith("usage: "):
             end = next((i + 1 for i in range(at, min(at + 60, len(lines))) if ": error: " in lines[i].text), at + 1)
         elif text.startswith(("Fatal Python error", "Current thread 0x", "Thread 0x")):

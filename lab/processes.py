@@ -32,13 +32,13 @@ class Task:
     node: Node
     rank: int  # -1: a launcher
     process: subprocess.Popen[bytes]
-    told: Path | None = None  # supervisord's log: it outlives its program
+    log: Path | None = None  # supervisord's log: it outlives its program
     threads: tuple[threading.Thread, ...] = field(default=())
 
     @property
     def code(self) -> int | None:
         """Exit code, negative for a signal; none while it runs."""
-        found = EXITED.search(self.told.read_text(encoding="utf-8")) if self.told and self.told.exists() else None
+        found = EXITED.search(self.log.read_text(encoding="utf-8")) if self.log and self.log.exists() else None
         if found:
             return int(found[1]) if found[1] else -signal.Signals[found[2]]
         return self.process.poll()
@@ -72,7 +72,7 @@ class Processes:
             ]
         if site.settings.launcher == SUPERVISORD:
             task = self._spawn(node, supervisord(site, node.name), rank_environment(site, node.name, 0), -1)
-            task.told = site.log(node.name).parent / "supervisord.log"
+            task.log = site.log(node.name).parent / "supervisord.log"
             return [task]
         return [self._spawn(node, torchrun(site, node.name), environment(site, node.name), -1)]
 

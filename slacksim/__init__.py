@@ -1,9 +1,9 @@
 """A local Slack for the demo, the end-to-end tests and the screenshots; on loopback only, without any account."""
 
-from slacksim.acting import Outcome
 from slacksim.driver import Slack, User, start
 from slacksim.errors import LocalSlackError, NotSeen
 from slacksim.limits import Limits, Timing
+from slacksim.people_acting import Outcome
 from slacksim.state import Snapshot
 from slacksim.values import File, Message, View
 from slacksim.workspace import App, Channel, Command, Group, Member, Shortcut, Workspace

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from slacksim.acting import People
-from slacksim.clicking import Clicks
 from slacksim.errors import LocalSlackError, Refused
 from slacksim.faults import CALL_FAULTS, Faults
 from slacksim.guard import FILE_POLICY, PAGE_POLICY
 from slacksim.journal import Journal
 from slacksim.page_state import page_state
+from slacksim.people_acting import People
+from slacksim.people_clicking import Clicks
 from slacksim.socket_mode import Reason
 from slacksim.state import Snapshot
 from slacksim.values import Json

@@ -5,10 +5,10 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from slacksim.acting import Outcome
 from slacksim.faults import Faults
 from slacksim.journal import Journal
 from slacksim.limits import Limits, Timing
+from slacksim.people_acting import Outcome
 from slacksim.server import Server
 from slacksim.socket_mode import Reason
 from slacksim.state import Clock, Snapshot

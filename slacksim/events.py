@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from slacksim.slack_json import message_json
 from slacksim.state import State
 from slacksim.values import Json, Message
-from slacksim.wire import message_json
 from slacksim.workspace import Channel
 
 SCOPE_OF_EVENT = {

@@ -2,10 +2,10 @@
 
 from urllib.parse import quote
 
-from slacksim.acting import SLACKBOT
+from slacksim.people_acting import SLACKBOT
+from slacksim.slack_json import file_json, message_json, view_json
 from slacksim.state import State
 from slacksim.values import File, Json, Message, View
-from slacksim.wire import file_json, message_json, view_json
 from slacksim.workspace import Channel, Member
 
 

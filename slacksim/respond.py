@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from slacksim.errors import Refused
-from slacksim.once import ResponseUrl
+from slacksim.short_lived import ResponseUrl
 from slacksim.team import Team
 from slacksim.values import Json, Message
 

@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 
 from aiohttp import web
 
-from slacksim.acting import People
 from slacksim.api import Api
-from slacksim.clicking import Clicks
 from slacksim.control import Control
 from slacksim.delivery import Delivery
 from slacksim.errors import LocalSlackError
@@ -19,7 +17,9 @@ from slacksim.guard import add_headers, guard
 from slacksim.http_mode import HttpMode
 from slacksim.journal import Journal
 from slacksim.limits import Buckets, Limits, Timing
-from slacksim.once import ResponseUrls, Triggers
+from slacksim.people_acting import People
+from slacksim.people_clicking import Clicks
+from slacksim.short_lived import ResponseUrls, Triggers
 from slacksim.socket_mode import SocketMode
 from slacksim.state import Clock, State
 from slacksim.team import Team

@@ -9,7 +9,7 @@ from slacksim.blocks import MARKDOWN_TEXT, accepted
 from slacksim.delivery import Delivery
 from slacksim.errors import Refused
 from slacksim.limits import Timing
-from slacksim.once import ResponseUrls, Triggers
+from slacksim.short_lived import ResponseUrls, Triggers
 from slacksim.socket_mode import SocketMode
 from slacksim.state import State
 from slacksim.values import Json, Message

@@ -94,7 +94,7 @@ class View:
 
     @property
     def blocks(self) -> tuple[Json, ...]:
-        """What it shows."""
+        """The blocks that the modal or home page shows."""
         return tuple(self.content["blocks"])
 
     @property

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from core.errors import NoLogs
 from core.job import Job, LogFile, Manifest
-from core.logs.wraps.stream import OpenUnwrapped
+from core.logs.wraps.unwrapped_stream import OpenUnwrapped
 from sources.limits import DEFAULT_LIMITS, Limits
 from sources.manifest import parse_manifest
 from sources.unpack import open_log, unreadable

@@ -142,11 +142,11 @@ class _Fields:
         return {node: tuple(rank for rank in ranks if claims[rank] == 1) for node, ranks in claimed.items()}
 
     def _world_size(self, ranks: Mapping[str, tuple[int, ...]]) -> int | None:
-        said = self._take("world_size", _positive)
+        world_size = self._take("world_size", _positive)
         needed = max((rank for of_node in ranks.values() for rank in of_node), default=-1) + 1
-        if said is None or said >= needed:
-            return said
-        self._problem(f"has world_size {said}, but node_ranks has rank {needed - 1}: {needed} is used")
+        if world_size is None or world_size >= needed:
+            return world_size
+        self._problem(f"has world_size {world_size}, but node_ranks has rank {needed - 1}: {needed} is used")
         return needed
 
     def _by_node(self, name: str, read: Callable[[Any], T]) -> dict[str, T]:

@@ -20,7 +20,7 @@ def _seconds(text: str) -> float | None:
     else:
         return number / 1000 if number > _MILLISECONDS else number
     try:
-        told = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()

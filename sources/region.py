@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from core.logs.heap import NoSpace
+from core.logs.array_store import NoSpace
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

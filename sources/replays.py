@@ -8,7 +8,7 @@ from pathlib import Path
 from core.diagnose import diagnose
 from core.errors import FirstfaultError, UnreadableLog
 from core.model import Scope
-from core.replay.read import Result
+from core.replay.replay_results import Result
 from sources.folder import JobsFolder
 from sources.tables import rows_of
 
@@ -31,15 +31,15 @@ def read_results(path: Path, groups: Collection[str]) -> tuple[dict[str, Result]
         raise UnreadableLog(
             f"There is no {path}.", "Results are a CSV group,run,exit_code, or a folder of job folders."
         )
-    told, problems = _of_folder(path) if path.is_dir() else _of_table(path)
-    strange = sorted({group for group, _ in told} - set(groups))
+    results, problems = _of_folder(path) if path.is_dir() else _of_table(path)
+    strange = sorted({group for group, _ in results} - set(groups))
     if strange:
         problems = (
             *problems,
             f"Results of {len(strange)} groups that the plan does not have were left out: {strange[0]}.",
         )
     counts: dict[str, list[bool]] = defaultdict(list)
-    for group, failed in told:
+    for group, failed in results:
         if group in groups:
             counts[group].append(failed)
     if not counts:

@@ -11,8 +11,8 @@ from pathlib import Path
 from core.errors import UnreadableLog
 from core.history.repeats import Incident
 from core.metrics.tensorboard import is_events, read_events
-from sources.given import read_given
 from sources.moments import moment
+from sources.named_files import read_given
 
 MOST_ROWS = 5_000_000  # a point a second for two months
 _TIME = ("time", "date", "timestamp", "_timestamp", "wall time", "start")
@@ -66,9 +66,9 @@ def _one_metric(rows: Iterator[Mapping[str, str]]) -> Iterator[Mapping[str, str]
     first = next(rows, None)
     if first is None or "key" not in first:
         return chain([first] if first is not None else [], rows)
-    held = [first, *rows]
-    most = Counter(row.get("key", "") for row in held).most_common(1)[0][0]
-    return (row for row in held if row.get("key") == most)
+    table = [first, *rows]
+    most = Counter(row.get("key", "") for row in table).most_common(1)[0][0]
+    return (row for row in table if row.get("key") == most)
 
 
 def incidents_in(text: str, path: str) -> tuple[Incident, ...]:

@@ -67,16 +67,16 @@ class TarReader:
         Raises:
             UnreadableLog: the archive ends early, or is damaged from here on.
         """
-        said: dict[str, str] = {}  # of the next entry, by the headers before its own
+        records: dict[str, str] = {}  # of the next entry, by the headers before its own
         while (header := self._next_header()) is not None:
             if header.type == tarfile.GNUTYPE_LONGNAME:
-                said["path"] = _text(self._content(header).rstrip(b"\0"))
+                records["path"] = _text(self._content(header).rstrip(b"\0"))
             elif header.type in _PAX:
-                said |= self._records(header)
+                records |= self._records(header)
             elif header.type in _FOR_OTHERS:
                 self._content(header)
             else:
-                entry, said = _entry(header, said), {}
+                entry, records = _entry(header, records), {}
                 end = self.position + _padded(entry.size)
                 yield entry
                 self._skip(end - self.position)
@@ -172,11 +172,11 @@ def _header(block: bytes) -> tarfile.TarInfo:
     return header
 
 
-def _entry(header: tarfile.TarInfo, said: dict[str, str]) -> Entry:
+def _entry(header: tarfile.TarInfo, records: dict[str, str]) -> Entry:
     """The entry of a header with what the headers before it said."""
-    name = said.get("GNU.sparse.name", said.get("path", header.name))
-    size = int(said["size"]) if said.get("size", "").isdecimal() else header.size
-    sparse = any(key.startswith("GNU.sparse.") for key in said)
+    name = records.get("GNU.sparse.name", records.get("path", header.name))
+    size = int(records["size"]) if records.get("size", "").isdecimal() else header.size
+    sparse = any(key.startswith("GNU.sparse.") for key in records)
     return Entry(name, tarfile.GNUTYPE_SPARSE if sparse else header.type, 0 if header.type in _WITHOUT_DATA else size)
 
 

@@ -40,13 +40,13 @@ class _Writer:
     lines: int = 0
     moved: dict[Place, list[tuple[Place, str]]] = field(default_factory=lambda: defaultdict(list))
 
-    def write(self, name: str, lines: Sequence[str], told: Sequence[Place | None]) -> None:
+    def write(self, name: str, lines: Sequence[str], places: Sequence[Place | None]) -> None:
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         data = "\n".join(lines).encode("utf-8", "surrogateescape")
         path.write_bytes(data)
         self.files, self.size, self.lines = self.files + 1, self.size + len(data), self.lines + data.count(b"\n")
-        for number, (line, place) in enumerate(zip(lines, told, strict=True), start=1):
+        for number, (line, place) in enumerate(zip(lines, places, strict=True), start=1):
             if place is not None:
                 self.moved[place].append(((name, number), line))
 
@@ -96,8 +96,8 @@ def _write_nodes(cast: Cast, writer: _Writer, labelled: set[Place]) -> None:
                 writer.write(name, [""], [None])
                 continue
             lines = log.script.speak(Speaker(cast, place, log.local_rank))
-            told = [here if (here := (log.name, number)) in labelled else None for number in range(1, len(lines) + 1)]
-            writer.write(name, lines, told)
+            places = [here if (here := (log.name, number)) in labelled else None for number in range(1, len(lines) + 1)]
+            writer.write(name, lines, places)
 
 
 def _logs(original: Original, played: int) -> tuple[_Log, ...]:
@@ -132,20 +132,20 @@ def _write_scheduler(cast: Cast, writer: _Writer, labelled: set[Place]) -> None:
     original = cast.original
     text = (original.home / SCHEDULER).read_bytes().decode("utf-8", "surrogateescape")
     lines: list[str] = []
-    told: list[Place | None] = []
+    places: list[Place | None] = []
     pending: list[tuple[str, Place | None]] = []  # of nodes, since the last line that names none; sorted by time
     for number, line in enumerate(text.split("\n"), start=1):
         here = (SCHEDULER, number)
         place = here if here in labelled else None
-        said = [(spoken, place) for spoken in _said(line, cast)]
+        placed = [(spoken, place) for spoken in _said(line, cast)]
         if _names(line, original) is not None:
-            pending.extend(said)
+            pending.extend(placed)
             continue
-        for spoken, origin in (*sorted(pending, key=lambda entry: entry[0][:_CLOCK]), *said):
+        for spoken, origin in (*sorted(pending, key=lambda entry: entry[0][:_CLOCK]), *placed):
             lines.append(spoken)
-            told.append(origin)
+            places.append(origin)
         pending = []
-    writer.write(SCHEDULER, lines, told)
+    writer.write(SCHEDULER, lines, places)
 
 
 def _names(line: str, original: Original) -> int | None:

@@ -15,8 +15,8 @@ from benchmarks.support.stage import FINISHED, WHOLE, Stage, kind_of
 from bot.library.session import open_fault_library
 from bot.settings import Settings
 from bot.state.runs import Run
+from bot.state.small_values import Status as Ending
 from bot.state.state import State, open_state
-from bot.state.values import Status as Ending
 from faultlib.life import job_of_draft
 from faultlib.pattern import Entry, Origin, Status
 from slacksim import Message, Snapshot
@@ -43,7 +43,7 @@ class Facts:
     patterns: Sequence[Entry]  # of the team, in use or not
 
     @property
-    def said(self) -> Mapping[str, Message]:
+    def by_token(self) -> Mapping[str, Message]:
         """The posts of runs, by their tokens; which stands twice is found by ``wrong``."""
         return dict(_tokens(self.slack))
 
@@ -100,11 +100,11 @@ def _open_ends(state: State) -> Iterator[str]:
 def missing(facts: Facts, cases: Iterable[CampaignJob]) -> list[str]:
     """What was promised, and is not there."""
     found = list(facts.open_ends)
-    said = facts.said
+    by_token = facts.by_token
     for post in facts.posts:
         if post["ts"] is None:
             found.append(f"{post['run']}: {post['kind']} was begun, and is not known to stand there")
-        elif not any(token in said for token in post["token"].split()):
+        elif not any(token in by_token for token in post["token"].split()):
             found.append(f"{post['run']}: {post['kind']} does not stand in Slack")
     for case in cases:
         found += [f"{case.job}: {what}" for what in _missing_of(facts, case)]

@@ -76,15 +76,19 @@ def season(shared: Path, home: Path, seed: str, result: Result, *, rounds: int =
         if not can_fill:
             result.skipped.add("disk full")
         models = {how: stack.enter_context(endpoint(how)) for how in MODELS}
-        told = {"TASKS": "benchmarks.campaign.child", "FIRSTFAULT_APPROVERS": "U0ALICE,U0BOB", "FIRSTFAULT_RUNS": "2"}
-        told |= {"FIRSTFAULT_MODEL_TIMEOUT": str(MODEL_TIMEOUT)}
-        stage = Stage(slack, stage.home, {**stage.environment, **told})
+        environment = {
+            "TASKS": "benchmarks.campaign.child",
+            "FIRSTFAULT_APPROVERS": "U0ALICE,U0BOB",
+            "FIRSTFAULT_RUNS": "2",
+        }
+        environment |= {"FIRSTFAULT_MODEL_TIMEOUT": str(MODEL_TIMEOUT)}
+        stage = Stage(slack, stage.home, {**stage.environment, **environment})
         bots = stack.enter_context(Bots(stage).tended())
         cases: list[CampaignJob] = []
         for number in range(rounds):
             name = f"{seed}/{number}"
-            one = _Round(stage, bots, Random(name), cases, models, can_fill, result)  # noqa: S311 no secret
-            lost, found = one.play(100 * number, faults)
+            round_ = _Round(stage, bots, Random(name), cases, models, can_fill, result)  # noqa: S311 no secret
+            lost, found = round_.play(100 * number, faults)
             result.lost += [f"{name}: {what}" for what in lost]
             result.wrong += [f"{name}: {what}" for what in found]
             result.rounds += 1

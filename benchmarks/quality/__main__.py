@@ -96,20 +96,20 @@ def _measure(chosen: Sequence[LabelledSet], options: argparse.Namespace) -> int:
             found = {
                 jobs_set.name: examine_all(jobs_set.jobs, jobs_set.truths, cache, parts=parts) for jobs_set in chosen
             }
-        told = sections(found, same, _commit())
-        print("\n\n".join(f"## {name}\n\n{text}" for name, text in told.items()))
+        texts = sections(found, same, _commit())
+        print("\n\n".join(f"## {name}\n\n{text}" for name, text in texts.items()))
         for document in DOCUMENTS if options.write == [] else options.write or ():
-            _write(document, told)
+            _write(document, texts)
     except (FirstfaultError, NoMarkers) as error:
         print(error, file=sys.stderr)
         return 2
     return 0
 
 
-def _write(document: Path, told: dict[str, str]) -> None:
+def _write(document: Path, texts: dict[str, str]) -> None:
     """Write those parts for which the document has a place; the tables of all methods every document has to have."""
     content = document.read_text(encoding="utf-8") if document.exists() else ""
-    for name, text in told.items():
+    for name, text in texts.items():
         begin, end = marks(name)
         if name == "quality" or begin in content:
             write(document, text, begin, end)

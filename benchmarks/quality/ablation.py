@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from core.answer.build_diagnosis import as_told, present
 from core.answer.findings import Findings
-from core.answer.present import as_told, present
 from core.answer.verdict import decide
-from core.dumps.signs import DumpEvidence, find_dump_evidence
+from core.dumps.dump_signs import DumpEvidence, find_dump_evidence
 from core.judge.candidates import Candidate, find_candidates
 from core.judge.ending import Ending, find_ending
 from core.judge.exits import Exits, find_exits
-from core.judge.rank import first_time, rank_candidates, stage_of_failure
+from core.judge.ranking import first_time, rank_candidates, stage_of_failure
 from core.judge.roles.assign import assign_roles
 from core.judge.stalled import find_stalled
 from core.judge.temporal import find_odd_iterations

@@ -56,11 +56,11 @@ def what_is_wrong(finding: Finding) -> str:
 
 
 def _degree(confidence: Confidence, findings: Sequence[Finding]) -> Degree:
-    told = [
+    shown = [
         finding
         for finding in findings
         if finding.truth.failed and finding.diagnosis is not None and finding.diagnosis.confidence is confidence
     ]
     return Degree(
-        confidence, len(told), {finding.truth.job_id: wrong for finding in told if (wrong := what_is_wrong(finding))}
+        confidence, len(shown), {finding.truth.job_id: wrong for finding in shown if (wrong := what_is_wrong(finding))}
     )

@@ -44,17 +44,17 @@ def _later(reading: bytes, micros: int) -> bytes:
         return reading
     digits = iter(f"{rest:0{len(fraction)}d}".encode())
     new = {"y": then.year, "d": then.day, "h": then.hour, "mi": then.minute, "s": then.second}
-    told = {
+    moments = {
         name: str(value).zfill(match.end(name) - match.start(name)).encode()
         for name, value in new.items()
         if parts.get(name)
     }
-    told["mo"] = str(then.month).zfill(2).encode() if parts["mo"].isdigit() else _MONTHS[then.month - 1]
+    moments["mo"] = str(then.month).zfill(2).encode() if parts["mo"].isdigit() else _MONTHS[then.month - 1]
     if fraction:
-        told["f"] = bytes(next(digits) if 48 <= part <= 57 else part for part in parts["f"])
+        moments["f"] = bytes(next(digits) if 48 <= part <= 57 else part for part in parts["f"])
     out, at = [], 0
-    for name in sorted(told, key=match.start):
-        out += [reading[at : match.start(name)], told[name]]
+    for name in sorted(moments, key=match.start):
+        out += [reading[at : match.start(name)], moments[name]]
         at = match.end(name)
     return b"".join((*out, reading[at:]))
 

@@ -22,6 +22,7 @@ from bot.fetch.cache import FolderCache
 from core.errors import FirstfaultError
 from faultlib.draft import roots_of
 from faultlib.embedding import Embedder
+from faultlib.likely_patterns import Fit, likely
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.recall import (
@@ -33,7 +34,6 @@ from faultlib.recall import (
 )
 from faultlib.seeds import read_seeds
 from faultlib.signature import find_matches
-from faultlib.told import Fit, likely
 from sources.jobs import open_source
 
 CROSSED = ("lab", "public")  # sets of which one chooses a threshold for the other
@@ -107,8 +107,8 @@ def _taught(cases: Sequence[RecallCase], seeds: Sequence[Entry]) -> Iterable[Seq
         if not case.kind:  # a job that completed matches nothing (bot.library.session), and what it shows is no fault
             return []
         found = find_matches(library, case.seen.occurrences, case.seen.nodes)
-        told = likely(case.seen.diagnosis, [*library, *seeds], found, {})
-        return [LibraryAnswer(item.entry.id, item.fit is Fit.IS, item.likelihood) for item in told]
+        likely_causes = likely(case.seen.diagnosis, [*library, *seeds], found, {})
+        return [LibraryAnswer(item.entry.id, item.fit is Fit.IS, item.likelihood) for item in likely_causes]
 
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
@@ -132,7 +132,7 @@ def tally(
 ) -> SetTally:
     """Each case against the patterns of all others, and against those without its kind."""
     kinds = [case.kind for case in others]
-    first = three = known = told = 0
+    first = three = known = similar_cases = 0
     for case in cases:
         if kinds.count(case.kind) > 1:
             known += 1
@@ -141,8 +141,8 @@ def tally(
             first += found[:1] == [case.kind]
             three += case.kind in found
         stranger = [other for other in others if other.kind != case.kind]
-        told += bool(similar(case, _library(stranger, more), embedder))
-    return SetTally(known, first, three, len(cases), told)
+        similar_cases += bool(similar(case, _library(stranger, more), embedder))
+    return SetTally(known, first, three, len(cases), similar_cases)
 
 
 def similar(case: RecallCase, entries: Sequence[Entry], embedder: Embedder) -> tuple[Similar, ...]:
@@ -195,14 +195,14 @@ def _exact(failed: Sequence[RecallCase], healthy: Sequence[RecallCase]) -> Itera
         for agreed in (False, True)[: 2 * bool(own)]:
             first = [matches(case, [it for it in failed if it is not case], agreed=agreed)[:1] for case in own]
             right = sum(kind == (case.kind,) for kind, case in zip(first, own, strict=True))
-            told = sum(map(bool, first))
+            recalled = sum(map(bool, first))
             noisy = sum(bool(matches(case, failed, agreed=agreed)) for case in good)
             yield (
                 name,
                 "that the analysis agrees with" if agreed else "all",
                 len(own),
                 right,
-                told - right,
+                recalled - right,
                 len(good),
                 noisy,
             )

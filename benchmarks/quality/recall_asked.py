@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from benchmarks.quality.recall_likeness import cosines_of
 from benchmarks.quality.recall_public import NONSENSE, PUBLIC, PublicQuestion
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
-from faultlib.asked import find
 from faultlib.embedding import Embedder
 from faultlib.pattern import Entry
+from faultlib.question_search import find
 
 ASKED = ("questions", "held", "first", "in three", "taken out", "told", "left out", "told", "nonsense", "told")
 LIMIT = 3
@@ -24,7 +24,7 @@ Answering = Callable[[str, Sequence[Entry], Cosines], Sequence[str]]  # ids of w
 class Counted:
     """What became of some questions; see the head of this file."""
 
-    held: int
+    with_seeds: int
     first: int
     three: int
     taken_told: int
@@ -47,7 +47,7 @@ def rows(seeds: Sequence[Entry], embedder: Embedder) -> Iterable[Sequence[object
     """A row for each part of the questions."""
     for name, (asked, nonsense) in halves().items():
         got = counted(asked, nonsense, seeds, embedder, answered)
-        cells = (got.held, got.first, got.three, got.held, got.taken_told)
+        cells = (got.with_seeds, got.first, got.three, got.with_seeds, got.taken_told)
         yield name, *cells, got.left, got.left_told, got.nonsense, got.nonsense_told
 
 
@@ -64,10 +64,10 @@ def counted(
     answering: Answering,
 ) -> Counted:
     """Ask them all."""
-    held = [question for question in questions if question.seeds]
+    with_seeds = [question for question in questions if question.seeds]
     left = [question for question in questions if not question.seeds]
     first = three = taken = 0
-    for question in held:
+    for question in with_seeds:
         semantic = cosines_of(question.words, seeds, embedder)
         sentences = answering(question.words, seeds, semantic)
         first += bool(set(sentences[:1]) & set(question.seeds))
@@ -76,4 +76,4 @@ def counted(
         taken += bool(answering(question.words, rest, semantic))
     strange = [bool(answering(words, seeds, cosines_of(words, seeds, embedder))) for words in nonsense]
     astray = [bool(answering(question.words, seeds, cosines_of(question.words, seeds, embedder))) for question in left]
-    return Counted(len(held), first, three, taken, len(left), sum(astray), len(strange), sum(strange))
+    return Counted(len(with_seeds), first, three, taken, len(left), sum(astray), len(strange), sum(strange))

@@ -99,8 +99,8 @@ def fit(pairs: Pairs) -> Fitted:
         kind = others & (pairs.cause == shared)
         for left_out in range(FOLDS):
             seen = kind & (fold != left_out)[:, None] & (fold != left_out)[None, :]
-            held = kind & (fold == left_out)[:, None]
-            odds[held] = _model(pairs.values[seen], same[seen]).decision_function(pairs.values[held])
+            left = kind & (fold == left_out)[:, None]
+            odds[left] = _model(pairs.values[seen], same[seen]).decision_function(pairs.values[left])
         models[shared] = _model(pairs.values[kind], same[kind])
     best = _best(odds, same, pairs)
     return Fitted(*(_weights(models[shared], best[best[:, 2] == shared]) for shared in (True, False)))
@@ -126,9 +126,9 @@ def _best(odds: Numbers, same: NDArray[np.bool_], pairs: Pairs) -> Numbers:
     found = []
     for row in range(len(causes)):
         for wanted in (True, False):
-            held = taught[(pairs.cause[row, taught] == wanted) & np.isfinite(odds[row, taught])]
-            if len(held):
-                column = held[np.argmax(odds[row, held])]
+            of_cause = taught[(pairs.cause[row, taught] == wanted) & np.isfinite(odds[row, taught])]
+            if len(of_cause):
+                column = of_cause[np.argmax(odds[row, of_cause])]
                 found.append((odds[row, column], float(same[row, column]), float(wanted)))
     return np.array(found)
 

@@ -99,7 +99,7 @@ def grid_of(cases: Sequence[RecallCase], embedder: Embedder) -> Grid:
 def tally_at(scores: Scores, cases: Sequence[RecallCase], chosen: Sequence[int], threshold: float) -> SetTally:
     """What a threshold makes of some of the jobs; nobody is compared with itself."""
     kinds = np.array([case.kind for case in cases])
-    first = three = known = told = 0
+    first = three = known = other_kinds = 0
     for row in chosen:
         others = np.flatnonzero(np.arange(len(cases)) != row)
         best = [column for column in others[np.argsort(-scores[row, others], kind="stable")]
@@ -109,8 +109,8 @@ def tally_at(scores: Scores, cases: Sequence[RecallCase], chosen: Sequence[int],
             known += 1
             first += found[:1] == [kinds[row]]
             three += kinds[row] in found
-        told += bool(np.any(kinds[best] != kinds[row]))
-    return SetTally(known, first, three, len(chosen), told)
+        other_kinds += bool(np.any(kinds[best] != kinds[row]))
+    return SetTally(known, first, three, len(chosen), other_kinds)
 
 
 def best_threshold(scores: Scores, cases: Sequence[RecallCase], chosen: Sequence[int]) -> float:

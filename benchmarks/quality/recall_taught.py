@@ -118,8 +118,8 @@ def calibration_error(likely: Iterable[tuple[float, bool]], bins: int = 10) -> f
     pairs = list(likely)
     total = 0.0
     for number in range(bins):
-        held = [(said, right) for said, right in pairs if min(int(said * bins), bins - 1) == number]
-        total += abs(sum(said for said, _ in held) - sum(right for _, right in held))
+        in_bin = [(stated, right) for stated, right in pairs if min(int(stated * bins), bins - 1) == number]
+        total += abs(sum(stated for stated, _ in in_bin) - sum(right for _, right in in_bin))
     return total / (len(pairs) or 1)
 
 

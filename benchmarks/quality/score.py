@@ -161,7 +161,7 @@ def judge(reported: Sequence[EventEvidence], labelled: JobLabels, events: Mappin
     for item in reported:
         lines = places.get(item.event, [])
         cited = [(line.file, line.line) for line in item.lines]
-        evidence = {place for told in (lines, cited) if _mostly(told, wanted) for place in told}
+        evidence = {place for cited_places in (lines, cited) if _mostly(cited_places, wanted) for place in cited_places}
         hit = {group for group, members in labelled.groups.items() if members & evidence}
         idle = _mostly(lines, labelled.neutral) or _mostly(cited, labelled.neutral)
         verdicts.append(_verdict(hit, found, idle=idle))

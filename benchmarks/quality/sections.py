@@ -68,8 +68,8 @@ def _families(_: str, findings: Sequence[Finding]) -> str:
     lines = []
     for (category, kind), scores in sorted(families.items()):
         measures = measure(scores)
-        told = (cell(measures, field) for field in ("first", "top1", "scope", "macro_f1"))
-        lines.append([kind, category, str(len(scores)), *told])
+        cells = (cell(measures, field) for field in ("first", "top1", "scope", "macro_f1"))
+        lines.append([kind, category, str(len(scores)), *cells])
     return table(["family", "category", "jobs", "first", "top-1", "scope", "macro F1"], lines, texts=(0, 1))
 
 
@@ -87,7 +87,7 @@ def _target(item: Reached) -> list[str]:
 
 
 def _calibration(_: str, findings: Sequence[Finding]) -> str:
-    told = degrees(findings)
+    by_degree = degrees(findings)
     lines = [
         [
             degree.confidence.value,
@@ -95,9 +95,9 @@ def _calibration(_: str, findings: Sequence[Finding]) -> str:
             str(degree.jobs - len(degree.wrong)),
             f"{degree.right:.2f}" if degree.jobs else "-",
         ]
-        for degree in told
+        for degree in by_degree
     ]
-    wrong = [f"- {job_id} ({degree.confidence}): {why}" for degree in told for job_id, why in degree.wrong.items()]
+    wrong = [f"- {job_id} ({degree.confidence}): {why}" for degree in by_degree for job_id, why in degree.wrong.items()]
     wronged = accused_wrongly(findings)
     innocent = sum(not finding.ours.faulty for finding in findings)
     named = "".join(f" {job_id}: {nodes}." for job_id, nodes in wronged.items())
@@ -129,8 +129,8 @@ def _ablation(_: str, findings: Sequence[Finding]) -> str:
 
 
 def _answers(score: Score) -> tuple[object, ...]:
-    told = (score.first, score.root3, score.top1, score.top3, score.quiet, score.scope, score.stage, score.iteration)
-    return (score.verdicts, score.found, score.accused, *told)
+    shares = (score.first, score.root3, score.top1, score.top3, score.quiet, score.scope, score.stage, score.iteration)
+    return (score.verdicts, score.found, score.accused, *shares)
 
 
 def _robustness(findings: Sequence[Finding], unlike: Sequence[str] | None) -> str:
@@ -160,10 +160,10 @@ def _row(row: ChangeResult) -> list[str]:
 
 
 def _change(whole: Measures, part: Measures, field: str) -> str:
-    was, told = getattr(whole, field), getattr(part, field)
-    if was is None or told is None:
+    was, now = getattr(whole, field), getattr(part, field)
+    if was is None or now is None:
         return "-"
-    return f"{told - was:+.2f}" if abs(told - was) >= 0.005 else "0"
+    return f"{now - was:+.2f}" if abs(now - was) >= 0.005 else "0"
 
 
 def _bounds(interval: Interval | None) -> str:

@@ -32,8 +32,8 @@ def with_history(case: Case, jobs: int) -> Case | None:
 def without_status(case: Case) -> Case | None:
     """As if nobody had said how the job ended."""
     job = case.parsed.job
-    told = replace(job, manifest=replace(job.manifest, status=Status.UNKNOWN))
-    return replace(case, parsed=replace(case.parsed, job=told))
+    unknown = replace(job, manifest=replace(job.manifest, status=Status.UNKNOWN))
+    return replace(case, parsed=replace(case.parsed, job=unknown))
 
 
 def without_files(case: Case, share: float) -> Case | None:
@@ -152,9 +152,9 @@ def _deep(value: Any, rename: Rename) -> Any:
     if isinstance(value, str):
         return rename(value)
     if isinstance(value, Mapping):
-        return {rename(key): _deep(held, rename) for key, held in value.items()}
+        return {rename(key): _deep(item, rename) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_deep(held, rename) for held in value)
+        return type(value)(_deep(item, rename) for item in value)
     return value
 
 

@@ -67,7 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for read_truth in read_truths(truth)
                 if read_truth.failed and read_truth.faulty_nodes and read_truth.scopes == {"node"}
             ]
-            asked = [job for told in truths if (job := _asked(shelf, told, source.manifest(told.job_id).framework))]
+            asked = [
+                job
+                for labelled in truths
+                if (job := _asked(shelf, labelled, source.manifest(labelled.job_id).framework))
+            ]
         text = report(asked)
         print(text)
         for document in options.write or ():
@@ -94,13 +98,13 @@ def report(asked: Sequence[WeighedJob]) -> str:
 
 def cross_validate(asked: Sequence[WeighedJob], groups: Sequence[str]) -> list[Fold]:
     """Every job is asked once, by a regression that has seen no job of its group."""
-    channels = sorted({channel for job in asked for said in job.weights.values() for channel in said})
+    channels = sorted({channel for job in asked for weights in job.weights.values() for channel in weights})
     folds = []
-    for learned, held in GroupKFold(min(FOLDS, len(set(groups)))).split(np.zeros(len(asked)), groups=groups):
+    for learned, tested in GroupKFold(min(FOLDS, len(set(groups)))).split(np.zeros(len(asked)), groups=groups):
         fitted = _fit([asked[place] for place in learned], channels)
-        jobs = [asked[place] for place in held]
+        jobs = [asked[place] for place in tested]
         right = sum(_first(job, channels, fitted) in job.faulty for job in jobs)
-        out = tuple(sorted({groups[place] for place in held}))
+        out = tuple(sorted({groups[place] for place in tested}))
         folds.append(Fold(out, len(jobs), sum(job.ours in job.faulty for job in jobs), right))
     return folds
 
@@ -127,7 +131,7 @@ def _by_channel(signs: Sequence[Sign], node: str) -> dict[str, float]:
 
 
 def _fit(asked: Sequence[WeighedJob], channels: Sequence[str]) -> LogisticRegression:
-    rows = [_row(said, channels) for job in asked for said in job.weights.values()]
+    rows = [_row(weights, channels) for job in asked for weights in job.weights.values()]
     faulty = [node in job.faulty for job in asked for node in job.weights]
     return LogisticRegression(max_iter=_ROUNDS, class_weight="balanced").fit(np.array(rows), faulty)
 
@@ -141,8 +145,8 @@ def _first(job: WeighedJob, channels: Sequence[str], fitted: LogisticRegression)
     return nodes[best] if alone and job.weights[nodes[best]] else None
 
 
-def _row(said: Mapping[str, float], channels: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([said.get(channel, 0.0) for channel in channels])
+def _row(weights: Mapping[str, float], channels: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([weights.get(channel, 0.0) for channel in channels])
 
 
 def _parser() -> argparse.ArgumentParser:

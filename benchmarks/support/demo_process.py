@@ -21,12 +21,12 @@ class Demo:
     """A running one. said: until it told how to end it."""
 
     process: "subprocess.Popen[str]"
-    said: str
+    output: str
 
     @property
     def page(self) -> str:
-        found = re.search(r"Open +(http://\S+)", self.said)
-        assert found, self.said
+        found = re.search(r"Open +(http://\S+)", self.output)
+        assert found, self.output
         return found[1]
 
     def interrupt(self) -> int:

@@ -111,9 +111,9 @@ class Stage:
         self, *, transport: str = "http", real: bool = False, lease: timedelta = LEASE, **settings: object
     ) -> Iterator[Bot]:
         """In this process."""
-        told = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
+        variables = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
         with pytest.MonkeyPatch.context() as environment:
-            for name, value in ({**self.environment, "FIRSTFAULT_SLACK_TRANSPORT": transport} | told).items():
+            for name, value in ({**self.environment, "FIRSTFAULT_SLACK_TRANSPORT": transport} | variables).items():
                 environment.setenv(name, value)
             running = Bot(load_settings(), version="0.1.0", tasks=REAL if real else quick.TASKS, lease=lease)
             try:
@@ -129,8 +129,8 @@ class Stage:
     @contextmanager
     def other_bot(self, **settings: object) -> Iterator["subprocess.Popen[bytes]"]:
         """In a process of its own, connected."""
-        told = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
-        environment = {**os.environ, **self.environment, **told, "PYTHONPATH": str(ROOT)}
+        variables = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
+        environment = {**os.environ, **self.environment, **variables, "PYTHONPATH": str(ROOT)}
         number = self.slack.snapshot().connections + 1
         with (self.home / "log").open("ab") as log:
             process = subprocess.Popen(
@@ -257,7 +257,7 @@ def make_stage(slack: Slack, shared: Path, home: Path) -> Stage:
     shutil.copy(shared / quick.ANSWER, home)
     shutil.copytree(shared / "library", home / "library")  # its vectors are made: a minute of one core
     (home / "jobs").mkdir()
-    told = {
+    environment = {
         "JOBS": home / "jobs",
         "STATE": home / "state",
         "LIBRARY": home / "library",
@@ -270,4 +270,6 @@ def make_stage(slack: Slack, shared: Path, home: Path) -> Stage:
         "HEALTH": "127.0.0.1:0",
         "APPROVERS": "U0ALICE",
     }
-    return Stage(slack, home, {"QUICK": str(home), **{f"FIRSTFAULT_{name}": str(it) for name, it in told.items()}})
+    return Stage(
+        slack, home, {"QUICK": str(home), **{f"FIRSTFAULT_{name}": str(it) for name, it in environment.items()}}
+    )

@@ -54,8 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts.append(f"Where the time goes, {size}, CPU seconds in one thread with the profiler's own cost:")
             parts.append(steps)
     head = ("job", "", "CPU s", "wall s", "peak MB", "of it anonymous")
-    told = f"Measured on {machine()}, {options.workers} threads; load average {os.getloadavg()[0]:.1f} at the end."
-    text = "\n\n".join((table(head, rows, texts=(0, 1)), *(parts if not options.no_profile else ()), told))
+    circumstances = (
+        f"Measured on {machine()}, {options.workers} threads; load average {os.getloadavg()[0]:.1f} at the end."
+    )
+    text = "\n\n".join((table(head, rows, texts=(0, 1)), *(parts if not options.no_profile else ()), circumstances))
     print(text)
     if options.write:
         write(DOCUMENT, f"\n{text}\n", *marks("whole"))

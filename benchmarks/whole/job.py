@@ -119,8 +119,8 @@ def _until(source: Iterator[str], iterations: int) -> Iterator[str]:
             return
 
 
-def _encoded(said: Iterator[str]) -> bytes:
-    text = "".join(f"{line}\n" for line in said).encode("utf-8", "surrogateescape")
+def _encoded(texts: Iterator[str]) -> bytes:
+    text = "".join(f"{line}\n" for line in texts).encode("utf-8", "surrogateescape")
     return _NCCL_HOST.sub(b"", _LABEL.sub(rb"[default\1]:", text))
 
 

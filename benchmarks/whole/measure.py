@@ -56,10 +56,10 @@ def measured_apart(jobs: Path, cache: Path | None, *, workers: int, profile: boo
         anonymous = max(anonymous, _anonymous(process.pid))
         time.sleep(EVERY)
     wall = time.perf_counter() - started
-    told = process.stdout.read() if process.stdout else b""
+    output = process.stdout.read() if process.stdout else b""
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    return Cost(**json.loads(told) | {"anonymous": anonymous, "wall": wall})
+    return Cost(**json.loads(output) | {"anonymous": anonymous, "wall": wall})
 
 
 def _anonymous(pid: int) -> int:

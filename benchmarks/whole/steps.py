@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from core.logs import read
+from core.logs import log_files
 
 T = TypeVar("T")
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 STEPS = (
     ("read the job, or find it read", "core/parsing/parse.py", "read_job"),
     ("- scan: bytes to columns", "core/logs/scan.py", "scan_file"),
-    ("- join: messages, tallies, narrow rows", "core/logs/rows.py", "join"),
-    ("- write down where all is", "core/logs/kept.py", "write_kept"),
-    ("- find what was kept", "core/logs/kept.py", "read_kept"),
+    ("- join: messages, tallies, narrow rows", "core/logs/file_rows.py", "join"),
+    ("- write down where all is", "core/logs/read_cache.py", "write_kept"),
+    ("- find what was kept", "core/logs/read_cache.py", "read_kept"),
     ("- origins of voices", "core/logs/origins.py", "find_origins"),
     ("profiles of good jobs", "core/baseline.py", "profile_job"),
     ("templates (Drain)", "core/parsing/known_templates.py", "recall_templates"),
-    ("rows that are held", "core/events/hold.py", "hold"),
+    ("rows that are held", "core/events/rows_in_memory.py", "hold"),
     ("the table", "core/parsing/parse.py", "table"),
     ("last words", "core/course/last_words.py", "settle_last_words"),
     ("iterations", "core/course/iterations.py", "find_iterations"),
@@ -35,23 +35,23 @@ STEPS = (
     ("how processes ended", "core/judge/exits.py", "find_exits"),
     ("roles", "core/judge/roles/assign.py", "assign_roles"),
     ("whose words are unnamed", "core/judge/speaker.py", "name_speakers"),
-    ("spans of work", "core/judge/spans.py", "find_spans"),
+    ("spans of work", "core/judge/work_spans.py", "find_spans"),
     ("how long work took", "core/judge/durations.py", "find_durations"),
     ("how progress ended", "core/judge/ending.py", "find_ending"),
-    ("what is no number any more", "core/course/broken.py", "find_broken"),
+    ("what is no number any more", "core/course/broken_number.py", "find_broken"),
     ("memory that grows", "core/course/leak.py", "find_leak"),
-    ("dumps", "core/dumps/signs.py", "find_dump_evidence"),
+    ("dumps", "core/dumps/dump_signs.py", "find_dump_evidence"),
     ("metrics", "core/metrics/evidence.py", "find_metric_evidence"),
     ("what a hang leaves", "core/judge/stalled.py", "find_stalled"),
-    ("what is only said at last", "core/judge/late.py", "find_late"),
-    ("rank", "core/judge/rank.py", "rank_candidates"),
-    ("stage of the failure (4.4)", "core/judge/rank.py", "stage_of_failure"),
+    ("what is only said at last", "core/judge/late_lines.py", "find_late"),
+    ("rank", "core/judge/ranking.py", "rank_candidates"),
+    ("stage of the failure (4.4)", "core/judge/ranking.py", "stage_of_failure"),
     ("odd iterations (4.4)", "core/judge/temporal.py", "find_odd_iterations"),
     ("what the network saw", "core/flows/evidence.py", "find_flow_evidence"),
     ("signs of nodes (4.3)", "core/nodes/suspicion.py", "find_signs"),
     ("verdict, and the paper's comparison", "core/answer/verdict.py", "decide"),
-    ("numbers taken out again", "core/answer/present.py", "as_told"),
-    ("present", "core/answer/present.py", "present"),
+    ("numbers taken out again", "core/answer/build_diagnosis.py", "as_told"),
+    ("present", "core/answer/build_diagnosis.py", "present"),
     ("with what the network saw", "core/flows/evidence.py", "with_network"),
     ("what to do next", "core/next/advise.py", "with_next_step"),
 )
@@ -71,15 +71,15 @@ class _Here(ThreadPoolExecutor):
 def profiled(work: Callable[[], T]) -> tuple[T, Sequence[tuple[str, float]]]:
     """The result of some work, and the seconds of its steps; what threads would do is done in this one."""
     profile = cProfile.Profile(time.thread_time, builtins=False)  # millions of calls that would cost the most
-    with patch.object(read, "ThreadPoolExecutor", _Here):
+    with patch.object(log_files, "ThreadPoolExecutor", _Here):
         result = profile.runcall(work)
     stats = pstats.Stats(profile)
     seconds = {key: cumulative for key, (_, _, _, cumulative, _) in stats.stats.items()}  # type: ignore[attr-defined]
     found = [(label, _of(seconds, file, function)) for label, file, function in STEPS]
-    told = sum(spent for label, spent in found if not label.startswith("-"))
+    accounted = sum(spent for label, spent in found if not label.startswith("-"))
     total = stats.total_tt  # type: ignore[attr-defined]
     listed = [(label, spent) for label, spent in found if spent >= LEAST]
-    return result, (*listed, ("everything else", total - told))
+    return result, (*listed, ("everything else", total - accounted))
 
 
 def _of(seconds: dict[tuple[str, int, str], float], file: str, function: str) -> float:

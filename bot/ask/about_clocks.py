@@ -7,7 +7,7 @@ from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.course.wall import moment
+from core.course.job_clock import moment
 from core.logs.lines import NO_TIME
 from core.naming import natural
 
@@ -57,9 +57,9 @@ def _away(spans: dict[str, tuple[int, int]]) -> dict[str, int]:
     if not spans:
         return {}
     middle = median(first for first, _ in spans.values())
-    told = {}
+    offsets = {}
     for node, (first, _) in spans.items():
         quarters = round((first - middle) / QUARTER)
         if quarters and abs(first - middle - quarters * QUARTER) < NEAR:
-            told[node] = quarters
-    return told
+            offsets[node] = quarters
+    return offsets

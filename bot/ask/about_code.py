@@ -21,7 +21,7 @@ def own_code(subject: Subject, question: Question) -> Lines:
         shown += [
             cited(f"{place.file}, line {place.number}, in {place.function}: {who} at {event.id}{whose}.", event.id)
         ]
-        shown += [*raw([place.line]), cited(subject.told(event), event.id)]
+        shown += [*raw([place.line]), cited(subject.sentence_of(event), event.id)]
         if place.own:
             return shown
     if shown:

@@ -10,12 +10,12 @@ from bot.ask.facts_progress import facts_of_progress
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted import asks
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer import look
+from core.answer import job_lookup
 from core.answer.search import seek
-from core.course.wall import moment
+from core.course.job_clock import moment
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role, Scope, Stage
@@ -50,7 +50,7 @@ def began(subject: Subject, question: Question) -> Lines:
     progress = _last_progress(subject)
     if not timed:
         none = _NO_CLOCK if _ends(subject) is None else "The lines of the evidence have no clock."
-        shown = [cited(f"{subject.told(event)}", event.id) for event in sentences[:2]]
+        shown = [cited(f"{subject.sentence_of(event)}", event.id) for event in sentences[:2]]
         return [cited(none), *([progress] if progress else []), *shown] if sentences else _without_events(subject)
     first, *later = timed
     says = f"The first sign came at {clock(first.first_time or 0)}: {_said(subject, first)}."
@@ -144,12 +144,12 @@ def waits(subject: Subject, question: Question) -> list[str]:
         found = seek(subject.parsed, [_WAITS], "a wait or a time-out")
     if not found.lines:
         return []
-    told = [(seconds, at) for at, line in enumerate(found.lines) if (seconds := _waited(line.text)) is not None]
-    longest, at = max(told, key=lambda item: (item[0], -item[1]), default=(None, 0))
+    timed = [(seconds, at) for at, line in enumerate(found.lines) if (seconds := _waited(line.text)) is not None]
+    longest, at = max(timed, key=lambda item: (item[0], -item[1]), default=(None, 0))
     who = wording.names(dict.fromkeys(filter(None, found.who)), 4, 80)
     of = f" by {who}" if who else ""
     length = f", the longest of {duration(longest)}" if longest is not None else ""
-    shown = look.LookResult("", found.lines[at:], found.who[at:], found.clock[at:])
+    shown = job_lookup.LookResult("", found.lines[at:], found.who[at:], found.clock[at:])
     return [
         cited(f"Some waited: {wording.counted(found.total, 'line')}{of} tell of a wait or a time-out{length}."),
         *quoted(shown, 1, _WAITS),
@@ -206,7 +206,7 @@ def reached(subject: Subject, question: Question) -> Lines:
     if question.unknown and not named_units(subject, question):
         return [no_such(subject, question.unknown[0])]
     if question.iterations:
-        found = [look.of_iteration(parsed, number) for number in question.iterations[:2]]
+        found = [job_lookup.of_iteration(parsed, number) for number in question.iterations[:2]]
         return [line for result in found for line in (cited(result.says), *quoted(result, 2))]
     iterations = parsed.iterations
     sentences = [_far(subject, f"Rank {rank}", (rank,)) for rank in question.ranks[:2]]
@@ -214,7 +214,7 @@ def reached(subject: Subject, question: Question) -> Lines:
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        bars = [line for fact in facts_of_progress(subject) for line in fact.told][:3]
+        bars = [line for fact in facts_of_progress(subject) for line in fact.as_lines][:3]
         none = f"No line counts iterations, so none is known to be complete.{stage}"
         sentences += [*bars, cited(f"No line else counts iterations.{stage}")] if bars else [cited(none)]
     else:
@@ -251,7 +251,7 @@ def order(subject: Subject, question: Question) -> Lines:
         own = [_when(subject, lead)] if lead and not sentences else []
         text = _said(subject, lead) if own and lead else "\n"
         return [*sentences, *own, *(line for line in began(subject, question) if text not in line)]
-    found = look.ends(subject.parsed)
+    found = job_lookup.ends(subject.parsed)
     names = ("N1.ended", "N1.why")
     silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
     return [*silent, cited(found.says), *quoted(found, 2)]
@@ -295,7 +295,7 @@ def _far(subject: Subject, name: str, ranks: tuple[int, ...]) -> str:
     if reached:
         return cited(f"{name} came to iteration {max(reached):,}.")
     unit = ranks[0] if name.startswith("Rank ") and ranks else None
-    found = look.of_rank(subject.parsed, unit) if unit is not None else look.of_node(subject.parsed, name)
+    found = job_lookup.of_rank(subject.parsed, unit) if unit is not None else job_lookup.of_node(subject.parsed, name)
     return cited(f"{name} prints no iteration of its own. {found.says}")
 
 

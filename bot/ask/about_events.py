@@ -11,7 +11,7 @@ from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted import asks
+from bot.ask.wanted_value import asks
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import seek
@@ -71,7 +71,9 @@ def ended(subject: Subject, question: Question) -> Lines:
     killed = [event for event in diagnosis.events if _KILLS.search(f"{event.says} {_text(event)}")]
     if question.says("process", "pid", "signal", "rank", "which", "kill"):
         killed.sort(key=lambda event: _PROCESS.search(_text(event)) is None)
-    sentences = [line for event in killed[:2] for line in (cited(subject.told(event), event.id), *raw(event.lines, 1))]
+    sentences = [
+        line for event in killed[:2] for line in (cited(subject.sentence_of(event), event.id), *raw(event.lines, 1))
+    ]
     if not sentences:
         found = seek(subject.parsed, [_KILLED], "a kill or an order to stop", latest=True)
         sentences = by_exit_code(subject)
@@ -81,11 +83,11 @@ def ended(subject: Subject, question: Question) -> Lines:
             sentences = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
         if lead := subject.leading:
             at = 0 if not by_exit_code(subject) else len(sentences)
-            sentences.insert(at, cited(f"What ended it: {subject.told(lead)}", lead.id))
+            sentences.insert(at, cited(f"What ended it: {subject.sentence_of(lead)}", lead.id))
     if question.says("pid", "process") and (
-        told := [cited(says) for event in killed if (says := process_of(subject, event))]
+        of_killed := [cited(says) for event in killed if (says := process_of(subject, event))]
     ):
-        sentences = [*told[:1], *sentences]
+        sentences = [*of_killed[:1], *sentences]
     sentences = [*_by(subject, question), *sentences]
     if code is not None:
         return [*exit_code(subject, code), *sentences]
@@ -176,7 +178,7 @@ def stem(word: str) -> str:
 
 def piece_lines(subject: Subject, evidence: Evidence) -> list[str]:
     """A piece of evidence: its sentence and its lines."""
-    return [cited(subject.told(evidence), evidence.id), *raw(evidence.lines, 2)]
+    return [cited(subject.sentence_of(evidence), evidence.id), *raw(evidence.lines, 2)]
 
 
 def behind(subject: Subject, event: EventEvidence) -> list[str]:
@@ -193,7 +195,7 @@ def _piece(subject: Subject, name: str) -> list[str]:
             return piece_lines(subject, event)
         says = _meaning(event)
         sentences = [
-            cited(f"{subject.told(event).rstrip('.')}.{says} {wording.ROLE[event.role].capitalize()}.", event.id)
+            cited(f"{subject.sentence_of(event).rstrip('.')}.{says} {wording.ROLE[event.role].capitalize()}.", event.id)
         ]
         changed = argument_line(subject) if subject.diagnosis.scope is Scope.JOB and event is subject.leading else ""
         sentences += [*([changed] if changed else []), *behind(subject, event), *raw(event.lines, 2)]
@@ -222,10 +224,10 @@ def _text(evidence: Evidence) -> str:
 
 @cache
 def _said() -> Mapping[str, Mapping[str, str]]:
-    said: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    words: Mapping[str, Mapping[str, str]] = tomllib.loads(
         package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8")
     )
-    return said
+    return words
 
 
 def _terms() -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
-from core.answer.look import MAX_LINES, found_rows
+from core.answer.job_lookup import MAX_LINES, found_rows
 from core.answer.search import matching, seek
 from core.model import EventEvidence
 from core.naming import natural
@@ -40,8 +40,8 @@ _OF_SIGNAL = {
 def codes_of(subject: Subject) -> dict[str, int]:
     """Exit codes by job.json, of ranks where it has those, else of nodes."""
     manifest = subject.parsed.job.manifest
-    told = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
-    return {name: code for name, code in sorted(told.items(), key=lambda item: natural(item[0])) if code is not None}
+    codes = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
+    return {name: code for name, code in sorted(codes.items(), key=lambda item: natural(item[0])) if code is not None}
 
 
 def asked_code(question: Question) -> int | None:
@@ -129,7 +129,7 @@ def oom_report(subject: Subject) -> Lines:
     limits = seek(subject.parsed, [_MEMORY_LIMIT], "a limit of memory")
     limit = next((one for line in limits.lines if (one := _MEMORY_LIMIT.search(line.text.encode()))), None)
     whole = seek(subject.parsed, [_WHOLE_LIMIT], "a limit of memory in bytes")
-    told = next((one for line in whole.lines if (one := _WHOLE_LIMIT.search(line.text.encode()))), None)
+    whole_limit = next((one for line in whole.lines if (one := _WHOLE_LIMIT.search(line.text.encode()))), None)
     pid, rss = (match[1].decode(), match[2].decode()) if match else ("", "")
     rank = rank_of_process(subject, pid)
     who = f"process {pid}{f', rank {rank},' if rank is not None else ''}"
@@ -137,7 +137,7 @@ def oom_report(subject: Subject) -> Lines:
     says = f"The kernel's report of the kill{on}: {who} had anon-rss {rss} kB"
     if limit is not None:
         says += f"; its cgroup used {limit[1].decode()} kB of a limit of {limit[2].decode()} kB"
-    bytes_ = f" ({told[1].decode()} bytes)" if told is not None else ""
+    bytes_ = f" ({whole_limit[1].decode()} bytes)" if whole_limit is not None else ""
     return [cited(f"{says}{bytes_}."), *quoted(killed, 1, _KILLED_FOR_MEMORY)]
 
 

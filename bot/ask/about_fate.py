@@ -11,7 +11,7 @@ from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer import look
+from core.answer import job_lookup
 from core.answer.search import matching
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
@@ -174,6 +174,6 @@ def _reached(subject: Subject, unit: str) -> int | None:
     return max((of_rank[rank] for rank in ranks if rank in of_rank), default=None)
 
 
-def _last_of(subject: Subject, unit: str) -> look.LookResult:
+def _last_of(subject: Subject, unit: str) -> job_lookup.LookResult:
     rows = subject.parsed.table.rows_of_voices(_voices(subject, unit))
-    return look.last_words(subject.parsed, rows, unit)
+    return job_lookup.last_words(subject.parsed, rows, unit)

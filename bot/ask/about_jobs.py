@@ -73,13 +73,13 @@ def changed(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(f"Nothing that job.json tells of differs from {before.job_id} ({before.status})."))
     given = (own.arguments and before.arguments) or (commands_of(own.extra) and commands_of(before.extra))
     known = (("code", own.code and before.code), ("arguments", given or printed))
-    silent = [what for what, told in known if not told]
+    silent = [what for what, differing in known if not differing]
     if silent:
         sentences.append(
             cited(f"job.json does not hold the {' and the '.join(silent)} of both jobs, so that may have changed too.")
         )
     unseen = [event for event in subject.diagnosis.events if event.unseen and event.role is Role.ROOT]
-    sentences += [cited(f"New in the logs: {subject.told(event)}", event.id) for event in unseen[:2]]
+    sentences += [cited(f"New in the logs: {subject.sentence_of(event)}", event.id) for event in unseen[:2]]
     return sentences
 
 

@@ -14,10 +14,10 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, lower, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
-from core.answer import look
-from core.answer.look import LookResult
+from core.answer import job_lookup
+from core.answer.job_lookup import LookResult
 from core.answer.search import matching, search, seek
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.logs.context import lines_around
 from core.logs.origins import Program
 from core.model import Evidence
@@ -41,18 +41,20 @@ def last(subject: Subject, question: Question) -> Lines | None:
     parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
         return [no_such(subject, question.unknown[0])]
-    if told := _of_program(subject, question):
-        return told
+    if of_program := _of_program(subject, question):
+        return of_program
     for rank in question.ranks[:2]:
-        sentences += _tail(subject, look.of_rank(parsed, rank), look.rows_of_rank(parsed.table, rank), f"rank {rank}")
+        sentences += _tail(
+            subject, job_lookup.of_rank(parsed, rank), job_lookup.rows_of_rank(parsed.table, rank), f"rank {rank}"
+        )
     for node in question.nodes[:2] if not question.ranks else ():
-        found = look.of_node(parsed, node)
-        rows = look.rows_of_node(parsed.table, node) if node in parsed.table.nodes else np.zeros(0, np.intp)
+        found = job_lookup.of_node(parsed, node)
+        rows = job_lookup.rows_of_node(parsed.table, node) if node in parsed.table.nodes else np.zeros(0, np.intp)
         sentences += _tail(subject, found, rows, node)
     if sentences:
         return sentences[:3] + sentences[-2:] if len(sentences) > 5 else sentences
     if not question.text.strip("?! ").isalpha():
-        ends = look.ends(parsed)
+        ends = job_lookup.ends(parsed)
         return [cited(ends.says), *quoted(LookResult("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1]), 3)]
     return None
 
@@ -63,13 +65,13 @@ def _of_program(subject: Subject, question: Question) -> Lines:
     if question.says(*_KERNEL):
         name, mine = "kernel", np.array(matching(parsed, [_OF_KERNEL])[0], np.intp)
         if not len(mine):
-            return [cited(_not_found(subject, look.LookResult("No line is a kernel's.")))]
+            return [cited(_not_found(subject, job_lookup.LookResult("No line is a kernel's.")))]
     else:
         programs = [program for program, words in _PROGRAMS.items() if question.says(*words)]
         if not programs:
             return []
         name = str(programs[0])
-        mine = look.rows_of_program(parsed.table, programs)
+        mine = job_lookup.rows_of_program(parsed.table, programs)
         if not len(mine):
             word = next(word for words in _PROGRAMS.values() for word in words if question.says(word))
             found = search(parsed, (word,))
@@ -77,10 +79,10 @@ def _of_program(subject: Subject, question: Question) -> Lines:
     about = _about(subject, mine, named)
     if named and not len(about):
         says = f"No line of the {name} names {wording.names(named, 2, 60)}; its last ones:"
-        return [cited(says), *quoted(look.last_words(parsed, mine, name), 3)]
+        return [cited(says), *quoted(job_lookup.last_words(parsed, mine, name), 3)]
     chosen = about if named else mine
     of = f" about {wording.names(named, 2, 60)}" if named else ""
-    shown = look.last_words(parsed, chosen, name)
+    shown = job_lookup.last_words(parsed, chosen, name)
     return [cited(f"The last {wording.counted(min(4, len(shown.lines)), 'line')} of the {name}{of}:"), *quoted(shown)]
 
 
@@ -99,7 +101,10 @@ def around(subject: Subject, question: Question) -> Lines | None:
     if evidence is None or not evidence.lines:
         return None
     if question.says("traceback", "full", "stack", "actual", "exact", "error", "raw"):
-        return [cited(f"The lines of {evidence.id}: {subject.told(evidence)}", evidence.id), *_tellingly(evidence)]
+        return [
+            cited(f"The lines of {evidence.id}: {subject.sentence_of(evidence)}", evidence.id),
+            *_tellingly(evidence),
+        ]
     first = evidence.lines[0]
     radius = 4 if question.says("before", "after") else 2
     excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], radius)[first.file, first.line]
@@ -135,7 +140,7 @@ def stacks(subject: Subject, question: Question) -> Lines:
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found
         whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
-        places = [line for fact in facts_of_places(subject) if _is_about(fact, ranks) for line in fact.told]
+        places = [line for fact in facts_of_places(subject) if _is_about(fact, ranks) for line in fact.as_lines]
         if places:
             return [*places[:MAX_PLACES], cited(f"{none}; this is by tracebacks of the logs.")]
         return [cited(f"{none}. {whose} are in the logs:"), *quoted(own or found, 3)]
@@ -148,7 +153,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
     if question.unknown and not question.nodes and not question.ranks:
         return [no_such(subject, question.unknown[0])]
     if len(question.ranks) > 1:
-        found = [look.of_rank(parsed, rank) for rank in question.ranks[:2]]
+        found = [job_lookup.of_rank(parsed, rank) for rank in question.ranks[:2]]
         return [
             line
             for result in found
@@ -163,7 +168,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
     if not named or not (rest or len(named) > 1):
         return None
     one, other = (*named, *rest)[:2]
-    found_pair = look.compare(parsed, one, other)
+    found_pair = job_lookup.compare(parsed, one, other)
     sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
     return (
         sentences
@@ -213,7 +218,7 @@ def in_evidence(subject: Subject, question: Question) -> Lines | None:
 def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str) -> list[str]:
     sentences = [cited(found.says)]
     if found.lines:
-        sentences += quoted(look.last_words(subject.parsed, rows, name), 3)
+        sentences += quoted(job_lookup.last_words(subject.parsed, rows, name), 3)
     return sentences
 
 

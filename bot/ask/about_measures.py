@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
-from bot.ask.wanted import asks
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.look import found_rows
-from core.answer.measured import Measured, beside_name, measured
+from core.answer.job_lookup import found_rows
+from core.answer.line_measurements import Measured, beside_name, measured
 from core.logs.lines import NO_TIME
 from core.naming import natural
 
@@ -222,8 +222,8 @@ def _at(micros: int) -> str:
 
 @cache
 def measures() -> tuple[Measure, ...]:
-    """All of them."""
-    said = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["measures"]
+    """All measures of words.toml, in its order."""
+    words = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["measures"]
     return tuple(
         Measure(
             re.compile(entry["asked"]),
@@ -232,7 +232,7 @@ def measures() -> tuple[Measure, ...]:
             entry["called"],
             bool(entry.get("of_machine", False)),
         )
-        for entry in said.values()
+        for entry in words.values()
     )
 
 

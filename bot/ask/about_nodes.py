@@ -6,10 +6,10 @@ from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.wanted import yes_or_no
+from bot.ask.wanted_value import yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer import look
+from core.answer import job_lookup
 from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope
 from core.naming import natural
 
@@ -28,8 +28,8 @@ def suspect(subject: Subject, question: Question) -> Lines:
     if question.unknown and not named:
         return [no_such(subject, question.unknown[0])]
     if named:
-        told = [_of_one(subject, unit) for unit in named[:2]]
-        return [*(lines[0] for lines in told), *(line for lines in told for line in lines[1:])]
+        answers = [_of_one(subject, unit) for unit in named[:2]]
+        return [*(lines[0] for lines in answers), *(line for lines in answers for line in lines[1:])]
     diagnosis = subject.diagnosis
     if not diagnosis.nodes:
         lead = subject.leading
@@ -143,7 +143,7 @@ def _of_one(subject: Subject, unit: str) -> list[str]:
         alone = len(event.nodes) == 1
         share = "it alone logged" if alone else f"it is one of {len(event.nodes):,} nodes that logged"
         sentences.append(cited(f"Of the evidence {share} {event.id}: {wording.ROLE[event.role]}.", event.id))
-    found = look.of_node(subject.parsed, unit)
+    found = job_lookup.of_node(subject.parsed, unit)
     return [*sentences, cited(found.says), *quoted(found, 1)]
 
 

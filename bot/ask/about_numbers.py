@@ -14,7 +14,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.ask.trends import trend_of
-from bot.ask.wanted import asks
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.search import search
@@ -62,7 +62,7 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
     if not found and question.says("nan", "inf"):
         return presence(subject, question)
     nan = [event for event in subject.diagnosis.events if "nan" in f"{event.says} {event.template}".casefold()]
-    bad = [cited(subject.told(event), event.id) for event in nan[:1]]
+    bad = [cited(subject.sentence_of(event), event.id) for event in nan[:1]]
     if not found and wanted and bad:
         return [*(_in_lines(subject, question, wanted) or []), *bad]
     if not found:
@@ -71,7 +71,7 @@ def numbers(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return _nan(subject, question, found)
     sentences = [_told(series, question) for series in found[:2]]
     signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
-    sentences += [cited(subject.told(sign), sign.id) for sign in signs[:2]]
+    sentences += [cited(subject.sentence_of(sign), sign.id) for sign in signs[:2]]
     return [*sentences, *bad]
 
 

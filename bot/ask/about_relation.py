@@ -10,11 +10,11 @@ from bot.ask.about_lines import by_rarity
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted import asks_if_cause
+from bot.ask.wanted_value import asks_if_cause
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer import look
-from core.answer.look import LookResult
+from core.answer import job_lookup
+from core.answer.job_lookup import LookResult
 from core.answer.search import rows_of_lines, search
 from core.events.template import Template
 from core.facts import fact_of
@@ -69,12 +69,12 @@ def _of_event(subject: Subject, question: Question, event: EventEvidence) -> lis
     lead = subject.leading
     first = says[event.role].format(id=event.id)
     if says is _CAUSE and event.role is Role.ROOT and lead is not None and lead is not event:
-        first = f"{event.id} belongs to the fault, which {lead.id} tells first: {lower(subject.told(lead))}."
+        first = f"{event.id} belongs to the fault, which {lead.id} tells first: {lower(subject.sentence_of(lead))}."
     sentences = [cited(joined(first, _meaning(event)), event.id)]
     if event.role is not Role.ROOT:
         ids = [lead.id] if lead and lead is not event else []
         sentences.append(cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *ids))
-    return [*sentences, cited(subject.told(event), event.id), *raw(event.lines, 1)]
+    return [*sentences, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
 
 
 def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[str]:
@@ -100,7 +100,7 @@ def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[
     why = "; ".join((*against, *near))
     return [
         cited(f"{says}: {why}." if why else f"{says}."),
-        cited(f"{stands}, {look.span(table, rows)}."),
+        cited(f"{stands}, {job_lookup.span(table, rows)}."),
         cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else [])),
         *quoted(result, 2),
     ]

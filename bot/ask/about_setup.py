@@ -8,7 +8,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
-from core.answer.look import LookResult
+from core.answer.job_lookup import LookResult
 
 MAX_FIELDS = 4
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")

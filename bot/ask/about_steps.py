@@ -8,7 +8,7 @@ from bot.note.claim import ClaimUse
 from bot.text import wording
 from core.answer.search import seek
 from core.history.attempt import Attempt
-from core.history.of_job import attempts_of
+from core.history.job_attempts import attempts_of
 from core.live.findings import duration
 from core.model import Action, Confidence, Scope, Stage
 
@@ -69,20 +69,20 @@ def lost(subject: Subject, _question: Question) -> Lines:
     attempts = attempts_of(parsed, subject.diagnosis)
     last = parsed.iterations.last
     done = attempts[-1].checkpoints if attempts else ()
-    told = savings(subject)
-    lines = quoted(told.found, 3)
+    saved = savings(subject)
+    lines = quoted(saved.found, 3)
     if done and last is not None:
-        return [cited(joined(_since(attempts[-1], last), _shards(told, done[-1]))), *lines[:2]]
+        return [cited(joined(_since(attempts[-1], last), _shards(saved, done[-1]))), *lines[:2]]
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
     reached = f" The last complete iteration is {last:,}." if last is not None else " No iteration was completed."
-    if told.step is not None and last is not None:
+    if saved.step is not None and last is not None:
         saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
         failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
-        return [cited(joined(_shards(told, told.step), _named(told.step, last), failed)), *lines[:3]]
-    if lines and told.after is not None and last is not None and told.after <= last:
-        lacks = wording.counted(last - told.after, "iteration")
-        says = f"The last lines that tell of a saving name no iteration; they came after iteration {told.after:,}. "
+        return [cited(joined(_shards(saved, saved.step), _named(saved.step, last), failed)), *lines[:3]]
+    if lines and saved.after is not None and last is not None and saved.after <= last:
+        lacks = wording.counted(last - saved.after, "iteration")
+        says = f"The last lines that tell of a saving name no iteration; they came after iteration {saved.after:,}. "
         says += f"The job came to {last:,}, so {lacks} must be computed again if that one is whole."
         return [cited(says), *lines]
     if lines:
@@ -132,10 +132,10 @@ def _since(attempt: Attempt, last: int) -> str:
     return says + f"{last:,}, so {wording.counted(max(0, last - saved), 'iteration')}{took} must be computed again."
 
 
-def _shards(told: Savings, step: int) -> str:
+def _shards(saved: Savings, step: int) -> str:
     """Which ranks report that they saved their part, where some that should do not."""
-    if told.step != step or not told.missing:
+    if saved.step != step or not saved.missing:
         return ""
-    have, lack = wording.ranks(told.ranks), wording.ranks(told.missing)
-    whole = f" The last one that all of them report is that of {told.whole:,}." if told.whole is not None else ""
+    have, lack = wording.ranks(saved.ranks), wording.ranks(saved.missing)
+    whole = f" The last one that all of them report is that of {saved.whole:,}." if saved.whole is not None else ""
     return f"Do not trust the checkpoint of {step:,} unchecked: {have} report that they saved it, {lack} not.{whole}"

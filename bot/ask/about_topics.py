@@ -12,12 +12,12 @@ from bot.ask.about_lines import find
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted import asks
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer import look
+from core.answer import job_lookup
 from core.answer.search import search, seek
-from core.history.of_job import attempts_of
+from core.history.job_attempts import attempts_of
 from core.model import EventEvidence, Role, Scope
 
 
@@ -26,13 +26,13 @@ class Topic:
     """Something that people ask for: how they call it, how lines say it, how an answer names it."""
 
     asked: re.Pattern[str]
-    said: re.Pattern[bytes]
+    pattern: re.Pattern[bytes]
     name: str
     special: bool = True  # names one trouble; "error" and "killed" name any
 
     def in_text(self, text: str) -> bool:
         """Whether a text of the evidence says it."""
-        return self.said.search(text.encode()) is not None
+        return self.pattern.search(text.encode()) is not None
 
 
 def presence(subject: Subject, question: Question) -> Lines | None:
@@ -69,11 +69,11 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
         if asks(question, "any_other") and len(first.nodes) == 1 and not inferred:
             says = f"No, only {first.nodes[0]}"
         sentences = [
-            cited(f"{says}: {subject.told(first)}{at}", first.id),
+            cited(f"{says}: {subject.sentence_of(first)}{at}", first.id),
             *behind(subject, first),
             *raw(first.lines, 2),
         ]
-        return sentences + [cited(subject.told(event), event.id) for event in mine if event is not first][:2]
+        return sentences + [cited(subject.sentence_of(event), event.id) for event in mine if event is not first][:2]
     return []
 
 
@@ -86,7 +86,7 @@ def _together(subject: Subject, question: Question) -> Lines:
     library = next((topics()[name] for name in _LIBRARIES if topics()[name].asked.search(question.plain)), None)
     if library is None or other is None:
         return []
-    both = seek(subject.parsed, [library.said, other.said], f"{library.name} and {other.name}")
+    both = seek(subject.parsed, [library.pattern, other.pattern], f"{library.name} and {other.name}")
     if both.lines:
         return [cited(f"Yes: {both.says}"), *quoted(both, 3)]
     if other is topics()["error"]:
@@ -109,7 +109,7 @@ def count(subject: Subject, question: Question) -> Lines | None:
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
     if events:
         sentences = [
-            cited(f"{event.id} was logged {wording.times(event.count)}: {subject.told(event)}", event.id)
+            cited(f"{event.id} was logged {wording.times(event.count)}: {subject.sentence_of(event)}", event.id)
             for event in events
         ]
         return [*sentences, *raw(events[0].lines, 2)]
@@ -128,7 +128,7 @@ def count(subject: Subject, question: Question) -> Lines | None:
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
     hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
-    sentences = [cited(f"{event.id}: {subject.told(event)}", event.id) for event in hits[:2]] + sentences
+    sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
 
 
@@ -142,7 +142,7 @@ def topic_of(question: Question) -> Topic | None:
 @cache
 def topics() -> dict[str, Topic]:
     """All topics by name, the special ones before the general ones."""
-    said = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["topics"]
+    words = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["topics"]
     return {
         name: Topic(
             re.compile(entry["asked"]),
@@ -150,13 +150,13 @@ def topics() -> dict[str, Topic]:
             entry["name"],
             entry.get("special", True),
         )
-        for name, entry in said.items()
+        for name, entry in words.items()
     }
 
 
 def _in_lines(subject: Subject, question: Question, topic: Topic) -> Lines:
     found = _sought(subject, question, topic)
-    elsewhere = seek(subject.parsed, [topic.said], topic.name) if question.nodes or question.ranks else found
+    elsewhere = seek(subject.parsed, [topic.pattern], topic.name) if question.nodes or question.ranks else found
     if not found.lines and elsewhere.lines:  # what a node did is often told by others
         return [cited(f"{found.says.rstrip('.')}; of others {lower(elsewhere.says)}."), *quoted(elsewhere, 3)]
     if not found.lines:
@@ -166,10 +166,10 @@ def _in_lines(subject: Subject, question: Question, topic: Topic) -> Lines:
     return [cited(f"Lines speak of it that are not among the evidence: {found.says}"), *quoted(found, 3)]
 
 
-def _sought(subject: Subject, question: Question, topic: Topic) -> look.LookResult:
+def _sought(subject: Subject, question: Question, topic: Topic) -> job_lookup.LookResult:
     node = question.nodes[0] if question.nodes else None
     rank = question.ranks[0] if question.ranks else None
-    return seek(subject.parsed, [topic.said], topic.name, node=node, rank=rank)
+    return seek(subject.parsed, [topic.pattern], topic.name, node=node, rank=rank)
 
 
 def _denied(subject: Subject, question: Question, topic: Topic) -> str:
@@ -205,12 +205,16 @@ def _errors(subject: Subject, question: Question) -> Lines:
     """Complaints in general: what a node or rank complained of, or all events of the evidence."""
     parsed = subject.parsed
     if question.nodes or question.ranks:
-        found = look.of_node(parsed, question.nodes[0]) if question.nodes else look.of_rank(parsed, question.ranks[0])
+        found = (
+            job_lookup.of_node(parsed, question.nodes[0])
+            if question.nodes
+            else job_lookup.of_rank(parsed, question.ranks[0])
+        )
         return [cited(found.says), *quoted(found, 4)]
     events = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
     if not events:
         return _in_lines(subject, question, topics()["error"])
-    listed = [cited(subject.told(event), event.id) for event in events[:4]]
+    listed = [cited(subject.sentence_of(event), event.id) for event in events[:4]]
     return [
         cited(f"{wording.counted(len(events), 'kind')} of error messages point to the failure or follow from it."),
         *listed,

@@ -24,7 +24,7 @@ class Unlogged:
     """
 
     asked: re.Pattern[str]
-    said: re.Pattern[bytes]
+    pattern: re.Pattern[bytes]
     name: str
     beside: str = ""
 
@@ -34,31 +34,31 @@ class Refusal:
     """A refusal or the lines that make it needless. told: whether lines tell of it; beside: as of ``Unlogged``."""
 
     lines: Lines
-    told: bool
+    answered: bool
     beside: str = ""
 
 
 def refused(subject: Subject, question: Question) -> Refusal | None:
     """What is said of a thing that is seldom logged; None where the question asks for no such thing."""
     text = f"{question.text.casefold()}\n{question.plain}"
-    one = next((item for item in unlogged() if item.asked.search(text)), None)
-    if one is None:
+    refusal = next((item for item in unlogged() if item.asked.search(text)), None)
+    if refusal is None:
         return None
     node = question.nodes[0] if question.nodes else None
-    found = seek(subject.parsed, [one.said], f"a line about {one.name}", node=node)
+    found = seek(subject.parsed, [refusal.pattern], f"a line about {refusal.name}", node=node)
     if found.lines:
-        first = f"{wording.counted(found.total, 'line')} may tell of {one.name}:"
-        return Refusal([cited(first), *quoted(found, 3)], told=True)
+        first = f"{wording.counted(found.total, 'line')} may tell of {refusal.name}:"
+        return Refusal([cited(first), *quoted(found, 3)], answered=True)
     where = f" of {node}" if node else ""
     read = f"{wording.counted(subject.diagnosis.coverage.lines, 'line')} were searched"
-    says = f"That is not in the logs: no line{where} says anything about {one.name} ({read})."
-    return Refusal([cited(says)], told=False, beside=one.beside)
+    says = f"That is not in the logs: no line{where} says anything about {refusal.name} ({read})."
+    return Refusal([cited(says)], answered=False, beside=refusal.beside)
 
 
 @cache
 def unlogged() -> tuple[Unlogged, ...]:
     """All such things, the special ones before the general ones."""
-    said = tomllib.loads(package_files("bot.ask").joinpath("unlogged.toml").read_text(encoding="utf-8"))
+    entries = tomllib.loads(package_files("bot.ask").joinpath("unlogged.toml").read_text(encoding="utf-8"))
     return tuple(
         Unlogged(
             re.compile("|".join(entry["asked"])),
@@ -66,5 +66,5 @@ def unlogged() -> tuple[Unlogged, ...]:
             entry["name"],
             entry.get("beside", ""),
         )
-        for entry in said.values()
+        for entry in entries.values()
     )

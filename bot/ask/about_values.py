@@ -9,19 +9,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.ask.about_jobs import good_job
+from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, found_values
 from bot.ask.named_values import NamedValue
-from bot.ask.pick import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.trends import trend_of
-from bot.ask.wanted import asks
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.look import found_rows
-from core.events.text import read_rows
+from core.answer.job_lookup import found_rows
+from core.events.row_text import read_rows
 from core.logs.lines import NO_TIME
 from core.naming import natural
 

@@ -17,17 +17,17 @@ from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
 from bot.ask.chatter import is_chatter
-from bot.ask.choose import Choice, Turn, choose
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
-from bot.ask.complete import completed, from_facts, nearest
+from bot.ask.complete_answer import completed, from_facts, nearest
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
-from bot.ask.meant import with_meant
-from bot.ask.parts import parts_of
+from bot.ask.meant_node import with_meant
+from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
+from bot.ask.question_parts import parts_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
 from bot.ask.subject import Subject
 from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
-from bot.ask.wanted import asks, asks_if_cause
+from bot.ask.wanted_value import asks, asks_if_cause
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -124,7 +124,7 @@ def ask(
         refusal := refused(subject, asked)
     ):
         beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
-        return Reply(tuple((*refusal.lines, *beside)[:MAX_ANSWER_LINES]), (UNLOGGED,), answered=refusal.told)
+        return Reply(tuple((*refusal.lines, *beside)[:MAX_ANSWER_LINES]), (UNLOGGED,), answered=refusal.answered)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
     if choice.intent:
         lines = ANSWERS[choice.intent][1](subject, choice.question or asked)

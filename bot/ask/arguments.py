@@ -9,7 +9,7 @@ from bot.ask.subject import Subject
 from bot.outgoing.redact import redact
 from bot.text import wording
 from core.answer.search import matching, seek
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 
 MAX_VALUE = 40  # characters of a value
 MAX_CHANGES = 12
@@ -37,34 +37,34 @@ _OWN = re.compile(
 def flags_of(command: Sequence[object]) -> dict[str, str]:
     """The arguments of a command by name: "--lr 2e4", "--lr=2e4", a switch is "on"; of words alone their place."""
     words = [str(word) for word in command]
-    told: dict[str, str] = {}
+    flags: dict[str, str] = {}
     at = 0
     while at < len(words):
         word = words[at]
         following = words[at + 1] if at + 1 < len(words) else "-"
         if not word.startswith("-") or len(word) < 2:
-            told[f"word {at}"] = word
+            flags[f"word {at}"] = word
         elif "=" in word:
             name, _, value = word.partition("=")
-            told[name] = value
+            flags[name] = value
         elif following.startswith("-") and not re.fullmatch(r"-[0-9.eE+-]{1,20}", following):
-            told[word] = "on"
+            flags[word] = "on"
         else:
-            told[word] = following
+            flags[word] = following
             at += 1
         at += 1
-    return {name: value for name, value in told.items() if not name.startswith("word ")}
+    return {name: value for name, value in flags.items() if not name.startswith("word ")}
 
 
 def commands_of(extra: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """The arguments of each node's command, or of the one of all under "", as job.json has them."""
     found: dict[str, dict[str, str]] = {}
     for name in ("launch_command", "command", "cmd", "argv", "args"):
-        told = extra.get(name)
-        if isinstance(told, Mapping):
-            found |= {str(node): flags_of(_words(command)) for node, command in told.items()}
-        elif told:
-            found[""] = flags_of(_words(told))
+        given = extra.get(name)
+        if isinstance(given, Mapping):
+            found |= {str(node): flags_of(_words(command)) for node, command in given.items()}
+        elif given:
+            found[""] = flags_of(_words(given))
     return found
 
 
@@ -119,11 +119,11 @@ def printed(subject: Subject) -> dict[str, str]:
     found = seek(parsed, [_PRINTED], "printed settings")
     text = found.lines[0].text if found.lines else ""
     begin = min((at for at in (text.find("{"), text.find("(")) if at >= 0), default=len(text))
-    told = {match[1]: match[2].strip("\"'") for match in _PAIR.finditer(text[begin:])}
+    settings = {match[1]: match[2].strip("\"'") for match in _PAIR.finditer(text[begin:])}
     rows, _ = matching(parsed, [_LINE_EACH])
     for line in read_rows(parsed.files, parsed.table, rows[:MAX_PRINTED]).values():
-        told |= {match[1] or match[3]: match[2] or match[4] for match in _EACH.finditer(line)}
-    return told
+        settings |= {match[1] or match[3]: match[2] or match[4] for match in _EACH.finditer(line)}
+    return settings
 
 
 def shown_value(name: str, value: str | None) -> str:

@@ -32,11 +32,11 @@ def is_chatter(text: str, bot: str = "") -> bool:
     mentioned = set(_MENTION.findall(text))
     if bot and mentioned and bot not in mentioned:
         return True
-    said = " ".join(_EMOJI.sub(" ", _MENTION.sub(" ", text)).split())
-    if not any(letter.isalnum() or letter in "?\uff1f" for letter in said):
+    words = " ".join(_EMOJI.sub(" ", _MENTION.sub(" ", text)).split())
+    if not any(letter.isalnum() or letter in "?\uff1f" for letter in words):
         return True
-    opens = _SAYS.match(said.lstrip("¡!.,;:- "))
+    opens = _SAYS.match(words.lstrip("¡!.,;:- "))
     if opens is None:
         return False
-    rest = said[opens.end() :]
-    return _ASKS.search(rest) is None and _ASKS.match(said) is None
+    rest = words[opens.end() :]
+    return _ASKS.search(rest) is None and _ASKS.match(words) is None

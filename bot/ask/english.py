@@ -44,9 +44,9 @@ def normal(text: str, nodes: Collection[str] = (), jobs: Collection[str] = ()) -
 
 def labelled() -> tuple[tuple[str, str], ...]:
     """All labelled questions, with what each wants to know."""
-    told = tomllib.loads(package_files("bot.ask").joinpath("questions.toml").read_text(encoding="utf-8"))
+    questions = tomllib.loads(package_files("bot.ask").joinpath("questions.toml").read_text(encoding="utf-8"))
     return tuple(
-        (_plain(_kinds(line)), intent) for intent, lines in told.items() for line in lines.strip().splitlines()
+        (_plain(_kinds(line)), intent) for intent, lines in questions.items() for line in lines.strip().splitlines()
     )
 
 

@@ -34,6 +34,6 @@ class Fact:
         object.__setattr__(self, "terms", terms_of(f"{self.says} {self.topic} {shown}"))
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def as_lines(self) -> tuple[str, ...]:
         """As lines of an answer."""
         return (*((cited(self.says, *self.cites),) if self.says else ()), *self.lines)

@@ -11,7 +11,7 @@ from bot.ask.fact import Fact
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.measured import measured
+from core.answer.line_measurements import measured
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.naming import natural
@@ -42,15 +42,15 @@ def facts_of_course(subject: Subject) -> Iterator[Fact]:
 
 def facts_of_first_step(subject: Subject) -> Iterator[Fact]:
     """A first step that is slower than the others, which says nothing."""
-    told = [
+    numbers_by_name = [
         (series.name, series.iterations[0], series.values)
         for series in subject.parsed.iterations.series
         if "time" in series.name
     ]
-    if not told:
+    if not numbers_by_name:
         found = measured(subject.parsed, of_series()["time"].value)
-        told = [(found.name.strip() or "time", 1, tuple(found.values.tolist()))] if len(found) else []
-    for name, iteration, values in told[:1]:
+        numbers_by_name = [(found.name.strip() or "time", 1, tuple(found.values.tolist()))] if len(found) else []
+    for name, iteration, values in numbers_by_name[:1]:
         usual = float(np.median(values))
         if len(values) > SLOW_FIRST and usual > 0 and values[0] > SLOW_FIRST * usual:
             says = "No sign of the fault: a first step is slow nearly always (warm-up, compilation, caches). "
@@ -60,13 +60,13 @@ def facts_of_first_step(subject: Subject) -> Iterator[Fact]:
 
 def facts_of_ends(subject: Subject) -> Iterator[Fact]:
     """Exit codes by who had them, what each means, and in which order the logs of the nodes end."""
-    told: dict[int, list[str]] = defaultdict(list)
+    by_code: dict[int, list[str]] = defaultdict(list)
     for name, code in codes_of(subject).items():
-        told[code].append(name)
-    if told:
-        parts = [f"{described(code)}: {wording.names(names, 6, 60)}" for code, names in sorted(told.items())]
+        by_code[code].append(name)
+    if by_code:
+        parts = [f"{described(code)}: {wording.names(names, 6, 60)}" for code, names in sorted(by_code.items())]
         yield Fact(f"Exit codes by job.json: {'; '.join(parts)}.", topic="exit status code returned who ended with")
-    for code, names in sorted(told.items()):
+    for code, names in sorted(by_code.items()):
         if code:
             topic = f"exit code status {code} {abs(code)} signal sig {code - 128 if code > 128 else abs(code)} mean"
             only = _nodes(subject, names) if len(names) == 1 else ()

@@ -14,7 +14,7 @@ from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
 from bot.text.harmless import harmless
-from core.answer.look import found_rows
+from core.answer.job_lookup import found_rows
 from core.answer.search import matching
 from core.logs.context import lines_around
 from core.logs.lines import NO_TIME

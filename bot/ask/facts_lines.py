@@ -13,8 +13,8 @@ from bot.ask.reply_lines import any_of, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.text import wording
-from core.answer.look import LookResult, by_time, found_rows
-from core.events.text import read_rows
+from core.answer.job_lookup import LookResult, by_time, found_rows
+from core.events.row_text import read_rows
 
 MAX_ROWS = 400  # of a kind of message that are read
 MAX_SAID = 3  # different things that are shown of one kind

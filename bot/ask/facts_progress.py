@@ -7,9 +7,9 @@ from bot.ask.fact import Fact
 from bot.ask.reply_lines import quoted
 from bot.ask.subject import Subject
 from bot.text import wording
-from core.answer.look import found_rows
+from core.answer.job_lookup import found_rows
 from core.answer.search import matching
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 
 MAX_BARS = 5_000  # lines of progress bars that are read
 # tqdm and its kin: "36/? [00:06<00:00, 5.34it/s, train_loss=6.400]", "12/200 [01:02<..., 1.2s/it]"

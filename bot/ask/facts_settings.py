@@ -78,9 +78,9 @@ def facts_of_optimizer(subject: Subject) -> Iterator[Fact]:
 def _together(own: dict[str, str]) -> Iterator[Fact]:
     """Settings that people ask for in one breath."""
     for title, topic, pattern in _GROUPS:
-        told = {field: value for field, value in own.items() if pattern.fullmatch(field.rpartition(".")[2])}
-        if told:
-            listed = "; ".join(f"{field} {shown_value(field, value)}" for field, value in list(told.items())[:8])
+        fields = {field: value for field, value in own.items() if pattern.fullmatch(field.rpartition(".")[2])}
+        if fields:
+            listed = "; ".join(f"{field} {shown_value(field, value)}" for field, value in list(fields.items())[:8])
             yield Fact(f"{title}: {listed}.", topic=topic)
 
 
@@ -100,8 +100,8 @@ def _alike(subject: Subject) -> Manifest | None:
 def settings_of(subject: Subject) -> dict[str, str]:
     """Fields of job.json, arguments of the command, and what the logs print, by name."""
     extra: Mapping[str, object] = subject.parsed.job.manifest.extra
-    told = {name: value for name, value in flat_fields(extra).items() if not name.startswith(_LEFT_OUT)}
+    settings = {name: value for name, value in flat_fields(extra).items() if not name.startswith(_LEFT_OUT)}
     for flags in commands_of(extra).values():
-        told |= {flag.lstrip("-").replace("-", "_"): value for flag, value in flags.items()}
-    told |= {name.removeprefix("config."): value for name, value in printed(subject).items()}
-    return {name: value for name, value in told.items() if _NAMED.search(name)}
+        settings |= {flag.lstrip("-").replace("-", "_"): value for flag, value in flags.items()}
+    settings |= {name.removeprefix("config."): value for name, value in printed(subject).items()}
+    return {name: value for name, value in settings.items() if _NAMED.search(name)}

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bot.ask.fact_picker import Picker
 from bot.ask.facts_errors import STACK
 from bot.ask.facts_lines import rows_meant
 from bot.ask.named_values import NamedValue, values_in
-from bot.ask.pick import Picker
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.terms import same, terms_of
-from bot.ask.wanted import Wanted, asks, wanted, way_of
-from core.answer.look import by_time
+from bot.ask.wanted_value import Wanted, asks, wanted, way_of
+from core.answer.job_lookup import by_time
 from core.answer.search import rows_of_lines, seek
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.logs.context import lines_around
 from core.model import Line
 

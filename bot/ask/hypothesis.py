@@ -2,12 +2,12 @@
 
 import re
 
-from bot.ask.pick import Picker
+from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same, terms_of
-from bot.ask.wanted import asks, yes_or_no
+from bot.ask.wanted_value import asks, yes_or_no
 from core.model import Action, Confidence, Scope
 
 SAME = 0.5  # share of the weight of what is proposed that the fault must hold to be it

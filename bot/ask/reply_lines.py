@@ -7,10 +7,10 @@ from itertools import islice
 from bot.outgoing.redact import redact
 from bot.text.harmless import harmless
 from bot.text.wording import without_clock
-from core.answer.look import LookResult
+from core.answer.job_lookup import LookResult
 from core.model import Line
 
-MAX_ANSWER_LINES = 5
+MAX_ANSWER_LINES = 5  # what a phone shows without scrolling (docs/how-to/slack.md)
 MAX_LINE = 220  # characters of a quoted line: two rows of a phone
 MAX_HEAD = 60  # characters of a long line's beginning, which says who speaks, before the part with the asked value
 MAX_FOUND = 50  # places in a line where something asked for stands

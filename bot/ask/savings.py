@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.ask.subject import Subject
-from core.answer.look import LookResult
+from core.answer.job_lookup import LookResult
 from core.answer.search import MAX_SEARCHED, matching, tell
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 
 MAX_REPORT = 400  # characters: longer lines are printed settings
 MAX_ROWS = 50_000  # lines about saving whose ranks are told apart

@@ -28,11 +28,11 @@ class NoOtherJobs:
     """No job is beside it."""
 
     def manifests(self) -> Sequence[Manifest]:
-        """None."""
+        """No other job is known here."""
         return ()
 
     def subject(self, job: str) -> "Subject | None":  # noqa: ARG002 there is none
-        """None."""
+        """No other job can be read here."""
         return None
 
 
@@ -61,7 +61,7 @@ class Subject:
         every: tuple[Evidence, ...] = (*self.diagnosis.events, *self.diagnosis.nodes, *self.diagnosis.iterations)
         return {evidence.id: evidence for evidence in every}
 
-    def told(self, evidence: Evidence) -> str:
+    def sentence_of(self, evidence: Evidence) -> str:
         """The sentence of a piece of evidence, with the words of the log where it says "this"."""
         about = self.about
         return about.capital(about.because(evidence) if isinstance(evidence, EventEvidence) else evidence.because)
@@ -75,12 +75,12 @@ class Subject:
     @cached_property
     def home(self) -> dict[int, str]:
         """The node of each rank, as far as it is known."""
-        told = {rank: node for node, ranks in self.parsed.job.manifest.node_ranks.items() for rank in ranks}
+        home_of = {rank: node for node, ranks in self.parsed.job.manifest.node_ranks.items() for rank in ranks}
         table = self.parsed.table
         heard = {
             origin.rank: origin.node for origin in table.origins if origin.rank is not None and origin.node is not None
         }
-        return {**heard, **told}
+        return {**heard, **home_of}
 
     def ranks_on(self, node: str) -> tuple[int, ...]:
         """The ranks of a node."""

@@ -48,9 +48,9 @@ def same(stem: str) -> Iterable[str]:
 @cache
 def _groups() -> dict[str, tuple[str, ...]]:
     """The groups of each stem (words.toml, [same])."""
-    told = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["same"]
+    groups = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["same"]
     found: dict[str, tuple[str, ...]] = {}
-    for name, words in told.items():
+    for name, words in groups.items():
         for word in words.split():
             stem = stem_of(word)
             found[stem] = (*found.get(stem, (stem,)), f"={name}")

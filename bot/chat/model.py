@@ -119,13 +119,13 @@ class ScriptedModel:
         self.asked.append(tuple(messages))
         if not self._script:
             raise ModelUnavailable(f"The script of the model {self.name} has ended.", "Give it one more answer.")
-        said = self._script.pop(0)
-        if isinstance(said, Exception):
-            raise said
-        usage = Usage(sum(len(message.text.split()) for message in messages), len(said.split()), 1)
+        scripted = self._script.pop(0)
+        if isinstance(scripted, Exception):
+            raise scripted
+        usage = Usage(sum(len(message.text.split()) for message in messages), len(scripted.split()), 1)
         if usage.completion_tokens > max_tokens:
             raise ModelUnavailable(f"The model {self.name} was cut off.", kind=ModelTrouble.CUT_OFF, usage=usage)
-        text = visible(said) if schema is None else json_object(said)
+        text = visible(scripted) if schema is None else json_object(scripted)
         if text is None:
             raise ModelUnavailable(
                 f"The model {self.name} gave no JSON object.", kind=ModelTrouble.NO_JSON, usage=usage

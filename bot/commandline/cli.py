@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commandline import options
+from bot.commandline import bot_cli, options
 from bot.commandline.check_nodes.cli import check_nodes
 from bot.commandline.library import cli as library_cli
 from bot.commandline.replay import cli as replay_cli
@@ -251,12 +251,14 @@ def history(  # noqa: PLR0913 a command has as many arguments as it has options
     A run is all jobs whose job.json has the same "run", one job whose logs hold several attempts, or a CSV of times and
     iterations (docs/how-to/history.md). Exit codes: 0 told, 2 wrong use or no such run.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.tell_history import tell, window_of  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.history_command import tell, window_of  # noqa: PLC0415 loads what --help must not
     from bot.history.gather import HistoryRequest  # noqa: PLC0415
 
     wanted = HistoryRequest(run, jobs, name, iteration_seconds, use_cache=not no_cache, paths=True)
-    told = tell(wanted, incidents=incidents or (), window=window_of(window), json=json, html=html, version=version())
-    raise typer.Exit(told)
+    exit_code = tell(
+        wanted, incidents=incidents or (), window=window_of(window), json=json, html=html, version=version()
+    )
+    raise typer.Exit(exit_code)
 
 
 @app.command()
@@ -312,100 +314,8 @@ def flows(  # noqa: PLR0913 a command has as many arguments as it has options
     raise typer.Exit(command.flows(file, topology, forms, version=version(), scheduler=scheduler, insecure=insecure))
 
 
-@app.command()
-def serve(
-    *,
-    follow: Annotated[
-        str, typer.Option("--follow", metavar="JOBS", help="Diagnose what fails in this folder, unasked.")
-    ] = "",
-    channel: Annotated[str, typer.Option("--channel", metavar="ID", help="Where that is posted.")] = "",
-) -> None:
-    """Run the Slack bot until it is told to end.
-
-    \b
-    firstfault check && firstfault serve
-    firstfault serve --follow /shared/jobs --channel C0123456789
-    FIRSTFAULT_SLACK_TRANSPORT=http FIRSTFAULT_LISTEN=0.0.0.0:3000 firstfault serve
-
-    docs/how-to/slack.md has the set-up with every click. SIGTERM or Ctrl-C ends it: what runs may end, the rest waits
-    for the next start. The log goes to standard error, one JSON object a line. Exit codes: 0 ended when told to, 2
-    could not start.
-    """  # noqa: D301 click reads the control byte
-    from bot.commandline.end_process import end_process  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.serve import serve as run  # noqa: PLC0415
-    from bot.settings import load_settings  # noqa: PLC0415
-
-    told = {"FIRSTFAULT_JOBS": follow, "FIRSTFAULT_FOLLOW_CHANNEL": channel}
-    os.environ.update({name: value for name, value in told.items() if value})  # the worker's processes read them too
-    end_process(run(load_settings(), version=version()))
-
-
-@app.command()
-def demo(
-    *,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Else any free one.")] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the fault library and the log there.")
-    ] = None,
-) -> None:
-    """Try the bot in a local Slack in the browser.
-
-    \b
-    firstfault demo
-    firstfault demo --no-browser --port 8080
-    FIRSTFAULT_MODEL=qwen3 FIRSTFAULT_MODEL_URL=http://localhost:8000/v1 firstfault demo
-
-    The whole bot on the example jobs, without an account, a model or a network. Everything listens on this machine
-    only. Ctrl-C ends it.
-    """  # noqa: D301 click reads the control byte
-    from bot.commandline.demo import demo as run  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.end_process import end_process  # noqa: PLC0415
-
-    end_process(run(port=port, browser=browser, keep=keep, version=version()))
-
-
-@app.command()
-def check(
-    *,
-    channel: Annotated[
-        str | None, typer.Option("--channel", metavar="ID", help="Also: is the bot in this channel? C0123ABCD")
-    ] = None,
-) -> None:
-    """Say what answers: jobs, library, model, Slack.
-
-    \b
-    firstfault check
-    firstfault check --channel C0123ABCD
-
-    One line each: OK, missing with what to do, or off. Exit codes: 0 everything that is configured works, 1 something
-    does not, 2 wrong use.
-    """  # noqa: D301 click reads the control byte
-    from bot.commandline.check.command import check as run  # noqa: PLC0415 loads what --help must not
-    from bot.settings import load_settings  # noqa: PLC0415
-
-    raise typer.Exit(run(load_settings(), channel=channel))
-
-
-@app.command()
-def audit(
-    *,
-    after: Annotated[
-        int, typer.Option("--after", min=0, metavar="N", help="Only what came after entry N, to go on with an export.")
-    ] = 0,
-) -> None:
-    """Print who decided what and when.
-
-    \b
-    firstfault audit > audit.jsonl
-    firstfault audit --after 1200 >> audit.jsonl
-
-    Approvals, edits, rejections and undoings, one JSON object a line. Exit codes: 0 printed, 2 there is no state.
-    """  # noqa: D301 click reads the control byte
-    from bot.commandline.audit import export  # noqa: PLC0415 loads what --help must not
-    from bot.settings import load_settings  # noqa: PLC0415
-
-    raise typer.Exit(export(load_settings(), after=after))
+for _of_the_bot in (bot_cli.serve, bot_cli.demo, bot_cli.check, bot_cli.audit):
+    app.command()(_of_the_bot)
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ class Files:
     speedscope: Path | None = None
 
     def wanted(self) -> list[Path]:
-        """Those that are."""
+        """The files that somebody asked for."""
         return [file for file in (self.html, self.pdf, self.perfetto, self.speedscope) if file is not None]
 
 

@@ -208,7 +208,7 @@ class _Page:
             yield from self._indented(self._sentence(event.because))
         rows = (1 if event.role is Role.TEARDOWN else 2) + (self._width < _FULL_WIDTH)
         room = (self._width - _INDENT - 2) * rows - 4 * (rows - 1)  # words that wrap leave some columns empty
-        yield from self._wrapped(Text(harmless(wording.said(event), room)), Text(" " * _INDENT + "> ", "dim"))
+        yield from self._wrapped(Text(harmless(wording.cited_text(event), room)), Text(" " * _INDENT + "> ", "dim"))
         if event.lines:
             for line in _places(event.lines, self._width - _INDENT):
                 yield Text(" " * _INDENT).append(line, "cyan")

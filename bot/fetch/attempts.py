@@ -9,10 +9,10 @@ from core.cache import ByteCache
 from core.diagnose import diagnose_parsed
 from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
 from core.history.attempt import Attempt
-from core.history.kept import decode, encode
-from core.history.of_job import attempts_of
+from core.history.attempt_bytes import decode, encode
+from core.history.job_attempts import attempts_of
 from core.job import Job, Manifest
-from core.next.past import barren
+from core.next.earlier_attempts import barren
 from core.parsed import parse_job
 from core.parsing.parse import reading_key
 from core.version import core_version
@@ -80,8 +80,8 @@ def read_attempts(job: Job, good: Sequence[Job], cache: ByteCache | None) -> tup
     """The attempts in a job's logs: as they were kept, or read and diagnosed now."""
     text = "\n".join([core_version(), repr(job.manifest), *map(reading_key, (job, *good))])
     key = blake2b(f"attempts {text}".encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
-    held = cache.get(key) if cache else None
-    if held is not None and (kept := decode(held)) is not None:
+    cached = cache.get(key) if cache else None
+    if cached is not None and (kept := decode(cached)) is not None:
         return kept
     parsed = parse_job(job, good, cache=cache, workers=1, progress=None)
     found = attempts_of(parsed, diagnose_parsed(parsed))

@@ -12,7 +12,7 @@ from core.flows.table import table_from
 from core.flows.topology import Topology
 from core.job import Job
 from core.model import Skipped
-from sources.flows.read import read_flows, read_topology
+from sources.flows.flow_files import read_flows, read_topology
 from sources.flows.records import Records
 
 TOPOLOGY = "topology.json"
@@ -65,5 +65,5 @@ def _answer(records: list[Records], name: str, topology: Topology) -> FlowsAnswe
         if len(records) > 1
         else records[0].frame
     )
-    sentences = tuple(dict.fromkeys(sentence for record in records for sentence in record.told))
+    sentences = tuple(dict.fromkeys(sentence for record in records for sentence in record.remarks))
     return analyse(table_from(frame, name), topology, sentences)

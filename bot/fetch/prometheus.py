@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 
 from bot.outgoing.door import query
 from bot.settings import Settings
-from core.course.wall import moment
+from core.course.job_clock import moment
 from core.job import Job, LogFile
 from core.metrics.series import SECOND, span_of
 from core.model import Skipped
@@ -24,7 +24,7 @@ from core.parsed import Parsed
 
 NAME = "metrics/prometheus.json"
 NODES = "$nodes"  # stands for the job's nodes in a query, as a regular expression
-# What core/metrics/kinds.py knows, by the names of DCGM's exporter and node_exporter
+# What core/metrics/metric_kinds.py knows, by the names of DCGM's exporter and node_exporter
 _NAMES = "DCGM_FI_.*|node_infiniband_.*|node_network_(receive|transmit)_(bytes|errs|drop)_total|.*(xid|ecc|link_down).*"
 DEFAULT_QUERY = " or ".join(
     f'{{__name__=~"{_NAMES}",{label}=~"($nodes)(:[0-9]+)?"}}' for label in ("Hostname", "node", "instance")
@@ -32,7 +32,7 @@ DEFAULT_QUERY = " or ".join(
 TIMEOUT = 30.0  # seconds; Prometheus itself gives up after 120 (--query.timeout)
 MARGIN = 60 * SECOND  # before and after the job: clocks differ
 STEP, POINTS = 15, 2_000  # seconds at least, as exporters are scraped; points of a series (Prometheus allows 11,000)
-MAX_BYTES = 64 << 20  # as of a file in metrics/ (core/dumps/content.py)
+MAX_BYTES = 64 << 20  # as of a file in metrics/ (core/dumps/plain_values.py)
 _WHO = "; who asks is proved with FIRSTFAULT_METRICS_TOKEN, or _USER and _PASSWORD, to the server of FIRSTFAULT_METRICS"
 _PROOF = {401: _WHO, 403: _WHO}
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,252}")  # what a machine may be called; anything else is not sent
@@ -127,8 +127,8 @@ def _ask(address: str, promql: str, span: tuple[int, int], authorization: str) -
     place, own = _bare(address)
     place = f"{place.rstrip('/')}/api/v1/query_range"
     answer = query(place, form, timeout=TIMEOUT, most=MAX_BYTES, authorization=own or authorization)
-    told = json.loads(answer)
-    if not isinstance(told, dict) or told.get("status") != "success":
+    document = json.loads(answer)
+    if not isinstance(document, dict) or document.get("status") != "success":
         raise ValueError("its answer is none of Prometheus")
     return answer
 
@@ -137,8 +137,8 @@ def _reason(trouble: Exception) -> str:
     """What went wrong, in the words of Prometheus where it has some."""
     if isinstance(trouble, urllib.error.HTTPError):
         try:
-            told = json.loads(trouble.read(4_096))
-            return f"{told['errorType']}: {told['error']}"[:300]
+            document = json.loads(trouble.read(4_096))
+            return f"{document['errorType']}: {document['error']}"[:300]
         except (OSError, ValueError, KeyError, TypeError):
             return f"status {trouble.code}{_PROOF.get(trouble.code, '')}"
     if isinstance(trouble, json.JSONDecodeError):

@@ -22,8 +22,8 @@ MAX_FACTS = 4
 
 def brief(history: History) -> tuple[tuple[str, str], ...]:
     """Pairs of what a line is about and what it says; the first is the headline, about nothing else."""
-    told = sorted(facts(history), key=lambda fact: _ORDER.index(fact[0]))
-    return ("", f"{history.name}: {headline(history)}"), *_account(history), *told[:MAX_FACTS]
+    ordered = sorted(facts(history), key=lambda fact: _ORDER.index(fact[0]))
+    return ("", f"{history.name}: {headline(history)}"), *_account(history), *ordered[:MAX_FACTS]
 
 
 def _account(history: History) -> Iterator[tuple[str, str]]:

@@ -128,7 +128,7 @@ class HistoryDocument(Document):
 
 def to_document(history: History) -> HistoryDocument:
     """The history as other programs read it."""
-    run, saving = history.account, history.saving
+    run = history.account
     return HistoryDocument(
         run=storable(history.name),
         wall=run.wall / 1000,
@@ -136,23 +136,8 @@ def to_document(history: History) -> HistoryDocument:
         ettr=run.ettr,
         ettr_by_ranks=run.ettr_by_ranks,
         slow=run.slow / 1000,
-        windows=None
-        if history.windows is None
-        else WindowsDocument(
-            seconds=history.windows.length / 1000,
-            ends=tuple(iso(end * 1000) for end in history.windows.ends.tolist()),
-            ettr=tuple(round(share, 4) for share in history.windows.shares.tolist()),
-        ),
-        causes=tuple(
-            CauseDocument(
-                cause=storable(cause.name),
-                planned=cause.planned,
-                attempts=tuple(map(storable, cause.attempts)),
-                lost={str(part): value / 1000 for part, value in cause.lost.items() if value},
-                total=cause.total / 1000,
-            )
-            for cause in history.causes
-        ),
+        windows=_windows(history),
+        causes=_causes(history),
         mtbf=MtbfDocument(
             failures=history.mtbf.failures,
             under_way_hours=history.mtbf.under_way,
@@ -161,49 +146,90 @@ def to_document(history: History) -> HistoryDocument:
             high=history.mtbf.high,
         ),
         recover_seconds=tuple(value / 1000 for value in history.recoveries),
-        repeaters=tuple(
-            RepeaterDocument(
-                node=storable(repeater.node),
-                incidents=repeater.incidents,
-                kinds=dict(repeater.kinds),
-                chance=float(f"{repeater.chance:.2e}"),
-            )
-            for repeater in history.repeaters
-        ),
+        repeaters=_repeaters(history),
         back_from_repair={storable(node): days for node, days in history.back.items()},
-        changes=tuple(
-            ChangeDocument(
-                attempt=storable(change.attempt),
-                good=storable(change.good),
-                changes=tuple(map(storable, change.phrases)),
-                ended=storable(change.ended),
-                new=change.new,
-                gone=storable(change.gone),
-            )
-            for change in history.changes
-        ),
-        saving=None
-        if saving is None
-        else SavingDocument(
-            stops_seconds=saving.saving,
-            best_seconds=saving.best,
-            best_iterations=saving.iterations,
-            present_seconds=saving.present,
-            lost_now=saving.lost[0] if saving.lost else None,
-            lost_at_best=saving.lost[1] if saving.lost else None,
-        ),
+        changes=_changes(history),
+        saving=_saving(history),
         standbys={f"{hours:g}": numbers for hours, numbers in history.standbys.items()},
-        standbys_own={
-            f"{hours:g}": OwnStandbysDocument(
-                days=own.days, all=own.all, apart=own.apart, batches=own.batches, largest=own.largest
-            )
-            for hours, own in history.own.items()
-        },
+        standbys_own=_own_standbys(history),
         incidents=history.incidents,
         told_from=history.told_from,
         attempts=_attempts(history),
         problems=tuple(map(storable, history.problems)),
     )
+
+
+def _windows(history: History) -> WindowsDocument | None:
+    windows = history.windows
+    if windows is None:
+        return None
+    return WindowsDocument(
+        seconds=windows.length / 1000,
+        ends=tuple(iso(end * 1000) for end in windows.ends.tolist()),
+        ettr=tuple(round(share, 4) for share in windows.shares.tolist()),
+    )
+
+
+def _causes(history: History) -> tuple[CauseDocument, ...]:
+    return tuple(
+        CauseDocument(
+            cause=storable(cause.name),
+            planned=cause.planned,
+            attempts=tuple(map(storable, cause.attempts)),
+            lost={str(part): value / 1000 for part, value in cause.lost.items() if value},
+            total=cause.total / 1000,
+        )
+        for cause in history.causes
+    )
+
+
+def _repeaters(history: History) -> tuple[RepeaterDocument, ...]:
+    return tuple(
+        RepeaterDocument(
+            node=storable(repeater.node),
+            incidents=repeater.incidents,
+            kinds=dict(repeater.kinds),
+            chance=float(f"{repeater.chance:.2e}"),
+        )
+        for repeater in history.repeaters
+    )
+
+
+def _changes(history: History) -> tuple[ChangeDocument, ...]:
+    return tuple(
+        ChangeDocument(
+            attempt=storable(change.attempt),
+            good=storable(change.good),
+            changes=tuple(map(storable, change.phrases)),
+            ended=storable(change.ended),
+            new=change.new,
+            gone=storable(change.gone),
+        )
+        for change in history.changes
+    )
+
+
+def _saving(history: History) -> SavingDocument | None:
+    saving = history.saving
+    if saving is None:
+        return None
+    return SavingDocument(
+        stops_seconds=saving.saving,
+        best_seconds=saving.best,
+        best_iterations=saving.iterations,
+        present_seconds=saving.present,
+        lost_now=saving.lost[0] if saving.lost else None,
+        lost_at_best=saving.lost[1] if saving.lost else None,
+    )
+
+
+def _own_standbys(history: History) -> dict[str, OwnStandbysDocument]:
+    return {
+        f"{hours:g}": OwnStandbysDocument(
+            days=own.days, all=own.all, apart=own.apart, batches=own.batches, largest=own.largest
+        )
+        for hours, own in history.own.items()
+    }
 
 
 def _attempts(history: History) -> tuple[AttemptDocument, ...]:

@@ -13,7 +13,7 @@ from core.baseline import choose_baseline
 from core.cache import ByteCache
 from core.errors import FirstfaultError, JobNotFound, NoLogs, UnreadableLog
 from core.history.attempt import Attempt
-from core.history.progress import attempts_of_points
+from core.history.dashboard_points import attempts_of_points
 from core.job import Job, Manifest
 from sources.jobs import open_source
 from sources.tables import read_progress

@@ -91,11 +91,11 @@ def _causes(history: History) -> Iterator[str]:
 
 
 def _windows(history: History) -> Iterator[tuple[str, str]]:
-    told = history.windows
-    if told is not None and len(told.shares):
-        at = int(told.shares.argmin())
-        worst = f"lowest {told.shares[at]:.1%}, to {minute_of(int(told.ends[at]))}"
-        yield "Windows", f"of {duration(told.length)}: {worst}; median {float(np.median(told.shares)):.1%}"
+    shares = history.windows
+    if shares is not None and len(shares.shares):
+        at = int(shares.shares.argmin())
+        worst = f"lowest {shares.shares[at]:.1%}, to {minute_of(int(shares.ends[at]))}"
+        yield "Windows", f"of {duration(shares.length)}: {worst}; median {float(np.median(shares.shares)):.1%}"
 
 
 def minute_of(milliseconds: int) -> str:

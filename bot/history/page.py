@@ -3,29 +3,19 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from bot.history import lines, pictures
 from bot.report.page import NARROW, WIDE
+from bot.report.page_template import STYLES, environment_of, own_file
 from bot.report.style import as_svg
-from bot.text.harmless import harmless
 from core.history.history import History
-
-_STYLES = Path(__file__).parents[1] / "report" / "page.css"
 
 
 def render(history: History, *, version: str) -> str:
     """The page."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["clean"] = harmless
+    environment = environment_of(Path(__file__).parent)
     headline = lines.headline(history)
     return environment.get_template("page.html.j2").render(
         told=history,
@@ -41,7 +31,7 @@ def render(history: History, *, version: str) -> str:
         attempts=[line for line in lines.attempts(history) if line],
         problems=[line for line in lines.problems(history) if line],
         version=version,
-        styles=Markup(_STYLES.read_text(encoding="utf-8")),  # noqa: S704 our own file
+        styles=own_file(STYLES),
     )
 
 

@@ -61,18 +61,18 @@ def band(history: History, width: float) -> Figure | None:
 
 def windows(history: History, width: float) -> Figure | None:
     """The productive share of each window over the run; None where none were asked for."""
-    told = history.windows
-    if told is None or len(told.shares) < 2:
+    shares = history.windows
+    if shares is None or len(shares.shares) < 2:
         return None
-    every = -(-len(told.shares) // MAX_POINTS)
+    every = -(-len(shares.shares) // MAX_POINTS)
     with drawing():
         figure = canvas(width, 1.1)
         axes = panel(figure, 0.45, 0.25, 0.1, 0.06)
-        hours = (told.ends[::every] - told.ends[0]) / HOUR
+        hours = (shares.ends[::every] - shares.ends[0]) / HOUR
         axes.set(xlim=(0, max(float(hours[-1]), 1e-9)), ylim=(0, 1), yticks=[0, 1])
         axes.set_yticklabels(["0 %", "100 %"], fontsize=SMALL)
         axes.set_xticks([])
-        axes.plot(hours, told.shares[::every], color=PALETTE["series"], linewidth=1.2)
+        axes.plot(hours, shares.shares[::every], color=PALETTE["series"], linewidth=1.2)
     return figure
 
 

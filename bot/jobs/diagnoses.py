@@ -10,7 +10,7 @@ from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.leases import Leases
 from bot.state.runs import Run, Task
-from bot.state.values import Status
+from bot.state.small_values import Status
 from bot.text import wording
 from core.model import Confidence, Diagnosis, Scope, Skipped
 
@@ -41,7 +41,7 @@ class Diagnoses:
 
     @property
     def leases(self) -> Leases:
-        """Those of runs."""
+        """Who works on which run."""
         return self._context.state.runs.leases
 
     def carry_out(self, lease: Lease) -> None:

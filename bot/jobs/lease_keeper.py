@@ -14,7 +14,7 @@ from enum import StrEnum
 from bot.jobs.child_process import ChildProcess
 from bot.state.errors import StateUnavailable
 from bot.state.leases import Leases
-from bot.state.values import Clock
+from bot.state.small_values import Clock
 
 TICK_SECONDS = 0.25  # a cancel reaches the child within a second, on a busy machine too
 _LOG = logging.getLogger(__name__)
@@ -116,17 +116,17 @@ class LeaseKeeper:
             elif lease.deadline is not None and self._clock() >= lease.deadline:
                 lease.end(EndReason.DEADLINE)
 
-    def _renew(self, held: Lease) -> None:
-        lease = held.leases.lease.total_seconds()
+    def _renew(self, lease: Lease) -> None:
+        seconds = lease.leases.lease.total_seconds()
         now = time.monotonic()
-        if held.lease_ends - now > lease * 2 / 3:
+        if lease.lease_ends - now > seconds * 2 / 3:
             return
         try:
-            kept = held.leases.renew(held.id, self._owner)
+            kept = lease.leases.renew(lease.id, self._owner)
         except StateUnavailable as trouble:
-            _LOG.warning("%s: cannot renew the lease: %s", held.id, trouble.message)
-            kept = now < held.lease_ends
+            _LOG.warning("%s: cannot renew the lease: %s", lease.id, trouble.message)
+            kept = now < lease.lease_ends
         else:
-            held.lease_ends = now + lease
-        if not kept and held in self.held():
-            held.end(EndReason.LOST)
+            lease.lease_ends = now + seconds
+        if not kept and lease in self.held():
+            lease.end(EndReason.LOST)

@@ -52,7 +52,7 @@ class Counters(Protocol):
 
 
 class NoCounters:
-    """Nobody counts."""
+    """For a bot whose numbers nobody reads: nothing is counted."""
 
     def finished(self, task: str, outcome: str, seconds: float) -> None:
         """Not counted."""

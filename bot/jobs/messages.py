@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
-from bot.state.values import to_text
+from bot.state.small_values import to_text
 from core.errors import Audience
 
 MAX_LINE = 64 << 20  # bytes; a diagnosis of 4,096 nodes has about 2 MB

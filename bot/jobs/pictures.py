@@ -10,7 +10,7 @@ from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.drawings import Drawing
 from bot.state.leases import Leases
-from bot.state.values import Status
+from bot.state.small_values import Status
 
 TASK = "draw"
 
@@ -25,7 +25,7 @@ class Pictures:
 
     @property
     def leases(self) -> Leases:
-        """Those of drawings."""
+        """Who draws for which run."""
         return self._context.state.drawings.leases
 
     def carry_out(self, lease: Lease) -> None:

@@ -8,8 +8,8 @@ from bot.jobs.messages import Ask, EarlierTurn, FailureMessage, ReplyMessage
 from bot.jobs.work_context import WorkContext, died, logged, too_late
 from bot.outgoing.errors import Failure
 from bot.state.leases import Leases
+from bot.state.small_values import Status
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Status
 
 TASK = "ask"
 _WHAT = "The reply"
@@ -25,7 +25,7 @@ class Questions:
 
     @property
     def leases(self) -> Leases:
-        """Those of questions."""
+        """Who answers which question."""
         return self._context.state.threads.leases
 
     def carry_out(self, lease: Lease) -> None:

@@ -13,8 +13,8 @@ from bot.jobs.messages import Ask, Diagnose, Draw, Embed, TellHistory
 from bot.state.answers import SavedAnswer, ToldFact
 from bot.state.errors import OutOfDate
 from bot.text.known_fault import KnownFault
-from core.elsewhere import elsewhere
 from core.model import Diagnosis
+from core.safe_import import elsewhere
 
 if TYPE_CHECKING:  # numpy
     from core.history.history import History
@@ -61,8 +61,8 @@ def history(order: TellHistory, output: TaskOutput) -> SavedAnswer:
     from bot.history.brief import brief  # noqa: PLC0415 heavy, and only for this task
     from bot.outgoing.redact import Redactor  # noqa: PLC0415
 
-    redactor, told = Redactor(), _history(order.job, output)
-    facts = tuple(ToldFact(about, redactor.redact(says)) for about, says in brief(told))
+    redactor, run_history = Redactor(), _history(order.job, output)
+    facts = tuple(ToldFact(about, redactor.redact(says)) for about, says in brief(run_history))
     return SavedAnswer(order.job, None, history=facts)
 
 
@@ -140,7 +140,7 @@ def _plot(diagnosis: Diagnosis, file: Path) -> tuple[str, str]:
 
 def ask(order: Ask, output: TaskOutput) -> str:
     """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
-    from bot.ask.choose import Turn  # noqa: PLC0415
+    from bot.ask.model_intent import Turn  # noqa: PLC0415
     from bot.fetch.jobs import Request  # noqa: PLC0415
     from bot.investigate import follow_up  # noqa: PLC0415
     from bot.outgoing.redact import Redactor  # noqa: PLC0415

@@ -71,9 +71,9 @@ class Vectors:
             process = ChildProcess(order, temporary=Path(temporary), environment=self._environment)
             with process:
                 self._hold(process)
-                told = self._listen(process)
+                finished = self._listen(process)
                 self._hold(None)
-        if not told and not self._stopping.is_set():
+        if not finished and not self._stopping.is_set():
             _LOG.warning("the vectors' child ended: %s\n%s", process.how_it_ended(), process.last_lines())
 
     def _hold(self, process: ChildProcess | None) -> None:
@@ -84,15 +84,15 @@ class Vectors:
 
     def _listen(self, process: ChildProcess) -> bool:
         """Whether the child had a last word."""
-        told = False
+        finished = False
         for message in process.messages():
             match message:
                 case ReplyMessage(text):
-                    told = True
+                    finished = True
                     _LOG.info("fault library: %s", text)
                 case FailureMessage(failure, trace):
-                    told = True
+                    finished = True
                     _LOG.warning("the fault library is not ready: %s\n%s", failure.message, trace)
                 case _:
                     pass  # nobody waits for it, so nobody sees progress
-        return told
+        return finished

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from bot.outgoing.redact import Redactor
-from bot.state.values import to_text
+from bot.state.small_values import to_text
 from bot.text.harmless import storable
 from core.live.findings import LiveFinding, LiveKind
 

@@ -19,8 +19,8 @@ from bot.jobs.watch_messages import FindingMessage, LinesMessage, TroubleMessage
 from bot.jobs.watch_process import WatchProcess
 from bot.state.errors import StateUnavailable
 from bot.state.runs import Run
+from bot.state.small_values import Status, new_id
 from bot.state.state import State
-from bot.state.values import Status, new_id
 from bot.state.watches import Watch, WatchFinding
 from core.live.findings import LiveKind
 
@@ -111,7 +111,7 @@ class WatchService:
         self._resign()
 
     def _look(self, temporary: Path) -> None:
-        """One round."""
+        """One look at all watches: what is new is watched, what ended is not."""
         watches = self._state.watches.open()
         if not (watches or self._process or self._state.watches.untold()):
             return

@@ -16,8 +16,8 @@ from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import TASKS
 from bot.outgoing.errors import ASK, Failure, public_failure
 from bot.state.answers import SavedAnswer
+from bot.state.small_values import Status, new_id
 from bot.state.state import State
-from bot.state.values import Status, new_id
 from core.errors import Audience
 
 MAX_DEATHS = 2  # of children over one row: the first may have been an accident of the machine

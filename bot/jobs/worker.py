@@ -22,8 +22,8 @@ from bot.jobs.tasks import LOAD, TASKS
 from bot.jobs.work_context import Limits, WorkContext
 from bot.state.errors import StateUnavailable
 from bot.state.leases import Leases
+from bot.state.small_values import new_id
 from bot.state.state import State
-from bot.state.values import new_id
 
 GRACE_SECONDS = 20.0  # a small diagnosis ends in it; container platforms kill after 30
 LEAVING_SECONDS = 5.0  # for threads whose child is gone to write that down
@@ -42,10 +42,10 @@ class Work(Protocol):
     def leases(self) -> Leases:
         """The leases of the table that its rows are in."""
 
-    def carry_out(self, held: Lease) -> None:
+    def carry_out(self, lease: Lease) -> None:
         """From claimed to told."""
 
-    def tell(self, held: Lease) -> None:
+    def tell(self, lease: Lease) -> None:
         """From concluded to told."""
 
 

@@ -13,7 +13,7 @@ from faultlib.answers import Answers, Verdict
 from faultlib.errors import StaleRevision
 from faultlib.library import Library
 from faultlib.life import job_of_draft
-from faultlib.near import nearly
+from faultlib.near_duplicates import nearly
 from faultlib.pattern import Entry, Origin, Pattern, Status
 
 TRIES = 3  # somebody else may be filing the same note at this moment

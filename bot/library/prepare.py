@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bot.ask.english import labelled
 from faultlib.minilm import MiniLM, key_of
-from faultlib.prepared import FILE, store_vectors
+from faultlib.prepared_vectors import FILE, store_vectors
 from faultlib.seeds import read_seeds
 
 

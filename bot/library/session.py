@@ -22,11 +22,11 @@ from faultlib.draft import pattern_of
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
 from faultlib.errors import LibraryUnavailable
 from faultlib.library import Library, open_library
+from faultlib.likely_patterns import Fit, Likely, causes_of, fit_of, likely, tells_a_cause
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry
 from faultlib.seeds import read_seeds
 from faultlib.signature import Match, find_matches
-from faultlib.told import Fit, Likely, causes_of, fit_of, likely, tells_a_cause
 
 MAX_EXACT, MAX_SIMILAR = 3, 3  # a reader looks at few
 MAX_NAMED = 3  # nodes that a sentence names
@@ -134,10 +134,11 @@ def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
 
 def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence[Likely]) -> list[KnownFault]:
     """What is this or looks like it before what is only seen with it; of equals the team's before public facts."""
-    told = {item.entry.id: item for item in found}
+    by_id = {item.entry.id: item for item in found}
     signed = exact_faults(diagnosis, matches)
     faults = [
-        _likely_fault(told[fault.pattern], diagnosis.job, fault) if fault.pattern in told else fault for fault in signed
+        _likely_fault(by_id[fault.pattern], diagnosis.job, fault) if fault.pattern in by_id else fault
+        for fault in signed
     ]
     named = {fault.pattern for fault in signed}
     own = [item.entry for item in found]

@@ -50,7 +50,7 @@ class ClaimSource:
 
     def quote(self, event: EventEvidence) -> str:
         """What can be quoted of an event's first line; empty when nothing can."""
-        return quote_of(self.clean(wording.said(event), MAX_LINE)) if event.lines else ""
+        return quote_of(self.clean(wording.cited_text(event), MAX_LINE)) if event.lines else ""
 
     def who(self, event: EventEvidence) -> str:
         """Who logged an event: "rank 2 on tr-03", "4 of 8 nodes", a file."""

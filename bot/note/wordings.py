@@ -28,5 +28,5 @@ def say(name: str, **slots: object) -> str:
 @cache
 def wordings() -> dict[str, str]:
     """All wordings by name."""
-    told = tomllib.loads((files(__package__) / "wordings.toml").read_text(encoding="utf-8"))
-    return {f"{group}.{name}": text for group, texts in told.items() for name, text in texts.items()}
+    sections = tomllib.loads((files(__package__) / "wordings.toml").read_text(encoding="utf-8"))
+    return {f"{group}.{name}": text for group, texts in sections.items() for name, text in texts.items()}

@@ -9,11 +9,11 @@ from bot.note import render
 from bot.note.by_code import category_of, gaps, plan_by_code
 from bot.note.claim import Claims
 from bot.note.claims import claims_of
+from bot.note.free_sentences import kept
 from bot.note.listing import listing
 from bot.note.note import Author, Note
 from bot.note.outcome import Outcome
 from bot.note.plan import Plan, asked_for, read_plan
-from bot.note.reading import kept
 from bot.note.sentence import Sentence
 from bot.note.wordings import say
 from bot.text.known_fault import KnownFault

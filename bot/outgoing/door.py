@@ -57,10 +57,10 @@ def for_model(text: str) -> str:
 def response_for_slack(body: str) -> str:
     """The body of an acknowledgement: JSON, or a text."""
     try:
-        told = json.loads(body)
+        document = json.loads(body)
     except ValueError:
         return Redactor().redact(body)
-    return json.dumps(for_slack(told)) if isinstance(told, dict) else body
+    return json.dumps(for_slack(document)) if isinstance(document, dict) else body
 
 
 def upload(address: str, data: bytes, *, timeout: float) -> None:

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bot.report.chosen import MAX_PANELS, drawable, shown
+from bot.report.plotted import MAX_PANELS, drawable, shown
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
 from bot.text.harmless import harmless
 from core.model import Diagnosis, IterationEvidence, Series

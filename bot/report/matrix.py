@@ -34,10 +34,12 @@ def node_matrix(diagnosis: Diagnosis) -> Matrix | None:
     """The table of the diagnosis; None where fewer than two nodes or events would stand in it."""
     events = [event for event in diagnosis.events if event.nodes][:MAX_EVENTS]
     accused = [suspect.node for suspect in diagnosis.nodes]
-    said = {node for event in events for node in event.nodes}
-    nodes = [node for node in accused if node in said or node in {bar.node for bar in diagnosis.pictures.nodes}]
+    nodes_of_events = {node for event in events for node in event.nodes}
+    nodes = [
+        node for node in accused if node in nodes_of_events or node in {bar.node for bar in diagnosis.pictures.nodes}
+    ]
     nodes += sorted(
-        said - set(accused), key=lambda node: (-sum(node in event.nodes for event in events), natural(node))
+        nodes_of_events - set(accused), key=lambda node: (-sum(node in event.nodes for event in events), natural(node))
     )
     if len(nodes) < 2 or len(events) < 2:
         return None

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bot.report.chosen import drawable
-from bot.report.clock import ticks
 from bot.report.iterations import short
+from bot.report.plotted import drawable
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
+from bot.report.time_axis import ticks
 from bot.text.harmless import harmless
 from core.model import Diagnosis, MetricEvidence
 

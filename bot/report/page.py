@@ -1,13 +1,10 @@
 """The page: template, styles and script beside this file, the plots, and the raw lines, put into one text."""
 
-import hashlib
 import re
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
@@ -16,6 +13,7 @@ from bot.report import iterations, metrics, suspects, timeline
 from bot.report.activity import heat_map
 from bot.report.citations import MAX_LINES, citations
 from bot.report.matrix import node_matrix
+from bot.report.page_template import STYLES, environment_of, own_file, script_hash
 from bot.report.speedscope import to_speedscope
 from bot.report.style import as_svg
 from bot.report.trace import has_timeline, to_trace
@@ -45,17 +43,10 @@ def render_report(
 
     Its script only filters and marks, and is named by its hash; where it may not run, all is there to read.
     """
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["clean"] = harmless
+    environment = environment_of(_FOLDER)
     environment.filters["linked"] = _linker(diagnosis, known)
     shown: set[Place] = set()
-    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
+    script = own_file(_FOLDER / "page.js")
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
     return environment.get_template("page.html.j2").render(
         d=diagnosis,
@@ -70,7 +61,7 @@ def render_report(
         max_lines=MAX_LINES,
         max_frame=MAX_FRAME,
         version=version,
-        styles=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
+        styles=own_file(STYLES),
         clocks=_clocks(diagnosis),
         cited={cited_evidence.id: citations(cited_evidence, excerpts, shown) for cited_evidence in evidence},
         plots=_plots(diagnosis),
@@ -80,8 +71,8 @@ def render_report(
         matrix=node_matrix(diagnosis),
         flame_width=sum(bar.width for bar in diagnosis.pictures.stacks if not bar.depth),
         exports=_exports(diagnosis),
-        script=Markup(script),  # noqa: S704 our own file
-        script_hash=b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script=script,
+        script_hash=script_hash(script),
     )
 
 

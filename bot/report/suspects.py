@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bot.report.chosen import MAX_BARS, split
+from bot.report.plotted import MAX_BARS, split
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel, text_width
 from bot.text.harmless import harmless
 from bot.text.wording import counted

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.text.harmless import storable
-from bot.text.wording import said
+from bot.text.wording import cited_text
 from core.model import Activity, Diagnosis, EventEvidence
 
 SPAN, FIRST_EVENT = 1, 2  # threads of a node: when it logged, then a thread an event
@@ -20,8 +20,8 @@ MAX_SAID = 200  # characters
 def to_trace(diagnosis: Diagnosis) -> str:
     """The trace; times are microseconds since 1970 as the logs tell them, and the same answer gives the same bytes."""
     events = list(_events(diagnosis))
-    told = {"job": storable(diagnosis.job), "headline": storable(diagnosis.headline)}
-    body = {"displayTimeUnit": "ms", "otherData": told, "traceEvents": events}
+    metadata = {"job": storable(diagnosis.job), "headline": storable(diagnosis.headline)}
+    body = {"displayTimeUnit": "ms", "otherData": metadata, "traceEvents": events}
     return json.dumps(body, separators=(",", ":")) + "\n"
 
 
@@ -37,7 +37,7 @@ def _events(diagnosis: Diagnosis) -> Iterator[dict[str, Any]]:
     names = dict.fromkeys([*suspects, *(bar.node for bar in shown.nodes), *(mark.node for mark in shown.marks)])
     processes = {name: number for number, name in enumerate(names, start=1)}
     threads = {event.id: number for number, event in enumerate(diagnosis.events, start=FIRST_EVENT)}
-    told = {event.id: event for event in diagnosis.events}
+    by_id = {event.id: event for event in diagnosis.events}
     for name, process in processes.items():
         label = f"{name or EVERYWHERE}{' (suspect)' if name in suspects else ''}"
         yield _name("process_name", process, 0, label)
@@ -48,17 +48,17 @@ def _events(diagnosis: Diagnosis) -> Iterator[dict[str, Any]]:
             span = {"ts": bar.first, "dur": bar.last - bar.first}
             about = {"lines": bar.lines, "score": round(bar.score, 3)}
             yield {"ph": "X", "name": "writes logs", "pid": processes[bar.node], "tid": SPAN, **span, "args": about}
-    for process, event in sorted({(processes[mark.node], mark.event) for mark in shown.marks if mark.event in told}):
-        yield _name("thread_name", process, threads[event], f"{event} {told[event].role}")
+    for process, event in sorted({(processes[mark.node], mark.event) for mark in shown.marks if mark.event in by_id}):
+        yield _name("thread_name", process, threads[event], f"{event} {by_id[event].role}")
     for mark in shown.marks:
-        if mark.event in told:
-            yield _mark(told[mark.event], mark.time, processes[mark.node], threads[mark.event])
+        if mark.event in by_id:
+            yield _mark(by_id[mark.event], mark.time, processes[mark.node], threads[mark.event])
     if shown.activity is not None:
         yield from _counters(shown.activity, len(processes) + 1)
 
 
 def _mark(event: EventEvidence, time: int, process: int, thread: int) -> dict[str, Any]:
-    about = {"said": storable(said(event)[:MAX_SAID]), "because": storable(event.because)}
+    about = {"said": storable(cited_text(event)[:MAX_SAID]), "because": storable(event.because)}
     name = f"{event.id} {event.role}"
     place = {"pid": process, "tid": thread}
     return {"ph": "i", "s": "t", "name": name, "cat": str(event.role), "ts": time, **place, "args": about}

@@ -30,8 +30,8 @@ def alerts_of(body: bytes) -> list[str]:
     Raises:
         ValueError: it is no notification of Alertmanager.
     """
-    told = json.loads(body)
-    alerts = told.get("alerts") if isinstance(told, dict) else None
+    document = json.loads(body)
+    alerts = document.get("alerts") if isinstance(document, dict) else None
     if not isinstance(alerts, list):
         raise ValueError("no list of alerts")  # noqa: TRY004 as json says of any other body
     firing = (alert for alert in alerts if isinstance(alert, dict) and alert.get("status") == "firing")

@@ -12,10 +12,10 @@ from bot.library.filing import (
     pattern_to_join,
     take_back,
 )
-from bot.slack import replies
+from bot.slack import private_replies
 from bot.slack.actions import DraftClick, FaultClick
+from bot.slack.archive_form import Form
 from bot.slack.blocks import Message
-from bot.slack.forms import Form
 from bot.slack.health import Metrics
 from bot.slack.people import People
 from bot.slack.posting import Posting
@@ -26,8 +26,8 @@ from bot.state.drafts import Decision, Verdict
 from bot.state.errors import OutOfDate, StaleRevision
 from bot.state.inbox import Once
 from bot.state.runs import Run
+from bot.state.small_values import moment_of
 from bot.state.state import State
-from bot.state.values import moment_of
 from core.errors import FirstfaultError
 from faultlib.answers import Verdict as Fit
 
@@ -62,9 +62,9 @@ class Approvals:
         run = self._state.runs.get(run_id)
         channel = run.channel if run else ""
         if not self._people.approvers.of_channel(channel):
-            return replies.no_approvers_reply()
+            return private_replies.no_approvers_reply()
         if not self._people.may_approve(user, channel):
-            return replies.not_approver_reply(self._people.listed(channel))
+            return private_replies.not_approver_reply(self._people.listed(channel))
         return None
 
     def draft(self, run_id: str) -> ReviewedDraft | None:
@@ -74,7 +74,7 @@ class Approvals:
     def decided(self, run_id: str) -> Message | None:
         """That somebody has decided already; None while nobody has."""
         decision = self._standing(run_id)
-        return replies.decided_reply(decision) if decision else None
+        return private_replies.decided_reply(decision) if decision else None
 
     def approve(
         self,
@@ -96,7 +96,7 @@ class Approvals:
             return barred
         newest = draft or self.draft(click.run)
         if newest is None:
-            return replies.gone_reply()
+            return private_replies.gone_reply()
         try:
             seen = once("save", lambda: self._save(newest, click, user, edited))
             mine = edited is not None and seen > newest.revision
@@ -105,7 +105,7 @@ class Approvals:
                 return offer
             new = once("decide", lambda: self._approved(click.run, user, seen, joins or "", draft.form.confirmation))
         except StaleRevision as stale:
-            return replies.stale_reply(stale)
+            return private_replies.stale_reply(stale)
         if not new:
             return self.decided(click.run)
         decision = self._state.drafts.decision(click.run)
@@ -123,11 +123,11 @@ class Approvals:
             return barred
         draft = self.draft(click.run)
         if draft is None:
-            return replies.gone_reply()
+            return private_replies.gone_reply()
         try:
             new = once("decide", lambda: self._rejected(draft.run, click, user, reason))
         except StaleRevision as stale:
-            return replies.stale_reply(stale)
+            return private_replies.stale_reply(stale)
         if not new:
             return self.decided(click.run)
         self._announce(draft.run)
@@ -139,7 +139,7 @@ class Approvals:
             return barred
         run = self._state.runs.get(click.run)
         if run is None or not self._undo(run, user, once):
-            return replies.nothing_to_undo_reply()
+            return private_replies.nothing_to_undo_reply()
         return None
 
     def unexplained(self, run_id: str, user: str) -> bool:
@@ -153,9 +153,9 @@ class Approvals:
             return barred
         draft, decision = self.draft(click.run), self._standing(click.run)
         if draft is None or decision is None:
-            return replies.taken_back_reply()
+            return private_replies.taken_back_reply()
         if decision.by != user or not decision.pattern:
-            return replies.decided_reply(decision)
+            return private_replies.decided_reply(decision)
         keep_confirmation(self._open_library, decision.pattern, self._action(draft.run, user, "explained"), how)
         once("explain", lambda: self._explained(draft.run, decision, how))
         self._announce(draft.run, draft.form.title)
@@ -166,13 +166,13 @@ class Approvals:
         run, answer = self._state.runs.get(click.run), self._state.runs.answer(click.run)
         shown = {fault.pattern: fault for fault in answer.known} if answer else {}
         if run is None or click.pattern not in shown:
-            return replies.gone_reply()
+            return private_replies.gone_reply()
         verdict = Fit.WITHDRAWN if click.right is None else Fit.RIGHT if click.right else Fit.WRONG
         new, answers = keep_answer(self._open_library, click.pattern, self._action(run, user, "judged"), verdict)
         if new:
             details = {"job": run.job, "pattern": click.pattern, "said": str(verdict)}
             self._state.audit.add(run.team, user, what="judged", target=run.id, details=details)
-        return replies.judged_reply(shown[click.pattern], verdict, answers)
+        return private_replies.judged_reply(shown[click.pattern], verdict, answers)
 
     # --- filing ---
 
@@ -271,7 +271,7 @@ class Approvals:
             raise
         if near is not None and seen != shown:
             self._run_messages.show(run_id)
-        return replies.join_reply(draft.run, seen, near) if near else None
+        return private_replies.join_reply(draft.run, seen, near) if near else None
 
     def _undo(self, run: Run, user: str, once: Once) -> bool:
         """Take a decision back, and out of the library; False when there is none, or somebody was faster."""

@@ -8,7 +8,7 @@ from typing import Any
 from bot.note.note import Note
 from bot.note.sentence import Sentence
 from bot.outgoing.clean import cleaned
-from bot.slack.forms import Form, first_form
+from bot.slack.archive_form import Form, first_form
 from bot.text.known_fault import KnownFault
 from bot.text.wording import sentence as as_sentence
 from core.model import Diagnosis, Role

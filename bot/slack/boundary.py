@@ -17,9 +17,9 @@ from slack_sdk.errors import SlackClientError
 from bot.outgoing.door import for_slack
 from bot.outgoing.errors import Failure, public_failure, whole_failure
 from bot.slack.blocks import Message
-from bot.slack.replies import failure_reply
+from bot.slack.private_replies import failure_reply
 from bot.state.errors import StateUnavailable
-from bot.state.values import new_id
+from bot.state.small_values import new_id
 from core.errors import Audience, FirstfaultError
 
 Tell = Callable[[Message], None]

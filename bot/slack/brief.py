@@ -8,12 +8,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from bot.slack.forms import Form
+from bot.slack.archive_form import Form
 from bot.slack.text import ELLIPSIS, day, person, prose
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.model import Action, Confidence, Diagnosis, NextStep, Role, Scope, Stage
-from core.next.table import NOT_TOLD, UNTIL_PUT_RIGHT
+from core.next.decision_table import NOT_TOLD, UNTIL_PUT_RIGHT
 
 MAX_LINES = 8  # of a parent message with headline and buttons: what a phone shows without scrolling
 GROUNDS = 2  # sentences that say why
@@ -24,8 +24,12 @@ QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that "confidence" and "su
 _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.findings says it
 _OUTLIER = re.compile(r"\(Isolation Forest\)\.?$")  # as core.answer.findings says it: it speaks against the answer
 _QUOTE = re.compile("\u201c([^\u201d]{1,200})\u201d")
-_PLACE = re.compile(r"^ \(([^()]{1,120})\):\s*(\w?)")  # of the code, as core.next.table says it behind the cause
-_EITHER = "programs cause this as well as machines, and the logs do not tell which"  # as core.next.table says it
+_PLACE = re.compile(
+    r"^ \(([^()]{1,120})\):\s*(\w?)"
+)  # of the code, as core.next.decision_table says it behind the cause
+_EITHER = (
+    "programs cause this as well as machines, and the logs do not tell which"  # as core.next.decision_table says it
+)
 _GENERIC = re.compile(
     rf"(?:{re.escape(UNTIL_PUT_RIGHT)}|{re.escape(NOT_TOLD)}[^.]{{0,100}}|{re.escape(_EITHER)})\.?", re.IGNORECASE
 )
@@ -145,9 +149,9 @@ def since(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     """Since when, how long it hung, stage and iteration where the headline has not said them: labels and words."""
     sign, zone = wording.first_sign(diagnosis), wording.clock_zone(diagnosis)
     zone = ", log time" if zone == wording.ZONE_OF_LOGS else f" {zone}"
-    told = _first_told(diagnosis) if sign is None else None
-    first = sign if told is None else told
-    before = "" if told is None else "before "
+    first_told = _first_told(diagnosis) if sign is None else None
+    first = sign if first_told is None else first_told
+    before = "" if first_told is None else "before "
     clock = "" if first is None else f"{before}{wording.dated(first)}{zone}"
     hung = next((found[1] for reason in diagnosis.why if (found := _HUNG.match(reason))), "")
     parts = (("Since", clock), ("Hung", f"for {hung}" if hung else ""), ("Stage", _place(diagnosis)))

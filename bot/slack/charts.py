@@ -6,7 +6,7 @@ such blocks refuse the message; they are shown the picture.
 
 from collections.abc import Sequence
 
-from bot.report.chosen import drawable, shown, split
+from bot.report.plotted import drawable, shown, split
 from bot.slack.blocks import Block, Blocks, Message, section
 from bot.slack.text import clip, code, fallback, literal
 from bot.text.wording import counted

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.outgoing.clean import cleaned
 from bot.slack import actions as act
-from bot.slack import replies
+from bot.slack import private_replies
 from bot.slack.blocks import Message
 from bot.slack.boundary import attempt, to_person, whispering
 from bot.slack.client import error_of
@@ -94,7 +94,7 @@ class ClickListener:
             except SlackApiError as error:
                 if error_of(error) not in _TOO_LATE:
                     raise
-                return replies.too_late_reply()
+                return private_replies.too_late_reply()
             self._context.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
             return None
 
@@ -135,7 +135,7 @@ class ClickListener:
         """End a watch, wherever it was asked for."""
         watch = self._context.state.watches.get(str(value))
         if watch is None or watch.team != body["team"]:
-            return replies.gone_reply()
+            return private_replies.gone_reply()
         request = RunRequest(watch.job, watch.team, watch.channel, body["user"], Trigger.COMMAND)
         return self._context.requests.serve(ParsedCommand(Verb.UNWATCH, watch.job), request, once)
 
@@ -171,7 +171,7 @@ class ClickListener:
         """One of the two thumbs; the last one of a person counts."""
         click = act.read_useful(value)
         self._context.state.feedback.give(click.run, body["user"], useful=click.useful)
-        return replies.thanks_reply()
+        return private_replies.thanks_reply()
 
     def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
         """Whether a known fault was it; the last word of a person counts, so that twice is once."""
@@ -181,7 +181,7 @@ class ClickListener:
         draft = self._context.approvals.draft(click.run)
         form = read_edit(body["view"], draft.diagnosis, draft.guesses) if draft else None
         if form is None or isinstance(form, FieldErrors):
-            return replies.gone_reply()  # it was there a moment ago
+            return private_replies.gone_reply()  # it was there a moment ago
         return self._context.approvals.approve(click, body["user"], once, edited=form, draft=draft)
 
     def _rejected(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
@@ -198,7 +198,7 @@ class ClickListener:
             return barred
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal("Edit the note", replies.gone_reply().text)
+            return message_modal("Edit the note", private_replies.gone_reply().text)
         if draft.revision != click.revision:
             return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
         return edit_modal(click.run, click.revision, draft.diagnosis, draft.form, draft.guesses)
@@ -209,7 +209,7 @@ class ClickListener:
             return barred
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal("Reject the note", replies.gone_reply().text)
+            return message_modal("Reject the note", private_replies.gone_reply().text)
         return reject_modal(click.run, click.revision, draft.run.job)
 
     def _explain_view(self, value: object, user: str) -> dict[str, Any]:
@@ -218,9 +218,9 @@ class ClickListener:
             return message_modal(title, barred.text)
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal(title, replies.gone_reply().text)
+            return message_modal(title, private_replies.gone_reply().text)
         if not self._context.approvals.unexplained(click.run, user):
-            decided = self._context.approvals.decided(click.run) or replies.taken_back_reply()
+            decided = self._context.approvals.decided(click.run) or private_replies.taken_back_reply()
             return message_modal(title, decided.text, "Only who approved it says how, and once.")
         return explain_modal(click.run, click.revision, draft.run.job)
 
@@ -229,7 +229,7 @@ class ClickListener:
         answer = self._context.state.runs.answer(click.run)
         evidence = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
         if answer is None or answer.diagnosis is None or evidence is None:
-            return message_modal("Raw lines", replies.gone_reply().text)
+            return message_modal("Raw lines", private_replies.gone_reply().text)
         return lines_modal(click.run, evidence, read_citations(answer.diagnosis, evidence, self._context.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:

@@ -178,7 +178,7 @@ class Socket:
         return age < SILENCE
 
     def stop(self) -> None:
-        """Disconnect."""
+        """Close the connection to Slack."""
         self._stopping.set()
         close_twice(self._handler.close)
 

@@ -11,7 +11,7 @@ from typing import Any
 from bot.slack import actions as act
 from bot.slack.alerts import is_alert, words_of
 from bot.state.inbox import Envelope
-from bot.state.values import to_text
+from bot.state.small_values import to_text
 
 Payload = Mapping[str, Any]
 

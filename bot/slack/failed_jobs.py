@@ -23,8 +23,8 @@ from bot.slack.text import code, fallback, prose
 from bot.slack.thread import MAX_TELLING
 from bot.state.followed import BY_SETTING, FollowedJob, FollowStatus
 from bot.state.runs import Run, RunRequest, Trigger
+from bot.state.small_values import new_id
 from bot.state.state import State
-from bot.state.values import new_id
 from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
 from core.job import Manifest, Status
 from sources.jobs import JobSource

@@ -15,7 +15,7 @@ from bot.slack.failed_jobs import FollowRules
 from bot.slack.organisation import Organisation
 from bot.slack.people import People
 from bot.slack.posting import MayNotPost, Posting, PostPending
-from bot.slack.replies import shared_channel_reply
+from bot.slack.private_replies import shared_channel_reply
 from bot.slack.requests import BOT_NAME
 from bot.slack.text import code, conversation, moment, person
 from bot.slack.thread import failure_lines
@@ -175,7 +175,7 @@ def no_folder_reply(error: FirstfaultError) -> Message:
 
 
 def followed_already_reply(follow: Follow) -> Message:
-    """Once is enough."""
+    """The reply to who asks for what the channel is told already."""
     body = f"This channel is told already, since {moment(follow.asked_at)}: {person(follow.asked_by)} asked for it."
     return Message("This channel is told already.", section(body))
 

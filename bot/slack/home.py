@@ -11,17 +11,17 @@ from slack_sdk.errors import SlackClientError
 
 from bot.library.filing import OpenLibrary
 from bot.slack import actions as act
-from bot.slack.answer import approve_button, has_fault
 from bot.slack.blocks import Block, Blocks, actions, ask_first, button, context, divider, link_button, section
 from bot.slack.envelopes import MESSAGES
+from bot.slack.parent_message import approve_button, has_fault
 from bot.slack.people import People
-from bot.slack.replies import run_line
+from bot.slack.private_replies import run_line
 from bot.slack.requests import Requests
 from bot.slack.text import code, moment, prose
 from bot.state.inbox import Once
 from bot.state.runs import Run
+from bot.state.small_values import Status as RunStatus
 from bot.state.state import State
-from bot.state.values import Status as RunStatus
 from bot.state.watches import Watch
 from bot.text.wording import counted
 from core.errors import FirstfaultError

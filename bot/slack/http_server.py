@@ -94,7 +94,7 @@ class HttpServer:
         self._thread.start()
 
     def stop(self) -> None:
-        """End."""
+        """Stop listening, and wait for the thread."""
         if self._thread.is_alive():
             self._server.shutdown()
         self._server.server_close()

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from bot.slack.envelopes import EnvelopeKind
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Inbox, Once, Received
-from bot.state.values import new_id
+from bot.state.small_values import new_id
 
 # That deal with envelopes; each may wait some seconds for Slack's rate limit.
 READERS = 16
@@ -133,9 +133,9 @@ class InboxReaders:
             return
         self._renewed = time.monotonic()
         with self._lock:
-            held = list(self._held)
-        if held:
-            self._inbox.renew(self._owner, held)
+            ids = list(self._held)
+        if ids:
+            self._inbox.renew(self._owner, ids)
 
     def _give_back(self) -> None:
         with self._lock:

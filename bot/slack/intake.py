@@ -13,7 +13,7 @@ from slack_bolt import BoltResponse
 
 from bot.slack.boundary import tellable
 from bot.slack.envelopes import EnvelopeKind, envelope_of, of_organisation
-from bot.slack.replies import failure_reply
+from bot.slack.private_replies import failure_reply
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope, Inbox
 from core.errors import FirstfaultError

@@ -9,7 +9,7 @@ from bot.slack.click_listener import ClickListener
 from bot.slack.envelopes import EnvelopeKind
 from bot.slack.home import Home
 from bot.slack.organisation import Organisation
-from bot.slack.replies import stranger_reply
+from bot.slack.private_replies import stranger_reply
 from bot.slack.text_listener import Payload, TextListener
 from bot.state.inbox import Once, Received
 

@@ -8,6 +8,7 @@ from typing import Any
 from bot.note.note import GUESS
 from bot.report.citations import Citation
 from bot.slack import actions as act
+from bot.slack.archive_form import SYMPTOMS_ONLY, Form, choosable
 from bot.slack.blocks import (
     MAX_INPUT,
     MAX_VIEW_BLOCKS,
@@ -22,15 +23,14 @@ from bot.slack.blocks import (
     section,
     writing,
 )
-from bot.slack.forms import SYMPTOMS_ONLY, Form, choosable
 from bot.slack.text import code, literal, person, prose
 from bot.text import wording
 from bot.text.harmless import harmless
 from core.model import Diagnosis, Evidence
 from faultlib.draft import MAX_TITLE
+from faultlib.likely_patterns import shows_a_cause
 from faultlib.names import Names
 from faultlib.pattern import Category
-from faultlib.told import shows_a_cause
 
 VALUE = "value"  # the action id of every field
 TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, GUESSES, REASON, HOW = (
@@ -73,7 +73,9 @@ def edit_modal(
         guesses: what a model thinks; one that is ticked is added to the root cause, as the approver's own words.
         above: what is to be read first.
     """
-    events = [(_event_choice(event.id, event.role, wording.said(event)), event.id) for event in choosable(diagnosis)]
+    events = [
+        (_event_choice(event.id, event.role, wording.cited_text(event)), event.id) for event in choosable(diagnosis)
+    ]
     categories = [(label, category.value) for category, label in _WHOSE.items()]
     blocks = (
         *above,

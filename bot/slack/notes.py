@@ -95,8 +95,8 @@ def _story(note: Note, diagnosis: Diagnosis) -> tuple[Sentence, ...]:
 
 def _fixes(note: Note, known: Sequence[KnownFault]) -> list[Sentence]:
     """What the note advises beyond the fixes of known faults."""
-    told = {fault.id: fault.fix[:_SAME] for fault in known if fault.fix}
-    new = [item for item in note.fix if not any(told[name] in item.text for name in item.cites if name in told)]
+    fixes = {fault.id: fault.fix[:_SAME] for fault in known if fault.fix}
+    new = [item for item in note.fix if not any(fixes[name] in item.text for name in item.cites if name in fixes)]
     return new[:MAX_ADVICE]
 
 

@@ -18,7 +18,7 @@ from bot.slack.rate_limit import RateLimit
 from bot.slack.text import NO_LINKS
 from bot.state.posts import Post, Posts, PostState
 from bot.state.runs import Run
-from bot.state.values import Status
+from bot.state.small_values import Status
 from core.errors import Audience, FirstfaultError
 
 EVENT_TYPE = "firstfault_post"  # of the metadata that every post carries, by which it is found again

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from bot.slack import replies
+from bot.slack import private_replies
 from bot.slack.blocks import Message
 from bot.slack.commands import ParsedCommand, Verb, job_in, names_in, read_command
 from bot.slack.organisation import Organisation
@@ -78,9 +78,9 @@ class Requests:
         """Do what is wished, each step once; what only the asker is told."""
         match command.verb:
             case Verb.DIAGNOSE:
-                return self.diagnose(request, once) if request.job else replies.usage_reply(self.failed_jobs())
+                return self.diagnose(request, once) if request.job else private_replies.usage_reply(self.failed_jobs())
             case Verb.HELP:
-                return replies.help_reply()
+                return private_replies.help_reply()
             case Verb.LIST:
                 return self._list(request)
             case Verb.STATUS:
@@ -92,7 +92,7 @@ class Requests:
             case Verb.WATCH | Verb.UNWATCH:
                 return self._watch(command, request, once)
             case _:  # nothing that is understood; following is ``FollowRequests``
-                return replies.usage_reply(self.failed_jobs(), said=command.job)
+                return private_replies.usage_reply(self.failed_jobs(), said=command.job)
 
     def meant(self, text: str) -> ParsedCommand:
         """What a person wants; in any sentence without a command, the job that it names."""
@@ -134,31 +134,31 @@ class Requests:
             jobs = self._open_jobs()
             status = jobs.manifest(check_job_id(request.job)).status
             if not forced and status in (Status.COMPLETED, Status.RUNNING):
-                return replies.not_failed_reply(request.job, runs=status is Status.RUNNING)
+                return private_replies.not_failed_reply(request.job, runs=status is Status.RUNNING)
             jobs.job(request.job)
         except (BadJobId, JobNotFound, NoLogs) as error:
-            return replies.refused_reply(error, self.failed_jobs(), nearest=self._nearest(request.job))
+            return private_replies.refused_reply(error, self.failed_jobs(), nearest=self._nearest(request.job))
         return self._queued(request, once, forced=forced)
 
     def history(self, request: RunRequest, once: Once) -> Message | None:
         """Queue the history of a run of training: told anew each time, for attempts come; the child knows its jobs."""
-        return self._queued(request, once, forced=True) if request.job else replies.which_run_reply()
+        return self._queued(request, once, forced=True) if request.job else private_replies.which_run_reply()
 
     def _queued(self, request: RunRequest, once: Once, *, forced: bool) -> Message | None:
         """Queue what may be asked for, and show it; or say where it is already."""
         if self._organisation.is_shared(request.channel):
-            return replies.shared_channel_reply()
+            return private_replies.shared_channel_reply()
         run_id, new = once("ask", lambda: self._ask(request, forced=forced))
         run = self._state.runs.get(run_id)
         if run is None:
-            return replies.gone_reply()
+            return private_replies.gone_reply()
         if not new:
-            told = replies.already_reply if run.status.active else replies.answered_reply
-            return told(run, self.address(run))
+            reply_of = private_replies.already_reply if run.status.active else private_replies.answered_reply
+            return reply_of(run, self.address(run))
         try:
             if not self._run_messages.show(run.id):
                 self._state.runs.cancel(run.id, request.asked_by)  # before a child that is ready begins with it
-                return replies.not_in_channel_reply(BOT_NAME, run.job)
+                return private_replies.not_in_channel_reply(BOT_NAME, run.job)
         finally:  # the run is queued, whether Slack takes the message now or later
             self._wake()
         return None
@@ -167,7 +167,7 @@ class Requests:
         """Run a diagnosis anew."""
         run = self._state.runs.get(run_id)
         if run is None:
-            return replies.gone_reply()
+            return private_replies.gone_reply()
         request = RunRequest(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts, run.task)
         ask = self.history if run.task is Task.HISTORY else partial(self.diagnose, forced=True)
         return ask(request, once)
@@ -176,12 +176,12 @@ class Requests:
         """End a run; only who asked for it, or an approver, may."""
         run = self._state.runs.get(run_id)
         if run is None:
-            return replies.gone_reply()
+            return private_replies.gone_reply()
         if user != run.asked_by and not self._people.may_approve(user, run.channel):
-            return replies.not_yours_reply(run)
+            return private_replies.not_yours_reply(run)
         if once("cancel", lambda: self._cancelled(run_id, user)):
             self._run_messages.show(run.id)
-        return replies.cancelled_reply(self._state.runs.get(run_id) or run)
+        return private_replies.cancelled_reply(self._state.runs.get(run_id) or run)
 
     def address(self, run: Run) -> str:
         """A link to the message of a run; empty when Slack gives none."""
@@ -214,27 +214,31 @@ class Requests:
             return active[-1].id if active else ""
 
         run_id = once("which", newest)
-        return self.cancel(run_id, request.asked_by, once) if run_id else replies.nothing_to_cancel_reply(request.job)
+        return (
+            self.cancel(run_id, request.asked_by, once)
+            if run_id
+            else private_replies.nothing_to_cancel_reply(request.job)
+        )
 
     def _watch(self, command: ParsedCommand, request: RunRequest, once: Once) -> Message | None:
         if not request.job:
-            return replies.usage_reply()
+            return private_replies.usage_reply()
         if command.verb is Verb.WATCH and self._organisation.is_shared(request.channel):
-            return replies.shared_channel_reply()
+            return private_replies.shared_channel_reply()
         try:
             do = self._watching.watch if command.verb is Verb.WATCH else self._watching.unwatch
             return do(request, once)
         except (BadJobId, JobNotFound) as error:
-            return replies.refused_reply(error)
+            return private_replies.refused_reply(error)
 
     def _list(self, request: RunRequest) -> Message:
-        recent = self._state.runs.recent(request.team, request.channel)[: replies.MAX_RUNS]
-        return replies.list_reply(recent, {run.id: self.address(run) for run in recent})
+        recent = self._state.runs.recent(request.team, request.channel)[: private_replies.MAX_RUNS]
+        return private_replies.list_reply(recent, {run.id: self.address(run) for run in recent})
 
     def _status(self, request: RunRequest) -> Message:
         active = self._state.runs.active(request.team)
         places = {run.id: self._state.runs.place(run.id) for run in active}
-        return with_watched(replies.status_reply(active, places), self._watching.watched(request.team))
+        return with_watched(private_replies.status_reply(active, places), self._watching.watched(request.team))
 
     def failed_jobs(self) -> tuple[str, ...]:
         """The latest failed jobs, by their ids, as far as they are found quickly."""

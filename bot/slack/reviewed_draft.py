@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bot.outgoing.clean import cleaned
 from bot.slack.archive import form_of, pattern_from
-from bot.slack.forms import Form
+from bot.slack.archive_form import Form
 from bot.slack.run_messages import DRAFTED_BY
 from bot.state.runs import Run
 from bot.state.state import State

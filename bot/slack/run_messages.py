@@ -13,12 +13,12 @@ from slack_sdk.errors import SlackClientError
 from bot.note.note import Note
 from bot.outgoing.clean import cleaned
 from bot.outgoing.errors import Failure
-from bot.slack.answer import AnswerContent, ProgressStep, answer_message
 from bot.slack.archive import drafted_form, form_of
+from bot.slack.archive_form import Form
 from bot.slack.blocks import Message
 from bot.slack.charts import chart_message
-from bot.slack.forms import Form
 from bot.slack.health import Metrics
+from bot.slack.parent_message import AnswerContent, ProgressStep, answer_message
 from bot.slack.posting import BlocksRefused, MayNotPost, Posting
 from bot.slack.thread import (
     details_message,
@@ -32,9 +32,9 @@ from bot.slack.webhook import Webhook
 from bot.state.answers import SavedAnswer
 from bot.state.errors import StaleRevision
 from bot.state.runs import Run
+from bot.state.small_values import Status
 from bot.state.state import State
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Status
 from core.errors import FirstfaultError
 from core.model import Diagnosis
 

@@ -26,16 +26,16 @@ LIBRARY_STEP = "fault library"  # as bot.library.session says what the library c
 
 def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
     """Suspects, what to check first, more reasons; without what the parent message has said."""
-    told = told_in_brief(diagnosis)
+    in_brief = told_in_brief(diagnosis)
     suspects = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
-    more = [reason for reason in left_to_say(diagnosis.why, told) if reason.rstrip(".").casefold() not in suspects]
-    yield from _suspects(diagnosis, told)
+    more = [reason for reason in left_to_say(diagnosis.why, in_brief) if reason.rstrip(".").casefold() not in suspects]
+    yield from _suspects(diagnosis, in_brief)
     yield from _checks(checks_left(diagnosis))
     if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
         yield Part(section("*Also*", *(prose(sentence(character), MAX_SENTENCE) for character in more[:MAX_WHY])), 97)
 
 
-def _suspects(diagnosis: Diagnosis, told: Collection[str]) -> Iterator[Part]:
+def _suspects(diagnosis: Diagnosis, in_brief: Collection[str]) -> Iterator[Part]:
     total = wording.node_total(diagnosis.coverage)
     of = f" of {counted(total, 'node')}" if total else ""
     for number, suspect in enumerate(diagnosis.nodes):
@@ -43,7 +43,7 @@ def _suspects(diagnosis: Diagnosis, told: Collection[str]) -> Iterator[Part]:
         label = "" if len(diagnosis.nodes) > 1 else f"*Suspect* 1{of}: "
         ranks = f", {wording.ranks(suspect.ranks)}" if suspect.ranks and not suspect.node.startswith("rank") else ""
         head = f"{label}{code(suspect.node, MAX_NODE) or 'unknown'}{ranks}"
-        left = left_to_say(suspect.reasons or (suspect.because,), told)
+        left = left_to_say(suspect.reasons or (suspect.because,), in_brief)
         because = prose(" ".join(left), MAX_SENTENCE) if left else ""
         lines = (head, because + cites(suspect.events)) if left else (head + cites(suspect.events),)
         yield Part(section(title, *lines), 90 - number, "suspect")
@@ -104,14 +104,14 @@ def evidence(diagnosis: Diagnosis, run: str, *, told: Collection[str] = ()) -> I
         yield Part(context(f"{len(benign):,} {verb} benign: {wording.names(benign, 6)}"), 20)
 
 
-def _event(event: EventEvidence, clock: str, nodes: int, told: Collection[str]) -> list[str]:
+def _event(event: EventEvidence, clock: str, nodes: int, in_brief: Collection[str]) -> list[str]:
     """Id, role, place, time and number; what it says; why it counts or what it means, unless that was told."""
     seen = [str(event.role), prose(wording.where(event, nodes), 90), wording.times(event.count)]
     if event.first_time is not None:
         seen.insert(2, clock)
     new = event.because if event.role is Role.ROOT else sentence(f"{event.says}.") if event.says else ""
-    because = prose(new, MAX_SENTENCE) if new not in told else ""
-    return [f"*{event.id}* {', '.join(seen)}", code(wording.said(event), MAX_LINE), because]
+    because = prose(new, MAX_SENTENCE) if new not in in_brief else ""
+    return [f"*{event.id}* {', '.join(seen)}", code(wording.cited_text(event), MAX_LINE), because]
 
 
 def lines_button(item: Evidence, run: str) -> Block:
@@ -139,7 +139,7 @@ def _called(item: Evidence) -> str:
         case IterationEvidence():
             return f"iteration {item.iteration:,}"
         case EventEvidence():
-            return f"{item.role}, {wording.said(item)}"
+            return f"{item.role}, {wording.cited_text(item)}"
     return item.because
 
 

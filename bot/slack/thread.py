@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from bot.note.note import Note
 from bot.outgoing.errors import Failure
 from bot.slack import actions as act
-from bot.slack.answer import asked
 from bot.slack.blocks import Blocks, Message, actions, button, context, feedback, menu, section
 from bot.slack.budget import Part, fit
 from bot.slack.notes import note_parts, told_by
+from bot.slack.parent_message import asked
 from bot.slack.sections import (
     MOST,
     beside_the_verdict,
@@ -166,8 +166,8 @@ def _line(text: str, notice: str, *more: str) -> Message:
 
 def _fault(run: str, fault: KnownFault) -> Blocks:
     seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
-    said = [(words, act.fault_value(run, fault.pattern, right=right)) for words, right in _SAID]
-    told = section(
+    buttons = [(words, act.fault_value(run, fault.pattern, right=right)) for words, right in _SAID]
+    described = section(
         f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
         f"{vouched(fault, capital=True)}. {prose(fault.because, 400)}",
         f"*Cause* {prose(fault.cause, MAX_WORDS)}",
@@ -176,7 +176,7 @@ def _fault(run: str, fault: KnownFault) -> Blocks:
         f"Pattern {code(fault.pattern, 80)}, version {fault.version:,}{_kind(fault)}",
         expand=True,
     )
-    return told + actions(menu("Was it this?", act.FITS, said))  # beside the text it would halve a phone's line
+    return described + actions(menu("Was it this?", act.FITS, buttons))  # beside the text it would halve a phone's line
 
 
 def _kind(fault: KnownFault) -> str:

@@ -178,7 +178,7 @@ def finding_message(watch: Watch, finding: WatchFinding) -> Message:
 
 
 def watched_already_reply(watch: Watch) -> Message:
-    """Once is enough."""
+    """The reply to who asks to watch a job that is watched already."""
     body = f"{code(watch.job, 128)} is watched here already, since {moment(watch.asked_at)} for"
     return Message("It is watched already.", section(f"{body} {person(watch.asked_by)}."))
 

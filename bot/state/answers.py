@@ -7,7 +7,7 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from bot.note.note import Note
-from bot.state.values import to_text
+from bot.state.small_values import to_text
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.state.database import Database, Row
-from bot.state.values import Clock, moment_of, to_text
+from bot.state.small_values import Clock, moment_of, to_text
 
 # The triggers hold the promise against our own mistakes; whoever owns the file can still write to it.
 SCHEMA = """

@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.state.database import Database, Row
 from bot.state.errors import RunForgotten, StaleRevision
-from bot.state.values import Clock, moment_of, to_text
+from bot.state.small_values import Clock, moment_of, to_text
 
 SCHEMA = """
 CREATE TABLE drafts (

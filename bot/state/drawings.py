@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.state import leases
 from bot.state.database import Database
-from bot.state.values import Clock, new_id
+from bot.state.small_values import Clock, new_id
 
 SCHEMA = f"""
 CREATE TABLE drawings (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bot.state.database import Database
-from bot.state.values import Clock
+from bot.state.small_values import Clock
 
 SCHEMA = """
 CREATE TABLE feedback (
@@ -22,7 +22,7 @@ class Votes:
 
 
 class Feedback:
-    """All voices."""
+    """What people said of answers: helpful or not."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

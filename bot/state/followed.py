@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.state.database import Database, Row
-from bot.state.values import Clock, moment_of
+from bot.state.small_values import Clock, moment_of
 
 SCHEMA = """
 CREATE TABLE followed (
@@ -122,7 +122,7 @@ class FollowedJobs:
         return self._select("fate = ? AND compared = 0", FollowStatus.ASKED)
 
     def compared(self, job: str, follower: str = BY_SETTING) -> None:
-        """This one was."""
+        """Note that a followed job was compared with the others of its run."""
         self._database.execute("UPDATE followed SET compared = 1 WHERE job = ? AND follower = ?", job, follower)
 
     def _became(self, fate: FollowStatus, job: str, run: str, follower: str) -> bool:

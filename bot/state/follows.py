@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.state.database import Database, Row
 from bot.state.runs import Run, Trigger
-from bot.state.values import Clock, Status, moment_of, new_id
+from bot.state.small_values import Clock, Status, moment_of, new_id
 
 POSTS = "follow_posts"
 SCHEMA = f"""
@@ -39,7 +39,7 @@ class Follow:
 
 
 class Follows:
-    """All of them."""
+    """All channels that asked to be told."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.state.database import Database, Row
-from bot.state.values import Clock, moment_of, to_text
+from bot.state.small_values import Clock, moment_of, to_text
 
 SCHEMA = """
 CREATE TABLE inbox (
@@ -87,7 +87,7 @@ class Once:
 
 
 class Inbox:
-    """All envelopes."""
+    """All envelopes of Slack that were stored."""
 
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = LEASE) -> None:
         self._database = database
@@ -123,12 +123,12 @@ class Inbox:
                 )  # fmt: skip
             return found
 
-    def renew(self, owner: str, held: Collection[int]) -> None:
+    def renew(self, owner: str, numbers: Collection[int]) -> None:
         """Keep the leases of these."""
-        marks = ", ".join("?" * len(held))
+        marks = ", ".join("?" * len(numbers))
         self._database.execute(
             f"UPDATE inbox SET lease_until = ? WHERE lease_owner = ? AND seq IN ({marks})",  # noqa: S608 question marks
-            self._clock() + self.lease, owner, *held,
+            self._clock() + self.lease, owner, *numbers,
         )  # fmt: skip
 
     def once(self, received: Received) -> Once:
@@ -139,12 +139,12 @@ class Inbox:
         """It was dealt with; what it said is dropped, that it was here is kept for a while."""
         self._database.execute("UPDATE inbox SET done_at = ?, body = '{}' WHERE seq = ?", self._clock(), seq)
 
-    def give_back(self, owner: str, held: Collection[int]) -> None:
+    def give_back(self, owner: str, numbers: Collection[int]) -> None:
         """Nobody has begun with these: another may, at once."""
-        marks = ", ".join("?" * len(held))
+        marks = ", ".join("?" * len(numbers))
         self._database.execute(
             f"UPDATE inbox SET lease_until = NULL, begun = begun - 1 WHERE lease_owner = ? AND seq IN ({marks})",  # noqa: S608 question marks
-            owner, *held,
+            owner, *numbers,
         )  # fmt: skip
 
     def waiting(self) -> int:

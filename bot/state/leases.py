@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from bot.outgoing.errors import Failure
 from bot.state.database import Database
-from bot.state.values import Clock, Status, failure_text
+from bot.state.small_values import Clock, Status, failure_text
 
 LEASE = timedelta(seconds=30)  # renewed at a third of it; a dead worker's run waits this long at most
 PATIENT_BEGINNINGS = 3  # after so many without an end a row lets the others go first; then after as many more

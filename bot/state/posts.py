@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from bot.state.database import Database, Row
-from bot.state.values import Clock, moment_of
+from bot.state.small_values import Clock, moment_of
 
 SCHEMA = """
 CREATE TABLE posts (

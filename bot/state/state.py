@@ -16,18 +16,18 @@ from bot.state import (
     leases,
     posts,
     runs,
-    seen,
+    seen_keys,
     threads,
     watches,
 )
 from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
-from bot.state.values import Clock, utc_now
+from bot.state.small_values import Clock, utc_now
 
 # A released version is never edited: a change is one more entry.
 MIGRATIONS = (
     runs.SCHEMA
-    + seen.SCHEMA
+    + seen_keys.SCHEMA
     + posts.SCHEMA
     + threads.SCHEMA
     + drafts.SCHEMA
@@ -51,7 +51,7 @@ class State:
     database: Database
     clock: Clock
     runs: runs.Runs
-    seen: seen.SeenKeys
+    seen_keys: seen_keys.SeenKeys
     inbox: inbox.Inbox
     watch_posts: posts.Posts
     follow_posts: posts.Posts
@@ -75,7 +75,7 @@ class State:
         What people approved is in the fault library, and who did it stays in the audit.
         """
         now = self.clock()
-        self.seen.forget(now - SEEN_FOR)
+        self.seen_keys.forget(now - SEEN_FOR)
         self.inbox.forget(now - SEEN_FOR)
         self.watches.forget(now - older_than)
         return self.runs.forget(now - older_than)
@@ -83,7 +83,7 @@ class State:
     def writable(self) -> bool:
         """Whether something can be stored now; asked by who watches the bot, so it really stores a word."""
         try:
-            self.seen.touch("writable")
+            self.seen_keys.touch("writable")
         except StateUnavailable:
             return False
         return True
@@ -102,7 +102,7 @@ def open_state(
         database=database,
         clock=clock,
         runs=runs.Runs(database, clock, lease=lease),
-        seen=seen.SeenKeys(database, clock),
+        seen_keys=seen_keys.SeenKeys(database, clock),
         inbox=inbox.Inbox(database, clock, lease=min(lease, inbox.LEASE)),
         posts=posts.Posts(database, clock),
         threads=threads.Threads(database, clock, lease=lease),

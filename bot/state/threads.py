@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from bot.outgoing.errors import Failure
 from bot.state import leases
 from bot.state.database import Database, Row
-from bot.state.values import Clock, Status, failure_of, moment_of, new_id, time_of
+from bot.state.small_values import Clock, Status, failure_of, moment_of, new_id, time_of
 
 SCHEMA = f"""
 CREATE TABLE threads (

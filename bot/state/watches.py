@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.state.database import Database, Row
 from bot.state.runs import Run, RunRequest, Trigger
-from bot.state.values import Clock, Status, moment_of, new_id, time_of
+from bot.state.small_values import Clock, Status, moment_of, new_id, time_of
 
 POSTS = "watch_posts"
 SCHEMA = f"""

@@ -130,7 +130,7 @@ def why(diagnosis: Diagnosis) -> list[str]:
     return [sentence for sentence in diagnosis.why if sentence.rstrip(".").casefold() not in text]
 
 
-def said(event: EventEvidence) -> str:
+def cited_text(event: EventEvidence) -> str:
     """What the first cited line says, without its date and time when these are shown beside it.
 
     A heading that says nothing yet (``ChildFailedError:``) is followed by the next cited line of its block.

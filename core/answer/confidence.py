@@ -82,7 +82,7 @@ class Support:
 
 
 def confidence(support: Support) -> Confidence:
-    """The rule."""
+    """How sure the answer is, by what supports it: the rule of docs/explain/confidence.md."""
     kinds = len(support.grounds) - (support.outlier is not None)
     if support.score < SUPPORTED or (support.outlier is not None and not kinds):
         return Confidence.WEAK

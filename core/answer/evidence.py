@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.messages import key_rows
+from core.events.row_text import cite_rows
 from core.events.table import EventTable
-from core.events.text import cite_rows
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
-from core.judge.rank import first_time
+from core.judge.ranking import first_time
 from core.judge.slowdown import Slowdown
 from core.judge.temporal import Odd
 from core.live.findings import duration
@@ -20,8 +20,8 @@ from core.parsed import Parsed
 
 MAX_LINES = 8  # cited lines an event
 MAX_NAMES = 3  # nodes that a sentence names; of more it says how many
-MAX_ITERATIONS = 20
-MAX_ODD = 3
+MAX_ITERATIONS = 20  # of an event, for who reads the JSON; the count is whole
+MAX_ODD = 3  # iterations that stood apart; a reader looks at few
 ONSET = 0.97  # score of where a slowdown began: what made the job slow happened there, not where it was ended
 SINCE = 1.0  # of where a suspect left the others: what broke by then follows from that
 NAMED = 0.98  # of that which the first error names itself: its program knew which one it was in

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 from core.answer.confidence import SUPPORTED, Support
 from core.answer.evidence import slowdown
-from core.course.broken import BrokenNumber
+from core.course.broken_number import BrokenNumber
 from core.course.leak import Leak
+from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.exits import Exits
-from core.kinds import Kind
 from core.live.findings import duration
-from core.metrics.found import MetricFinding
+from core.metrics.metric_finding import MetricFinding
 from core.model import Confidence, Role, Scope, Stage
 from core.nodes.sign import Suspicion, short
 from core.parsed import Parsed
@@ -76,7 +76,7 @@ class Findings:
 
     @property
     def unit(self) -> str:
-        """What is compared."""
+        """What is compared: "node", "rank" or "actor"."""
         return self.parsed.unit
 
     @property

@@ -8,7 +8,7 @@ from core.answer.activity import activity
 from core.events.table import rows_by
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
-from core.judge.ranks import last_words
+from core.judge.rank_rows import last_words
 from core.model import FirstPlot, Mark, NodeBar, Pictures, StackBar
 from core.nodes.sign import Suspicion
 from core.parsed import Parsed

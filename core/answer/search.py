@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.answer.look import LookResult, found_rows, span
+from core.answer.job_lookup import LookResult, found_rows, span
 from core.errors import UnreadableLog
 from core.events.table import EventTable
 from core.job import LogFile

@@ -3,11 +3,11 @@
 The first judge that has an answer gives it; how sure it is, is the rule of ``core.answer.confidence``.
 """
 
-from core.answer.accuse import of_nodes
 from core.answer.findings import Findings, Verdict
-from core.answer.unclear import dumped, measured, running, unclear
-from core.answer.unharmed import completed, ended_at_once, stopped, stopped_unsaid
-from core.answer.whole import leaking, of_all, somewhere, stalled, without_numbers
+from core.answer.node_at_fault import of_nodes
+from core.answer.not_failed import completed, ended_at_once, stopped, stopped_unsaid
+from core.answer.unclear_jobs import dumped, measured, running, unclear
+from core.answer.whole_job import leaking, of_all, somewhere, stalled, without_numbers
 
 
 def decide(found: Findings) -> Verdict:

@@ -72,12 +72,12 @@ def read_catalogue(text: str, name: str) -> tuple[Check, ...]:
         BadSettings: it is no catalogue; says of which check, and why.
     """
     try:
-        told = tomllib.loads(text).get("check")
+        entries = tomllib.loads(text).get("check")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadSettings(f"{name} is no TOML: {error}.", _HINT) from error
-    if not isinstance(told, list) or not told or not all(isinstance(entry, dict) for entry in told):
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise BadSettings(f"{name} has no [[check]].", _HINT)
-    checks = tuple(_check(entry, f"Check {place} of {name}") for place, entry in enumerate(told, start=1))
+    checks = tuple(_check(entry, f"Check {place} of {name}") for place, entry in enumerate(entries, start=1))
     names = [check.name for check in checks]
     if twice := next((word for word in names if names.count(word) > 1), None):
         raise BadSettings(f"{name} has two checks called {twice}.", "Give each its own name.")
@@ -87,14 +87,14 @@ def read_catalogue(text: str, name: str) -> tuple[Check, ...]:
 _HINT = "docs/how-to/checks.md shows what a catalogue looks like."
 
 
-def _check(told: Mapping[str, Any], where: str) -> Check:
+def _check(entry: Mapping[str, Any], where: str) -> Check:
     known = {field.name: field for field in fields(Check)}
-    if strange := sorted(told.keys() - known.keys()):
+    if strange := sorted(entry.keys() - known.keys()):
         raise BadSettings(f"{where} has a key that no check has: {strange[0][:40]}.", _HINT)
-    if missing := [name for name, field in known.items() if field.default is MISSING and name not in told]:
+    if missing := [name for name, field in known.items() if field.default is MISSING and name not in entry]:
         raise BadSettings(f"{where} lacks {missing[0]}.", _HINT)
     try:
-        check = Check(**{name: _typed(name, value) for name, value in told.items()})
+        check = Check(**{name: _typed(name, value) for name, value in entry.items()})
     except TypeError as error:
         raise BadSettings(f"{where} has a key that makes no sense: {error}.", _HINT) from error
     if wrong := _wrong(check):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from core.checks.verdict import SLOW, Pair, best_times
+from core.checks.check_verdict import SLOW, Pair, best_times
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Link:
 def bad_links(pairs: Sequence[Pair]) -> tuple[Link, ...]:
     """Links that failed or were slow each time they were tried, between nodes that were not.
 
-    A node is well when its best pair is not slow (``core.checks.verdict``); a link is slow when it takes more than
-    twice the middle of all pairs of well nodes, for the best ones grow better with every round.
+    A node is well when its best pair is not slow (``core.checks.check_verdict``); a link is slow when it takes more
+    than twice the middle of all pairs of well nodes, for the best ones grow better with every round.
     """
     best = best_times(pairs)
     if not best:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
 from core.facts import complains
 from core.job import LogFile
 
@@ -81,7 +81,7 @@ def find_counter(
 
 def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
     """Events that some speaker says often enough, and who says each most; the most frequent first."""
-    counts = table.said
+    counts = table.counts
     order = np.lexsort((counts.voice, -counts.heads, counts.event))
     order = order if among is None else order[np.isin(counts.voice[order], among)]
     first = order[np.append(True, np.diff(counts.event[order]) > 0)] if len(order) else order

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from core.course.markers import Markers, find_markers, measures
 from core.course.pace import Course, course_of, drawn_course
 from core.events.column import Column
+from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
-from core.events.text import each_row
 from core.job import LogFile
 from core.logs.lines import NO_TIME
 from core.memory import Memory
@@ -186,8 +186,8 @@ def _series(
         return json.dumps(_values(table, files, dict(zip(rows.tolist(), numbers.tolist(), strict=True)))).encode()
 
     question = f"series {rows.tolist()}"
-    told: dict[str, dict[str, float]] = json.loads(memory.of(question, read) if memory else read())
-    found = {name: sorted((int(at), value) for at, value in values.items()) for name, values in sorted(told.items())}
+    by_name: dict[str, dict[str, float]] = json.loads(memory.of(question, read) if memory else read())
+    found = {name: sorted((int(at), value) for at, value in values.items()) for name, values in sorted(by_name.items())}
     return tuple(
         Series(name, tuple(at for at, _ in values), tuple(value for _, value in values))
         for name, values in found.items()

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.held import Settled
 from core.events.table import EventTable, rows_by
+from core.events.table_rows import Settled
 from core.facts import fact_of
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program

@@ -10,8 +10,8 @@ import numpy as np
 
 from core.course.iterations import Iterations
 from core.course.values import values_of
+from core.events.row_text import read_rows
 from core.events.table import EventTable, rows_by
-from core.events.text import read_rows
 from core.job import LogFile
 
 GREW = 1.4  # times as much at last as at first: caches that fill and pools that are kept come to rest below, or soon
@@ -68,7 +68,7 @@ def _told(
 ) -> Mapping[str, Mapping[int, Sequence[tuple[int, float]]]]:
     """By name and rank the memory in each iteration."""
     ranks = table.rank_of_voice[iterations.voices]
-    told: dict[str, dict[int, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
+    readings: dict[str, dict[int, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
     speakers = list(rows_by(ranks, np.flatnonzero(ranks >= 0)))
     for place in np.unique(np.linspace(0, len(speakers) - 1, MAX_RANKS).astype(np.intp)).tolist() if speakers else ():
         rank, own = speakers[place]
@@ -78,8 +78,8 @@ def _told(
             for value in values_of(text):
                 name = " ".join(value.words[-NAME:])
                 if _MEMORY.search(name) and value.text.replace(".", "", 1).isdecimal():
-                    told[name][rank].append((number[row], float(value.text)))
-    return told
+                    readings[name][rank].append((number[row], float(value.text)))
+    return readings
 
 
 def _began(values: Sequence[tuple[int, float]]) -> int | None:

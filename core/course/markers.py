@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.counters import CountingEvent, find_counter
+from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
-from core.events.text import each_row
 from core.job import LogFile
 from core.logs.lines import NO_TIME
 from core.memory import Memory
@@ -146,17 +146,17 @@ def _rows_of(table: EventTable, events: Sequence[int], limit: int) -> NDArray[np
     """Rows of markers, sorted; of too many the last ones of each voice."""
     wanted = np.zeros(len(table.templates) + 1, np.bool_)
     wanted[events] = True
-    saying = wanted[table.said.event]
+    saying = wanted[table.counts.event]
     most = None
-    if table.said.heads[saying].sum() > limit:
-        most = max(1, limit // len(np.unique(table.said.voice[saying])))
+    if table.counts.heads[saying].sum() > limit:
+        most = max(1, limit // len(np.unique(table.counts.voice[saying])))
     found, file = [np.zeros(0, np.intp)], -1
     for part, places in table.heads_of(wanted):
         rows = places + part.start
         if most is not None:
             before = found.pop() if part.file == file else rows[:0]
             rows = np.concatenate([before, rows])
-            rows = np.sort(np.concatenate([said[-most:] for _, said in rows_by(table.voice, rows)]))
+            rows = np.sort(np.concatenate([of_voice[-most:] for _, of_voice in rows_by(table.voice, rows)]))
         file = part.file
         found.append(rows)
     return np.concatenate(found)

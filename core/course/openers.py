@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.held import TablePart
 from core.events.table import EventTable
+from core.events.table_rows import TablePart
 from core.logs.lines import NO_TIME
 from core.model import Stage
 
@@ -104,7 +104,7 @@ class _Clock:
         self._held, self._span = 0, 1
 
     def add(self, time: NDArray[np.int64], opened: NDArray[np.int8]) -> None:
-        """Take some more."""
+        """Take more openers, in the order of their rows."""
         self._time.append(time)
         self._opened.append(opened)
         self._held += len(time)

@@ -145,4 +145,4 @@ def _have_clock(table: EventTable, files: NDArray[np.intp]) -> NDArray[np.bool_]
     return np.asarray(table.time[firsts] != NO_TIME, np.bool_)[place]
 
 
-_SEVERAL = 3
+_SEVERAL = 3  # stages: a file that names so many has a course of its own

@@ -13,12 +13,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.beside import find_beside
 from core.course.iterations import Iterations
 from core.course.pace import SECOND
+from core.course.unmarked_counts import find_beside
 from core.course.values import listed_times, seconds_of
+from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
-from core.events.text import each_row
 from core.job import LogFile
 
 MOST_ROWS = 40_000  # lines that are read again, evenly spread over the run of each rank: a third of a second
@@ -143,14 +143,14 @@ def _pairs(text: str) -> list[tuple[str, float]]:
     """Names of what may be durations in a line, with their values; a rate counts as the time that one takes."""
     pairs = []
     found = list(_PAIR.finditer(text))
-    for match, told in zip(found, _units(text, found), strict=True):
+    for match, unit_name in zip(found, _units(text, found), strict=True):
         name, value, unit = match[1], float(match[2]), (match["unit"] or "").strip()
         if _counts(name):
             continue
         if is_rate(name):
             pairs += [(name, 1.0 / value)] if value > 0 else []
         elif unit or may_be_duration(name):
-            pairs.append((f"{name} ms" if told == "ms" and not is_milliseconds(name) else name, value))
+            pairs.append((f"{name} ms" if unit_name == "ms" and not is_milliseconds(name) else name, value))
     return [*pairs, *_with_slashes(text)] if "/" in text else pairs
 
 

@@ -13,13 +13,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.wall import HALF_HOUR
-from core.events.held import Settled
+from core.course.job_clock import HALF_HOUR
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
+from core.events.table_rows import Settled
 from core.job import LogFile
+from core.logs.file_rows import TIMED
 from core.logs.lines import FAR, NO_TIME, clock_form
-from core.logs.rows import TIMED
 from core.memory import Memory
 
 HOUR = 2 * HALF_HOUR
@@ -94,10 +94,10 @@ def _ahead(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[_S
 
 def _stretches(table: EventTable) -> list[_Stretch]:
     """What each file says by one clock, as far as rows are held; none where clocks jump too often."""
-    if table.held is None:
+    if table.in_memory is None:
         return []
-    timed = table.held.marks & TIMED != 0
-    rows, times = table.held.rows[timed], table.held.time[timed]
+    timed = table.in_memory.marks & TIMED != 0
+    rows, times = table.in_memory.rows[timed], table.in_memory.time[timed]
     rows, times = rows[times != NO_TIME], times[times != NO_TIME]
     if not len(rows):
         return []

@@ -8,14 +8,14 @@ that the stages of a pipeline are not all the difference; ties decide nothing.
 from collections.abc import Callable, Sequence
 
 from core.dumps.outliers import StackPlace, places, telling_frame, who
-from core.dumps.ranges import RankGroup
+from core.dumps.rank_groups import RankGroup
 from core.dumps.stacks import Process
 from core.naming import called, together
 from core.nodes.sign import Sign
 from core.shares import FEW, MAJORITY
 
 LEAST_RANKS = 16  # three real hangs of eight ranks had four outliers each, which no group holds
-WEIGHT = 0.5  # below a group that several rounds flag (core/dumps/rounds.py), above one that waits alone
+WEIGHT = 0.5  # below a group that several rounds flag (core/dumps/stack_rounds.py), above one that waits alone
 
 
 def group_signs(processes: Sequence[Process], groups: Sequence[RankGroup], home: Callable[[int], str]) -> list[Sign]:

@@ -9,7 +9,7 @@ from typing import Any
 MAX_FRAMES = 200  # frames of a thread, innermost first; a training loop is 30 deep, and recursion repeats itself
 
 MAX_NAME = 200  # characters of a function, a path or a command that a sentence may quote
-MAX_TEXT = 4000  # of a cited line, as in core.events.text
+MAX_TEXT = 4000  # of a cited line, as in core.events.row_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class _Stream:
             _hear(line, self._draft if fresh else self._heard)
 
     def end(self) -> list[_Draft]:
-        """All processes."""
+        """Close the last process; all processes of the file."""
         self._close_process()
         return self._done
 

@@ -8,7 +8,7 @@ import numpy as np
 from core.events.table import EventTable
 from core.events.tallies import Texts
 from core.events.template import Template
-from core.logs.rows import FileRows
+from core.logs.file_rows import FileRows
 from core.logs.voices import Origin, Program, rank_called
 
 

@@ -77,6 +77,6 @@ def keys_of(table: EventTable, heads: Sequence[int]) -> dict[int, list[int]]:
 
 
 def unlabelled(table: EventTable, row: int, text: str) -> str:
-    """The text of a row, as ``core.events.text.read_rows`` gives it, without the labels of its speaker."""
+    """The text of a row, as ``core.events.row_text.read_rows`` gives it, without the labels of its speaker."""
     _, tags = read_label(table.prefix_of(int(table.voice[row])))  # a wrapper's label is gone already
     return text.removeprefix(tags.decode("utf-8", "replace"))

@@ -2,7 +2,7 @@
 
 An ``EventTable`` has one row a segment (``core.logs.lines``). Its rows stay with their files, in few bytes, on disk
 when there are many: a column is a view that reads the rows it is asked for (``core.events.column``). What most steps
-want to know, who said what how often, was counted while the files were read and stands in ``said`` and ``spoke``.
+want to know, who said what how often, was counted while the files were read and stands in ``counts`` and ``spoke``.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.column import Column, Computed, Known, Places
-from core.events.held import Held, Settled, TablePart
+from core.events.table_rows import Held, Settled, TablePart
 from core.events.tallies import EventCounts, VoiceCounts, said_by, spoken_by
 from core.events.template import Template
+from core.logs.file_rows import HEAD, KEY, TIMED, FileRows
 from core.logs.lines import NO_TIME
 from core.logs.origins import Origin, Program
-from core.logs.rows import HEAD, KEY, TIMED, FileRows
 from core.naming import called
 
 
@@ -36,7 +36,7 @@ class EventTable:
     message: uint32, the same for the same text in any file.
 
     texts: of each file that number for each of its messages. event_of: the event of each number. settled: rows whose
-    time is not that of the rows above. held: rows that are in memory. ranks_are_nodes: nobody tells ranks, and each
+    time is not that of the rows above. in_memory: rows that are. ranks_are_nodes: nobody tells ranks, and each
     node has a number in place of one, for comparisons; nobody is shown it.
     """
 
@@ -46,7 +46,7 @@ class EventTable:
     texts: tuple[NDArray[np.uint32], ...]
     event_of: NDArray[np.uint32]
     settled: Settled | None = None
-    held: Held | None = None
+    in_memory: Held | None = None
     ranks_are_nodes: bool = False
 
     def __len__(self) -> int:
@@ -112,14 +112,14 @@ class EventTable:
     # --- who said what how often ----------------------------------------------------------------------------------
 
     @cached_property
-    def said(self) -> EventCounts:
+    def counts(self) -> EventCounts:
         """Who said what how often."""
         return said_by(self.scans, self._voices[:-1].tolist(), self.events, len(self.templates))
 
     @cached_property
     def heads(self) -> NDArray[np.int64]:
         """How often each event was said."""
-        return np.bincount(self.said.event, self.said.heads, minlength=len(self.templates)).astype(np.int64)
+        return np.bincount(self.counts.event, self.counts.heads, minlength=len(self.templates)).astype(np.int64)
 
     @cached_property
     def spoke(self) -> VoiceCounts:
@@ -150,17 +150,17 @@ class EventTable:
         """Head rows of each of these events that is said, in table order; what is not held costs a pass over files."""
         wanted = np.zeros(len(self.templates) + 1, np.bool_)
         wanted[list(events)] = True
-        found, said = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
-        if self.held is not None:
-            event = self.event_of[self.held.message]
+        found, events_of_rows = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
+        if self.in_memory is not None:
+            event = self.event_of[self.in_memory.message]
             mine = wanted[event]
-            found, said = [self.held.rows[mine]], [event[mine]]
-            wanted[self.held.events] = False
+            found, events_of_rows = [self.in_memory.rows[mine]], [event[mine]]
+            wanted[self.in_memory.events] = False
         if wanted.any():
             for part, places in self.heads_of(wanted):
                 found.append(places + part.start)
-                said.append(self.events[part.file][part.rows.message[places]])
-        rows, event = np.concatenate(found), np.concatenate(said)
+                events_of_rows.append(self.events[part.file][part.rows.message[places]])
+        rows, event = np.concatenate(found), np.concatenate(events_of_rows)
         order = np.argsort(rows, kind="stable")
         return {number: rows[order[places]] for number, places in rows_by(event[order], np.arange(len(order)))}
 
@@ -254,7 +254,7 @@ class EventTable:
     @cached_property
     def event(self) -> Column:
         """Place in ``templates``."""
-        known = Known(self.held.rows, self.event_of[self.held.message]) if self.held else None
+        known = Known(self.in_memory.rows, self.event_of[self.in_memory.message]) if self.in_memory else None
         return self._read(np.uint32, lambda part, at: self.events[part.file][part.rows.message[at]], known)
 
     @cached_property
@@ -277,11 +277,13 @@ class EventTable:
         return Computed(self._starts, kind, of_rows)
 
     def _marked(self, mark: int) -> Column:
-        known = Known(self.held.rows, self.held.marks & mark != 0) if self.held else None
+        known = Known(self.in_memory.rows, self.in_memory.marks & mark != 0) if self.in_memory else None
         return self._read(np.bool_, lambda part, at: part.rows.marks[at] & mark != 0, known)
 
     def _column(self, name: str, kind: type[np.generic], read: "ReadRows") -> Column:
-        return self._read(kind, read, Known(self.held.rows, getattr(self.held, name)) if self.held else None)
+        return self._read(
+            kind, read, Known(self.in_memory.rows, getattr(self.in_memory, name)) if self.in_memory else None
+        )
 
     def _read(self, kind: type[np.generic], read: "ReadRows", known: Known | None) -> Column:
         return Column(self._starts, kind, lambda number, at: read(self.parts[number], at), known)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.logs.rows import FileRows
+from core.logs.file_rows import FileRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

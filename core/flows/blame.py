@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.flows.answer import FlowSeries, NamedGroup, Subject
+from core.flows.answer_times import answer_times
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
-from core.flows.replies import answer_times
 from core.flows.signs import FlowSign, late_answers, late_calls, late_entries, late_starts, link_delays, rises
+from core.flows.stage_turns import find_turns, followers
+from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
-from core.flows.turns import find_turns, followers
-from core.flows.work import all_workers, slow_workers, stage_work, summed
 
 LINK_US = 1_000  # microseconds of a queue,
 LINK_TIMES = 5.0  # and times that of a healthy link: those moved by .01 ms (d05)

@@ -63,9 +63,9 @@ def find_boundaries(bursts: Transfers) -> Boundaries | None:
     if len(path) <= FEWEST:
         return None
     path = _by_pairs(path, silence)
-    held = np.diff(np.cumsum(bursts[:, 2])[path])
-    size = float(np.median(held))
-    return Boundaries(path, size, float((np.abs(held / size - 1) < EQUAL).mean()) if size else share)
+    sizes = np.diff(np.cumsum(bursts[:, 2])[path])
+    size = float(np.median(sizes))
+    return Boundaries(path, size, float((np.abs(sizes / size - 1) < EQUAL).mean()) if size else share)
 
 
 def _by_pairs(path: NDArray[np.int64], silence: Floats) -> NDArray[np.int64]:
@@ -91,12 +91,12 @@ def _silences(bursts: Transfers) -> Floats:
     return behind
 
 
-def _size(held: Floats, silence: Floats) -> tuple[float, float]:
+def _size(sizes: Floats, silence: Floats) -> tuple[float, float]:
     """How equal the steps can be made, and the bytes of one."""
-    count = len(held)
+    count = len(sizes)
     order = np.argsort(-silence[:-1], kind="stable")
     longest = silence[order]
-    total = np.append(0.0, np.cumsum(held))
+    total = np.append(0.0, np.cumsum(sizes))
     best = (-1.0, 0.0, float(total[-1]) or 1.0)
     for steps in range(FEWEST, count):
         cuts = np.append(np.append(0, np.sort(order[: steps - 1]) + 1), count)
@@ -114,23 +114,23 @@ def _path(total: Floats, silence: Floats, size: float, steps: int) -> NDArray[np
     usual = float(np.median(silence[order[:steps]]))
     silence = np.append(silence[:-1], usual)
     places = np.unique(np.append(order[: int(2.5 * steps) + FEWEST], len(total) - 1))
-    held, gain = total[places], np.minimum(np.log(silence[places] / usual), _LONGEST)
+    sizes, gain = total[places], np.minimum(np.log(silence[places] / usual), _LONGEST)
     score = np.full(len(places), -np.inf)
     before = np.full(len(places), -1)
-    start = np.searchsorted(held, held - _MOST_BYTES * size)
-    stop = np.searchsorted(held, held - _LEAST_BYTES * size, "right")
+    start = np.searchsorted(sizes, sizes - _MOST_BYTES * size)
+    stop = np.searchsorted(sizes, sizes - _LEAST_BYTES * size, "right")
     for place in range(len(places)):
-        if held[place] < _FIRST_BYTES * size:
-            score[place] = gain[place] - _BEGIN * abs(np.log(held[place] / size))
+        if sizes[place] < _FIRST_BYTES * size:
+            score[place] = gain[place] - _BEGIN * abs(np.log(sizes[place] / size))
         reach = slice(int(start[place]), min(int(stop[place]), place))
         if reach.stop <= reach.start:
             continue
-        apart = np.minimum(_WORST, np.abs(np.log((held[place] - held[reach]) / size)))
+        apart = np.minimum(_WORST, np.abs(np.log((sizes[place] - sizes[reach]) / size)))
         value = score[reach] + max(gain[place], _SHORTEST) + _STEP - _UNEQUAL * apart
         at = int(np.argmax(value))
         if value[at] > score[place]:
             score[place], before[place] = value[at], reach.start + at
-    at = int(np.argmax(np.where(held > held[-1] - _LAST_BYTES * size, score, -np.inf)))
+    at = int(np.argmax(np.where(sizes > sizes[-1] - _LAST_BYTES * size, score, -np.inf)))
     path = []
     while at >= 0:
         path.append(int(places[at]))

@@ -63,7 +63,7 @@ class Connections:
     copies: int
 
     def __len__(self) -> int:
-        """Connections."""
+        """The number of connections."""
         return len(self.a)
 
     def rows(self, connection: int) -> slice:
@@ -178,9 +178,9 @@ def _copies(codes: Ints, back: Bools, start: Ints, end: Ints, size: Ints) -> Boo
     """Rows that tell of the same flow as the row of their lane before: another exporter's, where none has a name."""
     lanes = codes * 2 + back
     order = np.argsort(lanes, kind="stable")
-    lane, first, last, held = lanes[order], start[order], end[order], size[order]
+    lane, first, last, sizes = lanes[order], start[order], end[order], size[order]
     same = (lane[1:] == lane[:-1]) & (
-        (first[1:] < last[:-1]) | ((first[1:] <= last[:-1] + COPY_US) & (held[1:] == held[:-1]))
+        (first[1:] < last[:-1]) | ((first[1:] <= last[:-1] + COPY_US) & (sizes[1:] == sizes[:-1]))
     )
     copied = np.zeros(len(lanes), bool)
     copied[order[1:][same]] = True

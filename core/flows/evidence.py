@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
 from core.judge.candidates import Candidate
-from core.judge.ranks import last_words
+from core.judge.rank_rows import last_words
 from core.model import Diagnosis, Role, Skipped
 from core.nodes.blame import Names
 from core.nodes.sign import Sign
@@ -35,7 +35,7 @@ class FlowEvidence:
     """Signs of the channel "network", sentences that name no node, and why there is no more."""
 
     signs: tuple[Sign, ...] = ()
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -72,9 +72,9 @@ def find_flow_evidence(parsed: Parsed, candidates: Sequence[Candidate], seen: Fl
 
 def with_network(answer: Diagnosis, network: FlowEvidence) -> Diagnosis:
     """The answer with what the network tells of the job as a whole, and what it could not tell."""
-    if not network.told and not network.skipped:
+    if not network.remarks and not network.skipped:
         return answer
-    return replace(answer, why=(*answer.why, *network.told), skipped=(*answer.skipped, *network.skipped))
+    return replace(answer, why=(*answer.why, *network.remarks), skipped=(*answer.skipped, *network.skipped))
 
 
 def _share(names: Names, job: JobAnswer) -> float:

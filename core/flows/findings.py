@@ -8,10 +8,10 @@ import numpy as np
 from core.flows.answer import FlowFinding, NamedGroup, Subject
 from core.flows.blame import Attribution, Localizer
 from core.flows.connections import Connections
-from core.flows.grain import find_grain
 from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
+from core.flows.record_grain import find_grain
 from core.flows.stretches import Stretch, find_stretch, slow_steps
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
@@ -157,8 +157,8 @@ def _stored(connections: Connections, topology: Topology, job: JobFlows, timelin
             rows = connections.rows(member)
             used = connections.counted[rows] & connections.data[rows] & (connections.back[rows] == back)
             step = np.searchsorted(timeline.end, connections.start[rows][used])
-            held = connections.bytes[rows][used]
-            total += np.bincount(step[step < len(total)], held[step < len(total)], len(total)).astype(np.int64)
+            sizes = connections.bytes[rows][used]
+            total += np.bincount(step[step < len(total)], sizes[step < len(total)], len(total)).astype(np.int64)
     return total
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.flows.connections import Connections
-from core.flows.grain import find_grain
 from core.flows.jobs import JobFlows
+from core.flows.record_grain import find_grain
 from core.flows.transfers import Transfers, together, transfers_of, uniform
 
 ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/how-to/flows.md)

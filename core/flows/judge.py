@@ -8,7 +8,7 @@ from core.flows.findings import find_findings
 from core.flows.groups import FlowGroup, Groups, find_groups
 from core.flows.jobs import JobFlows
 from core.flows.lanes import find_lanes
-from core.flows.order import in_order
+from core.flows.stage_order import in_order
 from core.flows.timeline import find_timeline
 from core.flows.topology import Topology
 from core.model import Skipped

@@ -1,6 +1,6 @@
 """What tells who is slow: late acknowledgements, delays between switches, late entry into a burst.
 
-Each is an array (steps, things) of microseconds, NaN where nothing was seen. Work in pipelines: core/flows/work.py.
+Each is an array (steps, things) of microseconds, NaN where nothing was seen. Work of pipelines: flows/stage_work.py.
 
 Differs: transfer rates name nobody, for a ring keeps all its edges in step and a rate limiter sends at line rate.
 """
@@ -110,11 +110,11 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
             means: dict[int, tuple[Floats, Floats]] = {}
             for exporter in exporters.tolist():
                 here = mine & (connections.switch[rows] == exporter)
-                held = connections.bytes[rows][here].astype(float)
+                sizes = connections.bytes[rows][here].astype(float)
                 middle = (connections.start[rows][here] + connections.end[rows][here]) / 2 - timeline.start[0]
-                weight: Floats = np.bincount(step[here], held, steps).astype(float)
+                weight: Floats = np.bincount(step[here], sizes, steps).astype(float)
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    means[exporter] = np.bincount(step[here], held * middle, steps) / weight, weight
+                    means[exporter] = np.bincount(step[here], sizes * middle, steps) / weight, weight
             path = _path(connections, rows, mine, means)
             for near, far in pairwise(path):
                 if not _linked(connections, topology, near, far):
@@ -244,7 +244,7 @@ def step_of(timeline: Timeline, moments: Ints) -> Ints:
 
 
 def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> FlowSign:
-    """Sums by step."""
+    """The sum of a value by step."""
     columns = {}
     for nic, parts in found.items():
         moments = np.concatenate([moment for moment, _ in parts])

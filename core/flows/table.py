@@ -63,7 +63,7 @@ class FlowTable:
     left_out: int = 0
 
     def __len__(self) -> int:
-        """Rows."""
+        """The number of records."""
         return len(self.start)
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import Connections
 from core.flows.departures import last_departure
-from core.flows.grain import find_grain
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.phases import Lanes, ending_lanes
+from core.flows.record_grain import find_grain
 from core.flows.table import Ints
 from core.flows.topology import Topology
 from core.flows.transfers import of_lanes, transfers_of
@@ -45,7 +45,7 @@ class Timeline:
     why_not: str = ""
 
     def __len__(self) -> int:
-        """Steps."""
+        """The number of steps."""
         return len(self.end)
 
     @property

@@ -13,7 +13,7 @@ from core.history.attempt import Attempt, End
 from core.history.changes import changes, last_good
 from core.history.rates import FEW, HOUR, Mtbf, mtbf_of, recoveries
 from core.history.repeats import WINDOW, Incident, Repeater, back_from_repair, least_told, merged, repeaters
-from core.history.sliding import Sliding, sliding
+from core.history.sliding_share import Sliding, sliding
 
 DAY = 24 * HOUR  # milliseconds
 SOME = 2  # failures: a rate that one alone tells is anything

@@ -11,7 +11,7 @@ from core.history.attempt import Attempt, End
 
 HOUR = 3_600_000  # milliseconds
 FEW = 5  # failures below which the interval is told first
-_LEVEL = 0.95
+_LEVEL = 0.95  # of the interval: what is usual for rates of failures
 _RULE_OF_THREE = 3.0  # nothing in a time T: a rate of 3/T would have shown one with 95 %
 
 

@@ -58,10 +58,10 @@ def repeaters(incidents: Sequence[Incident], days: Mapping[str, float]) -> tuple
     chances = np.where(counts > 0, gammainc(np.maximum(1, counts), rates * exposed), 1.0)  # P(Poisson >= count)
     order = np.argsort(chances, kind="stable")
     holds = chances[order] <= FALSE * np.arange(1, len(nodes) + 1) / len(nodes)
-    told = order[: int(np.flatnonzero(holds)[-1]) + 1] if holds.any() else order[:0]
+    significant = order[: int(np.flatnonzero(holds)[-1]) + 1] if holds.any() else order[:0]
     return tuple(
         Repeater(nodes[at], int(counts[at]), _kinds(of_node[nodes[at]]), float(chances[at]))
-        for at in told.tolist()
+        for at in significant.tolist()
         if counts[at] >= LEAST
     )
 

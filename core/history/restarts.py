@@ -57,7 +57,7 @@ def find_restarts(table: EventTable, marks: NDArray[np.intp], memory: Memory | N
 
 
 def _in_files(table: EventTable, marks: NDArray[np.intp]) -> Iterator[list[Restart]]:
-    counts = table.said
+    counts = table.counts
     kinds = np.array([_kind(template) for template in table.templates], np.int8)
     again = np.unique(counts.event[(kinds[counts.event] == _OPENS) & (counts.heads > 1)])  # by one voice
     if not len(again) or not (kinds > _GOES_ON).any():
@@ -76,7 +76,7 @@ def _starts(kinds: NDArray[np.int8], messages: NDArray[np.uint32], times: NDArra
     """
     ends = np.isin(kinds, (_REPORTED, _DIED) if (kinds == _REPORTED).any() else (_REPORTED, _DIED, _ENDS))
     found: list[Restart] = []
-    said: set[int] = set()
+    ranks_seen: set[int] = set()
     died: int | None = None
     for kind, is_end, message, time in zip(
         kinds.tolist(), ends.tolist(), messages.tolist(), times.tolist(), strict=True
@@ -86,10 +86,10 @@ def _starts(kinds: NDArray[np.int8], messages: NDArray[np.uint32], times: NDArra
         elif kind == _GOES_ON:
             died = None
         elif kind == _OPENS:
-            if died is not None and message in said and time >= died:
+            if died is not None and message in ranks_seen and time >= died:
                 found.append(Restart(died, time))
-                said, died = set(), None
-            said.add(message)
+                ranks_seen, died = set(), None
+            ranks_seen.add(message)
     return found
 
 

@@ -15,7 +15,7 @@ from core.baseline import Normal, speaker
 from core.events.table import EventTable, rows_by
 from core.facts import Fact, fact_of
 from core.job import Manifest
-from core.judge.going_on import survived
+from core.judge.survived_errors import survived
 from core.model import Role, Stage
 from core.parsed import Parsed
 
@@ -61,14 +61,14 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
         for event, template in enumerate(table.templates)
     ]
     telling = {event: fact for event, fact in enumerate(facts) if fact is not None}
-    said = table.rows_of(telling)
+    rows_of_event = table.rows_of(telling)
     unexplained = {
         event: kept
-        for event, rows in said.items()
+        for event, rows in rows_of_event.items()
         if len((kept := _unexplained(parsed, event, rows, telling[event])).rows)
     }
     # A guess that was survived once is none, also where good jobs explain the times that this job survived.
-    judged = {event: item.rows if telling[event].known else said[event] for event, item in unexplained.items()}
+    judged = {event: item.rows if telling[event].known else rows_of_event[event] for event, item in unexplained.items()}
     later = survived(table, judged, iterations, facts, crowd=_crowd(parsed.job.manifest), memory=parsed.memory)
     ordered = sorted(unexplained.items())
     voices = _voices(table, [item.rows for _, item in ordered])
@@ -92,7 +92,7 @@ def _unexplained(parsed: Parsed, event: int, rows: NDArray[np.intp], fact: Fact)
     table = parsed.table
     if fact.again:
         spoken = _by_speaker(table, event, rows)
-        later = [said.rows[np.argsort(table.time[said.rows], kind="stable")][1:] for said in spoken]
+        later = [spoken_by.rows[np.argsort(table.time[spoken_by.rows], kind="stable")][1:] for spoken_by in spoken]
         return Unexplained(np.concatenate(later), int(table.heads[event]) - len(spoken), 1.0)
     if fact.stop:  # good jobs hold stops too, after their own end; a job that failed was not at its end
         return Unexplained(rows, int(table.heads[event]), 1.0)
@@ -133,20 +133,20 @@ class _Spoken:
 def _by_speaker(table: EventTable, event: int, rows: NDArray[np.intp]) -> Sequence[_Spoken]:
     groups: dict[tuple[str, str], list[tuple[NDArray[np.intp], int]]] = {}
     whole = len(rows) == table.heads[event]
-    for voice, said in rows_by(table.voice, rows):
-        origin, count = table.origins[voice], len(said) if whole else table.said.count(voice, event)
+    for voice, of_voice in rows_by(table.voice, rows):
+        origin, count = table.origins[voice], len(of_voice) if whole else table.counts.count(voice, event)
         who = speaker(origin, table.files[table.file_of_voice[voice]])
-        groups.setdefault((origin.cohort, who), []).append((said, count))
+        groups.setdefault((origin.cohort, who), []).append((of_voice, count))
     return [
-        _Spoken(cohort, np.sort(np.concatenate([said for said, _ in parts])), sum(count for _, count in parts))
+        _Spoken(cohort, np.sort(np.concatenate([of_voice for of_voice, _ in parts])), sum(count for _, count in parts))
         for (cohort, _), parts in groups.items()
     ]
 
 
 def _voices(table: EventTable, rows: Sequence[NDArray[np.intp]]) -> list[NDArray[np.uint32]]:
     """The different voices of each of several events; asked for at once, as there may be thousands."""
-    said: NDArray[np.uint32] = table.voice[np.concatenate([np.zeros(0, np.intp), *rows])]
-    return [np.unique(own) for own in np.split(said, np.cumsum([len(own) for own in rows])[:-1])] if rows else []
+    voices: NDArray[np.uint32] = table.voice[np.concatenate([np.zeros(0, np.intp), *rows])]
+    return [np.unique(own) for own in np.split(voices, np.cumsum([len(own) for own in rows])[:-1])] if rows else []
 
 
 def _candidate(

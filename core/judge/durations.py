@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
 from core.judge.phrase import without_head
-from core.judge.spans import Span
+from core.judge.work_spans import Span
 from core.parsed import Parsed
 
 MAX_EVENTS = 64  # messages that are looked at, those said least often first: steps are compared by core.nodes.slow

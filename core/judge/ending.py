@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.course.job_clock import end_by_logs
+from core.course.level_shift import DRIFT
 from core.course.pace import SECOND, Course, Pace
 from core.course.patience import END_STEPS, patience, patience_in_pause
-from core.course.shift import DRIFT
 from core.course.stages import STAGES
-from core.course.wall import end_by_logs
 from core.events.table import EventTable, rows_by
 from core.job import Status
 from core.judge.candidates import Candidate
@@ -29,14 +29,14 @@ from core.judge.slowdown import (
     told_slowdown,
     uneven_slowdown,
 )
-from core.judge.spans import Span
+from core.judge.work_spans import Span
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import Role, Stage
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
-TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles.rows)
+TROUBLE = 0.5  # strength from which on an event is trouble by itself (core.judge.roles.row_queries)
 LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job: 0 to 2.8 in jobs that were well
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
 RECENT = 8  # steps whose median is the last pace: of fewer, half may be the pauses before a hang
@@ -195,8 +195,8 @@ def is_order(table: EventTable, candidate: Candidate) -> bool:
 def _failures(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Candidate]:
     """What tells that the job failed: complaints of few about a peer leave it hanging until somebody ends it."""
     found = [candidate for candidate in candidates if _is_failure(candidate)]
-    told = {node for candidate in found for node in candidate.nodes}
-    few = len(parsed.nodes) >= MIN_RANKS and len(told) <= few_of(len(parsed.nodes))
+    nodes_of_failures = {node for candidate in found for node in candidate.nodes}
+    few = len(parsed.nodes) >= MIN_RANKS and len(nodes_of_failures) <= few_of(len(parsed.nodes))
     only_peers = all(candidate.role is Role.PROPAGATED for candidate in found)
     ordered = any(is_order(parsed.table, candidate) or candidate.fact.stop for candidate in candidates)
     return [] if few and only_peers and ordered else found

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.events.messages import keys_of, unlabelled
-from core.events.text import read_rows
-from core.judge.ranks import ranks_of_nodes
+from core.events.row_text import read_rows
+from core.judge.rank_rows import ranks_of_nodes
 from core.parsed import Parsed
 from core.processes import MAX_REPORTS, SHELL_SIGNAL, NamedProcess, listed, process_of
 
@@ -69,10 +69,10 @@ def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
     return {row: replace(process, rank=known(int(table.file[row]), process)) for row, process in whole.items()}
 
 
-def _whole(told: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:
+def _whole(processes: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:
     """Reports of how processes ended; of those that take several lines, which the rank stands above, each as one."""
     above, named = -1, NamedProcess()
-    for row, process in told:
+    for row, process in processes:
         if not process.ended:
             above, named = row, process
             continue

@@ -1,6 +1,6 @@
 """Slowdowns of a job: steps that became longer for good, by its clock or by the times that it prints.
 
-Suddenly, by a level that was left (``core.course.shift``), or little by little; for all work or for one part of it.
+Suddenly, by a level that was left (``core.course.level_shift``), or little by little; for all work or a part of it.
 """
 
 import re
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.course.level_shift import MIN_RATIO, find_growth, find_shift, find_uneven_shift
 from core.course.pace import SECOND, Course, Pace
-from core.course.shift import MIN_RATIO, find_growth, find_shift, find_uneven_shift
 from core.course.stages import STAGES
 from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.durations import Durations
@@ -45,8 +45,8 @@ class Slowdown:
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
-    told = parsed.timings()
-    totals = {name: values for name, values in told.items() if _TOTAL.search(name)}
+    timings = parsed.timings()
+    totals = {name: values for name, values in timings.items() if _TOTAL.search(name)}
     found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values)) is not None]
     return max(found, key=lambda slow: slow.after, default=None)
 

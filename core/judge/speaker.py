@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from core.events.messages import keys_of
-from core.events.text import read_rows
+from core.events.row_text import read_rows
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
-from core.judge.ranks import ranks_of_nodes
-from core.kinds import Kind
+from core.judge.rank_rows import ranks_of_nodes
 from core.model import Role
 from core.parsed import Parsed
 from core.parsing.identities import MAX_READ, told_identities
@@ -107,8 +107,8 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
     ranks = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
     named = []
     for candidate in candidates:
-        said = [texts.get(row, "") for rows in keys.get(candidate.event, {}).values() for row in rows]
-        matches = [_RAISED.search(text) for text in said]
+        own_texts = [texts.get(row, "") for rows in keys.get(candidate.event, {}).values() for row in rows]
+        matches = [_RAISED.search(text) for text in own_texts]
         homes = sorted(
             {nodes[match["address"]] for match in matches if match is not None and match["address"] in nodes}
         )

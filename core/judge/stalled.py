@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from core.course.pace import SECOND
 from core.events.table import EventTable, rows_by
 from core.facts import Blame, Fact
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
-from core.kinds import Kind
 from core.model import Role
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
@@ -55,9 +55,9 @@ def find_stalled(
 
 def _do_other_work(table: EventTable, talking: Sequence[int]) -> bool:
     """Whether these ranks say nothing that any other does: a server that says what it waits for is not stuck in it."""
-    of_voice = table.rank_of_voice[table.said.voice]
+    of_voice = table.rank_of_voice[table.counts.voice]
     own = np.isin(of_voice, talking)
-    return not np.isin(table.said.event[own], table.said.event[~own & (of_voice >= 0)]).any()
+    return not np.isin(table.counts.event[own], table.counts.event[~own & (of_voice >= 0)]).any()
 
 
 def _since(table: EventTable, ending: Ending) -> NDArray[np.intp]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.answer.present import coverage, facts, skipped
+from core.answer.build_diagnosis import coverage, facts, skipped
 from core.course.stages import STAGES
+from core.events.row_text import cite_rows
 from core.events.table import EventTable
-from core.events.text import cite_rows
 from core.model import (
     Confidence,
     Diagnosis,
@@ -82,8 +82,8 @@ def answer(
 
 def _events(parsed: Parsed, named: Sequence[Named]) -> tuple[EventEvidence, ...]:
     table = parsed.table
-    said = table.rows_of([item.event for item in named])
-    rows_of = {item.event: _by_time(table, said[item.event]) for item in named}
+    rows_of_event = table.rows_of([item.event for item in named])
+    rows_of = {item.event: _by_time(table, rows_of_event[item.event]) for item in named}
     first = {event: int(table.time[rows[0]]) for event, rows in rows_of.items()}
     ordered = sorted(named, key=lambda named: (-named.score, first[named.event], table.templates[named.event].text))
     texts = cite_rows(parsed.files, table, [row for rows in rows_of.values() for row in rows[:MAX_LINES].tolist()])

@@ -84,7 +84,7 @@ def cross_job(parsed: Parsed) -> tuple[int, ...]:
     enough = FREQUENT * len(parsed.profiles)
     kept = [
         event
-        for event in np.unique(table.said.event).tolist()
+        for event in np.unique(table.counts.event).tolist()
         if not parsed.profiles or present[table.templates[event].id] < enough
     ]
     return tuple(sorted(kept, key=lambda event: (table.templates[event].text, table.templates[event].id)))
@@ -108,7 +108,7 @@ def count_vectors(table: EventTable, events: Sequence[int]) -> Vectors:
         place = np.where(rank >= 0, np.searchsorted(table.ranks, rank), -1).astype(np.int32)
     counts = np.zeros((len(names), len(events)), np.int64)
     columns = {event: column for column, event in enumerate(events)}
-    said = table.said
+    said = table.counts
     for node, event, heads in zip(place[said.voice].tolist(), said.event.tolist(), said.heads.tolist(), strict=True):
         if node >= 0 and event in columns:
             counts[node, columns[event]] += heads
@@ -217,7 +217,7 @@ def temporal(by_rank: Mapping[str, Sequences]) -> tuple[IterationEvidence, ...] 
         alarms.values(),
         key=lambda alarms: (-len(alarms), -max(alarm.distance for alarm in alarms), alarms[0].iteration),
     )
-    return tuple(_iteration(f"I{n}", told, len(by_rank)) for n, told in enumerate(ordered, start=1))
+    return tuple(_iteration(f"I{n}", anomaly, len(by_rank)) for n, anomaly in enumerate(ordered, start=1))
 
 
 def _alarms(rank: str, by_iteration: Sequences) -> list[_Alarm]:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from core.facts import fact_of
-from core.kinds import Kind
+from core.failure_kinds import Kind
 from core.live.tail import Heard
 from core.model import Role
 from core.outcomes import Outcome, outcome_of

@@ -68,19 +68,19 @@ class LiveJob:
 
     def hear(self, news: Mapping[str, bytes], at: float) -> None:
         """What was added to these files, at this time."""
-        said = [(at, name, heard) for name, data in news.items() for heard in self._tail(name).feed(data)]
-        self._take(said)
+        heard_lines = [(at, name, heard) for name, data in news.items() for heard in self._tail(name).feed(data)]
+        self._take(heard_lines)
 
     def catch_up(self, so_far: Mapping[str, bytes], at: float) -> None:
         """What the files held before the watch began: times are those of the lines, the newest of them being now."""
         spoken = {name: _timed(self._tail(name).feed(data)) for name, data in so_far.items()}
         newest = max((time for lines in spoken.values() for time, _ in lines if time is not None), default=0.0)
-        said = [
+        heard_lines = [
             (at if time is None else min(at, at - newest + time), name, heard)
             for name, lines in spoken.items()
             for time, heard in lines
         ]
-        self._take(sorted(said, key=lambda item: item[0]))
+        self._take(sorted(heard_lines, key=lambda item: item[0]))
 
     def begin_again(self, name: str) -> None:
         """A file was truncated or replaced: what comes next is its first line."""
@@ -124,7 +124,7 @@ class LiveJob:
 
     @property
     def over(self) -> LiveFinding | None:
-        """How it ended."""
+        """The finding that tells how the job ended; None while it runs."""
         return self._over
 
     def settled(self, now: float) -> bool:
@@ -157,9 +157,9 @@ class LiveJob:
             self._tails[name] = Tail(self._hosts, self._year)
         return self._tails[name]
 
-    def _take(self, said: list[tuple[float, str, Heard]]) -> None:
-        self._speakers.meet((name, heard.prefix) for _, name, heard in said)
-        for at, name, heard in said:
+    def _take(self, heard_lines: list[tuple[float, str, Heard]]) -> None:
+        self._speakers.meet((name, heard.prefix) for _, name, heard in heard_lines)
+        for at, name, heard in heard_lines:
             self._lines += 1
             self._last = (at, name, heard)
             speaker = self._speakers.of(name, heard.prefix)
@@ -257,11 +257,11 @@ def _addresses(manifest: Manifest) -> Iterable[str]:
     return (address for names in manifest.node_addresses.values() for address in names)
 
 
-def _timed(said: Iterable[Heard]) -> list[tuple[float | None, Heard]]:
+def _timed(heard_lines: Iterable[Heard]) -> list[tuple[float | None, Heard]]:
     """Each line with its clock in seconds; one without has that of the line above it."""
     timed: list[tuple[float | None, Heard]] = []
     time: float | None = None
-    for heard in said:
+    for heard in heard_lines:
         if heard.time != NO_TIME:
             time = heard.time / 1e6
         timed.append((time, heard))

@@ -21,10 +21,10 @@ from core.live.tail import Heard
 from core.model import Stage
 from core.naming import natural, together
 
-MAX_NAMED = 8
+MAX_NAMED = 8  # ranks in a sentence; of more it says how many
 _BAR = 3  # weight of progress bars in rules/iterations.toml
 _MAIN = 6  # from this weight on a dialect counts iterations for sure
-_MAX_DIGITS = 9
+_MAX_DIGITS = 9  # of an iteration: more are an id or a time
 _RESTARTED = 3  # iterations that a number falls by when a run begins anew (core.course.iterations)
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
@@ -87,7 +87,7 @@ class JobProgress:
             self._stage = stage or self._stage
             return False
         _, read, weight = dialect
-        match = read.search(heard.said)
+        match = read.search(heard.unlabelled)
         if match is None or not self._counts_up(match, weight, file, who):
             return False
         self._advance(at)

@@ -37,7 +37,7 @@ class Speaker:
         self.program = origin.program
         self.last: float | None = None
         self.beats: dict[bytes, LivePace] = {}
-        self.told: float | None = None  # since when it is told that it is silent
+        self.told_silent: float | None = None  # since when it is told that it is silent
 
     def speak(self, body: bytes, at: float) -> None:
         """It says something, and perhaps the same as before."""
@@ -85,7 +85,7 @@ class Speakers:
             self._voices[voice.file, voice.prefix] = speaker
 
     def of(self, file: str, prefix: bytes) -> Speaker | None:
-        """Who speaks there."""
+        """The speaker behind a prefix of a file; None where that is not known yet."""
         return self._voices.get((file, prefix))
 
     def ranks(self) -> tuple[int, ...]:
@@ -98,14 +98,18 @@ class Speakers:
     def look(self, now: float) -> list[LiveFinding]:
         """Who has gone silent since the last look, and who speaks again."""
         findings = []
-        for group in _by_node([item for item in self._find_silent(now) if item.speaker.told is None]):
+        for group in _by_node([item for item in self._find_silent(now) if item.speaker.told_silent is None]):
             findings.append(_finding(group, now))
             for silence in group:
-                silence.speaker.told = now
+                silence.speaker.told_silent = now
         # only a word of its own takes it back: when its peers stop too, it is no less silent
-        again = [item for item in self._speakers.values() if item.told is not None and (item.last or 0.0) > item.told]
+        again = [
+            item
+            for item in self._speakers.values()
+            if item.told_silent is not None and (item.last or 0.0) > item.told_silent
+        ]
         for speaker in again:
-            speaker.told = None
+            speaker.told_silent = None
         return [*findings, *_resumed(again, now)]
 
     def _find_silent(self, now: float) -> list[_Silence]:

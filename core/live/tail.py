@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from core.logs.label import as_people_write, what_was_said
-from core.logs.lines import BARE, DAY, MAX_SEGMENT, NO_TIME, Format, learn, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import BARE, DAY, MAX_SEGMENT, NO_TIME, Format, take_apart
 from core.logs.scan import SAMPLE_BYTES
 
 NO_LINE = 0  # of a file whose beginning was left out
@@ -31,7 +32,7 @@ class Heard:
         return as_people_write(self.raw).decode("utf-8", "replace")
 
     @property
-    def said(self) -> str:
+    def unlabelled(self) -> str:
         """The text without the label of a wrapper, as far as it is kept."""
         return what_was_said(self.raw).decode("utf-8", "replace")
 

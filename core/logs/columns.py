@@ -35,7 +35,7 @@ class Columns:
         return len(self.line)
 
     def wide(self) -> "Columns":
-        """These columns."""
+        """Already arrays in memory: these columns themselves."""
         return self
 
 

@@ -16,7 +16,7 @@ from core.model import Line
 
 MAX_CHARACTERS = 2_000  # of a line that is shown; its tail gets a quarter of it
 _TAIL = MAX_CHARACTERS // 4
-_BLOCK = 1 << 18
+_BLOCK = 1 << 18  # bytes read at once
 
 Place = tuple[str, int]
 

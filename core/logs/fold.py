@@ -3,7 +3,7 @@
 Masks cannot collapse free text, host names or paths. Where a chunk, a file or a job says more different things than its
 limit, messages are grouped by a coarse key, and the groups with most members are folded, the largest first, until the
 table fits: each member is called by the key, in which ``<ANY>`` stands for what differs. A small group, where the one
-line may be that tells of the failure, keeps its exact text; what a guard is made of (``core.logs.telling``) stays too.
+line may be that tells of the failure, keeps its exact text; what a guard is made of (``core.logs.telling_words``) too.
 
 A key depends on nothing but the text, and a key's key is itself. So whoever sees a key in one table finds its members
 in another one, and calls them by it: the same line has the same event in all files, and in good jobs.
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from core.logs.blocks import BLOCK_MARK, may_open
 from core.logs.columns import Columns
 from core.logs.messages import Grouping, find_messages, is_block
-from core.logs.telling import may_tell, telling_parts, telling_words
+from core.logs.telling_words import may_tell, telling_parts, telling_words
 
 ANY = "<ANY>"
 MAX_TOKENS = 120  # a longer message is told by its first tokens

@@ -74,10 +74,10 @@ def as_people_write(segment: bytes) -> bytes:
     match = label_of(text) if LABEL_MARK in text else None
     if match is None:
         return text
-    said = text[match.end() :]
+    message = text[match.end() :]
     label, _ = read_label(match["label"])
-    clock = first_time(said[:_SHOWN_HEAD], Format().year) == NO_TIME and match["stamp"]
-    return b"".join((clock + b" " if clock else b"", _in_words(label, said), said))
+    clock = first_time(message[:_SHOWN_HEAD], Format().year) == NO_TIME and match["stamp"]
+    return b"".join((clock + b" " if clock else b"", _in_words(label, message), message))
 
 
 def _in_words(label: Label, text: bytes) -> bytes:

@@ -12,15 +12,14 @@ carriage returns (a progress bar is one line with many segments; docs/reference/
     time     the first clock reading of the body, else the stamp, in microseconds; -1 when there is none. The stamp also
              where the body's reading is far from it: that is a clock of another zone, or a time that is talked about.
              A bare ``12:34:56`` at the beginning of the body counts from BARE on: which day it means is for
-             ``core.logs.days`` to find out, when all of the file was read
+             ``core.logs.bare_clocks`` to find out, when all of the file was read
 
 Masking knows nothing of other lines, so the same line has the same body in every job. A body starts with two
 spaces when the text was indented by two or more: that is how tracebacks are told from what follows them.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 NO_TIME = -1
@@ -149,76 +148,42 @@ def variables(text: bytes) -> Iterator[tuple[int, int, bytes]]:
             yield match.start(), match.end(), name
 
 
-def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
-    """The format of a file from its first bytes; a label counts when a good part of the lines carries it.
-
-    A third of the lines: job scripts print some lines of their own before and after what srun labels. A twentieth for
-    host names, which share a file, and only names that look like one (a digit, or ``localhost``) or are known. Half of
-    them for labels of ``core.logs.wraps``, which writes one before every line: no log forges them with some of its own.
-    """
-    whole = [without_ansi(line) for line in sample.split(b"\n") if line.strip()]
-    labelled = sum(_LABEL.match(line) is not None for line in whole) * 2 > len(whole)
-    lines = [(_LABEL if labelled else _STAMP).sub(b"", line, count=1) for line in whole]
-    tasks = sum(_TASK.match(line) is not None for line in lines)
-    names = Counter(match[1] for line in lines if (match := _HOST_LABEL.match(line)))
-    alike: Counter[bytes] = Counter()
-    for name, count in names.items():
-        alike[_DIGITS.sub(b"9", name)] += count
-    known = set(known_hosts)
-    hosts = sorted(
-        name
-        for name, count in names.items()
-        if name in known or (_HOSTLIKE.fullmatch(name) and _are_hosts(name, count, alike, len(lines)))
-    )
-    return Format(task_labels=tasks * 3 >= len(lines) > 0, hosts=tuple(hosts), year=year, labelled=labelled)
-
-
-def _are_hosts(name: bytes, count: int, alike: Mapping[bytes, int], lines: int) -> bool:
-    """Whether a name stands before enough lines, or all do that differ from it in numbers only: gn01 to gn06."""
-    many = count * 20 >= lines and count >= MIN_OF_HOST
-    together = alike[_DIGITS.sub(b"9", name)]
-    return many or (together > count and together * 3 >= lines and together >= MIN_OF_HOST)
-
-
 # --- prefix -------------------------------------------------------------------------------------------------------
 
-_TASK = re.compile(rb" {0,6}[0-9]{1,6}: ")
+TASK = re.compile(rb" {0,6}[0-9]{1,6}: ")
 _TAGS = re.compile(
     rb"\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>:(?: (?! ))?"
     rb"|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) "
     rb"|[A-Za-z0-9][A-Za-z0-9_.-]*:[0-9]+:[0-9]+ \[[0-9]+\] "
 )
 # kubectl logs --timestamps, and the files of a container runtime: 2026-11-21T13:12:42.728Z stdout F
-_STAMP = re.compile(
+STAMP = re.compile(
     rb"^[0-9]{4}-[0-9]{2}-[0-9]{2}T"
     + _CLOCK
     + rb"(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}) (?P<stream>std(?:out|err) [FP] )?"
 )
 # what core.logs.wraps writes
-_LABEL = re.compile(rb"(?:(?P<stamp>[0-9][0-9T:.Z+ -]{0,%d}) )?(?P<label>\x1e[^\x1e]*\x1e)" % (MAX_STAMP - 1))
-_HOST_LABEL = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_.-]*): ")
-_HOSTLIKE = re.compile(rb"localhost|(?=[^.]*[A-Za-z])(?=[^:]*[0-9])[A-Za-z0-9_.-]{2,64}|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+LABEL = re.compile(rb"(?:(?P<stamp>[0-9][0-9T:.Z+ -]{0,%d}) )?(?P<label>\x1e[^\x1e]*\x1e)" % (MAX_STAMP - 1))
+HOST_LABEL = re.compile(rb"([A-Za-z0-9][A-Za-z0-9_.-]*): ")
 MAX_LABELS = 4
-MIN_OF_HOST = 5  # lines behind a name: of fewer it may be a word of a few messages
-_DIGITS = re.compile(rb"[0-9]+")
 
 
 def label_of(text: bytes) -> re.Match[bytes] | None:
     """The label of ``core.logs.wraps`` that a text begins with, and the stamp before it."""
-    return _LABEL.match(text)
+    return LABEL.match(text)
 
 
 def _unstamped(text: bytes, file_format: Format) -> tuple[bytes, int, int]:
     """The text behind its stamp, where the label of ``core.logs.wraps`` in it ends (0: none), the time of the stamp."""
-    if file_format.labelled and (label := _LABEL.match(text)):
+    if file_format.labelled and (label := LABEL.match(text)):
         return text[label.start("label") :], len(label["label"]), _read_stamp(label["stamp"] or b"", file_format.year)
-    stamp = _STAMP.match(text)
+    stamp = STAMP.match(text)
     if stamp is None:
         return text, 0, NO_TIME
-    said = text[stamp.end() :]
-    if not stamp["stream"] and not _prefix_end(said, 0, file_format):
+    behind = text[stamp.end() :]
+    if not stamp["stream"] and not _prefix_end(behind, 0, file_format):
         return text, 0, NO_TIME  # a clock of the program's own
-    return said, 0, first_time(stamp[0], file_format.year)
+    return behind, 0, first_time(stamp[0], file_format.year)
 
 
 def _read_stamp(stamp: bytes, year: int) -> int:
@@ -232,9 +197,9 @@ def _prefix_end(text: bytes, start: int, file_format: Format) -> int:
     """Where the labels end that stand from ``start`` on."""
     end = start
     for _ in range(MAX_LABELS):
-        match = _TAGS.match(text, end) or (file_format.task_labels and _TASK.match(text, end)) or None
+        match = _TAGS.match(text, end) or (file_format.task_labels and TASK.match(text, end)) or None
         if match is None and file_format.hosts:
-            host = _HOST_LABEL.match(text, end)
+            host = HOST_LABEL.match(text, end)
             match = host if host and host[1] in file_format.hosts else None
         if match is None:
             break

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.logs.blocks import BLOCK_MARK, find_blocks, may_open
 from core.logs.refine import refine
-from core.logs.said import VoiceLines
+from core.logs.voice_lines import VoiceLines
 
 NO_TEXT = "<BINARY>"
 MAX_ODD = 0.3  # share of bytes that are no text; of random ones three in five

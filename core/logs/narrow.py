@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from core.logs.heap import Cells
+from core.logs.array_store import Cells
 
 BLOCK_ROWS = 1 << 8  # the bytes of so many usual lines are counted in 16 bits
 _SHIFT = BLOCK_ROWS.bit_length() - 1

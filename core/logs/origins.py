@@ -233,12 +233,12 @@ def _beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[
     if len({(origin.node, origin.rank) for origin in sole.values()}) < MIN_STEMS:
         return list(seen)
     beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
-    told = {
+    parents = {
         voice.file for voice, item in zip(voices, seen, strict=True) if (item.rank, item.local_rank) != (None, None)
     }
     return [
         _like(origin, item)
-        if item is not None and origin.node in (None, item.node) and voice.file not in told
+        if item is not None and origin.node in (None, item.node) and voice.file not in parents
         else origin
         for voice, origin, item in zip(voices, seen, beside, strict=True)
     ]

@@ -49,8 +49,8 @@ class PrefixLabels:
     @property
     def names_somebody(self) -> bool:
         """Whether it says anything of who speaks."""
-        told = (self.task, self.local, self.rank, self.host)
-        return self.unit != b"" or any(item is not None for item in told)
+        names = (self.task, self.local, self.rank, self.host)
+        return self.unit != b"" or any(item is not None for item in names)
 
 
 def read_prefix(prefix: bytes, hosts: Hosts) -> PrefixLabels:

@@ -14,7 +14,8 @@ import numpy as np
 from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.columns import CHUNK_ROWS, Block, Chunk, Columns, Engine
-from core.logs.lines import MAX_SEGMENT, Format, learn, segments, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import MAX_SEGMENT, Format, segments, take_apart
 from core.logs.stream import WHOLE, ByteRange, SpanStream, blocks
 
 SPAN_BYTES = 1 << 26  # read in a fifth of a second: no worker waits long for the last one

@@ -8,7 +8,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.columns import SPARE, Block
 from core.logs.lines import MAX_SEGMENT
-from core.logs.wraps.stream import UnwrappedStream
+from core.logs.wraps.unwrapped_stream import UnwrappedStream
 
 BLOCK_BYTES = 1 << 20
 _FIND_BYTES = 1 << 16  # how much is read at once in search of a line's end
@@ -39,28 +39,28 @@ def blocks(stream: Stream, size: int = BLOCK_BYTES, offset: int = 0) -> Iterator
     """
     buffer = bytearray(max(size, MAX_SEGMENT) + size + SPARE)
     view = memoryview(buffer)
-    held = end = 0  # a segment has begun in front of ``held``; from there to ``end`` nobody has looked for its end
+    searched = end = 0  # a segment has begun in front of ``held``; from there to ``end`` nobody has looked for its end
     while True:
-        if held == end:
-            end += stream.readinto(view[held : held + size]) or 0
-            if held == end:
+        if searched == end:
+            end += stream.readinto(view[searched : searched + size]) or 0
+            if searched == end:
                 break
-        cut = _behind_last_end(buffer, held, end)
+        cut = _behind_last_end(buffer, searched, end)
         if cut:
             yield Block(offset, buffer, cut)
-            offset, held, end = offset + cut, 0, end - cut
+            offset, searched, end = offset + cut, 0, end - cut
             view[:end] = bytes(view[cut : cut + end])
-            held = end
+            searched = end
         elif end <= MAX_SEGMENT:
-            held = end
+            searched = end
         else:
             offset_behind, kept, rest = _skip_segment(stream, buffer, offset + end, size)
             yield Block(offset, buffer, kept)
-            offset, held, end = offset_behind, 0, len(rest)
+            offset, searched, end = offset_behind, 0, len(rest)
             view[:end] = rest
-    if held:
-        view[held : held + SPARE] = b"\n" * SPARE
-        yield Block(offset, buffer, held)
+    if searched:
+        view[searched : searched + SPARE] = b"\n" * SPARE
+        yield Block(offset, buffer, searched)
 
 
 def _behind_last_end(buffer: bytearray, start: int, stop: int) -> int:

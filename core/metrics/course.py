@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.metrics.found import MetricFinding, Says, clock
-from core.metrics.kinds import Quantity, measure_of
+from core.metrics.metric_finding import MetricFinding, Says, clock
+from core.metrics.metric_kinds import Quantity, measure_of
 from core.metrics.series import Metric
 
 WINDOW = 50  # values before that a value is set against
@@ -20,7 +20,7 @@ SLOWER, FOR = 0.05, 20  # part and iterations from which on a pace is told (Mega
 ALARM, WARNING = 0.6, 0.3
 MOST_ASKED = 64  # nodes or ranks: those of one job wait for each other, so that more tell the same
 _RELATIVE = 0.02  # of the middle: least deviation that counts as one
-_NORMAL = 1.4826
+_NORMAL = 1.4826  # median absolute deviations in a standard deviation of a normal distribution
 
 
 def numbers(metrics: Sequence[Metric]) -> list[MetricFinding]:

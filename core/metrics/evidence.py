@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.course.wall import end_by_logs
+from core.course.job_clock import end_by_logs
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.metrics.course import numbers, pace, pace_of_parts
-from core.metrics.found import ALARMS, MetricFinding, Says
-from core.metrics.kinds import Quantity, measure_of
+from core.metrics.metric_finding import ALARMS, MetricFinding, Says
+from core.metrics.metric_kinds import Quantity, measure_of
 from core.metrics.peers import MIN_PEERS, ended, leaving
 from core.metrics.series import JOB, SECOND, Metric, span_of
 from core.metrics.traffic import devices, standing
@@ -21,7 +21,7 @@ from core.nodes.blame import Names
 from core.nodes.sign import Sign
 from core.parsed import Parsed
 
-MAX_SHOWN = 8
+MAX_SHOWN = 8  # findings, the most telling first: a person reads few
 BESIDE_A_FAULT = 0.35  # of a metric that is apart when the logs tell what broke: it may be what that fault did
 _RANK = re.compile(r"rank (\d{1,6})")
 _SLACK = 60 * SECOND  # a scrape may come so much after the last line
@@ -53,7 +53,7 @@ def find_metric_evidence(parsed: Parsed, candidates: Sequence[Candidate]) -> Met
     """Evidence of the files in metrics/; nothing for a job without."""
     if not parsed.job.metrics:
         return MetricFindings()
-    from core.metrics.read import read_metrics  # noqa: PLC0415 with polars .15 s of CPU, for few jobs
+    from core.metrics.metric_files import read_metrics  # noqa: PLC0415 with polars .15 s of CPU, for few jobs
 
     read = read_metrics(parsed.job.metrics)
     metrics, problems = _at_home(parsed, read.metrics)
@@ -120,16 +120,16 @@ def _at_home(parsed: Parsed, metrics: Sequence[Metric]) -> tuple[list[Metric], t
             found.append(replace(metric, who=who, part=part))
         else:
             strange.add(who)
-    told = {metric.who for metric in found} - {JOB}
+    owners = {metric.who for metric in found} - {JOB}
     problems = []
     if strange:
         first = min(strange)
         problems.append(f"Metrics of {len(strange)} machines that are not in the job were left out, {first} first.")
-    missing = [node for node in nodes if node not in told]
-    if told and missing and of_nodes:
+    missing = [node for node in nodes if node not in owners]
+    if owners and missing and of_nodes:
         problems.append(f"There are no metrics of {len(missing)} of {len(nodes)} nodes, {missing[0]} first.")
-    if told and len(told) < MIN_PEERS:
-        problems.append(f"Metrics of {len(told)} nodes are too few to compare them with each other.")
+    if owners and len(owners) < MIN_PEERS:
+        problems.append(f"Metrics of {len(owners)} nodes are too few to compare them with each other.")
     return found, tuple(problems)
 
 

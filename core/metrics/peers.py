@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.live.findings import duration
-from core.metrics.found import MetricFinding, Says, clock
-from core.metrics.kinds import HIGHER, LOWER, Quantity, is_counter, measure_of
+from core.metrics.metric_finding import MetricFinding, Says, clock
+from core.metrics.metric_kinds import HIGHER, LOWER, Quantity, is_counter, measure_of
 from core.metrics.series import SECOND, Metric
 
 FAR = 5.0  # median absolute deviations (ByteRobust has none; section 11 of our reading of it names five)

@@ -55,8 +55,8 @@ def read_events(data: bytes) -> Events:
     good = np.zeros(len(starts), np.bool_)
     for size in np.unique(sizes).tolist():
         mine = np.flatnonzero(sizes == size)
-        told = [struct.unpack_from("<I", data, int(starts[at]) + size)[0] for at in mine.tolist()]
-        good[mine] = _sums(data, starts[mine].tolist(), size) == np.array(told, np.uint32)
+        checksums = [struct.unpack_from("<I", data, int(starts[at]) + size)[0] for at in mine.tolist()]
+        good[mine] = _sums(data, starts[mine].tolist(), size) == np.array(checksums, np.uint32)
     found = [
         scalar
         for start, size in zip(starts[good].tolist(), sizes[good].tolist(), strict=True)
@@ -69,8 +69,8 @@ def _records(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """Where the data of each small record begins, how long it is, and whether the file ends within one."""
     starts, sizes, at = [], [], 0
     while at + _FRAME <= len(data):
-        size, told = struct.unpack_from("<QI", data, at)
-        if at + _FRAME + size + _FOOT > len(data) or _sum_of(data[at : at + 8]) != told:
+        size, checksum = struct.unpack_from("<QI", data, at)
+        if at + _FRAME + size + _FOOT > len(data) or _sum_of(data[at : at + 8]) != checksum:
             break
         if size <= MAX_SCALAR:
             starts.append(at + _FRAME)
@@ -81,11 +81,11 @@ def _records(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
 
 def _sums(data: bytes, starts: list[int], size: int) -> NDArray[np.uint32]:
     """The masked check sums of pieces of one size, all at once."""
-    held, table = np.frombuffer(data, np.uint8), _table()
+    values, table = np.frombuffer(data, np.uint8), _table()
     at = np.array(starts, np.int64)
     state = np.full(len(at), 0xFFFFFFFF, np.uint32)
     for place in range(size):
-        state = table[(state ^ held[at + place]) & 0xFF] ^ (state >> np.uint32(8))
+        state = table[(state ^ values[at + place]) & 0xFF] ^ (state >> np.uint32(8))
     state = ~state
     masked: NDArray[np.uint32] = (state >> np.uint32(15) | state << np.uint32(17)) + np.uint32(_MASK)
     return masked
@@ -160,24 +160,24 @@ def _scalars(event: bytes) -> Iterator[Scalar]:
 def _value(content: bytes) -> tuple[str, float] | None:
     """Tag and number of a value; None of what is no scalar."""
     tag, value = "", None
-    for number, held in _fields(content):
-        if not isinstance(held, bytes):
+    for number, content_of in _fields(content):
+        if not isinstance(content_of, bytes):
             continue
         if number == _TAG:
-            tag = held[:MAX_TAG].decode("utf-8", "replace")
-        elif number == _SIMPLE and len(held) == 4:
-            value = float(struct.unpack("<f", held)[0])
+            tag = content_of[:MAX_TAG].decode("utf-8", "replace")
+        elif number == _SIMPLE and len(content_of) == 4:
+            value = float(struct.unpack("<f", content_of)[0])
         elif number == _TENSOR:
-            value = _of_tensor(held)
+            value = _of_tensor(content_of)
     return (tag, value) if tag and value is not None else None
 
 
 def _of_tensor(content: bytes) -> float | None:
     """The one number of a tensor; None of one with more."""
     fields = list(_fields(content))
-    kind = next((held for number, held in fields if number == _DTYPE and isinstance(held, int)), 0)
+    kind = next((numbers for number, numbers in fields if number == _DTYPE and isinstance(numbers, int)), 0)
     form = _KINDS.get(kind)
-    held = [text for number, text in fields if number in (_CONTENT, _FLOATS, _DOUBLES) and isinstance(text, bytes)]
-    if form is None or len(held) != 1 or len(held[0]) != struct.calcsize(form):
+    numbers = [text for number, text in fields if number in (_CONTENT, _FLOATS, _DOUBLES) and isinstance(text, bytes)]
+    if form is None or len(numbers) != 1 or len(numbers[0]) != struct.calcsize(form):
         return None
-    return float(struct.unpack(form, held[0])[0])
+    return float(struct.unpack(form, numbers[0])[0])

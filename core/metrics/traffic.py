@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.kinds import BROKEN_XIDS
+from core.failure_kinds import BROKEN_XIDS
 from core.live.findings import duration
-from core.metrics.found import MetricFinding, Says, clock
-from core.metrics.kinds import Quantity, measure_of
+from core.metrics.metric_finding import MetricFinding, Says, clock
+from core.metrics.metric_kinds import Quantity, measure_of
 from core.metrics.peers import as_rate
 from core.metrics.series import SECOND, Metric
 
 STILL = 600.0  # seconds without traffic (ByteRobust, section 4.1: ten minutes)
 NOTHING = 0.01  # of the usual rate: monitoring and shells go on
-HUNG = 0.5
+HUNG = 0.5  # between the two below: that all stood still is sure, and names nobody
 DEVICE, SUSPICIOUS = 0.8, 0.4  # a driver's own report of a broken device; one that programs cause too
 
 

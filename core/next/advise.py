@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from core.answer.findings import Findings, Verdict
 from core.history.attempt import Attempt
-from core.history.of_job import attempts_of
+from core.history.job_attempts import attempts_of
 from core.history.restarts import find_restarts
 from core.model import Diagnosis
-from core.next.past import past_of
-from core.next.read import situation
-from core.next.table import next_step
+from core.next.decision_table import next_step
+from core.next.earlier_attempts import past_of
+from core.next.from_diagnosis import situation
 
 
 def with_next_step(answer: Diagnosis, found: Findings, verdict: Verdict, earlier: Sequence[Attempt] = ()) -> Diagnosis:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.kinds import Kind
+from core.failure_kinds import Kind
 from core.model import Confidence, Scope
 
 

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from core.events.messages import keys_of
-from core.events.text import read_rows
+from core.events.row_text import read_rows
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign
 from core.nodes.votes import MAX_READ, ODD

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from core.course.broken import BrokenNumber
+from core.course.broken_number import BrokenNumber
+from core.nodes.rank_values import Key, RankValues, enough
 from core.nodes.sign import Sign
-from core.nodes.told import Key, RankValues, enough
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
 

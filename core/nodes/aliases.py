@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from core.events.row_text import read_rows
 from core.events.table import rows_by
-from core.events.text import read_rows
 from core.parsed import Parsed
 from core.shares import MAJORITY
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from core.events.table import EventTable
 from core.facts import Blame
+from core.failure_kinds import Kind
 from core.job import Manifest
 from core.judge.candidates import Candidate
-from core.kinds import Kind
 from core.logs.voices import is_actor
 from core.model import Role
 from core.nodes.aliases import ALIAS, Alias

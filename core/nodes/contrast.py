@@ -18,7 +18,7 @@ from core.nodes.sign import Sign, short
 WEIGHT = 0.3  # a hint: differing is no fault; alone it accuses nobody, with silence or peers' blame it settles them
 MIN_NODES = 3  # of two nodes each differs from the other
 MIN_BITS = 3.0  # surprise of one of eight nodes, or of two kinds of lines of one of three
-HALF = 0.5
+HALF = 0.5  # of the nodes: the smaller side is the odd one
 LEAD = 2.0  # the most surprising node must have twice the bits of the next one
 
 
@@ -71,8 +71,8 @@ def _said_by_cohort(table: EventTable) -> Mapping[str, tuple[NDArray[np.int64], 
         ],
         np.int64,
     )
-    cohort, event = of_voice[table.said.voice], table.said.event.astype(np.int64)
-    node, nodes = table.node_of_voice[table.said.voice].astype(np.int64), max(1, len(table.nodes))
+    cohort, event = of_voice[table.counts.voice], table.counts.event.astype(np.int64)
+    node, nodes = table.node_of_voice[table.counts.voice].astype(np.int64), max(1, len(table.nodes))
     names = list(cohorts)
     return {
         names[place]: np.divmod(np.unique(event[mine] * nodes + node[mine]), nodes)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from core.events.row_text import read_rows
 from core.events.table import rows_by
-from core.events.text import read_rows
 from core.nodes.sign import Sign
 from core.parsed import Parsed
 from core.readings import completed_of, counters_of, may_complete, may_count
@@ -77,5 +77,5 @@ def _texts(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tuple[int,
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if wanted(template.sample)]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))
-    chosen = [said[-MAX_ROWS:] for _, said in rows_by(table.voice, rows)]
+    chosen = [of_voice[-MAX_ROWS:] for _, of_voice in rows_by(table.voice, rows)]
     yield from sorted(read_rows(parsed.files, table, np.concatenate(chosen)).items()) if chosen else ()

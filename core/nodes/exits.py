@@ -65,15 +65,17 @@ def _of_launchers(
 
 
 def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    told = sorted(rank for rank, item in of_rank.items() if item.signal == _TOLD and rank in home)
-    if len(home) < MIN_RANKS or len(told) <= len(home) * MAJORITY:
+    terminated = sorted(rank for rank, item in of_rank.items() if item.signal == _TOLD and rank in home)
+    if len(home) < MIN_RANKS or len(terminated) <= len(home) * MAJORITY:
         return []
     forced = sorted(rank for rank, item in of_rank.items() if item.signal == _KILLED and rank in home)
     never = sorted(set(home) - set(of_rank)) if ending.ordered else []
     signs = []
     for ranks, does in ((forced, "had to be killed"), (never, "had no end reported")):
         if ranks and len(ranks) <= few_of(len(home)):
-            signs += _signs(ranks, home, FORCED, f"{does}; {len(told)} of {len(home)} ranks stopped when told to.")
+            signs += _signs(
+                ranks, home, FORCED, f"{does}; {len(terminated)} of {len(home)} ranks stopped when told to."
+            )
     return signs
 
 

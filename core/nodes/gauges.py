@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from core.events.row_text import read_rows
 from core.events.table import rows_by
-from core.events.text import read_rows
 from core.facts import complains
 from core.judge.ending import Ending
 from core.nodes.sign import Sign
@@ -22,7 +22,7 @@ from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
-MIN_VALUES = 3  # on either side of the onset (as in core.course.shift)
+MIN_VALUES = 3  # on either side of the onset (as in core.course.level_shift)
 TIMES = 3.0  # as much, or a third: load and clocks of healthy nodes move by less than twice when their job does
 STEADY = 1.5  # times by which it may move on the others,
 NEAR = 1 / 3  # or by a third, in octaves, of what it moved by there: small numbers are noisy

@@ -17,24 +17,24 @@ def other_work(parsed: Parsed) -> frozenset[str]:
     Messages that point to a failure are left out: who fails says what no other does, too.
     """
     table = parsed.table
-    said: dict[str, Counter[int]] = {}
+    by_node: dict[str, Counter[int]] = {}
     for event, voice, heads in zip(
-        table.said.event.tolist(), table.said.voice.tolist(), table.said.heads.tolist(), strict=True
+        table.counts.event.tolist(), table.counts.voice.tolist(), table.counts.heads.tolist(), strict=True
     ):
         node, template = table.origins[voice].node, table.templates[event]
         if node and event not in parsed.telling and not template.block and not complains(template.sample):
-            said.setdefault(node, Counter())[event] += heads
-    if len(said) < MIN_RANKS:
+            by_node.setdefault(node, Counter())[event] += heads
+    if len(by_node) < MIN_RANKS:
         return frozenset()
-    speakers = Counter(event for own in said.values() for event in own)
-    common = {event for event, nodes in speakers.items() if nodes > len(said) * MAJORITY}
+    speakers = Counter(event for own in by_node.values() for event in own)
+    common = {event for event, nodes in speakers.items() if nodes > len(by_node) * MAJORITY}
     if len(common) < MIN_COMMON:
         return frozenset()
     found = {
         node
-        for node, own in said.items()
+        for node, own in by_node.items()
         if len(common & own.keys()) < len(common) * MAJORITY
         and sum(speakers[event] == 1 for event in own) > len(own) * MAJORITY
         and sum(heads for event, heads in own.items() if heads >= AGAIN and speakers[event] == 1) >= MIN_OFTEN
     }
-    return frozenset(found) if len(found) <= few_of(len(said)) else frozenset()
+    return frozenset(found) if len(found) <= few_of(len(by_node)) else frozenset()

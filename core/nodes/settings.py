@@ -8,10 +8,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.facts import complains
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.kinds import Kind
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.nodes.votes import ODD, of_each
@@ -79,7 +79,7 @@ def _settings(parsed: Parsed, nodes: Sequence[str]) -> dict[str, dict[str, str]]
         for event, template in enumerate(table.templates)
         if enough < table.heads[event] <= ranks * MOST and not template.block and not complains(template.sample)
     ][:MAX_EVENTS]
-    rows = [row for said in (table.rows_of(events) if events else {}).values() for row in said.tolist()]
+    rows = [row for of_event in (table.rows_of(events) if events else {}).values() for row in of_event.tolist()]
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for row, text in sorted(read_rows(parsed.files, table, sorted(rows)).items()):
         node = table.origins[table.voice[row]].node

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.course.spent import find_spent
+from core.course.time_spent import find_spent
 from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.ending import Ending
 from core.judge.slowdown import Slowdown
@@ -126,8 +126,10 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     if slow.than_good_jobs:
         return parts
     spent = find_spent(parsed.table, parsed.iterations.course, slow.iteration)
-    said = {event: short(_HEAD.sub("", parsed.table.templates[event].sample)) for event in spent}
-    return parts | {f"time after \u201c{said[event]}\u201d": dict(changes) for event, changes in sorted(spent.items())}
+    phrases = {event: short(_HEAD.sub("", parsed.table.templates[event].sample)) for event in spent}
+    return parts | {
+        f"time after \u201c{phrases[event]}\u201d": dict(changes) for event, changes in sorted(spent.items())
+    }
 
 
 def _add_up(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[str, "_Odd"]:

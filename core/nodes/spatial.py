@@ -16,9 +16,9 @@ import numpy as np
 from core.course.iterations import Iterations
 from core.events.table import EventTable
 from core.facts import Blame
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.judge.ranks import last_words
-from core.kinds import Kind
+from core.judge.rank_rows import last_words
 from core.model import Role
 from core.naming import called
 from core.nodes.blame import Edge, end_of_chains, sinks
@@ -30,10 +30,10 @@ NAMED_BY_MOST = (
     0.65  # when most of the other nodes blame one that blames nobody, there is a sink (method.md, "Spatial")
 )
 RELAY = 0.4  # what is left of a blame that falls on who waits for somebody else
-SILENT = 0.6
-BEHIND = 0.35
+SILENT = 0.6  # more than a hint, less than the blame of most peers: who says nothing may only have lost its log
+BEHIND = 0.35  # a hint: who is late may wait for another one
 ALONE_BEHIND = 0.4  # as sure as lacking what the others said last: few ranks, and all others at the same iteration
-STUBBORN = 0.4
+STUBBORN = 0.4  # as ALONE_BEHIND: of all that were told to end one had to be killed
 FEW_BEHIND = 0.25  # of the ranks (as in core.nodes.stall)
 FEW = 0.05  # of the nodes: so few silent ones are as telling as one alone (amplified jobs, docs/LOG.md)
 TELLING_GAP = 500_000  # microseconds; loggers flush and clocks differ by less
@@ -117,8 +117,8 @@ def named_signs(
 
 def _of_peer(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node: str) -> str:
     """What others tell of a node: known words for a lost connection, or its name in their last words."""
-    told = _told(edges, candidates, node)
-    return "at last spoke only of peers, and so of" if told == {Kind.LAST_WORDS} else "lost the connection to"
+    reporters = _told(edges, candidates, node)
+    return "at last spoke only of peers, and so of" if reporters == {Kind.LAST_WORDS} else "lost the connection to"
 
 
 def _told(edges: Sequence[Edge], candidates: Mapping[int, Candidate], node: str) -> set[str]:
@@ -168,11 +168,13 @@ def _silent_nodes(
     telling = [
         candidate for candidate in candidates if candidate.fact.kind != Kind.LAST_WORDS
     ]  # who is silent may have had others
-    told = {node for candidate in telling if candidate.role in (Role.ROOT, Role.PROPAGATED) for node in candidate.nodes}
+    complaining = {
+        node for candidate in telling if candidate.role in (Role.ROOT, Role.PROPAGATED) for node in candidate.nodes
+    }
     others = [node for node in nodes if node not in known or expected.get(node)]
     ranks = {rank for candidate in telling if candidate.role is Role.PROPAGATED for rank in candidate.ranks}
     many = max(len(others), len(ranks)) >= MIN_COMPLAINERS  # all ranks of the only other node are several
-    if not unknown or not others or not many or not told >= set(others) or told & set(unknown):
+    if not unknown or not others or not many or not complaining >= set(others) or complaining & set(unknown):
         return []
     if len(unknown) > max(1, len(nodes) * FEW):
         return []
@@ -185,9 +187,9 @@ def _complained(candidates: Sequence[Candidate]) -> set[int]:
 
     Who loses a connection only after the others timed out kept them waiting (docs/explain/method.md, "Spatial").
     """
-    told = [c for c in candidates if c.role is Role.PROPAGATED]
-    timed_out = {rank for c in told if c.fact.kind == "peer silent" for rank in c.ranks}
-    lost = {rank for c in told if c.fact.kind == "peer lost" for rank in c.ranks}
+    complaints = [c for c in candidates if c.role is Role.PROPAGATED]
+    timed_out = {rank for c in complaints if c.fact.kind == "peer silent" for rank in c.ranks}
+    lost = {rank for c in complaints if c.fact.kind == "peer lost" for rank in c.ranks}
     return timed_out if len(timed_out) > len(lost - timed_out) else timed_out | lost
 
 
@@ -196,12 +198,12 @@ def _lost_at_once(table: EventTable, candidates: Sequence[Candidate], complained
 
     A rank that was frozen says so as well once it goes on, but then the others have long given up.
     """
-    told = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED]
-    times = [_first_said(table, candidate) for candidate in told if candidate.fact.kind == Kind.PEER_SILENT]
+    complaints = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED]
+    times = [_first_said(table, candidate) for candidate in complaints if candidate.fact.kind == Kind.PEER_SILENT]
     last = max((time for of in times for rank, time in of.items() if rank in complained), default=None)
     if last is None:
         return set()
-    lost = [_first_said(table, candidate) for candidate in told if candidate.fact.kind == Kind.PEER_LOST]
+    lost = [_first_said(table, candidate) for candidate in complaints if candidate.fact.kind == Kind.PEER_LOST]
     return {rank for of in lost for rank, time in of.items() if time <= last + TELLING_GAP}
 
 

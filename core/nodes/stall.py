@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
+from core.events.row_text import read_rows
 from core.events.table import EventTable, rows_by
-from core.events.text import read_rows
 from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
-from core.judge.rank import quote
-from core.judge.ranks import last_rows, last_words
+from core.judge.rank_rows import last_rows, last_words
+from core.judge.ranking import quote
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
@@ -89,14 +89,14 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
     names = words_of_names(table.nodes)
     counts: dict[int, dict[int, int]] = {}
     same: dict[str, list[int]] = {}
-    for event, said in sorted(_counts(table).items()):
+    for event, count_of in sorted(_counts(table).items()):
         sample = table.templates[event].sample
         if event in marks or complains(sample):  # who never complained is told elsewhere
             continue
         alike = same.setdefault(phrase(sample, names) or sample, [])  # names of speakers make several events of it
         alike.append(event)
         merged = counts.setdefault(alike[0], {})
-        for rank, heads in said.items():
+        for rank, heads in count_of.items():
             merged[rank] = merged.get(rank, 0) + heads
     lacking: dict[int, list[int]] = {}
     for event, of_rank in counts.items():
@@ -108,9 +108,9 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         few = few if are_few(few, home, home) else [rank for rank in few if rank in of_rank]  # others do other work
         if few and usual and are_few(few, home, home) and times.count(usual) > len(home) * MAJORITY:
             lacking[event] = few
-    told = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
-    late = sorted({told[event] for event in _said_late(parsed, sorted(told), ending)})
-    rows = {event: _last_of_others(table, said, lacking[event]) for event, said in table.rows_of(late).items()}
+    first_lacking = {event: alike[0] for alike in same.values() for event in alike if alike[0] in lacking}
+    late = sorted({first_lacking[event] for event in _said_late(parsed, sorted(first_lacking), ending)})
+    rows = {event: _last_of_others(table, count_of, lacking[event]) for event, count_of in table.rows_of(late).items()}
     texts = read_rows(parsed.files, table, sorted(rows.values())) if rows else {}
     signs = []
     for event in late:
@@ -140,9 +140,9 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     if len(last) < MIN_RANKS:
         return []
     texts, names = read_rows(parsed.files, table, sorted(last.values())), words_of_names(table.nodes)
-    said = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
-    usual, count = Counter(said.values()).most_common(1)[0]
-    odd = sorted(rank for rank, words in said.items() if words != usual)
+    phrases = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
+    usual, count = Counter(phrases.values()).most_common(1)[0]
+    odd = sorted(rank for rank, words in phrases.items() if words != usual)
     if count <= len(home) * MAJORITY or not are_few(odd, home, home):
         return []
     counts = _counts(table)
@@ -171,9 +171,9 @@ def _is_elsewhere(table: EventTable, last: Mapping[int, int], rank: int, odd: Se
     if own in usual:
         return True  # one message in other words, which are not counted
     for event, rows in sorted(table.rows_of([own, *sorted(usual)]).items()):
-        said = table.rank[rows[table.time[rows] <= until]]
-        most = int(np.bincount(said[~np.isin(said, odd) & (said >= 0)], minlength=1).max())
-        mine = np.count_nonzero(said == rank)
+        ranks = table.rank[rows[table.time[rows] <= until]]
+        most = int(np.bincount(ranks[~np.isin(ranks, odd) & (ranks >= 0)], minlength=1).max())
+        mine = np.count_nonzero(ranks == rank)
         if mine > most if event == own else mine < most:
             return True
     return False
@@ -193,8 +193,8 @@ def _last_rows(parsed: Parsed, home: Mapping[int, str], until: int) -> dict[int,
 def _counts(table: EventTable) -> dict[int, dict[int, int]]:
     """How often each rank says each event, of events that point to no failure or do, alike."""
     found: dict[int, dict[int, int]] = {}
-    rank = table.rank_of_voice[table.said.voice]
-    for event, who, heads in zip(table.said.event.tolist(), rank.tolist(), table.said.heads.tolist(), strict=True):
+    rank = table.rank_of_voice[table.counts.voice]
+    for event, who, heads in zip(table.counts.event.tolist(), rank.tolist(), table.counts.heads.tolist(), strict=True):
         if who >= 0:
             of_rank = found.setdefault(event, {})
             of_rank[who] = of_rank.get(who, 0) + heads

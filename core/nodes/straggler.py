@@ -33,9 +33,9 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
     if len(home) < MIN_RANKS or pace is None or ending.slow is not None:
         return []  # where steps left their level for good, core.nodes.slow tells whose part rose
     whole = float(course.times[-1] - course.times[0]) / SECOND
-    told = parsed.timings()
+    timings = parsed.timings()
     signs = []
-    for name, values in told.items():
+    for name, values in timings.items():
         if name == LAG or is_rate(name) or WAITS.search(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):
             continue
         lost = _lost(values)
@@ -54,7 +54,7 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
             continue
         if any(sum(lost[rank].values()) * APART > sum(lost[first].values()) for rank in others):
             continue
-        if not READS.search(name) and not _waited_for(told, name, first, lost[first]):
+        if not READS.search(name) and not _waited_for(timings, name, first, lost[first]):
             continue
         because = (
             f"{parsed.table.called([first], home[first])}: its {name} was far longer than that of the others in"
@@ -85,10 +85,10 @@ def _lost(values: Values) -> dict[int, dict[int, float]]:
     return dict(lost)
 
 
-def _waited_for(told: Mapping[str, Values], name: str, rank: int, lost: Mapping[int, float]) -> bool:
+def _waited_for(timings: Mapping[str, Values], name: str, rank: int, lost: Mapping[int, float]) -> bool:
     """Whether in these iterations some other part took the others as much longer as this one took the rank."""
     need = HALF * float(np.median(list(lost.values())))
-    for other, values in told.items():
+    for other, values in timings.items():
         if other in (name, LAG) or is_rate(other):
             continue
         less = [

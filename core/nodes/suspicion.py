@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.course.broken import BrokenNumber
+from core.course.broken_number import BrokenNumber
 from core.course.leak import Leak
 from core.events.messages import keys_of
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
 from core.facts import Blame
+from core.failure_kinds import Kind
 from core.job import LogFile, Status
 from core.judge.candidates import Candidate
 from core.judge.durations import Durations
 from core.judge.ending import Ending
 from core.judge.exits import Exits
-from core.judge.rank import telling_roots
-from core.judge.ranks import ranks_of_nodes
-from core.judge.spans import Span
+from core.judge.rank_rows import ranks_of_nodes
+from core.judge.ranking import telling_roots
 from core.judge.speaker import is_of_any
-from core.kinds import Kind
+from core.judge.work_spans import Span
 from core.model import Role
 from core.nodes.addresses import address_signs
 from core.nodes.agreement import agreement_signs
@@ -29,19 +29,19 @@ from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
+from core.nodes.far_numbers import outside_signs
 from core.nodes.gauges import gauge_signs
 from core.nodes.leaks import leak_signs
-from core.nodes.lost import lost_signs
-from core.nodes.outside import outside_signs
+from core.nodes.lost_nodes import lost_signs
 from core.nodes.peers import other_work
+from core.nodes.rank_values import told_by_all
 from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
-from core.nodes.singled import singled_signs
 from core.nodes.slow import slow_signs
+from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.straggler import straggler_signs
-from core.nodes.told import told_by_all
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
@@ -138,15 +138,15 @@ def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Ma
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
         says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
         nameless = not candidate.nodes and not candidate.ranks and not is_of_any(candidate)
-        told = says and nameless and candidate.fact.blame is not Blame.NOBODY
+        is_told = says and nameless and candidate.fact.blame is not Blame.NOBODY
         waits = candidate.role is Role.PROPAGATED and candidate.fact.kind == Kind.PEER_SILENT
-        if named or told or waits:
+        if named or is_told or waits:
             keys = keys_of(table, candidate.rows[:MAX_READ].tolist())
             raw = read_rows(files, table, [key for rows in keys.values() for key in rows])
             below = read_rows(files, table, [rows[-1] + 1 for rows in keys.values() if _goes_on(table, raw, rows[-1])])
             for row, rows in keys.items():
-                said = [*(raw.get(key, "") for key in rows), below.get(rows[-1] + 1, "")]
-                texts[row] = "\n".join(said).rstrip("\n")
+                message = [*(raw.get(key, "") for key in rows), below.get(rows[-1] + 1, "")]
+                texts[row] = "\n".join(message).rstrip("\n")
     return texts
 
 
@@ -154,10 +154,12 @@ def _chatty(table: EventTable) -> frozenset[str]:
     """Nodes that said as much as half of what most nodes did: their ranks spoke, whatever label they had."""
     places: dict[str | None, int] = {name: place for place, name in enumerate(table.nodes)}
     node = np.array([places.get(origin.node, -1) for origin in table.origins], np.int64)
-    said = np.zeros(len(table.nodes) + 1, np.int64)
-    np.add.at(said, node[table.said.voice], table.said.heads)
-    usual = float(np.median(said[:-1])) if len(table.nodes) else 0.0
-    return frozenset(name for name, count in zip(table.nodes, said.tolist(), strict=False) if count * 2 >= usual > 0)
+    lines_of_node = np.zeros(len(table.nodes) + 1, np.int64)
+    np.add.at(lines_of_node, node[table.counts.voice], table.counts.heads)
+    usual = float(np.median(lines_of_node[:-1])) if len(table.nodes) else 0.0
+    return frozenset(
+        name for name, count in zip(table.nodes, lines_of_node.tolist(), strict=False) if count * 2 >= usual > 0
+    )
 
 
 def _goes_on(table: EventTable, raw: Mapping[int, str], row: int) -> bool:

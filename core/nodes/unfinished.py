@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from core.events.text import read_rows
+from core.events.row_text import read_rows
+from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.phrase import without_head
-from core.judge.rank import quote
-from core.judge.spans import Span
-from core.kinds import Kind
+from core.judge.ranking import quote
+from core.judge.work_spans import Span
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
@@ -60,10 +60,10 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
         if candidate.fact.kind == Kind.LAST_WORDS and candidate.role is Role.PROPAGATED
     ]
     speaking = {rank for candidate in late for rank in candidate.ranks} & home.keys()
-    told = {
+    reporters = {
         rank for candidate in candidates if candidate.role is Role.ROOT for rank in candidate.ranks
     }  # who is dead says no more
-    few = sorted(home.keys() - speaking - told)
+    few = sorted(home.keys() - speaking - reporters)
     if len(home) < MIN_RANKS or len(speaking) <= len(home) * MAJORITY or not few:
         return []
     if not are_few(few, home, home):

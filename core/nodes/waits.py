@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from core.events.messages import message_rows
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.judge.candidates import Candidate
 from core.logs.blocks.frames import read_frames
 from core.model import Role
@@ -39,10 +39,10 @@ def waiting_signs(parsed: Parsed, candidates: Sequence[Candidate], expected: Map
     stood = _places(parsed, candidates)
     if len(everyone) < MIN_RANKS or set(stood) != everyone:
         return []
-    for told in (0, 1):  # by what they called; when all called the same, by where
+    for field in (0, 1):  # by what they called; when all called the same, by where
         by_place: dict[str, list[int]] = defaultdict(list)
         for rank, place in sorted(stood.items()):
-            by_place[place[told]].append(rank)
+            by_place[place[field]].append(rank)
         most = max(by_place, key=lambda name: (len(by_place[name]), name))
         if len(by_place) > 1:
             return _apart(parsed, by_place, most, expected)
@@ -90,8 +90,8 @@ def _places(parsed: Parsed, candidates: Sequence[Candidate]) -> dict[int, Place]
             and table.templates[candidate.event].block
         ):
             rows = candidate.rows[:MAX_READ]
-            told = zip(rows.tolist(), table.rank[rows].tolist(), table.time[rows].tolist(), strict=True)
-            for row, rank, time in told:
+            last_rows = zip(rows.tolist(), table.rank[rows].tolist(), table.time[rows].tolist(), strict=True)
+            for row, rank, time in last_rows:
                 if rank >= 0 and (rank not in heads or time < heads[rank][0]):
                     heads[rank] = time, row
     stood = {rank: message_rows(table, head)[:MAX_ROWS].tolist() for rank, (_, head) in heads.items()}

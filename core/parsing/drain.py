@@ -19,7 +19,7 @@ WILDCARD = "<*>"
 NO_CLUSTER = -1
 _FEW = 16  # clusters of a leaf that are walked through faster than compared at once
 _WINDOW = 1 << 8  # rows that are looked at together, at least; more while nothing changes
-_LONGEST_WINDOW = 1 << 16
+_LONGEST_WINDOW = 1 << 16  # rows: what is looked at together must fit into a cache
 
 
 class FastDrain(Drain):  # type: ignore[misc]  # drain3 has no types

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.events.messages import unlabelled
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
 from core.job import LogFile
 from core.logs.voices import rank_called, task_called
 from core.processes import MAX_REPORTS, listed, process_of
@@ -68,12 +68,12 @@ def told_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
         if table.heads[event] != len(table.ranks) or not _RUNS_ON.search(template.sample.replace("<NUM>", "0")):
             continue
         rows = table.rows_of([event])[event]
-        told = {
+        homes = {
             row: match["node"]
             for row, text in read_rows(files, table, rows).items()
             if (match := _RUNS_ON.search(text))
         }
-        found = {rank_called(int(table.rank[row])): node for row, node in told.items() if table.rank[row] >= 0}
+        found = {rank_called(int(table.rank[row])): node for row, node in homes.items() if table.rank[row] >= 0}
         if len(found) == len(table.ranks) and len(set(found.values())) > 1:
             return found
     return {}

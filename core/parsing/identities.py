@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
 from core.identities import own_address, own_rank
 from core.job import LogFile
 from core.logs.voices import NUMBERED_PROCESS

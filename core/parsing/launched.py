@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.events.messages import keys_of, rows_of_messages, unlabelled
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
 from core.job import LogFile
 from core.processes import MAX_REPORTS, NamedProcess, process_of
 

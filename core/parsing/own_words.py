@@ -14,7 +14,7 @@ from core.logs.hosts import Hosts
 from core.logs.lines import mask, without_ansi
 from core.logs.speaker_names import NameReading, find_reading, names_rank
 from core.logs.voices import FileSpeaker
-from core.logs.wraps.shared import HEAD, has_clock
+from core.logs.wraps.shared_files import HEAD, has_clock
 
 _TRIED = 400  # lines of a file
 _LEAST_LINES = 3  # of fewer, any word is in each of them

@@ -14,13 +14,13 @@ from core.events.table import EventTable
 from core.events.tallies import Texts, count_texts, number_texts
 from core.events.template import Template
 from core.job import Job
+from core.logs.array_store import Heap, NoSpace
+from core.logs.file_rows import FileRows
 from core.logs.fold import JOB_CHARACTERS, JOB_TEXTS, fold_texts
-from core.logs.heap import Heap, NoSpace
-from core.logs.kept import read_kept, write_kept
 from core.logs.lines import NO_TIME, first_time
+from core.logs.log_files import read_files
 from core.logs.origins import Origin, Voice, find_origins
-from core.logs.read import read_files
-from core.logs.rows import FileRows
+from core.logs.read_cache import read_kept, write_kept
 from core.logs.scan import KERNEL_BYTES, choose_engine
 from core.parsing.speakers import find_speakers
 from core.version import reader_version
@@ -60,7 +60,7 @@ class JobReading:
 
     @cached_property
     def texts(self) -> Texts:
-        """Its distinct messages."""
+        """The distinct messages of the job, numbered."""
         return number_texts(self.scans)
 
     @property

@@ -16,13 +16,13 @@ from core.job import LogFile, Manifest
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip
 from core.logs.voices import FileSpeaker
-from core.logs.wraps.shared import HEAD, has_clock
+from core.logs.wraps.shared_files import HEAD, has_clock
 from core.parsing.own_words import find_own_words
 from core.shares import MIN_RANKS, few_of
 
 _Speaker = TypeVar("_Speaker", str, int)
 MAX_FILES = 4096  # one a rank of the largest jobs
-_SAMPLE = 1 << 16
+_SAMPLE = 1 << 16  # bytes of a file: who speaks is told in its first lines
 MIN_LINES = 3  # of fewer, one that speaks of another rank would decide
 TOGETHER = 300_000_000  # microseconds: processes of a job begin within minutes; attempts and parts of a log do not
 SAME = 0.5  # of the lines are said in half of the files
@@ -180,11 +180,11 @@ def _name_themselves(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bo
     """Whether all files say one line that differs in nothing but the word of their own names: ``gpu-a is up``."""
     if any(_OF_A_RUN.match(word) for word in group.values()):
         return False
-    said = [
+    names = [
         {mask(_own(word).sub(b"\0", line))[:60] for line in _lines(heads[name]) if _own(word).search(line)}
         for name, word in group.items()
     ]
-    return bool(set.intersection(*said))
+    return bool(set.intersection(*names))
 
 
 def _own(word: str) -> re.Pattern[bytes]:
@@ -258,8 +258,8 @@ def _as_listed(heads: Mapping[str, bytes], manifest: Manifest) -> dict[str, str]
     if not alike or len(tasks) < len(heads) or len(nodes) < 2 or set(tasks.values()) != set(range(len(nodes))):
         return {}
     named = {name: [node for node in nodes if _names(heads[name], node)] for name in heads}
-    told = all(not others or nodes[tasks[name]] in others for name, others in named.items())
-    return {name: nodes[task] for name, task in tasks.items()} if told else {}
+    agrees = all(not others or nodes[tasks[name]] in others for name, others in named.items())
+    return {name: nodes[task] for name, task in tasks.items()} if agrees else {}
 
 
 def _alike(group: Mapping[str, str]) -> dict[str, str]:
@@ -312,5 +312,5 @@ def _start(lines: Iterable[bytes]) -> int:
 def _shortest(word: str, head: bytes) -> str:
     """The end of a file's name by which its lines call the machine, else all of it: ``gpu-7`` of ``train-gpu-7``."""
     ends = [word[match.end() :] for match in re.finditer(r"[-_.]", word)]
-    said = (end for end in reversed(ends) if _names(head, end))
-    return next((end for end in said if re.search(r"[A-Za-z]", end)), word)
+    ends_with_name = (end for end in reversed(ends) if _names(head, end))
+    return next((end for end in ends_with_name if re.search(r"[A-Za-z]", end)), word)

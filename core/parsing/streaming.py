@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from core.events.table import EventTable
 from core.events.template import Template, template
+from core.logs.file_rows import HEAD, FileRows, Rows, Tally
 from core.logs.messages import plain
 from core.logs.narrow import Put, narrow
-from core.logs.rows import HEAD, FileRows, Rows, Tally
 from core.parsing.drain import NO_CLUSTER, StreamingDrain
 
 
@@ -119,18 +119,18 @@ class _Moves:
         keys, place = np.unique(prefixes * width + messages, return_inverse=True)
         heads = np.bincount(place, times, minlength=len(keys)).astype(np.int64)
         keys, heads = keys[heads > 0], heads[heads > 0]
-        said_by, said = np.divmod(keys, width)
-        return replace(before, prefix=said_by.astype(np.uint32), message=said.astype(np.uint32), heads=heads)
+        said_by, event = np.divmod(keys, width)
+        return replace(before, prefix=said_by.astype(np.uint32), message=event.astype(np.uint32), heads=heads)
 
 
 def _templates_of_clusters(files: Sequence[tuple[FileRows, list[int]]], stream: StreamingDrain) -> dict[int, Template]:
-    said: dict[int, Counter[str]] = defaultdict(Counter)
+    by_cluster: dict[int, Counter[str]] = defaultdict(Counter)
     for file, clusters in files:
         heads = np.bincount(file.tally.message, file.tally.heads, minlength=len(file.texts)).astype(np.int64)
         for text, cluster, count in zip(file.texts, clusters, heads.tolist(), strict=True):
             if count:
-                said[cluster][text] += count
+                by_cluster[cluster][text] += count
     return {
         cluster: template(plain(stream.template(cluster)), sample=min(texts, key=lambda text: (-texts[text], text)))
-        for cluster, texts in said.items()
+        for cluster, texts in by_cluster.items()
     }

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from core.events.template import Template, template
 from core.logs.fold import JOB_TEXTS, MAX_TOKENS, folding
 from core.logs.messages import plain
-from core.logs.telling import guard
+from core.logs.telling_words import guard
 from core.parsing import drain
 
 WILDCARD = drain.WILDCARD

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from core.errors import BadSettings
 
 CERTAIN = 0.9  # chance that both phases show the fault, from which on a plan has runs enough
-MAX_RUNS = 50
+MAX_RUNS = 50  # a fault that shows less than once in fifty runs is not found by replay in useful time
 MOST_NODES, MOST_RUNS = 65_536, 10_000  # the largest training jobs have 16,000 nodes
 
 

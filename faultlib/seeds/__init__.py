@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 from faultlib.pattern import Pattern
-from faultlib.text import read_pattern
+from faultlib.pattern_text import read_pattern
 
 
 def read_seeds() -> tuple[Pattern, ...]:

@@ -36,10 +36,10 @@ def main() -> None:
     while time.monotonic() < until and not stop.exists():
         select.select([line], [], [], 0.2)
         _drain(line, packets, ports)
-    held = np.frombuffer(packets, np.int64).reshape(-1, 8)
+    headers = np.frombuffer(packets, np.int64).reshape(-1, 8)
     lost = struct.unpack("II", line.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
     names = np.array([[str(port), name] for name, port in ports.items()])
-    np.savez(out, records=_records(held), ports=names, lost=lost)
+    np.savez(out, records=_records(headers), ports=names, lost=lost)
 
 
 def _drain(line: socket.socket, packets: "array.array[int]", ports: dict[str, int]) -> None:

@@ -118,8 +118,8 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
             storage.kill()
     finally:
         fabric.down()
-    with np.load(folder / "records.npz") as held:
-        truth = _truth(plan, jobs) | {"lost": int(held["lost"])}
+    with np.load(folder / "records.npz") as records:
+        truth = _truth(plan, jobs) | {"lost": int(records["lost"])}
     (folder / "topology.json").write_text(json.dumps(fabric.topology()))
     (folder / "truth.json").write_text(json.dumps(truth))
     _frame(folder / "records.npz", fabric).write_parquet(folder / "flows.parquet")
@@ -138,25 +138,25 @@ def _storage(fabric: Fabric) -> subprocess.Popen[bytes]:
 def _watch(fabric: Fabric, jobs: list[FabricJob], seconds: float) -> None:
     """Until all jobs are over, hang, or the time is up."""
     until = time.monotonic() + seconds
-    told: dict[int, tuple[int, float]] = {}
+    last_steps: dict[int, tuple[int, float]] = {}
     while any(job.running() for job in jobs) and time.monotonic() < until:
         time.sleep(0.05)
         for job in jobs:
             job.apply(fabric)
             done = len(job.lines(0))
-            if told.get(job.number, (0, 0.0))[0] != done:
-                told[job.number] = done, time.monotonic()
+            if last_steps.get(job.number, (0, 0.0))[0] != done:
+                last_steps[job.number] = done, time.monotonic()
         hang = [job for job in jobs if any(fault["kind"] == "hang" for fault in job.plan["faults"])]
         others = [job for job in jobs if job not in hang]
         if hang and not any(job.running() for job in others):
-            last = max(told.get(job.number, (0, until))[1] for job in hang)
+            last = max(last_steps.get(job.number, (0, until))[1] for job in hang)
             if time.monotonic() - last > HUNG_S:
                 break
 
 
 def _truth(plan: dict[str, Any], jobs: list[FabricJob]) -> dict[str, Any]:
     """The trainers' own clocks."""
-    told, faults = [], []
+    known_steps, faults = [], []
     for job in jobs:
         ranks = [job.lines(rank) for rank in range(job.ranks)]
         count = min(map(len, ranks))
@@ -170,7 +170,7 @@ def _truth(plan: dict[str, Any], jobs: list[FabricJob]) -> dict[str, Any]:
         base = median(step["end"] - step["start"] for step in steps)
         hung = any(fault["kind"] == "hang" for fault in job.plan["faults"])
         status = "hung" if hung else "finished" if count == job.plan["steps"] else "cut"
-        told.append(
+        known_steps.append(
             {
                 "name": job.plan["name"], "nics": job.nics, "groups": _groups(job), "status": status,
                 "base_step": base, "steps": steps,
@@ -183,7 +183,13 @@ def _truth(plan: dict[str, Any], jobs: list[FabricJob]) -> dict[str, Any]:
             # written behind a step, so the next one is the longer one by the network's clock
             later = [step + 1 for step in at if step + 1 < count]
             faults.append({"kind": "checkpoint", "job": job.plan["name"], "steps": later, "benign": True})
-    return {"schema": "firstfault.flowtruth/1", "id": plan["id"], "what": plan["what"], "jobs": told, "faults": faults}
+    return {
+        "schema": "firstfault.flowtruth/1",
+        "id": plan["id"],
+        "what": plan["what"],
+        "jobs": known_steps,
+        "faults": faults,
+    }
 
 
 def _fault(job: FabricJob, fault: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
@@ -215,8 +221,8 @@ def _groups(job: FabricJob) -> dict[str, list[list[str]]]:
 
 def _frame(path: Path, fabric: Fabric) -> pl.DataFrame:
     """The records in the contract."""
-    with np.load(path) as held:
-        records, ports = held["records"], {int(number): str(name) for number, name in held["ports"]}
+    with np.load(path) as arrays:
+        records, ports = arrays["records"], {int(number): str(name) for number, name in arrays["ports"]}
     switch = {}
     for number, name in ports.items():
         if name.startswith("p"):

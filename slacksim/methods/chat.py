@@ -6,9 +6,9 @@ from slacksim.blocks import accepted
 from slacksim.errors import Refused
 from slacksim.limits import SPECIAL, TIER_3, TIER_4, UPDATES
 from slacksim.methods.method import Method
+from slacksim.slack_json import message_json
 from slacksim.team import UPDATE_TEXT, Team, worded
 from slacksim.values import Json, Message
-from slacksim.wire import message_json
 
 
 def post_message(team: Team, args: Json) -> Json:

@@ -4,9 +4,9 @@ from slacksim import events
 from slacksim.errors import Refused
 from slacksim.limits import TIER_2, TIER_3, TIER_4
 from slacksim.methods.method import Method, page_of, truth
+from slacksim.slack_json import channel_json, message_json
 from slacksim.team import Team
 from slacksim.values import Json, Message
-from slacksim.wire import channel_json, message_json
 from slacksim.workspace import Channel
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from slacksim.errors import Refused
 from slacksim.limits import TIER_4
 from slacksim.methods.method import Method, number
+from slacksim.slack_json import file_json
 from slacksim.team import Team
 from slacksim.values import File, Json
-from slacksim.wire import file_json
 from slacksim.workspace import Channel
 
 

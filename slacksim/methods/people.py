@@ -3,9 +3,9 @@
 from slacksim.errors import Refused
 from slacksim.limits import TIER_2, TIER_3, TIER_4
 from slacksim.methods.method import Method, page_of, truth
+from slacksim.slack_json import group_json, user_json
 from slacksim.team import Team
 from slacksim.values import Json
-from slacksim.wire import group_json, user_json
 
 
 def info(team: Team, args: Json) -> Json:

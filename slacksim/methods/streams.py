@@ -7,9 +7,9 @@ from slacksim.blocks import MARKDOWN_TEXT, accepted
 from slacksim.errors import Refused
 from slacksim.limits import TIER_2, TIER_4
 from slacksim.methods.method import Method
+from slacksim.slack_json import message_json
 from slacksim.team import Team
 from slacksim.values import Json, Message
-from slacksim.wire import message_json
 
 
 def start(team: Team, args: Json) -> Json:
@@ -28,7 +28,7 @@ def start(team: Team, args: Json) -> Json:
 
 
 def append(team: Team, args: Json) -> Json:
-    """More of it."""
+    """chat.appendStream: more text of a message that is streamed."""
     message = team.state.put(_grown(team, _streaming(team, args), args))
     return {"channel": message.channel, "ts": message.ts}
 

@@ -4,10 +4,10 @@ from slacksim.errors import Refused
 from slacksim.limits import TIER_4
 from slacksim.methods.method import Method
 from slacksim.modals import find_view, open_view, publish_home, push_view, update_view
+from slacksim.slack_json import view_json
 from slacksim.team import Team
 from slacksim.values import Json
 from slacksim.view_rules import accepted_view
-from slacksim.wire import view_json
 
 
 def open_(team: Team, args: Json) -> Json:

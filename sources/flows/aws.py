@@ -14,7 +14,7 @@ import polars as pl
 from core.errors import UnreadableFlows
 from sources.flows.cloud import DOCS, TOLD, counted
 from sources.flows.records import Records
-from sources.given import read_given
+from sources.named_files import read_given
 
 NEEDED = {"srcaddr", "dstaddr", "start", "end", "bytes"}
 MAX_BYTES = 4 << 30  # thirty million records take 3.5 GB
@@ -75,7 +75,7 @@ def read_text(path: Path) -> Records:
         new_columns=columns, quote_char=None,
     )  # fmt: skip
     found = _records(rows, str(path))
-    return Records(found.frame, (*found.told, *counted(int(cut), "record at the end of the file is cut off")))
+    return Records(found.frame, (*found.remarks, *counted(int(cut), "record at the end of the file is cut off")))
 
 
 def read_table(path: Path) -> Records:

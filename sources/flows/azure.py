@@ -13,7 +13,7 @@ import polars as pl
 from core.errors import UnreadableFlows
 from sources.flows.cloud import DOCS, TOLD, counted
 from sources.flows.records import Records
-from sources.given import read_given
+from sources.named_files import read_given
 
 MARKS = b"flowRecords", b"flowTuples", b"FlowLogFlowEvent", b"NetworkSecurityGroupFlowEvent"
 MAX_BYTES = 1 << 30  # a file holds an hour of one network interface
@@ -44,11 +44,11 @@ def read_records(path: Path) -> Records:
     if len(flows) and flows["state"].is_null().all():
         raise UnreadableFlows(f"{path} is of version 1, which has no bytes", "Turn on version 2 of the flow log.")
     verdict = pl.col("decision" if fields is _OF_GROUPS else "state")
-    told = flows.filter(verdict.ne_missing(_DENIED))
-    frame = _directions(_timed(told, scale))
+    allowed = flows.filter(verdict.ne_missing(_DENIED))
+    frame = _directions(_timed(allowed, scale))
     if not len(frame):
         raise UnreadableFlows(f"{path} holds no flow with bytes", DOCS)
-    denied = len(flows) - len(told)
+    denied = len(flows) - len(allowed)
     return Records(frame, (TOLD, *counted(denied, "flows were denied, and are left out")))
 
 
@@ -72,8 +72,8 @@ def _of_groups(records: pl.DataFrame) -> pl.DataFrame:
 
 def _exporter(records: pl.DataFrame, *names: str) -> pl.Expr:
     """Who tells: an interface, and the network or group whose log it is, for both may have one."""
-    held = [pl.col(name).cast(pl.String).fill_null("") for name in names if name in records.columns]
-    parts = [expr.str.split("/").list.last() for expr in held] or [pl.lit("")]
+    columns = [pl.col(name).cast(pl.String).fill_null("") for name in names if name in records.columns]
+    parts = [expr.str.split("/").list.last() for expr in columns] or [pl.lit("")]
     return pl.concat_str(parts, separator=" ").str.strip_chars().alias("switch")
 
 

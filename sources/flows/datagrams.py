@@ -16,7 +16,7 @@ MOST = 0.5  # of the packets are datagrams of exporters, in a capture that was m
 _UDP, _ROCE = 17, 4_791
 
 
-def records_of(held: mmap.mmap, pieces: Sequence[tuple[Packets, NDArray[np.int64]]]) -> Records | None:
+def records_of(capture: mmap.mmap, pieces: Sequence[tuple[Packets, NDArray[np.int64]]]) -> Records | None:
     """What the exporters in a capture tell; None where most of it is other traffic.
 
     Args:
@@ -29,7 +29,7 @@ def records_of(held: mmap.mmap, pieces: Sequence[tuple[Packets, NDArray[np.int64
     flows, samples, seen = NetFlow(), Samples(), 0
     for (packets, at), suspect in zip(pieces, suspects, strict=True):
         for row in np.flatnonzero(suspect).tolist():
-            data = held[int(at[row]) : int(at[row] + packets.held[row])]
+            data = capture[int(at[row]) : int(at[row] + packets.captured[row])]
             if is_netflow(data):
                 flows.add(data, address(int(packets.source[row, 0]), int(packets.source[row, 1])))
             elif is_sflow(data):

@@ -12,7 +12,7 @@ import polars as pl
 from core.errors import UnreadableFlows
 from sources.flows.cloud import DOCS, TOLD, counted
 from sources.flows.records import Records
-from sources.given import read_given
+from sources.named_files import read_given
 
 MARK = b'"jsonPayload"'  # stands in the first entry of Cloud Logging
 MAX_BYTES = 4 << 30  # an entry takes 1 to 2 kB

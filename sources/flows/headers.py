@@ -28,7 +28,7 @@ class Packets:
         source, target: (packets, 2) addresses in two halves (sources/flows/addresses.py).
         length: bytes on the wire.
         payload: bytes before what TCP or UDP carries, from the packet's first one on.
-        held: bytes of that payload that were captured.
+        captured: bytes of that payload that were.
     """
 
     time: Ints
@@ -40,7 +40,7 @@ class Packets:
     flags: Ints
     length: Ints
     payload: Ints
-    held: Ints
+    captured: Ints
 
     def frame(self) -> pl.DataFrame:
         """What makes a flow."""

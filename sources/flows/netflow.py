@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.errors import UnreadableFlows
 from sources.flows.addresses import MAPPED, named
-from sources.flows.clock import ahead_of
+from sources.flows.exporter_clock import ahead_of
 from sources.flows.headers import number
 from sources.flows.records import Records
 
@@ -70,17 +70,17 @@ class NetFlow:
 
     def records(self) -> Records | None:
         """All records that were added, and what is to be told of them; None where there are none."""
-        lost = sum(not self._resolve(key, held) for key, held in self.waiting)
+        lost = sum(not self._resolve(key, waiting) for key, waiting in self.waiting)
         self.waiting = []
         frames = [frame for template, sets in self.sets.items() for frame in _decoded(template, sets)]
         if not frames:
             return None
         frame = pl.concat(frames)
-        told = [
+        sentences = [
             (self.broken, "datagrams of NetFlow are broken or cut off"),
             (lost, "sets of records came without a template that can be read"),
         ]
-        says = [f"{count:,} {what}" for count, what in told if count]
+        says = [f"{count:,} {what}" for count, what in sentences if count]
         if self.sampled:
             says.append(f"the exporter takes one packet of {max(self.sampled)}: bytes are as sampled")
         late = ahead_of(float(((frame["end_us"] - frame["exported"]) / 1e6).median() or 0.0))  # type: ignore[arg-type]
@@ -110,19 +110,19 @@ class NetFlow:
                 self._learn_options(body, (exporter, domain), ipfix=version == IPFIX)
             elif kind > 255:
                 booted = self.started.get((exporter, domain), booted)
-                held = _Set(body, booted, exported, exporter)
-                if not self._resolve((exporter, domain, kind), held):
-                    self.waiting.append(((exporter, domain, kind), held))
+                flow_set = _Set(body, booted, exported, exporter)
+                if not self._resolve((exporter, domain, kind), flow_set):
+                    self.waiting.append(((exporter, domain, kind), flow_set))
 
-    def _resolve(self, key: tuple[str, int, int], held: _Set) -> bool:
+    def _resolve(self, key: tuple[str, int, int], flow_set: _Set) -> bool:
         """Put a set to those of its template; whether that is known."""
         template = self.templates.get(key)
         if template is None:
             return False
         if any(of == _BOOTED for of, _ in template):
-            self._start(key, template, held.records)
+            self._start(key, template, flow_set.records)
         else:
-            self.sets.setdefault(template, []).append(held)
+            self.sets.setdefault(template, []).append(flow_set)
         return True
 
     def _learn(self, body: bytes, exporter: str, domain: int) -> None:
@@ -192,7 +192,7 @@ def read_netflow(path: Path) -> Records:
             "Capture for longer: templates come now and then.",
         )
     left = (f"the last {len(data) - at:,} bytes are no NetFlow",) if at < len(data) else ()
-    return Records(records.frame, (*records.told, *left))
+    return Records(records.frame, (*records.remarks, *left))
 
 
 def _size(data: bytes, at: int) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from core.errors import UnreadableFlows
-from sources.flows.clock import ahead_of
+from sources.flows.exporter_clock import ahead_of
 from sources.flows.records import Records
 
 MAGIC = b"\x0c\xa5", b"\xa5\x0c"  # of nfcapd files, in both byte orders
@@ -42,8 +42,8 @@ def read_nfcapd(path: Path) -> Records:
     if run.returncode or b'"first"' not in run.stdout:
         raise UnreadableFlows(f"nfdump cannot read {path}: {complaint or 'it holds no records'}", "Export it again.")
     records = _records(run.stdout, str(path))
-    told = (f"nfdump says of the file: {complaint}",) if complaint else ()
-    return Records(records.frame, (*records.told, *told))
+    complaints = (f"nfdump says of the file: {complaint}",) if complaint else ()
+    return Records(records.frame, (*records.remarks, *complaints))
 
 
 def read_json(path: Path) -> Records:

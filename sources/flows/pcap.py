@@ -45,7 +45,7 @@ class _Index:
     captured: NDArray[np.int64]
     length: NDArray[np.int64]
     link: NDArray[np.int64]
-    told: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
 def is_capture(head: bytes) -> bool:
@@ -59,22 +59,22 @@ def read_capture(path: Path) -> Records:
     Raises:
         UnreadableFlows: it holds no packets that can be read.
     """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
-        index = _walk_ng(held) if held[:4] == MAGIC_NG else _walk(held)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as capture:
+        index = _walk_ng(capture) if capture[:4] == MAGIC_NG else _walk(capture)
         if not len(index.time):
             raise UnreadableFlows(f"{path} holds no packets", "docs/how-to/flows.md tells what to capture, and how.")
-        data = np.frombuffer(held, np.uint8)
+        data = np.frombuffer(capture, np.uint8)
         try:
             pieces = list(_pieces(data, index))
-            exported = records_of(held, pieces)
+            exported = records_of(capture, pieces)
         finally:
             del data
     if exported is not None:
-        return Records(exported.frame, (*index.told, *exported.told))
+        return Records(exported.frame, (*index.remarks, *exported.remarks))
     frame = messages([piece for piece, _ in pieces])
     strange = len(index.time) - sum(len(piece.time) for piece, _ in pieces)
-    told = (f"{strange:,} of {len(index.time):,} packets are neither IPv4 nor IPv6, or cut off in their headers",)
-    return Records(frame, index.told + (told if strange else ()))
+    sentences = (f"{strange:,} of {len(index.time):,} packets are neither IPv4 nor IPv6, or cut off in their headers",)
+    return Records(frame, index.remarks + (sentences if strange else ()))
 
 
 def _pieces(data: NDArray[np.uint8], index: _Index) -> Iterator[tuple[Packets, NDArray[np.int64]]]:
@@ -127,14 +127,14 @@ class _Columns:
         return _Index(time, offset, captured, length, link, sentences)
 
 
-def _walk(held: mmap.mmap) -> _Index:
-    order, unit = MAGIC[held[:4]]
-    link = Struct(f"{order}I").unpack_from(held, 20)[0] & 0xFFFF if len(held) >= _HEAD else 0
-    read, at, end, columns = Struct(f"{order}IIII"), _HEAD, len(held), _Columns()
+def _walk(capture: mmap.mmap) -> _Index:
+    order, unit = MAGIC[capture[:4]]
+    link = Struct(f"{order}I").unpack_from(capture, 20)[0] & 0xFFFF if len(capture) >= _HEAD else 0
+    read, at, end, columns = Struct(f"{order}IIII"), _HEAD, len(capture), _Columns()
     sentences: tuple[str, ...] = ()
     add = columns.numbers.extend
     while at + 16 <= end:
-        seconds, part, captured, length = read.unpack_from(held, at)
+        seconds, part, captured, length = read.unpack_from(capture, at)
         at += 16
         if at + captured > end:
             sentences = ("the capture is cut off in its last packet",)
@@ -145,21 +145,21 @@ def _walk(held: mmap.mmap) -> _Index:
     return columns.index(sentences)
 
 
-def _walk_ng(held: mmap.mmap) -> _Index:
-    order, at, end, columns = "<", 0, len(held), _Columns()
+def _walk_ng(capture: mmap.mmap) -> _Index:
+    order, at, end, columns = "<", 0, len(capture), _Columns()
     sentences: tuple[str, ...] = ()
     interfaces: list[tuple[int, int]] = []  # link type, units of time a second
     while at + _BLOCK <= end:
-        if held[at : at + 4] == MAGIC_NG:
-            order, interfaces = ("<" if held[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a" else ">"), []
-        kind, size = Struct(f"{order}II").unpack_from(held, at)
+        if capture[at : at + 4] == MAGIC_NG:
+            order, interfaces = ("<" if capture[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a" else ">"), []
+        kind, size = Struct(f"{order}II").unpack_from(capture, at)
         if size < _BLOCK or at + size > end:
             sentences = ("the capture is cut off in its last block",)
             break
         if kind == _INTERFACE:
-            interfaces.append(_interface(held, at, size, order))
+            interfaces.append(_interface(capture, at, size, order))
         elif kind == _PACKET:
-            name, high, low, captured, length = Struct(f"{order}IIIII").unpack_from(held, at + 8)
+            name, high, low, captured, length = Struct(f"{order}IIIII").unpack_from(capture, at + 8)
             if name < len(interfaces) and captured <= size - 32:
                 link, units = interfaces[name]
                 time = min((high << 32 | low) * 1_000_000 // units, LATEST)
@@ -171,14 +171,14 @@ def _walk_ng(held: mmap.mmap) -> _Index:
     return columns.index(sentences)
 
 
-def _interface(held: mmap.mmap, at: int, size: int, order: str) -> tuple[int, int]:
+def _interface(capture: mmap.mmap, at: int, size: int, order: str) -> tuple[int, int]:
     """The link type of an interface, and how many units of its times make a second."""
-    link = int(Struct(f"{order}H").unpack_from(held, at + 8)[0])
+    link = int(Struct(f"{order}H").unpack_from(capture, at + 8)[0])
     option, units = at + 16, 1_000_000
     while option + 4 <= at + size - 4:
-        code, length = Struct(f"{order}HH").unpack_from(held, option)
+        code, length = Struct(f"{order}HH").unpack_from(capture, option)
         if code == _RESOLUTION and length:
-            value = held[option + 4]
+            value = capture[option + 4]
             units = 2 ** (value & 0x7F) if value & 0x80 else 10 ** min(value, 18)
         if not code:
             break

@@ -10,4 +10,4 @@ class Records:
     """A frame in the contract (core/flows/table.py) and sentences about the file: its clock, what is missing."""
 
     frame: pl.DataFrame
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()

@@ -71,8 +71,8 @@ class Samples:
         for _ in range(min(unpack_from(">I", data, at - 4)[0], len(data))):
             kind, length = unpack_from(">II", data, at)
             if kind == _RAW:
-                protocol, frame, _, held = unpack_from(">IIII", data, at + 8)
-                head = data[at + 24 : at + 24 + min(held, HEADERS)]
+                protocol, frame, _, size = unpack_from(">IIII", data, at + 8)
+                head = data[at + 24 : at + 24 + min(size, HEADERS)]
                 self.heads.append(head.ljust(HEADERS, b"\0"))
                 self.numbers.extend((time, len(head), frame, _LINK.get(protocol, -1), agent))
                 self.rates.add(rate)

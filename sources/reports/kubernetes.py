@@ -44,10 +44,10 @@ def reports(text: str) -> Iterator[NodeReport]:
         yield from _described(text)
         return
     try:
-        told = json.loads(text)
+        document = json.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
-    items = [entry for entry in told.get("items") or [told] if isinstance(entry, dict)]
+    items = [entry for entry in document.get("items") or [document] if isinstance(entry, dict)]
     yield from _events([item for item in items if item.get("kind") == "Event"])
     for item in items:
         if item.get("kind") == "Node":
@@ -65,22 +65,22 @@ def _events(items: Sequence[Mapping[str, Any]]) -> Iterator[NodeReport]:
         yield NodeReport(node, f"{reason}: {says}" if says else reason, start, end)
 
 
-def _event(told: Mapping[str, Any]) -> tuple[float, str, str, bool, str] | None:
+def _event(event: Mapping[str, Any]) -> tuple[float, str, str, bool, str] | None:
     """Time, node, reason, whether it is trouble, and its words; None of what is not about a node."""
-    about = _table(told.get("involvedObject") or told.get("regarding"))
-    reason, says = _text(told.get("reason")), _text(told.get("message") or told.get("note"))
-    times = (told.get("firstTimestamp"), told.get("eventTime"), told.get("deprecatedFirstTimestamp"))
+    about = _table(event.get("involvedObject") or event.get("regarding"))
+    reason, says = _text(event.get("reason")), _text(event.get("message") or event.get("note"))
+    times = (event.get("firstTimestamp"), event.get("eventTime"), event.get("deprecatedFirstTimestamp"))
     start = next((found for time in times if (found := moment(_text(time))) is not None), None)
     if about.get("kind") != "Node" or start is None or not _text(about.get("name")):
         return None
-    is_bad = reason in _BAD or (told.get("type") == "Warning" and reason not in _NO_FAULT)
+    is_bad = reason in _BAD or (event.get("type") == "Warning" and reason not in _NO_FAULT)
     return start, _text(about["name"]), reason, is_bad, says
 
 
-def _node(told: Mapping[str, Any]) -> Iterator[NodeReport]:
+def _node(node: Mapping[str, Any]) -> Iterator[NodeReport]:
     """A node's conditions, each that tells of trouble; one report that it is well where none does."""
-    name = _text(_table(told.get("metadata")).get("name"))
-    conditions = map(_table, _table(told.get("status")).get("conditions") or [])
+    name = _text(_table(node.get("metadata")).get("name"))
+    conditions = map(_table, _table(node.get("status")).get("conditions") or [])
     rows = [
         (
             _text(condition.get("type")),
@@ -91,7 +91,7 @@ def _node(told: Mapping[str, Any]) -> Iterator[NodeReport]:
         )
         for condition in conditions
     ]
-    is_cordoned = _table(told.get("spec")).get("unschedulable") is True
+    is_cordoned = _table(node.get("spec")).get("unschedulable") is True
     if name:
         yield from _conditions(name, rows, is_cordoned=is_cordoned)
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.checks.verdict import CheckOutcome
+from core.checks.check_verdict import CheckOutcome
 from core.facts import fact_of
 from core.history.repeats import Incident
-from core.next.read import broken
+from core.next.from_diagnosis import broken
 from core.next.situation import FaultClass
 
 DAY_S = 86_400.0

@@ -46,13 +46,13 @@ def _of_nodes(text: str) -> Iterator[NodeReport]:
         reason = match["reason"] if match else line.removeprefix("Reason=")
         if name is None:
             continue
-        told = state[1] if state else ""
+        state_word = state[1] if state else ""
         yield NodeReport(
             name[1],
-            reason or told.lower(),
+            reason or state_word.lower(),
             moment(match["when"]) if match else None,
-            out=_OUT.search(told) is not None,
-            planned=_planned(told, reason),
+            out=_OUT.search(state_word) is not None,
+            planned=_planned(state_word, reason),
         )
 
 

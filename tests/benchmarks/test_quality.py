@@ -29,7 +29,7 @@ from core.model import (
     Scope,
     Stage,
 )
-from sources.fake import FakeJobs
+from sources.jobs_in_memory import FakeJobs
 
 LOG = "logs/a.log"
 # lines of LOG: 1-3 a traceback (root), 5 and 6 peers that differ in a number (propagated), 8 and 9 the end (teardown)

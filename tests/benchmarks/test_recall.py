@@ -26,7 +26,7 @@ from core.occurrences import Occurrence
 from faultlib.embedding import WordHash
 from faultlib.pattern import Entry
 from faultlib.seeds import read_seeds
-from sources.fake import FakeJobs
+from sources.jobs_in_memory import FakeJobs
 from tests.support.library_diagnoses import diagnosis, link_down, time_limit
 from tests.support.library_entries import entry
 
@@ -173,7 +173,9 @@ def test_questions_are_counted_by_what_answers_them() -> None:
 
     got = counted([held, left], ["nonsense"], library, EMBEDDER, everything)
 
-    assert got == Counted(held=1, first=0, three=1, taken_told=1, left=1, left_told=1, nonsense=1, nonsense_told=0)
+    assert got == Counted(
+        with_seeds=1, first=0, three=1, taken_told=1, left=1, left_told=1, nonsense=1, nonsense_told=0
+    )
 
 
 def test_what_was_seen_is_kept_between_runs(tmp_path: Path) -> None:

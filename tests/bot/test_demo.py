@@ -60,8 +60,13 @@ def test_the_terminal_tells_where_to_go_and_what_to_do(demo: Demo) -> None:
         APPROVER_NAME,
         "by code",
     ):
-        assert words in demo.said
-    assert [line[:5] for line in demo.said.splitlines() if line[2:3].isdigit()] == ["  1. ", "  2. ", "  3. ", "  4. "]
+        assert words in demo.output
+    assert [line[:5] for line in demo.output.splitlines() if line[2:3].isdigit()] == [
+        "  1. ",
+        "  2. ",
+        "  3. ",
+        "  4. ",
+    ]
 
 
 def test_the_channel_tells_the_same(demo: Demo) -> None:
@@ -94,7 +99,7 @@ def test_ctrl_c_ends_all_of_it(demo: Demo, temporary: Path) -> None:
 def test_a_killed_demo_takes_its_local_slack_along(tmp_path: Path) -> None:
     """Not even kill -9 leaves a server behind; what was to be kept is there."""
     with running_demo("--keep", str(tmp_path / "kept")) as killed:
-        assert str(tmp_path / "kept") in killed.said
+        assert str(tmp_path / "kept") in killed.output
         wait_for((tmp_path / "kept" / "library").is_dir)  # a child makes it, as soon as it has loaded
         killed.process.send_signal(signal.SIGKILL)
         killed.process.wait(PATIENCE)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.report.phone import render_phone
-from bot.report.sheet import MAX_SHEETS, Paragraph, to_pdf
+from bot.report.pdf_sheets import MAX_SHEETS, Paragraph, to_pdf
+from bot.report.phone_report import render_phone
 from bot.report.speedscope import to_speedscope
 from bot.report.trace import has_timeline, to_trace
 from core.model import Diagnosis, Pictures, StackBar

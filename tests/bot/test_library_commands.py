@@ -12,7 +12,7 @@ from bot.commandline.library import command as commands
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from faultlib.embedding import WordHash
-from faultlib.text import read_entry, write_pattern
+from faultlib.pattern_text import read_entry, write_pattern
 from tests.support.library_entries import pattern
 from tests.support.places import EXAMPLES
 

@@ -8,7 +8,7 @@ from bot.commandline.terminal import plain_text
 from bot.outgoing.clean import cleaned
 from bot.report.contract import to_contract
 from bot.report.page import render_report
-from bot.slack.answer import answer_message
+from bot.slack.parent_message import answer_message
 from bot.state.answers import SavedAnswer, answer_of, answer_text
 from bot.text.wording import next_line
 from core.model import Action, Cost, Diagnosis, NextStep

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bot.report import chosen, iterations, suspects, timeline
+from bot.report import iterations, plotted, suspects, timeline
 from bot.report.citations import MAX_LINES, cited_places
-from bot.report.clock import ticks
 from bot.report.matrix import MAX_ROWS, node_matrix
 from bot.report.page import MAX_FRAME, render_report
+from bot.report.time_axis import ticks
 from core.job import Job, Manifest
 from core.logs.context import Excerpt, lines_around
 from core.model import Activity, ActivityLane, Diagnosis, FirstPlot, Line, Pictures, Series, StackBar
@@ -254,9 +254,9 @@ def test_plots_are_drawn_only_from_data() -> None:
 def test_a_thousand_nodes_stay_readable() -> None:
     """Suspects have bars and lanes of their own, the others share one."""
     huge = diagnoses.huge()
-    alone, others = chosen.split(huge.pictures.nodes, ["gpu-17-09", "gpu-17-10"])
+    alone, others = plotted.split(huge.pictures.nodes, ["gpu-17-09", "gpu-17-10"])
     assert [bar.node for bar in alone[:2]] == ["gpu-17-09", "gpu-17-10"]
-    assert len(alone) <= chosen.MAX_BARS
+    assert len(alone) <= plotted.MAX_BARS
     assert len(alone) + len(others) == 1_024
     roles = {event.id: event.role for event in huge.events}
     lanes = timeline.lanes(huge, huge.pictures.marks, roles)

@@ -18,7 +18,7 @@ from bot.settings import Settings
 from core.errors import JobNotFound, NoLogs
 from core.job import Job, Manifest
 from core.live.findings import LinePlace, LiveFinding, LiveKind, Standing
-from sources.fake import FakeJobs
+from sources.jobs_in_memory import FakeJobs
 from tests.support.places import ROOT
 
 TRACEBACK = b'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: broken\n'

@@ -23,8 +23,8 @@ from bot.jobs.watch_messages import (
 )
 from bot.jobs.watch_service import WatchService
 from bot.state.runs import Run, RunRequest, Trigger
+from bot.state.small_values import Status
 from bot.state.state import State, open_state
-from bot.state.values import Status
 from bot.state.watches import Watch, WatchFinding
 from core.live.findings import LiveKind
 

@@ -90,8 +90,8 @@ def test_an_impossible_time_is_no_crash() -> None:
 def test_the_time_of_a_line_is_not_said_twice() -> None:
     """Beside the clock column a line begins with what it says."""
     event = diagnoses.node_fault().events[0]
-    assert wording.said(event).startswith("3: eth0: <NO-CARRIER")
-    assert wording.said(dataclasses.replace(event, first_time=None)).startswith("[2026-11-21T03:59:44.976000]")
+    assert wording.cited_text(event).startswith("3: eth0: <NO-CARRIER")
+    assert wording.cited_text(dataclasses.replace(event, first_time=None)).startswith("[2026-11-21T03:59:44.976000]")
 
 
 def test_a_time_within_a_line_stays() -> None:

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from core.logs.blocks import find_blocks, may_open
 from core.logs.lines import Format, take_apart
-from core.logs.said import VoiceLines
+from core.logs.voice_lines import VoiceLines
 from tests.core.test_blocks import said
 
 PRINTED = sorted((Path(__file__).parent / "tracebacks").glob("*.txt"))

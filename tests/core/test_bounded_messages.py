@@ -39,7 +39,7 @@ from core.logs.messages import find_messages
 from core.logs.refine import refine
 from core.logs.scan import scan_blocks
 from core.logs.stream import blocks
-from core.logs.telling import guard
+from core.logs.telling_words import guard
 from core.model import Scope
 from core.parsed import parse_job
 from core.parsing.templates import find_templates

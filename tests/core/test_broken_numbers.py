@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.course.broken import find_broken
+from core.course.broken_number import find_broken
 from core.course.values import values_of
 from core.diagnose import diagnose
 from core.job import Status

@@ -20,13 +20,13 @@ from core.cache import MemoryCache
 from core.diagnose import diagnose_parsed
 from core.events.table import EventTable
 from core.job import Job, LogFile
-from core.logs import read as reading
+from core.logs import log_files as reading
 from core.logs import scan, stream
-from core.logs.heap import Heap, NoSpace
-from core.logs.kept import read_kept, write_kept
+from core.logs.array_store import Heap, NoSpace
+from core.logs.file_rows import COLUMNS, FileRows
+from core.logs.log_files import in_memory, read_files
 from core.logs.narrow import BLOCK_ROWS, narrow
-from core.logs.read import in_memory, read_files
-from core.logs.rows import COLUMNS, FileRows
+from core.logs.read_cache import read_kept, write_kept
 from core.logs.scan import scan_blocks
 from core.memory import Memory
 from core.parsed import parse_job

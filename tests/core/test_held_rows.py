@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.course import openers
 from core.course.stages import find_stages
-from core.events import hold as holding
+from core.events import rows_in_memory as holding
 from core.events.table import EventTable
 from core.job import Job
 from core.judge.candidates import find_candidates
@@ -29,15 +29,15 @@ def talkative(times: int) -> Job:
 
 
 def held_of(table: EventTable) -> NDArray[np.intp]:
-    assert table.held is not None
-    return table.held.rows
+    assert table.in_memory is not None
+    return table.in_memory.rows
 
 
 def test_held_rows_say_what_the_files_say() -> None:
     """A column gives the same for a row, whether it is in memory or read."""
     table = parse(example("f07")).table
     rows = held_of(table)
-    bare = replace(table, held=None)
+    bare = replace(table, in_memory=None)
 
     assert len(rows)
     for name in COLUMNS:
@@ -47,7 +47,7 @@ def test_held_rows_say_what_the_files_say() -> None:
 def test_rows_of_events_are_the_same_held_or_not() -> None:
     """All head rows of every event, in table order."""
     table = parse(example("f07")).table
-    bare = replace(table, held=None)
+    bare = replace(table, in_memory=None)
     everything = range(len(table.templates))
 
     held, read = table.rows_of(everything), bare.rows_of(everything)

@@ -17,7 +17,8 @@ from core.job import LogFile
 from core.logs import kernel
 from core.logs.columns import Columns
 from core.logs.kernel import scan_blocks_fast
-from core.logs.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format, learn
+from core.logs.learn_format import learn
+from core.logs.lines import MAX_BODY, MAX_SEGMENT, SLOT_ENDS, SLOT_WORDS, Format
 from core.logs.scan import SAMPLE_BYTES, scan_blocks, scan_file
 from core.logs.stream import BLOCK_BYTES, blocks
 from tests.support.places import ROOT

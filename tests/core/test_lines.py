@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.logs.lines import MAX_BODY, MAX_SEGMENT, NO_TIME, Format, learn, mask, segments, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import MAX_BODY, MAX_SEGMENT, NO_TIME, Format, mask, segments, take_apart
 
 YEAR = 2026
 FORMAT = Format(task_labels=True, hosts=(b"localhost", b"192.168.205.202", b"node-07"), year=YEAR)

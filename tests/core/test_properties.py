@@ -23,7 +23,7 @@ from core.logs import scan
 from core.logs.lines import Format
 from core.logs.stream import BLOCK_BYTES, Stream, blocks
 from core.model import Diagnosis, Role
-from sources.fake import FakeJobs
+from sources.jobs_in_memory import FakeJobs
 from tests.support.jobs import example, good_jobs, judged, log_file
 from tests.support.places import EXAMPLES, ROOT
 

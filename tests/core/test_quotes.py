@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.judge.rank import quote
+from core.judge.ranking import quote
 
 
 @pytest.mark.parametrize(

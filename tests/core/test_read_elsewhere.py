@@ -11,9 +11,9 @@ import pytest
 
 from core.job import LogFile
 from core.logs import scan
-from core.logs.heap import Heap
-from core.logs.read import read_files
-from core.logs.rows import FileRows
+from core.logs.array_store import Heap
+from core.logs.file_rows import FileRows
+from core.logs.log_files import read_files
 from core.logs.scan import scan_blocks
 
 TEXT = "".join(f"2026-11-21 03:00:{n % 60:02d} INFO iteration {n} of rank {n % 3}\n" for n in range(300))

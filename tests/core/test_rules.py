@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from core.facts import Fact, fact_of, in_frames, read_fact
+from core.failure_kinds import Kind, StopWord
 from core.identities import own_address, own_rank
-from core.kinds import Kind, StopWord
 from core.logs.lines import Format, take_apart
 from core.logs.refine import refine
 from core.outcomes import Outcome, outcome_of

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableLog
 from core.job import LogFile
+from core.logs.array_store import Heap
 from core.logs.columns import Block, Columns
-from core.logs.heap import Heap
+from core.logs.file_rows import FileRows
 from core.logs.lines import MAX_SEGMENT, Format
-from core.logs.read import read_files
-from core.logs.rows import FileRows
+from core.logs.log_files import read_files
 from core.logs.scan import (
     KERNEL_BYTES,
     SAMPLE_BYTES,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from core.answer import look
+from core.answer import job_lookup
 from core.answer import search as searching
 from core.answer.search import matching, search
 from core.parsed import Parsed, parse_job
@@ -29,7 +29,7 @@ def _parsed(files: dict[str, str]) -> Parsed:
 
 def test_a_node_is_told_by_its_lines_its_end_and_its_complaints(parsed: Parsed) -> None:
     """How much, from when to when, how far, what it complained of, its last words."""
-    found = look.of_node(parsed, "node-1")
+    found = job_lookup.of_node(parsed, "node-1")
     assert found.says == ("node-1 wrote 5 lines, from 04:00:01 to 04:00:03, last complete iteration 3; 1 complaint.")
     assert [line.line for line in found.lines] == [4, 3, 5]
     assert found.who == ("node-1 rank 1",) * 3
@@ -38,41 +38,43 @@ def test_a_node_is_told_by_its_lines_its_end_and_its_complaints(parsed: Parsed) 
 
 def test_a_rank_is_told_like_a_node(parsed: Parsed) -> None:
     """Ranks that no log names are said to be unknown, not silent."""
-    assert look.of_rank(parsed, 2).says.startswith("Rank 2 wrote 5 lines")
-    assert look.of_rank(parsed, 9).says == "No log names rank 9."
-    assert look.of_node(parsed, "nobody").says == "No log names nobody."
+    assert job_lookup.of_rank(parsed, 2).says.startswith("Rank 2 wrote 5 lines")
+    assert job_lookup.of_rank(parsed, 9).says == "No log names rank 9."
+    assert job_lookup.of_node(parsed, "nobody").says == "No log names nobody."
 
 
 def test_an_iteration_is_told_by_who_completed_it(parsed: Parsed) -> None:
     """Who, when, and what complained after it; one that nobody completed says how far the logs go."""
-    found = look.of_iteration(parsed, 3)
+    found = job_lookup.of_iteration(parsed, 3)
     assert found.says == "Iteration 3 was completed by 3 of 3 ranks, at 04:00:03; 1 complaint after it."
     assert any("link eth0" in line.text for line in found.lines)
-    assert look.of_iteration(parsed, 77).says == (
+    assert job_lookup.of_iteration(parsed, 77).says == (
         "No line says that iteration 77 was completed. The logs count iterations up to 5."
     )
 
 
 def test_two_nodes_are_compared_by_what_only_one_says(parsed: Parsed) -> None:
     """Numbers of both, and the lines of the difference."""
-    found = look.compare(parsed, "node-1", "node-2")
+    found = job_lookup.compare(parsed, "node-1", "node-2")
     assert "node-1 wrote 5 messages" in found.says
     assert "2 events only on node-1, 0 only on node-2." in found.says
     assert {line.line for line in found.lines} == {4, 5}
-    assert look.compare(parsed, "node-1", "node-9").says == "No log names node-9."
+    assert job_lookup.compare(parsed, "node-1", "node-9").says == "No log names node-9."
 
 
 def test_the_earliest_end_comes_first(parsed: Parsed) -> None:
     """Ends are told by clock, whatever the order of the files."""
-    found = look.ends(parsed)
+    found = job_lookup.ends(parsed)
     assert found.says == ("node-1 rank 1 wrote its last line first, at 04:00:03; node-0 rank 0 last, at 04:00:05.")
     assert found.who == ("node-1 rank 1", "node-2 rank 2", "node-0 rank 0")
 
 
 def test_numbers_are_those_of_the_logs(parsed: Parsed) -> None:
     """The last values by iteration; an unknown name is answered with those that there are."""
-    assert "1: 5, 2: 5, 3: 5, 4: 5, 5: 5" in look.numbers(parsed, "loss").says
-    assert look.numbers(parsed, "teapots").says.startswith("The logs carry no number called teapots; they carry: ")
+    assert "1: 5, 2: 5, 3: 5, 4: 5, 5: 5" in job_lookup.numbers(parsed, "loss").says
+    assert job_lookup.numbers(parsed, "teapots").says.startswith(
+        "The logs carry no number called teapots; they carry: "
+    )
 
 
 def test_a_search_finds_all_words_in_any_case(parsed: Parsed) -> None:
@@ -110,19 +112,19 @@ def test_a_search_crosses_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_event_is_told_by_its_places() -> None:
     """Of a real job: the time-outs of all but the frozen rank."""
     parsed = parse_job(example("f02"), (), cache=None, workers=1, progress=None)
-    templates = [parsed.table.templates[event] for event in parsed.table.said.event.tolist()]
+    templates = [parsed.table.templates[event] for event in parsed.table.counts.event.tolist()]
     event = next(template.id for template in templates if "Timed out waiting" in template.text)
-    found = look.of_event(parsed, event)
+    found = job_lookup.of_event(parsed, event)
     assert found.says.startswith("It was said 3 times, ")
     assert "tr-01 1, tr-03 1, tr-04 1." in found.says
-    assert look.of_event(parsed, "0" * 16).says == "The job has no such event."
+    assert job_lookup.of_event(parsed, "0" * 16).says == "The job has no such event."
 
 
 def test_a_job_without_anything_is_answered_too() -> None:
     """No node, no iteration, no clock: each look says so."""
     parsed = parse_job(job({"a.txt": "hello\n"}), (), cache=None, workers=1, progress=None)
-    assert look.ends(parsed).says == "The logs name no rank and no node."
-    assert look.of_iteration(parsed, 1).says == "No line says that iteration 1 was completed."
+    assert job_lookup.ends(parsed).says == "The logs name no rank and no node."
+    assert job_lookup.of_iteration(parsed, 1).says == "No line says that iteration 1 was completed."
     assert search(parsed, ("hello",)).says == "1 line holds “hello”, at no known time."
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.course.shift import find_shift
+from core.course.level_shift import find_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Diagnosis, Scope

@@ -11,8 +11,8 @@ from core.job import Status
 from core.judge import candidates as crossjob
 from core.judge import temporal
 from core.judge.candidates import beyond_normal
+from core.logs.file_rows import carry_time
 from core.logs.lines import NO_TIME
-from core.logs.rows import carry_time
 from core.model import Series
 from core.nodes.sign import Sign, suspects
 from tests.support import slow_twins as naive

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.course.shift import find_growth
+from core.course.level_shift import find_growth
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope

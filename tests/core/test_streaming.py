@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from core.baseline import profile_job
 from core.job import Job
+from core.logs.file_rows import HEAD
 from core.logs.messages import plain
-from core.logs.rows import HEAD
 from core.parsed import Parsed, parse_job
 from core.parsing.parse import read_job
 from tests.support.jobs import at, example, job, lines, raised
@@ -48,14 +48,14 @@ def test_a_job_has_the_events_of_drain3(files: list[list[str]]) -> None:
     parsed = parse(one)
 
     assert templates(parsed) == by_drain3(one)
-    assert int(parsed.table.said.heads.sum()) == len(templates(parsed))
+    assert int(parsed.table.counts.heads.sum()) == len(templates(parsed))
 
 
 def test_an_example_has_the_events_of_drain3() -> None:
     """So does a real job, with its tracebacks, labels and many files, and its counts are those of its rows."""
     one = example("f07")
     parsed = parse(one, example("s01"), memory=0)
-    table, said = parsed.table, parsed.table.said
+    table, said = parsed.table, parsed.table.counts
 
     assert templates(parsed) == by_drain3(one)
     heads = table.head[:]
@@ -79,8 +79,8 @@ def test_a_text_whose_cluster_changes_is_several_events() -> None:
     first, last = (parsed.table.message[row] for row in (0, 3))
     assert first != last
     assert {parsed.table.event[row] for row in (3, 4, 6)} == {parsed.table.event[3]}
-    counted = {parsed.table.templates[event].text: 0 for event in parsed.table.said.event.tolist()}
-    for event, heads in zip(parsed.table.said.event.tolist(), parsed.table.said.heads.tolist(), strict=True):
+    counted = {parsed.table.templates[event].text: 0 for event in parsed.table.counts.event.tolist()}
+    for event, heads in zip(parsed.table.counts.event.tolist(), parsed.table.counts.heads.tolist(), strict=True):
         counted[parsed.table.templates[event].text] += heads
     assert counted == {before: 2, after: 4, "another one": 1}
 

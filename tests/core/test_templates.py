@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.events.template import template_id
 from core.logs.blocks import BLOCK_MARK
-from core.logs.telling import guard
+from core.logs.telling_words import guard
 from core.parsing.templates import SIMILARITY, WILDCARD, find_templates
 from tests.support.jobs import job, lines, parse, raised
 

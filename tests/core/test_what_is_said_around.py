@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.judge.calm import count_calm
+from core.judge.calm_rows import count_calm
 from tests.support.jobs import job, lines, parse
 
 SAID = st.lists(st.tuples(st.sampled_from(["0", "1"]), st.sampled_from(["all is well", "ERROR it broke"])), max_size=12)

@@ -6,7 +6,8 @@ import numpy as np
 
 from bot.text.wording import iso
 from core.job import Manifest
-from core.logs.lines import Segment, learn, segments, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import Segment, segments, take_apart
 from core.logs.messages import group, plain
 from core.logs.origins import Origin, Voice, find_origins
 from tests.docs import samples

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from faultlib.account import account
 from faultlib.pattern import Clause, Entry, Sighting, Signature, Status
+from faultlib.team_account import account
 from tests.support.library_entries import entry
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)  # entries of tests are drafted and confirmed on 2026-11-21

@@ -8,10 +8,10 @@ import pytest
 from core.model import Action, Cost, Diagnosis, NextStep, Stage
 from faultlib.answers import Answers, Verdict
 from faultlib.draft import pattern_of
+from faultlib.likely_patterns import Fit, fit_of, learned, likely
 from faultlib.lint import faults_of
 from faultlib.pattern import Entry, Signature, Trait
-from faultlib.text import read_entry, write_pattern
-from faultlib.told import Fit, fit_of, learned, likely
+from faultlib.pattern_text import read_entry, write_pattern
 from faultlib.traits import is_symptom_text, plain, traits_of
 from tests.support.libraries import opened
 from tests.support.library_diagnoses import diagnosis, event

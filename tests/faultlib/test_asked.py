@@ -2,8 +2,8 @@
 
 import pytest
 
-from faultlib.asked import KNOWN, find, terms_of
 from faultlib.pattern import Status
+from faultlib.question_search import KNOWN, find, terms_of
 from tests.support.library_entries import entry
 
 LIBRARY = (

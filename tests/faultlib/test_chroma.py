@@ -12,8 +12,8 @@ from threading import Event
 import pytest
 
 from benchmarks.support.patience import PATIENCE
-from faultlib import chroma, probe, seal
-from faultlib.background import ChromaIndex
+from faultlib import chroma, index_seal, probe
+from faultlib.chroma_thread import ChromaIndex
 from faultlib.errors import IndexUnavailable
 from faultlib.index import NOTHING
 from tests.support.libraries import opened, program, said
@@ -22,7 +22,7 @@ from tests.support.vectors import assert_like_exact, settled, snapshot, unit
 
 
 def folder_of(parent: Path) -> Path:
-    folder: str = json.loads((parent / seal.FILE).read_text())["folder"]
+    folder: str = json.loads((parent / index_seal.FILE).read_text())["folder"]
     return parent / folder
 
 
@@ -51,7 +51,7 @@ def test_exact_search_answers_until_chroma_does(tmp_path: Path) -> None:
     assert index.state.startswith("exact search: Chroma")
     assert_like_exact(index, snapshot(2_000), queries=1)
     index.close()
-    assert not (tmp_path / "index" / seal.FILE).exists()
+    assert not (tmp_path / "index" / index_seal.FILE).exists()
 
 
 def test_it_follows_what_changes(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_who_leaves_early_loses_nothing(sealed: Path, tmp_path: Path, monkeypatc
     index.load(snapshot(60))
     assert probing.wait(PATIENCE)
     index.close()
-    assert seal.read_seal(tmp_path / "index", made_by=chroma.version()) is not None
+    assert index_seal.read_seal(tmp_path / "index", made_by=chroma.version()) is not None
 
 
 @pytest.mark.parametrize("damage", ["half", "garbage", "gone"])
@@ -116,23 +116,23 @@ def test_a_damaged_file_costs_a_rebuild(sealed: Path, tmp_path: Path, number: in
 def test_a_damaged_seal_costs_a_rebuild(sealed: Path, tmp_path: Path, content: bytes) -> None:
     """Whatever the seal says: nothing outside the index folder is touched, and the answers are right."""
     shutil.copytree(sealed, tmp_path / "index")
-    (tmp_path / "index" / seal.FILE).write_bytes(content)
+    (tmp_path / "index" / index_seal.FILE).write_bytes(content)
     with settled(tmp_path / "index", snapshot(60)) as index:
         assert_like_exact(index, snapshot(60))
 
 
 def test_an_index_of_another_chroma_is_not_trusted(sealed: Path) -> None:
     """An update of Chroma builds the index anew."""
-    assert seal.read_seal(sealed, made_by=chroma.version()) is not None
-    assert seal.read_seal(sealed, made_by="0.1") is None
+    assert index_seal.read_seal(sealed, made_by=chroma.version()) is not None
+    assert index_seal.read_seal(sealed, made_by="0.1") is None
 
 
 def test_a_seal_names_no_folder_elsewhere(tmp_path: Path) -> None:
     """A seal that fits files outside of the index folder is none."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "index").mkdir()
-    seal.write_seal(tmp_path / "index", seal.Seal("../elsewhere", "1", {}))
-    assert seal.read_seal(tmp_path / "index", made_by="1") is None
+    index_seal.write_seal(tmp_path / "index", index_seal.Seal("../elsewhere", "1", {}))
+    assert index_seal.read_seal(tmp_path / "index", made_by="1") is None
 
 
 def test_what_crashes_chroma_crashes_a_probe_only(sealed: Path, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_what_crashes_chroma_crashes_a_probe_only(sealed: Path, tmp_path: Path) 
     graph = next(before.rglob("data_level0.bin"))
     graph.write_bytes(b"\x5a" * graph.stat().st_size)
     held = dict(zip(snapshot(60).ids, snapshot(60).keys, strict=True))
-    seal.write_seal(tmp_path / "index", seal.Seal(before.name, chroma.version(), held))
+    index_seal.write_seal(tmp_path / "index", index_seal.Seal(before.name, chroma.version(), held))
     command = [sys.executable, "-m", "faultlib.probe", str(before), "60", "64"]
     assert subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode < 0  # a signal
     with settled(tmp_path / "index", snapshot(60)) as index:

@@ -5,8 +5,8 @@ import pytest
 from core.model import Diagnosis, Role, Scope
 from faultlib.draft import UNKNOWN, category_of, pattern_of
 from faultlib.pattern import Category, Where
+from faultlib.pattern_text import read_pattern, write_pattern
 from faultlib.signature import matches_lines
-from faultlib.text import read_pattern, write_pattern
 from tests.support.library_diagnoses import diagnosis, event, link_down, time_limit
 from tests.support.link_down import node_fault
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from core.cache import MemoryCache
-from faultlib import minilm, sentence
+from faultlib import minilm, sentence_model
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors, WordHash
 from faultlib.minilm import MiniLM
 from faultlib.models import embedder_for
-from faultlib.sentence import SentenceModel
+from faultlib.sentence_model import SentenceModel
 
 TEXTS = (
     "GPU has fallen off the bus",
@@ -254,7 +254,7 @@ def test_a_name_that_is_not_on_this_machine_is_told() -> None:
     with pytest.raises(EmbeddingUnavailable, match="no embedding model 'firstfault/no-such-model'") as refused:
         SentenceModel("firstfault/no-such-model")
 
-    assert refused.value.hint == sentence.HINT
+    assert refused.value.hint == sentence_model.HINT
 
 
 def test_without_its_packages_a_model_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

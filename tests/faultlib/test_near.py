@@ -1,7 +1,7 @@
 """A merge is offered when a new pattern is nearly one that is there, and else not."""
 
 from core.model import Scope
-from faultlib.near import NEARLY, nearly
+from faultlib.near_duplicates import NEARLY, nearly
 from faultlib.pattern import Clause, Signature, Status
 from tests.support.library_entries import entry, pattern
 

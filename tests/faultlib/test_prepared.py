@@ -8,7 +8,7 @@ import pytest
 from faultlib import minilm
 from faultlib.embedding import Vectors
 from faultlib.minilm import DIMENSIONS, MiniLM, key_of
-from faultlib.prepared import prepared_vectors, store_vectors
+from faultlib.prepared_vectors import prepared_vectors, store_vectors
 
 TEXT = "why did it die"
 

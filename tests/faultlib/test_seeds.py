@@ -9,8 +9,8 @@ from core.occurrences import Occurrence, find_occurrences, messages_of
 from core.parsed import parse_job
 from core.parsing.templates import WILDCARD
 from faultlib.pattern import Entry, Origin, Pattern, Signature, Status
+from faultlib.pattern_text import read_pattern
 from faultlib.signature import find_matches, matches_lines
-from faultlib.text import read_pattern
 from sources.folder import job_at
 from tests.support.places import ROOT
 

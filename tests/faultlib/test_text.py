@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.model import Scope, Stage
 from faultlib.pattern import Clause, Examples, Pattern, Sighting, Signature, Where
-from faultlib.text import BadPattern, read_entry, read_pattern, write_entry, write_pattern
+from faultlib.pattern_text import BadPattern, read_entry, read_pattern, write_entry, write_pattern
 from tests.support.library_entries import entry, pattern
 
 FULL = pattern(

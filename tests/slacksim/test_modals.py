@@ -8,7 +8,7 @@ from slack_sdk import WebClient
 
 import slacksim
 from slacksim import Slack, Timing
-from slacksim.clicking import TROUBLE
+from slacksim.people_clicking import TROUBLE
 from tests.support.slack_calls import Clock, refusal
 from tests.support.toy_bot import ToyBot, plain
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from core.errors import FirstfaultError, NoLogs, UnreadableLog
 from core.job import Job, LogFile
-from core.logs.heap import NoSpace
+from core.logs.array_store import NoSpace
 from sources.jobs import open_path
 from sources.limits import Limits
 

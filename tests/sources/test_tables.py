@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import UnreadableLog
-from sources.given import read_given
-from sources.reports.read import read_incidents
+from sources.named_files import read_given
+from sources.reports.report_files import read_incidents
 from sources.tables import read_progress
 
 POINTS = ((1795300000500, 1), (1795300010500, 2))

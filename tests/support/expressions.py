@@ -206,7 +206,7 @@ def _use() -> None:
     from bot.fetch.jobs import Request  # noqa: PLC0415
     from bot.investigate import draft, follow_up, investigate, page  # noqa: PLC0415
     from bot.settings import Settings  # noqa: PLC0415
-    from faultlib.asked import terms_of  # noqa: PLC0415
+    from faultlib.question_search import terms_of  # noqa: PLC0415
 
     settings = Settings(jobs=str(ROOT / "examples"))
     for job in USED:

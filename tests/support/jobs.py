@@ -15,9 +15,9 @@ from core.judge.candidates import Candidate, find_candidates
 from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
-from core.judge.rank import rank_candidates
+from core.judge.ranking import rank_candidates
 from core.judge.roles.assign import assign_roles
-from core.judge.spans import find_spans
+from core.judge.work_spans import find_spans
 from core.nodes.sign import Sign
 from core.nodes.suspicion import find_signs
 from core.parsed import Parsed, parse_job

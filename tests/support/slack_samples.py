@@ -10,12 +10,12 @@ from typing import Any
 from bot.note.note import Author, Note
 from bot.note.write import write_note
 from bot.outgoing.errors import Failure
-from bot.slack.answer import AnswerContent, ProgressStep
-from bot.slack.forms import Form, first_form
+from bot.slack.archive_form import Form, first_form
+from bot.slack.parent_message import AnswerContent, ProgressStep
 from bot.state.answers import ToldFact
 from bot.state.drafts import Decision, Verdict
 from bot.state.runs import Run, Task, Trigger
-from bot.state.values import Status
+from bot.state.small_values import Status
 from bot.text.known_fault import KnownFault
 from core.model import Confidence, Coverage, Diagnosis, Scope, Skipped
 from tests.support import diagnoses

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.support.patience import PATIENCE
-from faultlib.background import ChromaIndex
+from faultlib.chroma_thread import ChromaIndex
 from faultlib.embedding import Vectors
 from faultlib.index import ExactIndex, Snapshot
 

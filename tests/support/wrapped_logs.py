@@ -5,7 +5,7 @@ from functools import partial
 
 from core.job import LogFile
 from core.logs.label import as_people_write
-from core.logs.wraps.stream import OpenUnwrapped
+from core.logs.wraps.unwrapped_stream import OpenUnwrapped
 from tests.support.places import ROOT
 
 SAMPLES = ROOT / "tests" / "core" / "wraps" / "samples"

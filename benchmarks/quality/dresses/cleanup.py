@@ -169,13 +169,13 @@ def _is_run_by(wearer: Wearer, words: bytes) -> bool:
     return any(words in content for name, content in wearer.files.items() if name.startswith("logs/"))
 
 
-def _on_each_node(wearer: Wearer, name: str, told: Callable[[Ending, int], Iterator[str]]) -> Outfit:
+def _on_each_node(wearer: Wearer, name: str, lines_of: Callable[[Ending, int], Iterator[str]]) -> Outfit:
     """In a file beside those of each node, a second after the job's last line."""
     pieces = {
         f"logs/{ending.node}/{name}": _said(lines)
         for ending in endings(wearer)
         if ending.process is not None  # else the machine is gone, or nobody reaches it
-        if (lines := list(told(ending, wearer.end + _SECOND)))
+        if (lines := list(lines_of(ending, wearer.end + _SECOND)))
     }
     return outfit(wearer.files, pieces)
 

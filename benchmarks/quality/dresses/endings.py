@@ -57,8 +57,8 @@ def _endings(wearer: Wearer) -> Iterator[Ending]:
     manifest, truth = wearer.manifest, wearer.case.truth
     hung = "hang" in (truth.kind or "")
     for place, node in enumerate(wearer.nodes):
-        told = manifest.exit_codes.get(node)
-        code = _OF_SHELL - told if told is not None and told > _OF_SHELL else told
+        exit_code = manifest.exit_codes.get(node)
+        code = _OF_SHELL - exit_code if exit_code is not None and exit_code > _OF_SHELL else exit_code
         process, local, pid, time = code, 0, 4100 + 100 * place, 0
         for stream in wearer.by_node.get(node, ()):
             for line in stream.lines:

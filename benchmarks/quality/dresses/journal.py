@@ -133,5 +133,5 @@ def _entry(line: WrappedLine, wearer: Wearer) -> _Entry:
 
 
 def _printed(wearer: Wearer, pieces: dict[str, list[Piece]]) -> Outfit:
-    told = {place[0] for own in pieces.values() for _, place in own if place}
-    return outfit({name: content for name, content in wearer.files.items() if name not in told}, pieces)
+    files = {place[0] for own in pieces.values() for _, place in own if place}
+    return outfit({name: content for name, content in wearer.files.items() if name not in files}, pieces)

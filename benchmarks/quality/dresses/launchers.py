@@ -41,13 +41,13 @@ def ray(wearer: Wearer) -> Outfit | None:
     actors = [stream for streams in wearer.by_node.values() for stream in streams if stream.rank is not None]
     if not actors or wearer.shared or any(stream.node not in addresses for stream in actors):
         return None
-    told = {stream.name for stream in actors}
-    lines = [line for node in wearer.by_node for line in of_node(wearer, node) if line.stream.name in told]
+    names = {stream.name for stream in actors}
+    lines = [line for node in wearer.by_node for line in of_node(wearer, node) if line.stream.name in names]
     pieces = [
         (b"(RayTrainWorker %s) " % _process(line, wearer.nodes[0], addresses) + line.spoken.text, line.spoken.place)
         for line in sorted(lines, key=lambda line: line.time)
     ]
-    kept = {name: content for name, content in wearer.files.items() if name not in told}
+    kept = {name: content for name, content in wearer.files.items() if name not in names}
     return outfit(kept, {"logs/driver.log": pieces})
 
 

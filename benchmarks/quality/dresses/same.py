@@ -64,8 +64,8 @@ def _same_event(
     first = before.events[0]
     cited = {(line.file, line.line) for line in first.lines}
     its = cited | {place for place, event in events.items() if event == first.event}
-    told = [places.get((line.file, line.line)) for line in after.events[0].lines]
-    return bool(told) and sum(place in its for place in told) * 2 >= len(told)
+    original = [places.get((line.file, line.line)) for line in after.events[0].lines]
+    return bool(original) and sum(place in its for place in original) * 2 >= len(original)
 
 
 def _first_line(diagnosis: Diagnosis) -> str:

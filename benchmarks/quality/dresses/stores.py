@@ -164,5 +164,5 @@ def _compact(record: Mapping[str, Any]) -> bytes:
 
 
 def _answer(wearer: Wearer, name: str, pieces: list[Piece]) -> Outfit:
-    told = {stream.name for stream in wearer.streams if stream.trains}
-    return outfit({path: content for path, content in wearer.files.items() if path not in told}, {name: pieces})
+    names = {stream.name for stream in wearer.streams if stream.trains}
+    return outfit({path: content for path, content in wearer.files.items() if path not in names}, {name: pieces})

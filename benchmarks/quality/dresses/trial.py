@@ -18,7 +18,7 @@ from core.cache import MemoryCache
 from core.diagnose import diagnose_parsed
 from core.job import Job
 from core.model import Diagnosis
-from sources.fake import FakeJobs
+from sources.jobs_in_memory import FakeJobs
 
 
 @dataclass(frozen=True, slots=True)

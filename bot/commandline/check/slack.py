@@ -139,11 +139,11 @@ def _channel(client: WebClient, channel: str) -> CheckResult:
         client.conversations_history(channel=channel, limit=1)
     except (SlackClientError, OSError) as error:
         reason = _reason(error)
-        told = {
+        failures = {
             "not_in_channel": f"The bot is not in {channel}. Write /invite @Firstfault there.",
             "channel_not_found": f"The bot sees no channel {channel}. It wants the id, like C0123ABCD.",
         }
-        return missing(name, told.get(reason, f"{channel} cannot be read: {reason}."))
+        return missing(name, failures.get(reason, f"{channel} cannot be read: {reason}."))
     return ok(name, f"the bot is in {channel}")
 
 

@@ -3,16 +3,16 @@
 import sys
 from collections.abc import Mapping, Sequence
 
-from bot.commandline.check_nodes.filled import filled
+from bot.commandline.check_nodes.filled_command import filled
+from bot.commandline.check_nodes.node_checks import ALL_PAIRS, BITS, Chosen, NodeChecks, Results
 from bot.commandline.check_nodes.node_file import fabrics_of, on_fabric
 from bot.commandline.check_nodes.pairs import Rounds, check_bits, gathers, judge_rounds, waves
 from bot.commandline.check_nodes.run import AT_ONCE, Node, each
 from bot.commandline.check_nodes.sessions import Sessions
-from bot.commandline.check_nodes.wanted import ALL_PAIRS, BITS, Chosen, NodeChecks, Results
 from core.checks.catalogue import Check
+from core.checks.check_output import Reading, among, read_check
+from core.checks.check_verdict import CheckOutcome, Pair, Ran
 from core.checks.links import Link
-from core.checks.reading import Reading, among, read_check
-from core.checks.verdict import CheckOutcome, Pair, Ran
 
 _BUSY = ("nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader")
 _WHO = ("id", "-u")
@@ -116,13 +116,13 @@ class Checking:
     ) -> tuple[Outcomes, tuple[Link, ...]]:
         if len(idle) < 2:
             return self._padded({}, nodes), ()
-        told, links = judge_rounds([node.name for node in idle], rounds, every=every)
-        return self._padded(told, nodes), links
+        outcomes, links = judge_rounds([node.name for node in idle], rounds, every=every)
+        return self._padded(outcomes, nodes), links
 
-    def _padded(self, told: Outcomes, nodes: Sequence[Node]) -> dict[str, tuple[CheckOutcome, str]]:
+    def _padded(self, outcomes: Outcomes, nodes: Sequence[Node]) -> dict[str, tuple[CheckOutcome, str]]:
         """Outcomes of all nodes: what was not run on one is unknown."""
         busy = self._in_use()
-        return {node.name: told.get(node.name, _IN_USE[:2] if node.name in busy else _ALONE) for node in nodes}
+        return {node.name: outcomes.get(node.name, _IN_USE[:2] if node.name in busy else _ALONE) for node in nodes}
 
     def _idle(self) -> list[Node]:
         return [node for node in self._wanted.nodes if node.name not in self._in_use()]

@@ -2,9 +2,12 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from bot.commandline.check_nodes.run import NodeRunner
 
 
 def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has options
@@ -54,28 +57,40 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
     use.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.check_nodes.command import check_nodes as start  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.check_nodes.node_checks import NodeChecks  # noqa: PLC0415
     from bot.commandline.check_nodes.node_file import nodes_in  # noqa: PLC0415
     from bot.commandline.check_nodes.pairs import PairSettings  # noqa: PLC0415
-    from bot.commandline.check_nodes.run import NodeAccess, NodeRunner  # noqa: PLC0415
-    from bot.commandline.check_nodes.wanted import NodeChecks  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
-    known = through in {way.value for way in NodeAccess}
-    if not known and "{node}" not in through:
-        raise typer.BadParameter("is local, ssh, srun, kubectl, or words with {node}", param_hint="--through")
     if backend not in ("gloo", "nccl"):
         raise typer.BadParameter("is gloo or nccl", param_hint="--backend")
-    try:
-        runner = NodeRunner(NodeAccess(through)) if known else NodeRunner(prefix=tuple(shlex.split(through)))
-    except ValueError as error:  # a quote that is not closed
-        raise typer.BadParameter(f"cannot be split into words: {error}", param_hint="--through") from error
+    runner = _runner(through)
     how = PairSettings(python, backend, megabytes, seconds)
     named = nodes_in(nodes)
-    if at_once not in ("", "all") and not (at_once.isdecimal() and 1 <= int(at_once[:6]) <= len(named)):
-        raise typer.BadParameter(f"is all, or a number of 1 to {len(named)}", param_hint="--at-once")
-    side_by_side = len(named) if at_once == "all" else int(at_once or 0) or None
+    side_by_side = _side_by_side(at_once, len(named))
     site = load_settings().checks
     wanted = NodeChecks(
         named, runner, tuple(check or ()), heavy, how, side_by_side, Path(site) if site else None, tuple(verdicts or ())
     )
     raise typer.Exit(start(wanted, run=run, json=json))
+
+
+def _runner(through: str) -> "NodeRunner":
+    """How a command reaches a node: one of the known ways, or the words of the person with ``{node}`` in them."""
+    from bot.commandline.check_nodes.run import NodeAccess, NodeRunner  # noqa: PLC0415 loads what --help must not
+
+    if through in {way.value for way in NodeAccess}:
+        return NodeRunner(NodeAccess(through))
+    if "{node}" not in through:
+        raise typer.BadParameter("is local, ssh, srun, kubectl, or words with {node}", param_hint="--through")
+    try:
+        return NodeRunner(prefix=tuple(shlex.split(through)))
+    except ValueError as error:  # a quote that is not closed
+        raise typer.BadParameter(f"cannot be split into words: {error}", param_hint="--through") from error
+
+
+def _side_by_side(at_once: str, nodes: int) -> int | None:
+    """How many nodes are checked at a time; None leaves it to the command."""
+    if at_once not in ("", "all") and not (at_once.isdecimal() and 1 <= int(at_once[:6]) <= nodes):
+        raise typer.BadParameter(f"is all, or a number of 1 to {nodes}", param_hint="--at-once")
+    return nodes if at_once == "all" else int(at_once or 0) or None

@@ -2,13 +2,13 @@
 
 import sys
 
-from bot.commandline.check_nodes.answer import NOT_PASSED, PASSED, json_of, plan_of, told_of
 from bot.commandline.check_nodes.checking import Checking
-from bot.commandline.check_nodes.filled import filled
+from bot.commandline.check_nodes.checks_answer import NOT_PASSED, PASSED, json_of, plan_of, told_of
+from bot.commandline.check_nodes.filled_command import filled
+from bot.commandline.check_nodes.node_checks import NodeChecks, Results, chosen
 from bot.commandline.check_nodes.verdicts import VERDICTS, verdicts_of
-from bot.commandline.check_nodes.wanted import NodeChecks, Results, chosen
 from bot.commandline.output import patient_reader
-from core.checks.verdict import CheckOutcome
+from core.checks.check_verdict import CheckOutcome
 
 
 def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
@@ -18,8 +18,8 @@ def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
         for node in wanted.nodes:
             filled(check, node, peer=wanted.nodes[-1], group=wanted.nodes)
     results: Results = {}
-    if checks.verdicts and (told := verdicts_of(wanted.nodes, wanted.runner, wanted.verdicts, run=run)):
-        results[VERDICTS] = told
+    if checks.verdicts and (reports := verdicts_of(wanted.nodes, wanted.runner, wanted.verdicts, run=run)):
+        results[VERDICTS] = reports
     links = Checking(wanted).all(checks, results) if run else ()
     with patient_reader() as reader:
         if json:
@@ -28,6 +28,6 @@ def check_nodes(wanted: NodeChecks, *, run: bool, json: bool) -> int:
             lines = told_of(wanted, results, links) if run else plan_of(wanted, checks, results)
             sys.stdout.write("".join(f"{line}\n" for line in lines))
     passed = not links and all(
-        outcome is CheckOutcome.PASSED for told in results.values() for outcome, _ in told.values()
+        outcome is CheckOutcome.PASSED for reports in results.values() for outcome, _ in reports.values()
     )
     return reader.exit_code or (PASSED if passed or not run else NOT_PASSED)

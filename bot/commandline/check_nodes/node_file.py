@@ -6,7 +6,7 @@ from pathlib import Path
 from bot.commandline.check_nodes.run import Node
 from bot.text.harmless import harmless
 from core.errors import BadSettings
-from sources.given import read_given
+from sources.named_files import read_given
 
 _MOST = 253  # characters of a name in the domain name system (RFC 1035)
 _HINT = "A node a line, perhaps with its address, or with one a fabric: node-1 ethernet=10.0.0.1 ib=10.1.0.1."

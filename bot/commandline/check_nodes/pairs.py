@@ -8,8 +8,7 @@ from functools import partial
 
 from bot.commandline.check_nodes.run import Node, each
 from bot.commandline.check_nodes.sessions import GRACE_S, Answer, Session, Sessions
-from core.checks.links import Link, bad_links, circle
-from core.checks.verdict import (
+from core.checks.check_verdict import (
     CheckOutcome,
     Pair,
     given_up,
@@ -19,6 +18,7 @@ from core.checks.verdict import (
     with_good,
     with_passed,
 )
+from core.checks.links import Link, bad_links, circle
 
 FURTHER = 5  # rounds at most for those that met too few that passed
 AGAIN = 3  # times that a link which seems bad is tried again: a busy machine is slow once, and hardly four times

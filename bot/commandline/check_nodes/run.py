@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from core.checks.verdict import Ran
+from core.checks.check_verdict import Ran
 
 MAX_OUTPUT = 1 << 20  # bytes of a command that are read: nvidia-smi -q of eight GPUs has 100 kB
 AT_ONCE = 32  # connections that are open at a time

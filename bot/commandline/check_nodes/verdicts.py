@@ -5,9 +5,9 @@ from pathlib import Path
 
 from bot.commandline.check_nodes.run import Node, NodeAccess, NodeRunner
 from bot.text.harmless import harmless
-from core.checks.verdict import CheckOutcome
-from sources.reports.read import by_node, read_reports, reports_in
+from core.checks.check_verdict import CheckOutcome
 from sources.reports.report import NodeReport, verdict_of
+from sources.reports.report_files import by_node, read_reports, reports_in
 
 VERDICTS = "verdicts"
 SHOW = ("scontrol", "show", "node")
@@ -23,13 +23,13 @@ def verdicts_of(
         files: what schedulers printed, in any form that sources.reports reads.
         run: whether the controller may be asked.
     """
-    told: dict[str, tuple[NodeReport, ...]] = {}
+    of_nodes: dict[str, tuple[NodeReport, ...]] = {}
     for path in files:
         for node, reports in read_reports(str(path)).items():
-            told[node] = (*told.get(node, ()), *reports)
+            of_nodes[node] = (*of_nodes.get(node, ()), *reports)
     if run and runner.through is NodeAccess.SRUN and not runner.prefix:
         here = NodeRunner(NodeAccess.LOCAL)
         asked = here.run(nodes[0], [*SHOW, ",".join(node.name for node in nodes)], _SHOW_S)
-        told |= by_node(reports_in(asked.output)) if asked.code == 0 else {}
-    found = {node.name: verdict_of(told[node.name]) for node in nodes if node.name in told}
+        of_nodes |= by_node(reports_in(asked.output)) if asked.code == 0 else {}
+    found = {node.name: verdict_of(of_nodes[node.name]) for node in nodes if node.name in of_nodes}
     return {name: (outcome, harmless(says, 200)) for name, (outcome, says) in found.items()}

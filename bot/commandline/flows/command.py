@@ -13,13 +13,13 @@ from bot.commandline.flows.trace import to_trace
 from bot.commandline.output import check_writable, patient_reader, write
 from bot.fetch.cluster import judges
 from bot.report.json_document import to_json
-from core.elsewhere import elsewhere
 from core.errors import UnreadableFlows
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.table import table_from
 from core.flows.topology import Topology
-from sources.flows.read import read_flows, read_topology
+from core.safe_import import elsewhere
+from sources.flows.flow_files import read_flows, read_topology
 
 ANSWERED, INCONCLUSIVE = 0, 1
 
@@ -55,7 +55,7 @@ def flows(
     drawn = forms.html is not None or forms.perfetto is not None
     table = table_from(records.frame, str(file))
     with judges(scheduler, insecure=insecure) as workers:
-        answer = analyse(table, attached, records.told, with_lanes=drawn, workers=workers)
+        answer = analyse(table, attached, records.remarks, with_lanes=drawn, workers=workers)
     if forms.html is not None:
         with elsewhere():
             from bot.commandline.flows.page import render  # noqa: PLC0415 matplotlib takes half a second; only pages need it

@@ -16,7 +16,7 @@ from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.topology import Topology
 from core.flows.window import Window
-from sources.flows.read import read_flows, read_topology
+from sources.flows.flow_files import read_flows, read_topology
 from sources.flows.rotated import TOPOLOGY, RotatedFolder
 
 INTERRUPTED = 130

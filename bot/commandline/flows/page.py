@@ -1,20 +1,18 @@
 """The answer of ``firstfault flows`` as one self-contained page; the same capture gives the same bytes."""
 
-import hashlib
 import json
-from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from bot.commandline.flows import pictures
-from bot.commandline.flows.drawn import drawn_lanes
 from bot.commandline.flows.terminal import KINDS, QUIET, TITLES, headline, job_row, read_sentence, who
+from bot.commandline.flows.traffic_lanes import drawn_lanes
 from bot.report.page import NARROW, WIDE
+from bot.report.page_template import STYLES, environment_of, own_file, script_hash
 from bot.report.style import as_svg
 from bot.text.harmless import harmless
 from core.flows.answer import FlowsAnswer, JobAnswer
@@ -22,7 +20,6 @@ from core.flows.topology import Topology
 
 MAX_FINDINGS = 40  # of a job: each may have a picture of a hundred kilobytes
 _FOLDER = Path(__file__).parent
-_STYLES = Path(__file__).parents[2] / "report" / "page.css"
 
 
 def render(answer: FlowsAnswer, topology: Topology, *, file: str, version: str) -> str:
@@ -31,15 +28,8 @@ def render(answer: FlowsAnswer, topology: Topology, *, file: str, version: str) 
     Args:
         file: what the capture is called.
     """
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["clean"] = harmless
-    script = (_FOLDER / "timeline.js").read_text(encoding="utf-8")
+    environment = environment_of(_FOLDER)
+    script = own_file(_FOLDER / "timeline.js")
     return environment.get_template("page.html.j2").render(
         answer=answer,
         headline=headline(answer),
@@ -49,10 +39,10 @@ def render(answer: FlowsAnswer, topology: Topology, *, file: str, version: str) 
         read=read_sentence(answer),
         file=file,
         version=version,
-        styles=Markup(_STYLES.read_text(encoding="utf-8")),  # noqa: S704 our own file
-        more_styles=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 our own file
-        script=Markup(script),  # noqa: S704 our own file
-        script_hash=b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        styles=own_file(STYLES),
+        more_styles=own_file(_FOLDER / "page.css"),
+        script=script,
+        script_hash=script_hash(script),
     )
 
 

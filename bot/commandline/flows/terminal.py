@@ -126,7 +126,7 @@ def who(subject: Subject | None) -> str:
 
 
 def read_sentence(answer: FlowsAnswer) -> str:
-    """What was read."""
+    """How many records were read, of which time."""
     seconds = (answer.span[1] - answer.span[0]) / 1e6
     by = f", by {', '.join(harmless(name, 30) for name in answer.exporters[:MAX_NAMES])}" if answer.exporters else ""
     more = f" and {len(answer.exporters) - MAX_NAMES} more" if len(answer.exporters) > MAX_NAMES else ""

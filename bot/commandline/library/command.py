@@ -16,15 +16,15 @@ from bot.settings import load_settings
 from bot.text.harmless import harmless, storable
 from core.errors import BadSettings, FirstfaultError
 from faultlib.answers import Answers, Verdict
-from faultlib.asked import find
 from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import StaleRevision, WrongStep
 from faultlib.library import Library
 from faultlib.lint import faults_of
-from faultlib.near import nearly
+from faultlib.near_duplicates import nearly
 from faultlib.pattern import Entry, Origin, Status
-from faultlib.text import BadPattern, read_entry, write_entry, write_pattern
+from faultlib.pattern_text import BadPattern, read_entry, write_entry, write_pattern
+from faultlib.question_search import find
 
 DONE, NOTHING = 0, 1
 
@@ -162,19 +162,19 @@ def retire(pattern: str, *, who: str | None, why: str) -> int:
 def stats(*, json: bool) -> int:
     """What the library holds."""
     with open_fault_library(load_settings()) as library:
-        held = library.stats()
+        counts = library.stats()
     fields = {
-        "by_status": dict(held.by_status),
-        "by_origin": dict(held.by_origin),
-        "sightings": held.sightings,
-        "steps": held.steps,
-        "vectors_by_model": dict(held.vectors_by_model),
-        "index": held.index,
-        "index_state": held.index_state,
-        "bytes": held.bytes,
-        "writable": held.writable,
+        "by_status": dict(counts.by_status),
+        "by_origin": dict(counts.by_origin),
+        "sightings": counts.sightings,
+        "steps": counts.steps,
+        "vectors_by_model": dict(counts.vectors_by_model),
+        "index": counts.index,
+        "index_state": counts.index_state,
+        "bytes": counts.bytes,
+        "writable": counts.writable,
     }
-    return _say(_as_json(fields) if json else numbers(held))
+    return _say(_as_json(fields) if json else numbers(counts))
 
 
 def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:

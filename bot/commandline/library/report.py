@@ -13,15 +13,15 @@ from bot.text.harmless import harmless, storable
 from bot.text.wording import counted, names
 from core.errors import FirstfaultError
 from core.job import Manifest
-from faultlib.account import Account, account
 from faultlib.pattern import Entry
+from faultlib.team_account import Account, account
 from sources.jobs import open_source
 
 SHOWN = 10  # lines of a part; --json has all
 
 
 def report(jobs: str | None, *, json: bool) -> int:
-    """Count, and tell."""
+    """Count what the known faults cost and print it; the exit code."""
     settings = load_settings()
     manifests: Sequence[Manifest] = ()
     try:
@@ -29,8 +29,12 @@ def report(jobs: str | None, *, json: bool) -> int:
     except FirstfaultError as trouble:
         sys.stderr.write(f"Without node-hours: {trouble.message}\n")
     with open_fault_library(settings) as library:
-        told = account(library.entries(), now=now(), node_hours=node_hours(manifests))
-    text = jsonlib.dumps(document(told), indent=2) + "\n" if json else "".join(f"{line}\n" for line in lines(told))
+        team_account = account(library.entries(), now=now(), node_hours=node_hours(manifests))
+    text = (
+        jsonlib.dumps(document(team_account), indent=2) + "\n"
+        if json
+        else "".join(f"{line}\n" for line in lines(team_account))
+    )
     with patient_reader() as reader:
         sys.stdout.write(storable(text))
     return reader.exit_code
@@ -45,38 +49,43 @@ def node_hours(manifests: Sequence[Manifest]) -> Mapping[str, float]:
     }
 
 
-def document(told: Account) -> dict[str, object]:
+def document(team_account: Account) -> dict[str, object]:
     """All of it, for programs."""
     return {
-        "costs": [{"pattern": cost.entry.id, "jobs": cost.jobs, "node_hours": cost.node_hours} for cost in told.costs],
-        "returned": [{"pattern": entry.id, "jobs": jobs} for entry, jobs in told.returned],
-        "never_seen": [entry.id for entry in told.silent],
-        "not_seen_for_a_year": [entry.id for entry in told.old],
-        "conflicts": [[one.id, other.id] for one, other in told.conflicts],
-        "nearly_the_same": [[one.id, other.id] for one, other in told.twins],
+        "costs": [
+            {"pattern": cost.entry.id, "jobs": cost.jobs, "node_hours": cost.node_hours} for cost in team_account.costs
+        ],
+        "returned": [{"pattern": entry.id, "jobs": jobs} for entry, jobs in team_account.returned],
+        "never_seen": [entry.id for entry in team_account.silent],
+        "not_seen_for_a_year": [entry.id for entry in team_account.old],
+        "conflicts": [[one.id, other.id] for one, other in team_account.conflicts],
+        "nearly_the_same": [[one.id, other.id] for one, other in team_account.twins],
     }
 
 
-def lines(told: Account) -> Iterator[str]:
+def lines(team_account: Account) -> Iterator[str]:
     """A part for each question; one that has no answer is left out."""
     parts = (
-        ("What cost most", [f"{_named(cost.entry)}: {_price(len(cost.jobs), cost.node_hours)}" for cost in told.costs]),
+        (
+            "What cost most",
+            [f"{_named(cost.entry)}: {_price(len(cost.jobs), cost.node_hours)}" for cost in team_account.costs],
+        ),
         (
             "Came back after it was confirmed",
-            [f"{_named(entry)}: {names(list(jobs), 5)}" for entry, jobs in told.returned],
+            [f"{_named(entry)}: {names(list(jobs), 5)}" for entry, jobs in team_account.returned],
         ),
-        ("Never seen again since it was drafted", [_named(entry) for entry in told.silent]),
+        ("Never seen again since it was drafted", [_named(entry) for entry in team_account.silent]),
         (
             "Not seen for a year; to retire one: firstfault library retire PATTERN --why REASON",
-            [_named(entry) for entry in told.old],
+            [_named(entry) for entry in team_account.old],
         ),
         (
             "The same events and another cause; one of them is wrong, or too wide",
-            [f"{one.id} and {other.id}" for one, other in told.conflicts],
+            [f"{one.id} and {other.id}" for one, other in team_account.conflicts],
         ),
         (
             "Nearly the same; to make one of them: firstfault library merge PATTERN INTO",
-            [f"{one.id} and {other.id}" for one, other in told.twins],
+            [f"{one.id} and {other.id}" for one, other in team_account.twins],
         ),
     )
     if not any(found for _, found in parts):

@@ -7,10 +7,10 @@ from typing import Any
 
 from bot.text.harmless import harmless
 from bot.text.wording import counted, names
-from faultlib.asked import Found
 from faultlib.pattern import Clause, Entry, Origin, Pattern
+from faultlib.pattern_text import write_pattern
+from faultlib.question_search import Found
 from faultlib.stats import Stats
-from faultlib.text import write_pattern
 
 WIDTH = 100
 _LABEL = 10  # columns of "Category  "

@@ -10,8 +10,8 @@ from bot.report.json_document import to_json
 from bot.text.harmless import harmless
 from core.errors import BadSettings
 from core.replay.plan import Plan, make_plan, third_phase
-from core.replay.read import ReplayReading, ReplayVerdict, read
-from sources.given import read_given
+from core.replay.replay_results import ReplayReading, ReplayVerdict, read
+from sources.named_files import read_given
 from sources.replays import read_results
 
 NAMED, INCONCLUSIVE = 0, 1

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from bot.report.json_document import DIALECT, Document, Number
 from core.errors import BadSettings
 from core.replay.plan import Plan, ReplayGroup
-from core.replay.read import ReplayReading, ReplayVerdict
+from core.replay.replay_results import ReplayReading, ReplayVerdict
 
 SCHEMA: Final = "firstfault.replay/1"
 FAILED_WHEN: Final = "its exit code is not 0, or its digest is not that of most runs"
@@ -140,9 +140,9 @@ def reading_document(plan: Plan, reading: ReplayReading, headline: str) -> Readi
 
 def schema_text() -> str:
     """The JSON schema of both documents, as it stands in docs/."""
-    told = {
+    schema = {
         "$schema": DIALECT,
         "title": SCHEMA,
         "oneOf": [item.model_json_schema(mode="serialization") for item in (PlanDocument, ReadingDocument)],
     }
-    return json.dumps(told, indent=2) + "\n"
+    return json.dumps(schema, indent=2) + "\n"

@@ -11,10 +11,10 @@ from core.judge.exits import Exits
 from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
-from core.judge.roles.last_words import weigh_last_words, weigh_silence, weigh_the_only_other
 from core.judge.roles.met_alone import blame_who_met_it_alone
 from core.judge.roles.named_peers import clear_named_peers
 from core.judge.roles.silent_exits import promote_silent_exits
+from core.judge.roles.silent_jobs import weigh_last_words, weigh_silence, weigh_the_only_other
 from core.judge.roles.stops import promote_first_stop, weigh_stops
 from core.judge.roles.survived import demote_survived
 from core.parsed import Parsed

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.events.table import EventTable
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.judge.roles.rows import LATE, NEVER, TROUBLE, first_of_ranks, is_trouble, rows_of
-from core.kinds import Kind
+from core.judge.roles.row_queries import LATE, NEVER, TROUBLE, first_of_ranks, is_trouble, rows_of
 from core.logs.origins import Program
 from core.model import Role
 from core.parsed import Parsed
@@ -71,8 +71,8 @@ class _Before:
             return False
         if candidate.fact.known and not (self.trained and candidate.fact.kind in _OF_OTHERS):
             return False
-        said = zip(self.table.rank[candidate.rows].tolist(), self.table.time[candidate.rows].tolist(), strict=True)
-        return all(rank >= 0 and self.complained.get(rank, NEVER) <= time for rank, time in said)
+        spoken_at = zip(self.table.rank[candidate.rows].tolist(), self.table.time[candidate.rows].tolist(), strict=True)
+        return all(rank >= 0 and self.complained.get(rank, NEVER) <= time for rank, time in spoken_at)
 
 
 def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Before:

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.table import EventTable
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
-from core.judge.roles.rows import Rows, after, first_times, has_waited, is_trouble, without
-from core.kinds import Kind
+from core.judge.roles.row_queries import Rows, after, first_times, has_waited, is_trouble, without
 from core.model import Role
 
 

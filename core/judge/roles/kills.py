@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.messages import keys_of, unlabelled
+from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.text import read_rows
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import ranks_by_place, ranks_of
-from core.judge.going_on import GRACE
-from core.judge.roles.rows import (
+from core.judge.roles.row_queries import (
     LATE,
     NEVER,
     Rows,
@@ -27,7 +27,7 @@ from core.judge.roles.rows import (
     rows_of,
     without,
 )
-from core.kinds import Kind
+from core.judge.survived_errors import GRACE
 from core.model import Role
 from core.parsed import Parsed
 from core.processes import NamedProcess, process_of

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.facts import Blame
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.kinds import Kind
 from core.model import Role
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of

@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from core.events.messages import keys_of
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.facts import Blame, Fact
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.speaker import is_raised_again
-from core.kinds import Kind
 from core.logs.origins import Origin
 from core.model import Role
 from core.parsed import Parsed

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.facts import Blame, Fact
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
-from core.judge.ranks import ranks_of_nodes
-from core.judge.roles.rows import Rows, after, are_schedulers, first_times, requests, rows_of, without
-from core.kinds import Kind
+from core.judge.rank_rows import ranks_of_nodes
+from core.judge.roles.row_queries import Rows, after, are_schedulers, first_times, requests, rows_of, without
 from core.model import Role
 from core.parsed import Parsed
 

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from core.course.pace import SECOND
 from core.course.patience import END_STEPS, patience
 from core.events.table import EventTable
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
-from core.judge.going_on import GRACE
-from core.judge.roles.rows import TROUBLE, Rows, has_waited, onset, requests, without
-from core.kinds import Kind
+from core.judge.roles.row_queries import TROUBLE, Rows, has_waited, onset, requests, without
+from core.judge.survived_errors import GRACE
 from core.model import Role
 from core.parsed import Parsed
 
@@ -59,10 +59,10 @@ def promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> Se
         soon = (table.time[rows] >= began) & (table.time[rows] <= began + GRACE)
         return np.asarray(~(soon & np.isin(table.node[rows], places)), np.bool_)
 
-    told = frozenset(requests(candidates))
+    orders = frozenset(requests(candidates))
 
     def promote(candidate: Candidate) -> Candidate:
-        if candidate.role is not Role.TEARDOWN or candidate not in told or elsewhere(candidate.rows).all():
+        if candidate.role is not Role.TEARDOWN or candidate not in orders or elsewhere(candidate.rows).all():
             return candidate
         return without(table, candidate, elsewhere, "").with_role(Role.ROOT, "the launcher that was stopped first")
 

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.logs.blocks import chains, dumps, go, java, native, oom, rust, torchrun, tracebacks, usage
-from core.logs.blocks.found import BLOCK_MARK, FoundBlock, Reader
-from core.logs.said import VoiceLines
+from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, Reader
+from core.logs.voice_lines import VoiceLines
 
 __all__ = ["BLOCK_MARK", "Found", "find_blocks", "may_open"]
 

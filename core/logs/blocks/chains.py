@@ -8,14 +8,14 @@ import re
 from dataclasses import dataclass
 
 from core.logs.blocks import java, native
-from core.logs.blocks.flat import read_flat
+from core.logs.blocks.block_rows import Read, is_blank, next_of, skip_while
+from core.logs.blocks.exception_group import read_group
+from core.logs.blocks.flat_traceback import read_flat
 from core.logs.blocks.frames import is_frame
-from core.logs.blocks.group import read_group
-from core.logs.blocks.panel import PANEL, read_panel
-from core.logs.blocks.parts import ExceptionText, TracebackPart
-from core.logs.blocks.plain import read_plain
-from core.logs.blocks.reading import Read, is_blank, next_of, skip_while
-from core.logs.blocks.records import is_record
+from core.logs.blocks.logger_records import is_record
+from core.logs.blocks.python_traceback import read_plain
+from core.logs.blocks.rich_panel import PANEL, read_panel
+from core.logs.blocks.traceback_part import ExceptionText, TracebackPart
 
 GROUP = r"\+ Exception Group Traceback \(most recent call last\)"
 HEAD = re.compile(rf"(?:{PANEL.pattern}|{GROUP}|Traceback \(most recent call last\)):?")
@@ -35,7 +35,7 @@ class Chain:
     """Tracebacks that are told as one: where they end, their exceptions, Java's below, and the head of the last one."""
 
     end: int
-    told: tuple[ExceptionText, ...]
+    exceptions: tuple[ExceptionText, ...]
     causes: tuple[ExceptionText, ...]
     head: int
 
@@ -45,9 +45,9 @@ def read_chain(read: Read, start: int, *, is_flat: bool) -> Chain:
     exceptions, head = list[ExceptionText](), start
     while True:
         part = _read_one(read, head, is_flat=is_flat)
-        exceptions += part.told
+        exceptions += part.exceptions
         end = _past_notes(read, part.end)
-        following = _next_head(read, end) if part.told else _past_words(read, end)
+        following = _next_head(read, end) if part.exceptions else _past_words(read, end)
         if following is None:
             break
         head = following

@@ -6,11 +6,11 @@ CPython, Python/traceback.c (_Py_DumpTracebackThreads, _Py_DumpStack) and Module
 
 import re
 
-from core.logs.blocks.found import FoundBlock, called_like
-from core.logs.blocks.reading import Read, is_blank, plainly, skip_while
-from core.logs.blocks.records import is_fatal
+from core.logs.blocks.block_rows import Read, is_blank, plainly, skip_while
+from core.logs.blocks.found_block import FoundBlock, called_like
+from core.logs.blocks.logger_records import is_fatal
 from core.logs.refine import refine
-from core.logs.said import VoiceLines
+from core.logs.voice_lines import VoiceLines
 
 FATAL = re.compile(r"^Fatal Python error: ")
 THREAD = re.compile(

@@ -2,7 +2,7 @@
 
 import re
 
-from core.logs.blocks.records import is_record
+from core.logs.blocks.logger_records import is_record
 
 _WORD = r"(?:[^\W\d]|<NUM>|<HEX>)(?:\w|<NUM>|<HEX>)*"
 _PATH = rf"{_WORD}(?:\.(?:{_WORD}|<locals>))*"

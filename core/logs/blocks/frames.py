@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.logs.blocks.reading import Read
+from core.logs.blocks.block_rows import Read
 
 # CPython, with the mark of loguru; faulthandler has no comma before "in", a syntax error no function.
 FRAME = re.compile(r'^(?:  )?(?:> )?File "(?P<file>[^"]*)", line <NUM>(?:,? in(?: (?P<function>.*))?)?$')

@@ -5,11 +5,11 @@ go, src/runtime/panic.go and traceback.go.
 
 import re
 
+from core.logs.blocks.block_rows import Read, is_blank, last_before, plainly, skip_while
 from core.logs.blocks.dumps import STACK_DUMP
-from core.logs.blocks.found import FoundBlock, called
-from core.logs.blocks.reading import Read, is_blank, last_before, plainly, skip_while
+from core.logs.blocks.found_block import FoundBlock, called
 from core.logs.refine import refine
-from core.logs.said import VoiceLines
+from core.logs.voice_lines import VoiceLines
 
 GOROUTINE = re.compile(r"^goroutine (?:<NUM>|\d+)(?: [\w=]+)* \[[^\]]*\]:")
 _PANIC = re.compile(r"^(?:  )?(?:panic|fatal error|unexpected fault address|runtime): ")

@@ -5,11 +5,11 @@ java.base, Throwable.printStackTrace; what logback and log4j write has the jar b
 
 import re
 
-from core.logs.blocks.found import FoundBlock, called
-from core.logs.blocks.headers import above
-from core.logs.blocks.reading import Read, last_before, next_of, plainly
+from core.logs.blocks.block_rows import Read, last_before, next_of, plainly
+from core.logs.blocks.found_block import FoundBlock, called
+from core.logs.blocks.traceback_headers import above
 from core.logs.refine import refine
-from core.logs.said import VoiceLines
+from core.logs.voice_lines import VoiceLines
 
 # Of a native method there is a caller below.
 FRAME = re.compile(

@@ -6,10 +6,10 @@ logging.cc; abseil, debugging/failure_signal_handler.cc; Paddle, paddle/fluid/pl
 
 import re
 
-from core.logs.blocks.found import FoundBlock, called_like
-from core.logs.blocks.reading import Read, is_blank, next_of, plainly, skip_while
-from core.logs.blocks.records import is_fatal
-from core.logs.said import VoiceLines
+from core.logs.blocks.block_rows import Read, is_blank, next_of, plainly, skip_while
+from core.logs.blocks.found_block import FoundBlock, called_like
+from core.logs.blocks.logger_records import is_fatal
+from core.logs.voice_lines import VoiceLines
 
 STACK = re.compile(r"^Exception raised from .*most recent call first|^C\+\+ CapturedTraceback:")
 TERMINATE = re.compile(r"^terminate called ")

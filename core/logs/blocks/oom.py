@@ -2,8 +2,8 @@
 
 import re
 
-from core.logs.blocks.found import BLOCK_MARK, FoundBlock
-from core.logs.said import VoiceLines
+from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock
+from core.logs.voice_lines import VoiceLines
 
 OOM = re.compile(r"invoked oom-killer")
 _MAX_ROWS = 400  # the kernel prints a line a process of the cgroup

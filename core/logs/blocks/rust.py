@@ -6,9 +6,9 @@ both in one line) and library/std/src/backtrace_rs.
 
 import re
 
-from core.logs.blocks.found import FoundBlock, called_like
-from core.logs.blocks.reading import is_blank, plainly, skip_while
-from core.logs.said import VoiceLines
+from core.logs.blocks.block_rows import is_blank, plainly, skip_while
+from core.logs.blocks.found_block import FoundBlock, called_like
+from core.logs.voice_lines import VoiceLines
 
 PANIC = re.compile(r"^thread '[^']{0,64}' (?:\(<NUM>\) )?panicked at ")
 _NOTE = re.compile(r"^note: (?:run with `RUST_BACKTRACE|[Ss]ome details are omitted)")

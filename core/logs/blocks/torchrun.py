@@ -5,8 +5,8 @@ torch, distributed/elastic/multiprocessing/errors: ChildFailedError.format_msg.
 
 import re
 
-from core.logs.blocks.found import BLOCK_MARK, FoundBlock
-from core.logs.said import VoiceLines
+from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock
+from core.logs.voice_lines import VoiceLines
 
 FENCE = re.compile(r"^={5,}$")
 _MAX_ROWS = 20_000  # a report of 1,024 failed ranks has 9 rows a rank

@@ -3,15 +3,15 @@
 import re
 from collections.abc import Sequence
 
-from core.logs.blocks import headers, torchrun
+from core.logs.blocks import torchrun, traceback_headers
+from core.logs.blocks.block_rows import Read, next_of, of_lines, plainly, without
 from core.logs.blocks.chains import HEAD, Chain, read_chain
 from core.logs.blocks.exceptions import type_of, without_module
-from core.logs.blocks.found import BLOCK_MARK, FoundBlock, called
+from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, called
 from core.logs.blocks.frames import first_function, last_frame
-from core.logs.blocks.parts import ExceptionText
-from core.logs.blocks.reading import Read, next_of, of_lines, plainly, without
+from core.logs.blocks.traceback_part import ExceptionText
 from core.logs.refine import refine
-from core.logs.said import VoiceLines
+from core.logs.voice_lines import VoiceLines
 
 SYNTAX = re.compile(r'^  File "[^"]*", line <NUM>$')  # of the program itself: nothing was called yet
 CUT_OFF = "Traceback cut off"
@@ -38,7 +38,7 @@ def read_traceback(lines: VoiceLines, start: int, done: int) -> FoundBlock | Non
     is_led = _is_led(lines, start, lead, match[0])
     read = without(lines, lead) if is_led else plainly(lines)
     chain = read_chain(read, start, is_flat=is_led)
-    if not chain.told:  # a bar's frames may be in the voice of the rank whose label stands between
+    if not chain.exceptions:  # a bar's frames may be in the voice of the rank whose label stands between
         return None if "%|" in lead else FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
     return _with_report(lines, chain, start) or _with_header(lines, read, start, done, chain)
 
@@ -63,12 +63,12 @@ def _told_in_one(start: int, lead: str, lines: Sequence[str]) -> FoundBlock | No
     ended = re.compile(r'(?<!\\)"' if '"' in lead else r"$")
     read = of_lines([ended.split(line, maxsplit=1)[0].replace('\\"', '"') for line in lines])
     chain = read_chain(read, 0, is_flat=True)
-    return FoundBlock(start, start + 1, (start,), called(_verdicts(read, chain))) if chain.told else None
+    return FoundBlock(start, start + 1, (start,), called(_verdicts(read, chain))) if chain.exceptions else None
 
 
 def _with_report(lines: VoiceLines, chain: Chain, start: int) -> FoundBlock | None:
     """torchrun's own traceback, with the report that follows it."""
-    names = any(type_of(exception.text) == "ChildFailedError" for exception in chain.told)
+    names = any(type_of(exception.text) == "ChildFailedError" for exception in chain.exceptions)
     if not (names and chain.end < len(lines) and torchrun.FENCE.match(lines[chain.end])):
         return None
     report = torchrun.read_report(lines, chain.end, chain.end)
@@ -78,12 +78,12 @@ def _with_report(lines: VoiceLines, chain: Chain, start: int) -> FoundBlock | No
 def _with_header(lines: VoiceLines, read: Read, start: int, done: int, chain: Chain) -> FoundBlock:
     text = called(_verdicts(read, chain))
     logged = first_function(read, chain.head) not in _ROOT_CALLS or read(start + 1) == ""  # loguru's first row is empty
-    first = start - headers.above(lines, start, done, text, logged=logged)
+    first = start - traceback_headers.above(lines, start, done, text, logged=logged)
     return FoundBlock(first, chain.end, _rows(chain), text)
 
 
 def _rows(chain: Chain) -> tuple[int, ...]:
-    return tuple(row for exception in (*chain.told, *chain.causes) for row in exception.rows)
+    return tuple(row for exception in (*chain.exceptions, *chain.causes) for row in exception.rows)
 
 
 # --- what an exception is called --------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def _rows(chain: Chain) -> tuple[int, ...]:
 
 def _verdicts(read: Read, chain: Chain) -> list[str]:
     """What the exceptions are called; one that only carries another's text is none."""
-    names = [without_module(_named(read, exception)) for exception in chain.told]
+    names = [without_module(_named(read, exception)) for exception in chain.exceptions]
     own = [name for name in names if type_of(name) not in _CARRIERS] or names
     return own + [cause.text for cause in chain.causes]
 

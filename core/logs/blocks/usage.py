@@ -2,9 +2,9 @@
 
 import re
 
-from core.logs.blocks.found import FoundBlock, called_like
-from core.logs.blocks.reading import plainly, skip_while
-from core.logs.said import VoiceLines
+from core.logs.blocks.block_rows import plainly, skip_while
+from core.logs.blocks.found_block import FoundBlock, called_like
+from core.logs.voice_lines import VoiceLines
 
 USAGE = re.compile(r"^usage: ")
 

@@ -1,17 +1,19 @@
 """The fast engine: the same columns as ``scan_blocks`` of core.logs.scan, compiled by numba, without the GIL.
 
-    machine    loads, looks at 32 bytes, a wide multiply: what numba lacks
-    letters    character classes
-    clocks     dates and times, and what they mean
-    slots      numbers that keep their value
-    masks      the masked body and the first time of a text
-    labels     the prefix
-    table      distinct strings and their numbers
-    segments   the loop over a block
-    forms      lines of known forms without their wrappers
+    machine       loads, looks at 32 bytes, a wide multiply: what numba lacks
+    letters       character classes
+    clocks        dates and times, and what they mean
+    slots         numbers that keep their value
+    masks         the masked body and the first time of a text
+    labels        the prefix
+    table         distinct strings and their numbers
+    segments      the loop over a block
+    forms         lines of known forms without their wrappers
 
-``core.logs.lines`` is the specification, and ``core.logs.wraps.forms`` of the last one; tests/core/test_kernel.py and
-tests/core/wraps/test_forms.py hold them together.
+``core.logs.lines`` is the specification, and ``core.logs.wraps.line_forms`` of the last one; tests/core/test_kernel.py
+and tests/core/wraps/test_forms.py hold them together.
+
+The files here keep their names: numba's cache holds them, and one that names a module that is gone cannot be read.
 """
 
 import hashlib
@@ -33,7 +35,7 @@ from core.logs.kernel.labels import Labels
 from core.logs.kernel.segments import Desk, RowBuffers, ScanState, Text
 from core.logs.kernel.table import Table
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, Format
-from core.logs.wraps import forms as line_forms
+from core.logs.wraps import line_forms as line_forms
 
 _FIRST_ROWS = CHUNK_ROWS + CHUNK_ROWS // 4  # doubled whenever they are full
 

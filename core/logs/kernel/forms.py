@@ -1,4 +1,4 @@
-"""Lines of known forms without their layers: ``core.logs.wraps.forms``, compiled.
+"""Lines of known forms without their layers: ``core.logs.wraps.line_forms``, compiled.
 
 Forms are a program: for each its tokens as operations of four numbers, and the pieces of what comes out. A line is
 tried with the form of the line before it first, because lines of a form come in a row.
@@ -11,7 +11,7 @@ import numpy as np
 
 from core.logs.kernel.letters import CLASS, DIGIT, NAME, WORD
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, digits_end, put_byte, put_word, word
-from core.logs.wraps.forms import NO_OBJECT, Form, Run, RunKind
+from core.logs.wraps.line_forms import NO_OBJECT, Form, Run, RunKind
 
 _REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME = (int(kind) for kind in RunKind)
 _LITERAL, _NO_OBJECT, _END = 16, 17, 18

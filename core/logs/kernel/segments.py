@@ -73,14 +73,14 @@ def scan(text: Text, desk: Desk, state: ScanState) -> ScanState:
             if is_odd or at + length < end:
                 start, tail, is_text = _tidy(at, length, desk.scratch)
                 undecodable += not is_text
-            begins, said, stamped = _prefix(start, tail, desk)
-            body_end, time = mask(said, tail, desk.out, desk.year)
+            begins, text_start, stamped = _prefix(start, tail, desk)
+            body_end, time = mask(text_start, tail, desk.out, desk.year)
             if time == NO_TIME or far(time, stamped):
                 time = stamped
             put_half(desk.rows.line + 4 * row, line)
             put_word(desk.rows.offset + 8 * row, text.offset + at - text.data)
             put_half(desk.rows.length + 4 * row, length)
-            put_half(desk.rows.prefix + 4 * row, intern(desk.prefixes, begins, said - begins))
+            put_half(desk.rows.prefix + 4 * row, intern(desk.prefixes, begins, text_start - begins))
             put_half(desk.rows.body + 4 * row, intern(desk.bodies, desk.out, min(body_end - desk.out, MAX_BODY)))
             put_word(desk.rows.time + 8 * row, time)
             row, begun = row + 1, True
@@ -99,12 +99,12 @@ def _prefix(start: int, tail: int, desk: Desk) -> tuple[int, int, int]:
             return begins, labels_end(end, desk.labels), stamp_time(start, begins, desk.year)
     stamped, clock = stamp_end(start)
     begins = stream_end(stamped) if stamped else start
-    said = labels_end(begins, desk.labels)
-    if stamped and (begins > stamped or said > begins):
-        return begins, said, read_clock(ISO, start, start, clock, desk.year)
+    text_start = labels_end(begins, desk.labels)
+    if stamped and (begins > stamped or text_start > begins):
+        return begins, text_start, read_clock(ISO, start, start, clock, desk.year)
     if stamped:
-        said = labels_end(start, desk.labels)  # a clock of the program's own
-    return start, said, NO_TIME
+        text_start = labels_end(start, desk.labels)  # a clock of the program's own
+    return start, text_start, NO_TIME
 
 
 @compiled

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.logs.wraps.documents import Document
 from core.logs.wraps.json_lines import peel as peel_json
-from core.logs.wraps.objects import as_bytes, read_object
+from core.logs.wraps.json_objects import as_bytes, read_object
 from core.logs.wraps.peeled import Peeled, Wrap, always, any_text, evenly, share, usual
 from core.logs.wraps.stamps import RFC3339, epoch, iso, stamp_of
 

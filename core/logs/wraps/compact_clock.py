@@ -20,7 +20,7 @@ _CLOCK = re.compile(
 )
 _LEAST = 0.2  # of the lines: a traceback has none, and may be most of a short file
 _MOST = 0.8  # of the lines with a clock: libraries that a program uses write their own
-_LEAST_LINES = 3
+_LEAST_LINES = 3  # of two, both may be in order by chance
 _RISING = 0.9  # of them are not before the one above: several processes write to one file
 _CENTURY, _LONG = b"20", 8  # of a year of two digits; digits of a date whose year has four
 
@@ -28,13 +28,13 @@ _CENTURY, _LONG = b"20", 8  # of a year of two digits; digits of a date whose ye
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
-    said = [peeled.stamp.text for line in tried if (peeled := peel(line)) is not None]
+    stamps = [peeled.stamp.text for line in tried if (peeled := peel(line)) is not None]
     read = sum(first_time(line, 1970) != NO_TIME for line in tried)
-    least = max(_LEAST_LINES, _LEAST * len(tried), _MOST * (len(said) + read))
-    if len(said) < least or len(set(said)) < 2:
+    least = max(_LEAST_LINES, _LEAST * len(tried), _MOST * (len(stamps) + read))
+    if len(stamps) < least or len(set(stamps)) < 2:
         return None
-    rising = sum(one <= other for one, other in pairwise(said))
-    return Wrap("compact clock", peel) if rising >= _RISING * (len(said) - 1) else None
+    rising = sum(one <= other for one, other in pairwise(stamps))
+    return Wrap("compact clock", peel) if rising >= _RISING * (len(stamps) - 1) else None
 
 
 def peel(line: bytes) -> Peeled | None:

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
-from core.logs.wraps.shared import LEVEL
-from core.logs.wraps.turns import ALWAYS, NamedLine, take_turns
+from core.logs.wraps.shared_files import LEVEL
+from core.logs.wraps.speaker_turns import ALWAYS, NamedLine, take_turns
 
 _LINE = re.compile(rb"(?!" + LEVEL + rb"\b)(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{0,127}) *\| ?")
 _MOST = 0.9  # of the lines; compose writes no others but how containers ended
@@ -39,5 +39,5 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 def _take_turns(lines: Sequence[bytes]) -> bool:
     """Whether nearly all lines have a name before a bar, and the names do what those of speakers do."""
     found = [match for line in lines if (match := _LINE.match(line))]
-    said = [NamedLine(match["name"], match.string[match.end() :]) for match in found]
-    return len(found) >= _MOST * len(lines) and take_turns(said, always=len(found) >= ALWAYS * len(lines))
+    named_lines = [NamedLine(match["name"], match.string[match.end() :]) for match in found]
+    return len(found) >= _MOST * len(lines) and take_turns(named_lines, always=len(found) >= ALWAYS * len(lines))

@@ -6,7 +6,7 @@ a colon. ``P`` marks a part of a line (16 KiB of it), ``F`` the end of one.
 
 import re
 
-from core.logs.wraps.forms import Cut
+from core.logs.wraps.line_forms import Cut
 from core.logs.wraps.peeled import Peeled, Wrap, any_text, usual
 from core.logs.wraps.stamps import RFC3339, stamp_of, tokens_of
 

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.logs.wraps.objects import as_text
+from core.logs.wraps.json_objects import as_text
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import read_record
 
 _BAR = "|"
 _MIN_COLUMNS = 3  # two names and a comma are a sentence as well
-_MIN_ROWS = 2
+_MIN_ROWS = 2  # of one row nobody can tell that the time rises
 _HEADERS = 256  # lines within which a header is looked for: programs say less before their first row
 _LEAST = 0.5  # of the lines are rows; the others are what the interpreter and libraries print
 _RISES = 0.8  # of the rows are not before the one above; several processes may write to one file
@@ -48,12 +48,12 @@ class _Reading:
         values = _cells(line, self.mark)
         if values == self.names or not _fits(values, self.names):
             return None
-        told = {name: value for name, value in zip(self.names, values, strict=True) if value}
-        if self.epoch is not None and (told_at := told.pop(self.names[self.epoch], None)) is not None:
-            told["timestamp"] = told_at
+        fields = {name: value for name, value in zip(self.names, values, strict=True) if value}
+        if self.epoch is not None and (told_at := fields.pop(self.names[self.epoch], None)) is not None:
+            fields["timestamp"] = told_at
         if self.elapsed is not None and (seconds := _number(values[self.elapsed])) is not None and 0 <= seconds < _MOST:
-            told["message"] = _clock(seconds)
-        return read_record(told)
+            fields["message"] = _clock(seconds)
+        return read_record(fields)
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:

@@ -6,8 +6,8 @@ the end of ``log`` is a part of 16 KiB of a longer line.
 
 import re
 
-from core.logs.wraps.forms import Cut
-from core.logs.wraps.objects import as_bytes, read_object
+from core.logs.wraps.json_objects import as_bytes, read_object
+from core.logs.wraps.line_forms import Cut
 from core.logs.wraps.peeled import Peeled, Wrap, any_text, usual
 from core.logs.wraps.stamps import iso, tokens_of
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from core.logs.wraps.objects import DECODER
+from core.logs.wraps.json_objects import DECODER
 from core.logs.wraps.peeled import Peeled
 
 MAX_RECORD = 1 << 22  # characters of a record that are waited for; a line of a log has some hundred
@@ -38,12 +38,12 @@ class Document:
 class DocumentPart:
     r"""Some of a document, as it is stored.
 
-    said: what a record in it says; None where there is none. place: newlines of ``raw`` before the line that says it.
+    record: what a record in it says; None where there is none. place: newlines of ``raw`` before the line that says it.
     broken: this is none of the records that the document is made of, or no part of any document.
     """
 
     raw: bytes
-    said: Peeled | None = None
+    record: Peeled | None = None
     place: int = 0
     broken: bool = False
 

@@ -1,7 +1,7 @@
 """A clock that tells how long the program has run: ``[  12.345] step 31``, ``+72.5s step 31``, ``1:12.52 step 31``.
 
 It is put before its line as a clock that began at midnight, behind the labels of a launcher, where
-``core.logs.lines`` reads it and ``core.logs.days`` finds out when that was. Any number may stand there; such a one is a
+``core.logs.lines`` reads it and ``core.logs.bare_clocks`` finds out when that was. Any number may stand there; it is a
 time where it is marked as one, nearly all lines begin with it, and it never falls by much.
 """
 
@@ -21,14 +21,14 @@ _CLOCK = re.compile(
 )
 _LEAST = 0.2  # of the lines: a traceback has none, and may be most of a short file
 _MOST = 0.8  # of the lines with a clock: libraries that a program uses write their own
-_LEAST_LINES = 5
+_LEAST_LINES = 5  # more than for clocks with a date: any number may stand there
 _RISING = 0.95  # of them are not before the one above of the same label; a measure falls as often as it rises
 _DAY = 86_400  # seconds: what has run for longer is told by the clocks of others
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one, and it rises."""
-    found = [told for line in lines if (told := _read(line)) is not None]
+    found = [elapsed for line in lines if (elapsed := _read(line)) is not None]
     tried = evenly(lines)
     own = sum(_read(line) is not None for line in tried)
     read = sum(first_time(line, 1970) != NO_TIME for line in tried)
@@ -44,10 +44,10 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 
 def peel(line: bytes) -> Peeled | None:
     """The line with its clock as one of a day that the program began with."""
-    match, told = _CLOCK.match(line), _read(line)
-    if match is None or told is None:
+    match, elapsed = _CLOCK.match(line), _read(line)
+    if match is None or elapsed is None:
         return None
-    labels, seconds = told
+    labels, seconds = elapsed
     minutes, rest = divmod(seconds, 60)
     clock = b"%02d:%02d:%09.6f " % (minutes // 60, minutes % 60, rest)
     return Peeled(labels + clock + line[match.end() :])

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from core.logs.wraps.documents import Document
-from core.logs.wraps.objects import read_object
+from core.logs.wraps.json_objects import read_object
 from core.logs.wraps.peeled import Peeled, Wrap, any_text, usual
 from core.logs.wraps.records import read_record
 

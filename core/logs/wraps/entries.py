@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from core.logs.units import is_daemon
-from core.logs.wraps.objects import as_bytes
+from core.logs.wraps.json_objects import as_bytes
 from core.logs.wraps.peeled import Peeled
 from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch
 

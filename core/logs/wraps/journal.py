@@ -9,7 +9,7 @@ number and a colon is no identifier but the label of a task, which stands in oth
 import re
 
 from core.logs.units import is_daemon
-from core.logs.wraps.forms import Cut, Run, RunKind
+from core.logs.wraps.line_forms import Cut, Run, RunKind
 from core.logs.wraps.peeled import Peeled, Wrap, usual
 from core.logs.wraps.stamps import NO_STAMP, RFC3339, SYSLOG, Stamp, epoch, iso, stamp_of, syslog_of, tokens_of
 

@@ -32,33 +32,33 @@ class _Entry:
 
 def read_export(blocks: Iterable[bytes]) -> Iterator[DocumentPart]:
     """The entries of an export, each at the line of its message."""
-    held = b""
+    pending = b""
     for block in blocks:
-        held, at = held + block, 0
-        while (entry := _exported(held, at)) is not None:
-            yield _part(held[at : entry.end], entry, entry.message - at)
+        pending, at = pending + block, 0
+        while (entry := _exported(pending, at)) is not None:
+            yield _part(pending[at : entry.end], entry, entry.message - at)
             at = entry.end
-        held = held[at:]
-        if len(held) > MAX_RECORD:
-            yield DocumentPart(held, broken=True)
-            held = b""
-    if held:
-        entry = _exported(held + b"\n\n", 0)
-        yield DocumentPart(held, broken=True) if entry is None else _part(held, entry, entry.message)
+        pending = pending[at:]
+        if len(pending) > MAX_RECORD:
+            yield DocumentPart(pending, broken=True)
+            pending = b""
+    if pending:
+        entry = _exported(pending + b"\n\n", 0)
+        yield DocumentPart(pending, broken=True) if entry is None else _part(pending, entry, entry.message)
 
 
-def _exported(held: bytes, at: int) -> _Entry | None:
+def _exported(pending: bytes, at: int) -> _Entry | None:
     """The entry that begins there; None when it does not end."""
     fields, message = dict[str, object](), at
-    while (newline := held.find(b"\n", at)) >= 0:
-        name, equals, value = held[at:newline].partition(b"=")
+    while (newline := pending.find(b"\n", at)) >= 0:
+        name, equals, value = pending[at:newline].partition(b"=")
         if not name and not equals:
             return _Entry(fields, message, newline + 1)
         begins, at = at, newline + 1
         if not equals:
-            size = int.from_bytes(held[at : at + _SIZE_BYTES], "little")
+            size = int.from_bytes(pending[at : at + _SIZE_BYTES], "little")
             begins, at = at + _SIZE_BYTES, at + _SIZE_BYTES + size + 1
-            value = held[begins : at - 1]
+            value = pending[begins : at - 1]
         if name == b"MESSAGE":
             message = begins
         fields[name.decode("ascii", "replace")] = value
@@ -67,18 +67,18 @@ def _exported(held: bytes, at: int) -> _Entry | None:
 
 def read_verbose(blocks: Iterable[bytes]) -> Iterator[DocumentPart]:
     """The entries of a verbose print, each at the line of its message."""
-    held = b""
+    pending = b""
     for block in blocks:
-        held += block
-        *whole, last = [0, *(match.start() for match in VERBOSE.finditer(held) if match.start())]
+        pending += block
+        *whole, last = [0, *(match.start() for match in VERBOSE.finditer(pending) if match.start())]
         for begins, ends in zip(whole, [*whole[1:], last], strict=True):
-            yield _printed(held[begins:ends])
-        held = held[last:]
-        if len(held) > MAX_RECORD:
-            yield DocumentPart(held, broken=True)
-            held = b""
-    if held:
-        yield _printed(held)
+            yield _printed(pending[begins:ends])
+        pending = pending[last:]
+        if len(pending) > MAX_RECORD:
+            yield DocumentPart(pending, broken=True)
+            pending = b""
+    if pending:
+        yield _printed(pending)
 
 
 def _printed(raw: bytes) -> DocumentPart:

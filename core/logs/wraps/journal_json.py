@@ -2,7 +2,7 @@
 
 from core.logs.lines import LABEL_MARK
 from core.logs.wraps.entries import is_entry, read_entry
-from core.logs.wraps.objects import read_object
+from core.logs.wraps.json_objects import read_object
 from core.logs.wraps.peeled import Peeled, Wrap, usual
 
 _EVENT = b"data: "  # of json-sse; json-seq begins each record with a mark of RFC 7464

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.logs.wraps.fields import MEANINGS, Meaning
-from core.logs.wraps.forms import Cut, Run, RunKind, Token
+from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
 from core.logs.wraps.stamps import tokens_of
 
 _TEXT = rb'[^"\\\x00-\x1f]'
@@ -20,7 +20,7 @@ _TIME = re.compile(
 _ASCTIME = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{2}:[0-9]{2}:[0-9]{2}),([0-9]{3})")
 _PLAIN = re.compile(rb"[^\s=]+")
 _MOST = 900  # bytes of a value, which core.logs.wraps.records keeps whole
-_MOST_MEMBERS = 100
+_MOST_MEMBERS = 100  # of an object; loggers write a dozen, and data is left to the slow reader
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from core.logs.wraps.forms import NO_OBJECT
 from core.logs.wraps.json_forms import cut_object
-from core.logs.wraps.objects import read_object
+from core.logs.wraps.json_objects import read_object
+from core.logs.wraps.line_forms import NO_OBJECT
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import is_record, read_record
 
-_TRIED = 32
+_TRIED = 32  # lines, evenly over the sample: enough to tell one in twenty from none
 # Of all lines: what the interpreter and libraries print beside the logger, tracebacks of ten lines among it, is more.
 _LEAST = 0.05
 

@@ -21,12 +21,14 @@ def _read(record: Any, _: Any) -> Peeled | None:
     if isinstance(source := record.get("_source"), dict):
         return read_record(source)
     payload = record.get("jsonPayload")  # Google's: what the program said, in an object about where it ran
-    told = (
+    fields = (
         {name: value for name, value in record.items() if name != "jsonPayload"} | payload
         if isinstance(payload, dict)
         else record
     )
-    return loki.read_line(record) or cloudwatch.read_event(record) or (read_record(told) if is_record(told) else None)
+    return (
+        loki.read_line(record) or cloudwatch.read_event(record) or (read_record(fields) if is_record(fields) else None)
+    )
 
 
 DOCUMENT = Document("JSON records", re.compile(r"\A\s*(?:\[\s*\{|\{[ \t]*\r?\n)"), ("",), _read)

@@ -12,19 +12,19 @@ from itertools import pairwise
 from typing import Any
 
 from core.logs.wraps.fields import LEVELS
-from core.logs.wraps.objects import as_bytes, read_object
+from core.logs.wraps.json_objects import as_bytes, read_object
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import read_record
 from core.logs.wraps.stamps import epoch, iso
 
 _LEAST = 0.05  # of all lines, as for loggers that are known (``json_lines``): tracebacks of many lines stand beside
 _NEARLY = 0.9  # of the objects have a field and keep to what it is for
-_MIN_LINES = 2
+_MIN_LINES = 2  # what a field is for is told by how it changes
 _FEW = 0.5  # kinds of events an object; of more, the values are data
 _LEVELS = frozenset((*LEVELS, "trace", "debug", "info", "warning", "error", "critical", "fatal"))
 _OURS = frozenset({"message", "level"})  # names that a field of another meaning must not have
 _LATE = 0.4  # of the lines are earlier than the one above: several write, and one may be a little late
-_INTERLEAVED, _MIN_EACH = 0.2, 5  # changes of speaker a line, and lines of each (as in core.logs.wraps.heads)
+_INTERLEAVED, _MIN_EACH = 0.2, 5  # changes of speaker a line, and lines of each (as in core.logs.wraps.speaker_heads)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _CLOCK = re.compile(r"(?<!\d)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")  # the rest of "22/17:57:37.90"
 
@@ -46,11 +46,11 @@ class _Reading:
         names = {self.message: "message", self.level: "level", self.speaker: "node"}
         clock = str(record.pop(self.time))
         ours = frozenset(names.values()) if self.speaker else _OURS
-        told = {names.get(name, f"{name}_" if name in ours else name): record[name] for name in record}
+        fields = {names.get(name, f"{name}_" if name in ours else name): record[name] for name in record}
         if _stamp(clock):
-            return read_record(told | {"time": clock})
+            return read_record(fields | {"time": clock})
         bare = _CLOCK.search(clock)
-        return read_record(told | {"message": f"{bare[0] if bare else clock} {told.get('message', '')}"})
+        return read_record(fields | {"message": f"{bare[0] if bare else clock} {fields.get('message', '')}"})
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:

@@ -6,7 +6,7 @@ The stamp is the container runtime's, of which trailing zeros may be gone; ``doc
 import re
 from collections.abc import Sequence
 
-from core.logs.wraps.forms import Cut, Run, RunKind
+from core.logs.wraps.line_forms import Cut, Run, RunKind
 from core.logs.wraps.peeled import Peeled, Wrap, any_text, evenly, share, usual
 from core.logs.wraps.stamps import RFC3339, stamp_of, tokens_of
 

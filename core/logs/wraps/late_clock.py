@@ -10,7 +10,7 @@ from functools import partial
 
 from core.logs.lines import NO_TIME, first_time
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
-from core.logs.wraps.shared import HEAD
+from core.logs.wraps.shared_files import HEAD
 from core.logs.wraps.stamps import Stamp, epoch
 from core.logs.wraps.tags import LABELS
 

@@ -4,7 +4,7 @@ import json
 import re
 
 from core.logs.wraps.fields import MEANINGS, Meaning
-from core.logs.wraps.objects import as_text
+from core.logs.wraps.json_objects import as_text
 from core.logs.wraps.peeled import Peeled, Wrap, usual
 from core.logs.wraps.records import read_record
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.logs.wraps.documents import Document
-from core.logs.wraps.objects import as_bytes, as_text, read_object
+from core.logs.wraps.json_objects import as_bytes, as_text, read_object
 from core.logs.wraps.peeled import Peeled, Wrap, always, any_text, usual
 from core.logs.wraps.stamps import NO_STAMP, RFC3339, Stamp, epoch, iso, stamp_of
 

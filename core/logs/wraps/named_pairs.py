@@ -11,8 +11,8 @@ from functools import partial
 
 from core.logs.speaker_names import are_made_alike, find_reading
 from core.logs.wraps.peeled import Wrap
+from core.logs.wraps.speaker_turns import LEAST, NamedLine, names_that_return, take_turns
 from core.logs.wraps.speakers import SpeakerWord, peel_all, together
-from core.logs.wraps.turns import LEAST, NamedLine, names_that_return, take_turns
 
 _WINDOW = 1 << 10  # bytes of a line in which its pairs stand
 _NAME = rb"[A-Za-z0-9][A-Za-z0-9_./@:\[\]#-]{0,63}"
@@ -28,7 +28,9 @@ _KEY = re.compile(
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The pair that tells both machine and rank, or one for each, where most lines have them."""
     found = [
-        speaker for key, said in sorted(_by_key(lines).items()) if (speaker := _find(key, said, lines)) is not None
+        speaker
+        for key, named_lines in sorted(_by_key(lines).items())
+        if (speaker := _find(key, named_lines, lines)) is not None
     ]
     both = [speaker for speaker in found if speaker.reading.tells_both]
     nodes = [speaker for speaker in found if speaker.reading.tells_node]
@@ -50,10 +52,10 @@ def _by_key(lines: Iterable[bytes]) -> Mapping[bytes, list[NamedLine]]:
     return found
 
 
-def _find(key: bytes, said: Sequence[NamedLine], lines: Sequence[bytes]) -> SpeakerWord | None:
-    if len(said) < LEAST * len(lines) or not take_turns(said):
+def _find(key: bytes, named_lines: Sequence[NamedLine], lines: Sequence[bytes]) -> SpeakerWord | None:
+    if len(named_lines) < LEAST * len(lines) or not take_turns(named_lines):
         return None
-    names = names_that_return(said)
+    names = names_that_return(named_lines)
     reading = find_reading(names, key)
     if reading is None or not (reading.tells_rank or are_made_alike(names)):
         return None

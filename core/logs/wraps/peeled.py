@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.logs.wraps.forms import Cut, Run
+from core.logs.wraps.line_forms import Cut, Run
 from core.logs.wraps.stamps import NO_STAMP, Stamp, nearer
 
 
@@ -41,12 +41,12 @@ class Peeled:
 
 
 def never(_: bytes) -> bool:
-    """Of no line."""
+    """False for every line."""
     return False
 
 
 def always(_: bytes) -> bool:
-    """Of every line."""
+    """True for every line."""
     return True
 
 
@@ -65,8 +65,8 @@ class Wrap:
     goes_on: whether the line above it may have more lines, where others write to the same file.
     weak: whether ``core.logs.lines`` reads such lines as well; it is taken off for what else is inside.
     record: reads an object that is printed on lines of its own below a line of this kind.
-    cut: such a line as tokens of a form (``core.logs.wraps.forms``). beside: the token for a line that is not wrapped
-    so, where there may be any.
+    cut: such a line as tokens of a form (``core.logs.wraps.line_forms``). beside: the token for a line that is not
+    wrapped so, where there may be any.
     """
 
     name: str

@@ -7,9 +7,9 @@ clock of its own, a traceback, belongs to the rank above it when that tells of a
 import re
 from collections.abc import Sequence
 
-from core.logs.wraps.forms import Cut, Run, RunKind, Token
+from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
-from core.logs.wraps.shared import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 
 _RANK = re.compile(
     rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?(?P<closed>[0-9]{1,6}) ?[\])>]"

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from core.logs.wraps.fields import LEVEL_NUMBERS, LEVELS, MEANINGS, WHERE, Meaning
-from core.logs.wraps.objects import as_bytes
+from core.logs.wraps.json_objects import as_bytes
 from core.logs.wraps.peeled import Peeled
 from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch, iso
 from core.logs.wraps.tracebacks import in_words, is_traceback
@@ -95,14 +95,14 @@ def _of_loguru(record: Mapping[str, Any]) -> Mapping[str, Any]:
     if not (isinstance(inner, dict) and isinstance(record.get("text"), str)):
         return record
     extra, message = inner.get("extra"), str(inner.get("message", ""))
-    told = {
+    fields = {
         "level": _within(inner.get("level"), "name"),
         "time": _within(inner.get("time"), "repr"),
         "logger": inner.get("name"),
         "message": message,
         "traceback": record["text"].partition(message)[2].strip("\n") if inner.get("exception") else None,
     }
-    return (extra if isinstance(extra, dict) else {}) | {name: value for name, value in told.items() if value}
+    return (extra if isinstance(extra, dict) else {}) | {name: value for name, value in fields.items() if value}
 
 
 def _within(value: Any, name: str) -> Any:

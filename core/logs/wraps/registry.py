@@ -1,7 +1,6 @@
 """All kinds of wrappers, in the order in which they are asked for: the more special one before the more general one."""
 
 from core.logs.wraps import (
-    clock,
     cloudwatch,
     compact_clock,
     compose,
@@ -11,7 +10,6 @@ from core.logs.wraps import (
     elapsed_clock,
     elastic,
     half_day_clock,
-    heads,
     journal,
     journal_json,
     json_lines,
@@ -19,12 +17,14 @@ from core.logs.wraps import (
     json_values,
     kubectl,
     late_clock,
+    leading_clock,
     logfmt,
     loki,
     mpirun,
     named_pairs,
     parallel,
     ranks,
+    speaker_heads,
     stern,
     tags,
 )
@@ -57,8 +57,8 @@ FITS: tuple[Fit, ...] = (
     elapsed_clock.fit,
     ranks.fit,
     tags.fit,
-    heads.fit,
+    speaker_heads.fit,
     named_pairs.fit,
-    clock.fit,
+    leading_clock.fit,
 )
 DOCUMENTS: tuple[Document, ...] = (loki.DOCUMENT, elastic.DOCUMENT, cloudwatch.DOCUMENT, json_records.DOCUMENT)

@@ -11,7 +11,7 @@ from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.registry import DOCUMENTS, FITS
 
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
-MAX_LAYERS = 4
+MAX_LAYERS = 4  # wrappers around a line: collector, runtime, launcher and logger
 
 ReadParts = Callable[[Iterable[bytes]], Iterator[DocumentPart]]
 
@@ -34,7 +34,7 @@ def find_wrapping(sample: bytes) -> Wrapping:
     """How a log with these first bytes is wrapped; falsy for a plain one."""
     for parts in _documents(sample):
         found = list(parts((sample,)))
-        texts = [part.said.text for part in found if part.said is not None]
+        texts = [part.record.text for part in found if part.record is not None]
         if len(texts) > sum(part.broken for part in found[:-1]):  # the last one is cut where the sample ends
             return Wrapping(_find_layers([line for text in texts for line in text.split(b"\n")]), parts)
     return Wrapping(_find_layers([line.removesuffix(b"\r") for line in without_ansi(sample).split(b"\n")]))

@@ -6,7 +6,7 @@ back before the text.
 
 import re
 
-from core.logs.wraps.forms import Cut, Run, RunKind, Token
+from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
 from core.logs.wraps.peeled import Peeled, Wrap, usual
 
 LABELS = (
@@ -19,7 +19,7 @@ _LEAST = 0.05  # of all lines, as for the objects themselves
 
 
 def peel(line: bytes) -> Peeled | None:
-    """What was labelled."""
+    """The text behind the labels of a line; None where it has none."""
     match = _TAGS.match(line)
     return Peeled(line[match.end() :], tags=match[0]) if match else None
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.ask.answer import Reply, ask, by_code
-from bot.ask.choose import Turn
 from bot.ask.classify import Classifier, IntentGuess, prepare_questions
 from bot.ask.english import labelled
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
+from bot.ask.model_intent import Turn
 from bot.ask.question import read_question
 from bot.ask.reply_lines import cited, raw
 from bot.ask.subject import Subject

@@ -2,15 +2,15 @@
 
 import pytest
 
+from bot.ask.fact_picker import Picker
 from bot.ask.facts_course import facts_of_addresses, facts_of_course, facts_of_ends
 from bot.ask.facts_errors import named_in
 from bot.ask.hypothesis import stance
-from bot.ask.meant import with_meant
-from bot.ask.pick import Picker
+from bot.ask.meant_node import with_meant
 from bot.ask.question import read_question
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
-from bot.ask.wanted import Wanted, holds, wanted, yes_or_no
+from bot.ask.wanted_value import Wanted, holds, wanted, yes_or_no
 from core.diagnose import diagnose_parsed
 from core.model import EventEvidence, Line
 from core.parsed import parse_job

@@ -4,8 +4,8 @@ import pytest
 
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
+from bot.ask.fact_picker import Picker
 from bot.ask.named_values import values_in
-from bot.ask.pick import Picker
 from bot.ask.question import read_question
 from bot.ask.subject import Subject
 from core.diagnose import diagnose_parsed

@@ -6,8 +6,8 @@ from bot.ask.about_exits import asked_code, means
 from bot.ask.about_unlogged import unlogged
 from bot.ask.arguments import argument_changes, flags_of
 from bot.ask.english import labelled
-from bot.ask.parts import parts_of
 from bot.ask.question import read_question
+from bot.ask.question_parts import parts_of
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
 from bot.ask.arguments import apart_line
+from bot.ask.fact_picker import Picker
 from bot.ask.hypothesis import stance
-from bot.ask.pick import Picker
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
@@ -185,7 +185,7 @@ def test_what_is_seldom_logged_is_refused(broken: Subject, text: str) -> None:
     """In one sentence, and never as an answer."""
     refusal = refused(broken, asked(text, broken))
     assert refusal is not None
-    assert not refusal.told
+    assert not refusal.answered
     assert refusal.lines[0].startswith("That is not in the logs: ")
 
 
@@ -194,7 +194,7 @@ def test_a_row_that_is_told_is_shown() -> None:
     subject = subject_of({"rank_0.log": 'yaml.scanner.ScannerError: in "train.yaml", line 17, column 5\n'})
     refusal = refused(subject, asked("which line of the file is it", subject))
     assert refusal is not None
-    assert refusal.told
+    assert refusal.answered
 
 
 def test_a_file_that_nobody_names_is_not_known() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from bot.chat.choose import OPENAI_URL, model_from
 from bot.chat.model import ChatMessage
+from bot.chat.model_choice import OPENAI_URL, model_from
 from bot.chat.openai_model import OpenAIModel
 from bot.settings import Settings, load_settings
 from core.errors import BadSettings
@@ -112,7 +112,7 @@ def test_a_setting_that_makes_no_sense_is_told_by_name(monkeypatch: pytest.Monke
 def test_no_model_loads_no_client() -> None:
     """Who has no model does not wait for the openai package."""
     script = (
-        "import sys; from bot.chat.choose import model_from; from bot.settings import Settings;"
+        "import sys; from bot.chat.model_choice import model_from; from bot.settings import Settings;"
         "assert model_from(Settings()) is None; print('openai' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
+from bot.chat.endpoint_json import StreamPiece, read_answer, read_usage
 from bot.chat.extract import json_object, speakable, visible
 from bot.chat.model import ModelTrouble, ModelUnavailable, Usage
 from bot.chat.schema import strict_schema
-from bot.chat.wire import StreamPiece, read_answer, read_usage
 from core.cache import MemoryCache
 
 JSON = st.recursive(

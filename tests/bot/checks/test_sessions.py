@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from bot.commandline.check_nodes.pairs import judge_rounds
 from bot.commandline.cli import app
-from core.checks.verdict import CheckOutcome, Pair
+from core.checks.check_verdict import CheckOutcome, Pair
 
 # In place of the program on a node: it answers as that one does, by the name of its node.
 NODE = """#!{python}

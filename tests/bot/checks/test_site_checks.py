@@ -12,7 +12,7 @@ from bot.commandline.check_nodes.node_file import nodes_in
 from bot.commandline.check_nodes.pairs import judge_rounds, waves
 from bot.commandline.check_nodes.run import Node
 from bot.commandline.cli import app
-from core.checks.verdict import CheckOutcome, Pair
+from core.checks.check_verdict import CheckOutcome, Pair
 from core.errors import BadSettings
 
 SITE = """

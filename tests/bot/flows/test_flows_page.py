@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from benchmarks.flow_sets import Fault, Layout, simulate
 from bot.commandline.cli import app
-from bot.commandline.flows.drawn import MAX_LANES, MAX_MARKS, drawn_lanes
 from bot.commandline.flows.page import render
 from bot.commandline.flows.trace import to_trace
+from bot.commandline.flows.traffic_lanes import MAX_LANES, MAX_MARKS, drawn_lanes
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer, Lane
 from core.flows.table import table_from

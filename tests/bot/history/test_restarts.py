@@ -8,7 +8,7 @@ import pytest
 
 from core.diagnose import diagnose_parsed
 from core.history.attempt import Attempt
-from core.history.of_job import attempts_of
+from core.history.job_attempts import attempts_of
 from core.model import Diagnosis
 from core.parsed import parse_job
 from sources.jobs import open_source

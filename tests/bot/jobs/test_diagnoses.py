@@ -13,8 +13,8 @@ from benchmarks.support.processes import alive
 from bot.jobs.tasks import TASKS
 from bot.jobs.work_context import Limits
 from bot.outgoing.errors import ASK
+from bot.state.small_values import Status
 from bot.state.state import State, open_state
-from bot.state.values import Status
 from tests.support.states import Hands, ask, now
 from tests.support.workers import Recorder, starts, until, working
 

@@ -9,8 +9,8 @@ from bot.jobs.messages import AnswerMessage, ChildOrder, Diagnose
 from bot.jobs.spare_child import SpareChild
 from bot.jobs.work_context import Limits
 from bot.state.runs import RunRequest, Trigger
+from bot.state.small_values import Status
 from bot.state.state import State
-from bot.state.values import Status
 from tests.support.states import ask, now
 from tests.support.worker_tasks import TASKS
 from tests.support.workers import Recorder, environment, until, working

@@ -7,8 +7,8 @@ import pytest
 from bot.jobs.tasks import TASKS
 from bot.jobs.work_context import Limits
 from bot.state.runs import Run
+from bot.state.small_values import Status
 from bot.state.state import State
-from bot.state.values import Status
 from tests.support.states import ask
 from tests.support.worker_tasks import answer
 from tests.support.workers import Recorder, until, working

@@ -13,8 +13,8 @@ from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import alive
 from bot.jobs import worker as worker_module
 from bot.jobs.lease_keeper import EndReason, LeaseKeeper
+from bot.state.small_values import Status
 from bot.state.state import State, open_state
-from bot.state.values import Status
 from tests.support.states import Hands, ask, now
 from tests.support.workers import LEASE, Recorder, alone, shared_state, slack, starts, until, working
 

@@ -5,8 +5,8 @@ import pytest
 from bot.fetch.jobs import Request
 from bot.investigate import Answer, investigate
 from bot.note.claims import claims_of
+from bot.note.free_sentences import kept
 from bot.note.note import Author, plain
-from bot.note.reading import kept
 from bot.settings import Settings
 from tests.support.notes.free import FALSE, TRUE
 from tests.support.notes.lies import lies_about

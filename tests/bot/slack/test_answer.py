@@ -11,12 +11,12 @@ import pytest
 
 from bot.library.session import STEP
 from bot.slack import actions
-from bot.slack.answer import AnswerContent, answer_message, lines_of
 from bot.slack.blocks import MAX_JSON, MAX_TEXT, Message, json_size, without_blocks
 from bot.slack.brief import MAX_LINES
+from bot.slack.parent_message import AnswerContent, answer_message, lines_of
 from bot.slack.sections import LIBRARY_STEP
 from bot.slack.thread import details_message
-from bot.state.values import Status
+from bot.state.small_values import Status
 from core.model import Line, Role, Skipped
 from slacksim.blocks import problems_of_message
 from tests.support import diagnoses

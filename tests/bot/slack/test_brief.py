@@ -6,8 +6,8 @@ import pytest
 
 from bot.slack.brief import brief, checks_left, gist, grounds, next_brief
 from core.model import Action, Confidence, Cost, Diagnosis, NextStep, Role, Scope, Stage
+from core.next.decision_table import NOT_TOLD, UNTIL_PUT_RIGHT, next_step
 from core.next.situation import FaultClass, Situation
-from core.next.table import NOT_TOLD, UNTIL_PUT_RIGHT, next_step
 from tests.support.diagnoses import inconclusive, job_wide, node_fault
 from tests.support.slack_samples import KNOWN
 

@@ -12,9 +12,9 @@ from bot.fetch.jobs import Request
 from bot.investigate import Answer, draft, investigate
 from bot.outgoing.clean import cleaned
 from bot.settings import Settings
-from bot.slack.answer import AnswerContent, answer_message, lines_of
 from bot.slack.blocks import Message, without_blocks
 from bot.slack.brief import MAX_LINES
+from bot.slack.parent_message import AnswerContent, answer_message, lines_of
 from bot.slack.thread import details_message, faults_message
 from slacksim.blocks import problems_of_message
 from tests.support.places import ROOT

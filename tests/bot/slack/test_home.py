@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bot.slack.home import HomeContent, Undecided, home_view, suggested_prompts
-from bot.state.values import Status
+from bot.state.small_values import Status
 from bot.state.watches import Watch
 from tests.support.diagnoses import job_wide
 from tests.support.slack_payloads import violations

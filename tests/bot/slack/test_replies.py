@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from bot.outgoing.errors import Failure
-from bot.slack import actions, replies
+from bot.slack import actions, private_replies
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
-from bot.state.values import Status
+from bot.state.small_values import Status
 from bot.text.harmless import storable
 from core.errors import BadJobId, JobNotFound, NoLogs
 from faultlib.pattern import Category, Entry, Origin, Pattern, Sighting, Step
@@ -51,37 +51,39 @@ def known_kind(foreign: str) -> Entry:
 
 def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     one = run(job=foreign)
-    yield "help", replies.help_reply()
-    yield "usage", replies.usage_reply(("f07", "1437825", foreign))
+    yield "help", private_replies.help_reply()
+    yield "usage", private_replies.usage_reply(("f07", "1437825", foreign))
     yield (
         "unknown_job",
-        replies.refused_reply(JobNotFound(f"There is no job {foreign} below examples.", "Did you mean f07?")),
+        private_replies.refused_reply(JobNotFound(f"There is no job {foreign} below examples.", "Did you mean f07?")),
     )
     yield (
         "no_logs",
-        replies.refused_reply(NoLogs(f"Job {foreign} has no log files.", "Log files belong into logs/."), ("f07",)),
+        private_replies.refused_reply(
+            NoLogs(f"Job {foreign} has no log files.", "Log files belong into logs/."), ("f07",)
+        ),
     )
-    yield "failure", replies.failure_reply(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
-    yield "not_in_channel", replies.not_in_channel_reply("Firstfault", foreign)
-    yield "already", replies.already_reply(one, ADDRESS)
-    yield "answered", replies.answered_reply(one, ADDRESS)
-    yield "list", replies.list_reply((one, replace(one, status=Status.FAILED)), {one.id: ADDRESS})
-    yield "list_empty", replies.list_reply(())
+    yield "failure", private_replies.failure_reply(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
+    yield "not_in_channel", private_replies.not_in_channel_reply("Firstfault", foreign)
+    yield "already", private_replies.already_reply(one, ADDRESS)
+    yield "answered", private_replies.answered_reply(one, ADDRESS)
+    yield "list", private_replies.list_reply((one, replace(one, status=Status.FAILED)), {one.id: ADDRESS})
+    yield "list_empty", private_replies.list_reply(())
     waiting = replace(one, id="r-2", status=Status.QUEUED)
-    yield "status", replies.status_reply((replace(one, status=Status.RUNNING), waiting), {"r-2": 1})
-    yield "status_empty", replies.status_reply((), {})
-    yield "cancelled", replies.cancelled_reply(replace(one, status=Status.CANCELLED))
-    yield "cancelled_late", replies.cancelled_reply(one)
-    yield "nothing_to_cancel", replies.nothing_to_cancel_reply(foreign)
-    yield "not_yours", replies.not_yours_reply(one)
-    yield "not_approver", replies.not_approver_reply(f"<@U0ADA>, ada@example.org, @oncall, {foreign}")
-    yield "no_approvers", replies.no_approvers_reply()
-    yield "join", replies.join_reply(one, 2, known_kind(foreign))
-    yield "decided", replies.decided_reply(APPROVED)
-    yield "stale", replies.stale_reply(StaleRevision(seen=1, revision=2, by="U0BOB", at=AT))
-    yield "nothing_to_undo", replies.nothing_to_undo_reply()
-    yield "gone", replies.gone_reply()
-    yield "thanks", replies.thanks_reply()
+    yield "status", private_replies.status_reply((replace(one, status=Status.RUNNING), waiting), {"r-2": 1})
+    yield "status_empty", private_replies.status_reply((), {})
+    yield "cancelled", private_replies.cancelled_reply(replace(one, status=Status.CANCELLED))
+    yield "cancelled_late", private_replies.cancelled_reply(one)
+    yield "nothing_to_cancel", private_replies.nothing_to_cancel_reply(foreign)
+    yield "not_yours", private_replies.not_yours_reply(one)
+    yield "not_approver", private_replies.not_approver_reply(f"<@U0ADA>, ada@example.org, @oncall, {foreign}")
+    yield "no_approvers", private_replies.no_approvers_reply()
+    yield "join", private_replies.join_reply(one, 2, known_kind(foreign))
+    yield "decided", private_replies.decided_reply(APPROVED)
+    yield "stale", private_replies.stale_reply(StaleRevision(seen=1, revision=2, by="U0BOB", at=AT))
+    yield "nothing_to_undo", private_replies.nothing_to_undo_reply()
+    yield "gone", private_replies.gone_reply()
+    yield "thanks", private_replies.thanks_reply()
 
 
 @pytest.mark.parametrize(("name", "message"), [*messages(), *messages(EVIL), *messages(""), *messages("x" * 9_000)])
@@ -106,7 +108,7 @@ def test_each_refusal_is_another_answer() -> None:
     with pytest.raises(BadJobId) as bad:
         check_job_id("../../etc/passwd")
     shown = [
-        "\n".join(strings(list(replies.refused_reply(error).blocks)))
+        "\n".join(strings(list(private_replies.refused_reply(error).blocks)))
         for error in (
             bad.value,
             JobNotFound("There is no job f70.", "Did you mean f07?"),
@@ -120,7 +122,7 @@ def test_each_refusal_is_another_answer() -> None:
 
 def test_only_real_ids_are_offered() -> None:
     """A folder with a strange name is no choice, and no choice comes twice."""
-    menu = replies.usage_reply(("f07", "../x", "f07", "<!channel>", "f08")).blocks[1]["elements"][0]
+    menu = private_replies.usage_reply(("f07", "../x", "f07", "<!channel>", "f08")).blocks[1]["elements"][0]
 
     assert menu["action_id"] == actions.DIAGNOSE
     assert [option["value"] for option in menu["options"]] == ["f07", "f08"]
@@ -130,13 +132,13 @@ def test_long_lists_are_cut_and_counted() -> None:
     """A list shows what a person reads, and says how many more there are."""
     runs = tuple(replace(run(), id=f"r-{number}", asked_at=AT + timedelta(minutes=number)) for number in range(30))
 
-    assert "and 20 older ones" in "\n".join(strings(list(replies.list_reply(runs).blocks)))
-    assert "and 20 more runs" in "\n".join(strings(list(replies.status_reply(runs, {}).blocks)))
+    assert "and 20 older ones" in "\n".join(strings(list(private_replies.list_reply(runs).blocks)))
+    assert "and 20 more runs" in "\n".join(strings(list(private_replies.status_reply(runs, {}).blocks)))
 
 
 def test_every_status_has_a_word() -> None:
     """A list says of each run what became of it."""
-    shown = [replies.list_reply((run(status),)).blocks for status in Status]
+    shown = [private_replies.list_reply((run(status),)).blocks for status in Status]
 
     assert len({json.dumps(blocks) for blocks in shown}) == len(Status)
 
@@ -144,13 +146,13 @@ def test_every_status_has_a_word() -> None:
 def test_the_second_click_is_told_who_was_first() -> None:
     """Nobody wonders whether the own click counted."""
     assert "<@U0ADA> has approved it as `network-link-down-2`, 2026-11-21 04:11 UTC." in as_read(
-        "\n".join(strings(list(replies.decided_reply(APPROVED).blocks)))
+        "\n".join(strings(list(private_replies.decided_reply(APPROVED).blocks)))
     )
 
 
 def test_the_invitation_can_be_copied() -> None:
     """Where the bot is not a member, the exact command is given."""
-    shown = "\n".join(strings(list(replies.not_in_channel_reply("Firstfault", "f07").blocks)))
+    shown = "\n".join(strings(list(private_replies.not_in_channel_reply("Firstfault", "f07").blocks)))
 
     assert "`/invite @Firstfault`" in shown
     assert "`/diagnose f07`" in shown

@@ -14,8 +14,8 @@ from bot.outgoing.errors import Failure
 from bot.slack import actions, thread
 from bot.slack.blocks import MAX_JSON, Message, json_size
 from bot.state.drafts import Decision, Verdict
+from bot.state.small_values import Status
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Status
 from bot.text.known_fault import KnownFault
 from slacksim.blocks import problems_of_message
 from tests.support import diagnoses

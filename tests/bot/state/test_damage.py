@@ -17,8 +17,8 @@ from bot.state.answers import SavedAnswer
 from bot.state.drafts import Verdict
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope
+from bot.state.small_values import Status
 from bot.state.state import MIGRATIONS, State, open_state
-from bot.state.values import Status
 from bot.state.watches import WatchFinding
 from tests.support import diagnoses
 from tests.support.places import ROOT
@@ -49,7 +49,7 @@ def fill(state: State) -> None:
         state.watches.note(WatchFinding(0, watch.id, "silent", "rank 3", "it is silent"))
         state.watch_posts.intend(watch.id, "begun")
     state.watches.keep("k1")
-    state.seen.touch("writable")
+    state.seen_keys.touch("writable")
     state.inbox.put([Envelope(f"k{number}", "command", {"text": "f07"}) for number in range(4)])
     for one in state.inbox.claim("i1", 2, ["command"]):
         state.inbox.once(one)("ask", lambda: ["r-1", True])

@@ -52,7 +52,7 @@ def test_all_or_nothing(state: State) -> None:
 
     def halfway() -> None:
         with state.together():
-            state.seen.touch("Ev1")
+            state.seen_keys.touch("Ev1")
             ask(state)
             raise RuntimeError
 

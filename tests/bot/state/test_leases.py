@@ -10,8 +10,8 @@ import pytest
 from benchmarks.support.patience import PATIENCE
 from bot.outgoing.errors import Failure
 from bot.state.leases import MAX_TELLINGS
+from bot.state.small_values import Status
 from bot.state.state import State, open_state
-from bot.state.values import Status
 from tests.support.places import ROOT
 from tests.support.states import Hands, ask, now
 

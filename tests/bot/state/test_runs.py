@@ -7,8 +7,8 @@ from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.inbox import Envelope
 from bot.state.runs import Run, Trigger
+from bot.state.small_values import Status
 from bot.state.state import State
-from bot.state.values import Status
 from tests.support import diagnoses
 from tests.support.states import Hands, ask, asking, now
 
@@ -194,7 +194,7 @@ def test_old_runs_are_forgotten_with_all_that_hangs_on_them(state: State, clock:
     state.audit.add("T1", "U1", what="approved", target=old.id)
     untold = ask(state, "untold")
     state.runs.cancel(untold.id, "U1")
-    state.seen.touch("old")
+    state.seen_keys.touch("old")
     state.inbox.put([Envelope("k1", "command", {"text": "old"}), Envelope("k2", "command", {"text": "open"})])
     (first, _) = state.inbox.claim("i1", 2, ["command"])
     state.inbox.once(first)("step", lambda: True)

@@ -1,8 +1,8 @@
 """Threads of the bot and the questions in them."""
 
+from bot.state.small_values import Status
 from bot.state.state import State
 from bot.state.threads import ThreadQuestion
-from bot.state.values import Status
 from tests.support.states import Hands, ask
 
 

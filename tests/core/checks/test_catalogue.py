@@ -3,8 +3,8 @@
 import pytest
 
 from core.checks.catalogue import Check, catalogue, read_catalogue
-from core.checks.reading import among, read_check
-from core.checks.verdict import CheckOutcome, Ran
+from core.checks.check_output import among, read_check
+from core.checks.check_verdict import CheckOutcome, Ran
 from core.errors import BadSettings
 
 CHECK = """

@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.checks.check_verdict import CheckOutcome, Pair, judge_pairs, neighbours, with_good, with_passed
 from core.checks.links import bad_links, circle
-from core.checks.verdict import CheckOutcome, Pair, judge_pairs, neighbours, with_good, with_passed
 
 NODES = [f"n{number}" for number in range(8)]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from core.checks.catalogue import catalogue
-from core.checks.verdict import (
+from core.checks.check_verdict import (
     CheckOutcome,
     Pair,
     Ran,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.dumps import content
-from core.dumps.content import read_json, read_pickle
+from core.dumps import plain_values
+from core.dumps.plain_values import read_json, read_pickle
 from core.errors import UnreadableLog
 
 values = st.recursive(
@@ -129,6 +129,6 @@ def test_limits_leave_room_for_real_dumps() -> None:
     entry = {"frames": [frame] * 30, "input_sizes": [[1, 2]], "profiling_name": "nccl:all_reduce"}
     document = {"version": "2.9", "entries": [dict(entry) for _ in range(2000)]}
 
-    assert len(json.dumps(document)) < content.MAX_BYTES
+    assert len(json.dumps(document)) < plain_values.MAX_BYTES
     assert read_json(json.dumps(document).encode(), "d") == read_pickle(pickle.dumps(document, 2), "d") == document
-    assert sys.getrecursionlimit() > content.MAX_DEPTH
+    assert sys.getrecursionlimit() > plain_values.MAX_DEPTH

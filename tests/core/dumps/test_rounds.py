@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.diagnose import diagnose
-from core.dumps.rounds import flagged_signs, rounds_of
+from core.dumps.stack_rounds import flagged_signs, rounds_of
 from core.job import Job, Manifest, Status
 from core.model import Diagnosis
 from tests.support.jobs import log_file

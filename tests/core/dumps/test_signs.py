@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
-from core.dumps.ranges import RankGroup, parallel_groups, smallest_around
+from core.dumps.rank_groups import RankGroup, parallel_groups, smallest_around
 from core.job import Job, Manifest, Status
 from core.model import Confidence, Diagnosis, Scope, Stage
 from core.naming import called, folded

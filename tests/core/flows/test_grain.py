@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from core.flows.connections import find_connections
-from core.flows.grain import find_grain
 from core.flows.jobs import JobFlows
+from core.flows.record_grain import find_grain
 from core.flows.signs import link_delays
 from core.flows.table import table_from
 from core.flows.timeline import Timeline

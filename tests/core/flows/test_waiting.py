@@ -13,10 +13,10 @@ from core.flows.boundaries import find_boundaries
 from core.flows.connections import find_connections
 from core.flows.groups import FlowGroup, Groups
 from core.flows.signs import late_calls
+from core.flows.stage_turns import Turns, followers
 from core.flows.table import table_from
 from core.flows.timeline import Timeline, latest
 from core.flows.topology import Topology, topology_from
-from core.flows.turns import Turns, followers
 
 SECOND = 1_000_000
 COLUMNS = ["start_us", "end_us", "src", "dst", "bytes", "sport", "dport", "proto", "packets", "tcp_flags"]

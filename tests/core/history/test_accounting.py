@@ -10,8 +10,8 @@ import pytest
 
 from core.history.accounting import Account, TimeUse, _covered, _joined, account
 from core.history.attempt import Attempt, End
+from core.history.dashboard_points import MOST_ATTEMPTS, attempts_of_points
 from core.history.history import history
-from core.history.progress import MOST_ATTEMPTS, attempts_of_points
 from core.history.rates import mtbf, recoveries
 
 DAY = 86_400_000

@@ -7,7 +7,7 @@ import pytest
 
 from core.history.accounting import TimeUse, account
 from core.history.attempt import Attempt, End
-from core.history.sliding import sliding
+from core.history.sliding_share import sliding
 
 SECOND = 1_000
 

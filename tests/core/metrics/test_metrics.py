@@ -10,7 +10,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.job import Job, Status
-from core.metrics.read import read_metrics
+from core.metrics.metric_files import read_metrics
 from core.model import Action, Diagnosis, MetricEvidence, Scope
 from tests.support.jobs import START, at, four_nodes, log_file, raised, steps
 

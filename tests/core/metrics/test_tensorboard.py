@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.metrics.read import read_metrics
+from core.metrics.metric_files import read_metrics
 from core.metrics.tensorboard import Events, is_events, read_events
 from sources.tables import read_progress
 from tests.support.jobs import log_file

@@ -6,10 +6,10 @@ import pytest
 
 from core.facts import fact_of
 from core.model import Action, Confidence, Scope
+from core.next.decision_table import next_step
+from core.next.from_diagnosis import broken
 from core.next.price import over_eviction
-from core.next.read import broken
 from core.next.situation import FaultClass, Past, Situation
-from core.next.table import next_step
 
 SURE, LIKELY, WEAK = Confidence.ESTABLISHED, Confidence.SUPPORTED, Confidence.WEAK
 OPEN = Situation(Scope.UNKNOWN, WEAK, FaultClass.UNKNOWN, "NCCL internal error", total=16)

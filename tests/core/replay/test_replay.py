@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadSettings
 from core.replay.plan import Plan, chance_of, make_plan, runs_for, third_phase
-from core.replay.read import ReplayVerdict, Result, meet, read
+from core.replay.replay_results import ReplayVerdict, Result, meet, read
 
 
 def plan_of(nodes: int, **wanted: float) -> Plan:

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.logs.lines import learn, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import take_apart
 from tests.support.wrapped_logs import layers, unwrapped
 
 AT = [datetime(2026, 11, 22, 12, 0, second, tzinfo=UTC) for second in range(30)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.logs.days import Days
+from core.logs.bare_clocks import Days
 from core.logs.lines import BARE, DAY
 from tests.support.wrapped_logs import layers, shown
 

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.logs.wraps import cri, docker, journal, json_lines, kubectl, ranks, tags
-from core.logs.wraps.blocks import FAST_BYTES, Blocks
-from core.logs.wraps.forms import Form, Run, RunKind, make_form, match, put_together, tokens_of_line
+from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
+from core.logs.wraps.line_forms import Form, Run, RunKind, make_form, match, put_together, tokens_of_line
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.stream import OpenUnwrapped
 from core.logs.wraps.unwrap import Unwrapper
+from core.logs.wraps.unwrapped_stream import OpenUnwrapped
 from tests.support.wrapped_logs import unwrapped
 
 STAMP = b"2026-11-22T04:49:38.177137210Z"
@@ -174,6 +174,6 @@ def test_without_numba_all_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_numba(*_: object) -> None:
         raise ImportError("numba")
 
-    monkeypatch.setattr("core.logs.wraps.stream.Blocks", no_numba)
+    monkeypatch.setattr("core.logs.wraps.unwrapped_stream.Blocks", no_numba)
 
     assert unwrapped(b"".join(line + b"\n" for line in LARGE)) == one_by_one(CRI_JSON, LARGE)

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from core.logs.label import what_was_said
-from core.logs.lines import BARE, NO_TIME, learn, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import BARE, NO_TIME, take_apart
 from tests.support.wrapped_logs import layers, unwrapped
 
 NOON = int(datetime(2026, 11, 22, 12, 0, 3, tzinfo=UTC).timestamp()) * 1_000_000
@@ -44,7 +45,7 @@ def test_the_time_is_told(head: str) -> None:
     "head", ["[gpu-3] %H:%M:%S INFO", "(r-fra) - [%H:%M:%S] -", "worker a7\t%H:%M:%S.250\ttrainer"]
 )
 def test_a_clock_without_a_date_stands_first(head: str) -> None:
-    """Where ``core.logs.days`` finds out its day."""
+    """Where ``core.logs.bare_clocks`` finds out its day."""
     assert BARE <= first_time(steps(head)) < NO_TIME
     assert (first_time(steps(head)) - BARE) // 1_000_000 == 12 * 3600 + 3
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from core.logs.label import what_was_said
-from core.logs.lines import BARE, NO_TIME, learn, take_apart
+from core.logs.learn_format import learn
+from core.logs.lines import BARE, NO_TIME, take_apart
 from tests.support.wrapped_logs import layers, unwrapped
 
 DAY = int(datetime(2026, 11, 24, tzinfo=UTC).timestamp())

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from core.errors import UnreadableLog
 from core.events.messages import unlabelled
-from core.events.text import read_rows
+from core.events.row_text import read_rows
 from core.job import Job, Manifest
-from core.logs.heap import Heap
+from core.logs.array_store import Heap
+from core.logs.file_rows import HEAD, join, refine_seconds
 from core.logs.lines import LABEL_MARK, NO_TIME
-from core.logs.rows import HEAD, join, refine_seconds
 from core.logs.scan import scan_blocks, scan_file, spans
 from core.logs.stream import WHOLE
-from core.logs.wraps.stream import OpenUnwrapped
+from core.logs.wraps.unwrapped_stream import OpenUnwrapped
 from core.parsed import parse_job
 from tests.support.wrapped_logs import sample, unwrapped, wrapped
 

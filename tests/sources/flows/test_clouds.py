@@ -14,7 +14,7 @@ from core.errors import UnreadableFlows
 from core.flows.analyse import analyse
 from core.flows.table import table_from
 from core.flows.topology import Topology
-from sources.flows.read import read_flows
+from sources.flows.flow_files import read_flows
 from sources.flows.records import Records
 
 AWS_5 = (
@@ -57,8 +57,8 @@ def test_custom_fields_of_aws_are_read_by_their_names(tmp_path: Path) -> None:
 
     assert rows(found) == [FLOW]
     assert found.frame["tcp_flags"].to_list() == [3]
-    assert any("1 records tell of traffic that was rejected" in one for one in found.told)
-    assert any("1 intervals are missing" in one for one in found.told)
+    assert any("1 records tell of traffic that was rejected" in one for one in found.remarks)
+    assert any("1 intervals are missing" in one for one in found.remarks)
 
 
 @pytest.mark.parametrize("stamp", ["", "2023-11-14T22:14:20.000Z "], ids=["plain", "cloudwatch"])
@@ -85,14 +85,14 @@ def test_files_are_packed_as_clouds_deliver_them(tmp_path: Path) -> None:
     assert len(read(tmp_path, packed, "a.log.gz").frame) == 20_000
     broken = read(tmp_path, packed[: len(packed) // 2], "b.log.gz")
     assert 0 < len(broken.frame) < 20_000
-    assert any("b.log.gz" in one for one in broken.told)
+    assert any("b.log.gz" in one for one in broken.remarks)
 
 
 def test_a_last_record_that_is_cut_off_does_not_count(tmp_path: Path) -> None:
     """Half a number is another number."""
     found = read(tmp_path, f"{AWS_2}\n{AWS_2[:80]}")
 
-    assert (len(found.frame), found.told[-1]) == (1, "1 record at the end of the file is cut off")
+    assert (len(found.frame), found.remarks[-1]) == (1, "1 record at the end of the file is cut off")
 
 
 def entry(reporter: str = "SRC", **more: object) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def test_entries_of_google_are_read(tmp_path: Path, form: str) -> None:
 
     assert rows(found) == [FLOW, FLOW]
     assert found.frame["switch"].to_list() == ["node-1", "node-2"]
-    assert "sampled packets" in found.told[1]
+    assert "sampled packets" in found.remarks[1]
 
 
 def test_entries_of_google_that_are_no_flows_are_counted(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_entries_of_google_that_are_no_flows_are_counted(tmp_path: Path) -> None
     found = read(tmp_path, "\n".join(lines))
 
     assert rows(found) == [FLOW]
-    assert found.told[2:] == ("1 entries are no flows", "1 entry at the end of the file is cut off")
+    assert found.remarks[2:] == ("1 entries are no flows", "1 entry at the end of the file is cut off")
 
 
 def network(*tuples: str) -> str:
@@ -178,7 +178,7 @@ def test_both_directions_of_a_flow_of_azure_are_records(tmp_path: Path, content:
     turned = {"src": FLOW["dst"], "dst": FLOW["src"], "sport": 5000, "dport": 4000, "packets": 50, "bytes": 3300}
 
     assert rows(found) == [FLOW, FLOW | turned]
-    assert found.told[-1] == "1 flows were denied, and are left out"
+    assert found.remarks[-1] == "1 flows were denied, and are left out"
 
 
 @pytest.mark.parametrize(

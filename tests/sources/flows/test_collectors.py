@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.support.patience import PATIENCE
 from core.flows.table import table_from
-from sources.flows.read import read_flows
+from sources.flows.flow_files import read_flows
 from tests.support.flow_frames import packet, pcap
 
 PACKETS, BYTES = 12, 1_000
@@ -79,7 +79,7 @@ def test_packets_come_through_softflowd_and_nfcapd(tmp_path: Path) -> None:
     assert (table.bytes.tolist(), table.packets.tolist()) == ([PACKETS * BYTES], [PACKETS])
     assert int(table.end[0] - table.start[0]) == pytest.approx(0.005e6 * (PACKETS - 1), abs=2_000)
     ahead = table.start[0] / 1e6 - at
-    assert bool(records.told) == (ahead > 86_400)
+    assert bool(records.remarks) == (ahead > 86_400)
 
 
 @needs("softflowd")
@@ -98,7 +98,7 @@ def test_datagrams_of_softflowd_are_read_without_a_collector(tmp_path: Path, ver
     assert (table.bytes.tolist(), table.packets.tolist()) == ([PACKETS * BYTES], [PACKETS])
     assert int(table.end[0] - table.start[0]) == pytest.approx(0.005e6 * (PACKETS - 1), abs=2_000)
     assert table.start[0] / 1e6 == pytest.approx(at, abs=2)  # version 9 tells the hour in whole seconds
-    assert records.told == ()
+    assert records.remarks == ()
 
 
 @needs("pmacctd")

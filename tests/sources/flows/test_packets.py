@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import UnreadableFlows
 from core.flows.table import table_from
-from sources.flows.read import read_flows
+from sources.flows.flow_files import read_flows
 from tests.support.flow_frames import TCP, packet, pcap, pcapng
 
 AT = 1_700_000_000.5
@@ -81,16 +81,16 @@ def test_a_capture_that_is_cut_off_is_read_up_to_there(tmp_path: Path) -> None:
         records = read_flows(path)
 
         assert len(records.frame) == 2
-        assert "cut off" in records.told[0]
+        assert "cut off" in records.remarks[0]
 
 
 def test_packets_of_another_kind_are_counted(tmp_path: Path) -> None:
     """ARP is no flow; link types that nobody knows are told."""
     frames = [*MESSAGES, (AT, bytes(12) + b"\x08\x06" + bytes(40))]
-    assert read_flows(pcap(tmp_path / "capture", frames)).told == (
+    assert read_flows(pcap(tmp_path / "capture", frames)).remarks == (
         "1 of 5 packets are neither IPv4 nor IPv6, or cut off in their headers",
     )
-    assert "link type 147" in read_flows(pcap(tmp_path / "capture", MESSAGES, link=147)).told[0]
+    assert "link type 147" in read_flows(pcap(tmp_path / "capture", MESSAGES, link=147)).remarks[0]
 
 
 @pytest.mark.slow
@@ -200,7 +200,7 @@ def test_a_file_of_datagrams_is_read(tmp_path: Path, datagram: Callable[[], byte
     assert (row["start_us"], row["end_us"]) == (int(first * 1e6), int(first * 1e6) + 1_000_000)
     assert (row["src"], row["dst"], row["sport"], row["dport"]) == ("10.0.0.1", "10.0.0.2", 4000, 5000)
     assert (row["proto"], row["tcp_flags"], row["bytes"], row["packets"]) == (6, 0x1B, 1000, 7)
-    assert records.told == ()
+    assert records.remarks == ()
 
 
 def test_records_that_come_before_their_template_are_not_lost(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_records_that_come_before_their_template_are_not_lost(tmp_path: Path) ->
     records = read_flows(path)
 
     assert len(records.frame) == 1
-    assert records.told == ("1 sets of records came without a template that can be read",)
+    assert records.remarks == ("1 sets of records came without a template that can be read",)
 
 
 def test_fields_of_vendors_and_of_varying_length_do_no_harm(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_fields_of_vendors_and_of_varying_length_do_no_harm(tmp_path: Path) -> N
     records = read_flows(path)
 
     assert [row["bytes"] for row in records.frame.to_dicts()] == [1000]
-    assert records.told == ("1 sets of records came without a template that can be read",)
+    assert records.remarks == ("1 sets of records came without a template that can be read",)
 
 
 def test_an_exporter_that_samples_is_told(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_an_exporter_that_samples_is_told(tmp_path: Path) -> None:
 
     records = read_flows(path)
 
-    assert records.told == ("the exporter takes one packet of 100: bytes are as sampled",)
+    assert records.remarks == ("the exporter takes one packet of 100: bytes are as sampled",)
     assert records.frame["bytes"].to_list() == [1000, 1000]
 
 
@@ -259,4 +259,4 @@ def test_samples_of_sflow_are_records_of_one_packet(tmp_path: Path) -> None:
     (row,) = records.frame.to_dicts()
     assert (row["start_us"], row["end_us"], row["bytes"], row["packets"]) == (int(AT * 1e6), int(AT * 1e6), 1042, 1)
     assert (row["src"], row["dst"], row["switch"]) == ("10.0.0.1", "10.0.0.2", "10.9.9.9")
-    assert any("one packet of 64" in says for says in records.told)
+    assert any("one packet of 64" in says for says in records.remarks)

@@ -11,8 +11,8 @@ import pytest
 from benchmarks.flow_sets import Layout, simulate
 from core.errors import BadTopology, UnreadableFlows
 from core.flows.table import table_from
+from sources.flows.flow_files import read_flows, read_topology
 from sources.flows.nfdump import read_nfcapd
-from sources.flows.read import read_flows, read_topology
 
 RECORD = {
     "type": "FLOW", "first": "2026-11-22T04:00:00.522", "last": "2026-11-22T04:00:01.864",
@@ -59,7 +59,7 @@ def test_json_of_nfdump_is_read_in_all_its_forms(tmp_path: Path, form: str) -> N
     assert [row["tcp_flags"] for row in rows] == [0b11010, 0b10]
     assert rows[0]["end_us"] - rows[0]["start_us"] == 1_342_000
     assert (rows[0]["src"], rows[0]["dst"], rows[0]["switch"]) == ("10.0.0.1", "10.0.0.2", "10.9.9.9")
-    assert records.told == ()
+    assert records.remarks == ()
 
 
 def test_a_clock_that_is_ahead_is_told_and_not_shifted(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_clock_that_is_ahead_is_told_and_not_shifted(tmp_path: Path) -> None:
 
     records = read_flows(path)
 
-    (told,) = records.told
+    (told,) = records.remarks
     assert "49.7 days" in told
     assert "2^32 ms" in told
     assert records.frame["start_us"].to_list() == [1_799_614_968_000_000] * 2

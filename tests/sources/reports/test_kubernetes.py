@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.checks.verdict import CheckOutcome
+from core.checks.check_verdict import CheckOutcome
 from sources.moments import moment
-from sources.reports.read import read_incidents, read_reports
 from sources.reports.report import verdict_of
+from sources.reports.report_files import read_incidents, read_reports
 
 
 def event(node: str, reason: str, when: str, *, kind: str = "Warning", says: str = "", about: str = "Node") -> Any:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from core.checks.verdict import CheckOutcome
+from core.checks.check_verdict import CheckOutcome
 from core.errors import UnreadableLog
 from sources.moments import moment
 from sources.reports.hostlist import expand
-from sources.reports.read import read_incidents, read_reports
 from sources.reports.report import verdict_of
+from sources.reports.report_files import read_incidents, read_reports
 
 # The forms of sinfo ("%20E %9u %19H %N", src/sinfo/opts.c), scontrol (src/api/node_info.c) and sacctmgr.
 SINFO = """\

@@ -14,8 +14,8 @@ from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import PATIENT, eventually, local_slack, make_stage
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
-from bot.slack.answer import lines_of
 from bot.slack.manifest import scopes
+from bot.slack.parent_message import lines_of
 from bot.state.answers import answer_text
 from faultlib.pattern import Origin, Status
 from slacksim import Snapshot

@@ -7,7 +7,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from faultlib.background import ChromaIndex
+from faultlib.chroma_thread import ChromaIndex
 from tests.support.libraries import say
 from tests.support.vectors import snapshot
 

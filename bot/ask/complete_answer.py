@@ -1,0 +1,145 @@
+"""An answer made whole: what it leaves open of the question is taken from facts, a yes or no tells what failed."""
+
+import re
+from collections.abc import Sequence
+
+from bot.ask.about_exits import asked_code
+from bot.ask.about_values import told_values
+from bot.ask.arguments import apart_line
+from bot.ask.fact import Fact
+from bot.ask.fact_picker import Picker
+from bot.ask.facts_errors import named_in
+from bot.ask.facts_settings import facts_of_optimizer
+from bot.ask.hypothesis import remedy, stance
+from bot.ask.question import Question
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
+from bot.ask.subject import Subject
+from bot.ask.unknown import NOT_KNOWN, with_offers
+from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
+from core.model import Scope
+
+_NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
+_NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
+_NEAREST = f"{NOT_KNOWN}: no line answers that for certain. Nearest by its words, and what I can answer here:"
+BESIDE = 2  # facts that stand beside an answer
+FACTS = 3  # facts that answer a question alone
+_NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
+_NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
+_HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
+_WHOLE = (
+    "ticket",
+    "own_code",
+    "before",
+    "jobs",
+    "compare",
+    "approved",
+    "read",
+    "missing",
+    "sure",
+    "clocks",
+    "pair",
+)  # need nothing beside
+_GENERIC = (
+    "setup",
+    "find",
+    "presence",
+    "count",
+    "last",
+    "numbers",
+    "explain",
+    "reached",
+)  # answered by names and words alone
+_TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
+
+
+def completed(
+    subject: Subject, question: Question, sentences: Lines, intents: Sequence[str], *, sure: bool = True
+) -> list[str]:
+    """The lines of an answer with what they leave open; ``sure``: whether the first intent surely is the question's."""
+    picker = Picker(subject, question)
+    kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
+    kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
+    instead = picker.holding(kinds[0])[:1] if kinds else []
+    whole = any(intent in _WHOLE for intent in intents)
+    beside = (
+        []
+        if whole
+        else [fact for fact in picker.beside([*sentences, *_lines(instead)]) if fact not in instead][:BESIDE]
+    )
+    stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
+    stands = stands or remedy(subject, question)
+    lead = [stands] if stands else []
+    if not lead and asked_code(question) is None and any(intent in _GENERIC for intent in intents):
+        instead = instead or picker.better(sentences)[:1]
+    lead += told_values(picker, intents, sentences[0], sure=sure)
+    first = [
+        *lead,
+        *_lines(instead),
+        *sentences[:1],
+        *_names(subject, sentences, intents),
+        *sentences[1:2],
+        *_lines(beside),
+    ]
+    lines = list(dict.fromkeys([*first, *sentences[1:]]))[:MAX_ANSWER_LINES]
+    if wants_data(question) and not holds(subject, Wanted.FILE, lines):
+        lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
+    return _with_failure(subject, question, lines, intents)
+
+
+def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
+    """Whether it is asked who, and no name is told."""
+    return Wanted.WHO in wanted(question) and not holds(subject, Wanted.WHO, lines)
+
+
+def from_facts(subject: Subject, question: Question) -> list[str]:
+    """The lines of the facts that answer a question; none where none does."""
+    picker = Picker(subject, question)
+    facts, named = picker.answering()[:FACTS], told_values(picker, ())
+    lines = list(dict.fromkeys([*named, *_lines(facts)]))[:MAX_ANSWER_LINES]
+    stands = stance(subject, question)
+    if not lines:
+        return [stands] if stands else []
+    if not named and not facts[0].says:
+        lines = [cited("The lines of the logs that fit the question best:"), *lines][:MAX_ANSWER_LINES]
+    return _with_failure(subject, question, [*([stands] if stands else []), *lines][:MAX_ANSWER_LINES], ())
+
+
+def nearest(subject: Subject, question: Question) -> list[str]:
+    """The line that holds most of a question's words, called no more than that, and what can be asked instead."""
+    facts = Picker(subject, question).nearest()[:1]
+    says, *offers = with_offers(_NEAREST, subject)
+    return [says, *_lines(facts)[:1], *offers] if facts else []
+
+
+def _lines(facts: Sequence[Fact]) -> list[str]:
+    return [line for fact in facts for line in fact.as_lines[:3]]
+
+
+def _names(subject: Subject, sentences: Lines, intents: Sequence[str]) -> list[str]:
+    """What the leading error names, or what a NaN hangs on, where the answer is about it and does not say so."""
+    lead = subject.leading
+    if lead is None or not any(intent in _NEED_CAUSES for intent in intents):
+        return []
+    if (suspects := subject.diagnosis.nodes[:1]) and (apart := apart_line(subject, suspects[0].node)):
+        return [apart]
+    if _NAN.search(f"{lead.says} {lead.template}"):
+        return [line for fact in facts_of_optimizer(subject) for line in fact.as_lines if line not in sentences][:1]
+    names = named_in(lead) if any(intent in _NEED_NAMES for intent in intents) else ()
+    if not names or any(name in line for name in names for line in sentences):
+        return []
+    return [cited(f"{lead.id} names {', '.join(f'“{name}”' for name in names)}.", lead.id)]
+
+
+def _with_failure(subject: Subject, question: Question, lines: list[str], intents: Sequence[str]) -> list[str]:
+    """With what failed as the last line, where a yes or no hangs on it and no line tells it."""
+    diagnosis, lead = subject.diagnosis, subject.leading
+    if diagnosis.scope is Scope.UNKNOWN or any(intent in _TELL_ALL for intent in intents):
+        return lines
+    suspect = diagnosis.nodes[0].node if diagnosis.nodes and diagnosis.scope is Scope.NODE else ""
+    text = "\n".join(lines)
+    known = (suspect and suspect in text) or (not suspect and lead and f"[{lead.id}" in text) or "What failed" in text
+    if known or lead is None or not (yes_or_no(question) or _leaves(subject, question, lines)):
+        return lines
+    what = "What happened" if diagnosis.scope is Scope.NONE else "What failed"
+    failed = cited(f"{what}: {lower(diagnosis.headline)}.", lead.id)
+    return [*lines[: MAX_ANSWER_LINES - 1], failed]

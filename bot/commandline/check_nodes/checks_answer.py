@@ -1,0 +1,114 @@
+"""What ``firstfault check-nodes`` answers: what would run, or what it came to; as text and as JSON."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.commandline.check_nodes.filled_command import filled
+from bot.commandline.check_nodes.node_checks import ALL_PAIRS, BITS, PAIRS, Chosen, NodeChecks, Results
+from bot.commandline.check_nodes.node_file import fabrics_of
+from bot.commandline.check_nodes.verdicts import VERDICTS
+from bot.text.harmless import harmless
+from core.checks.check_verdict import CheckOutcome, too_many
+from core.checks.links import Link
+
+SCHEMA: Final = "firstfault.checks/1"
+PASSED, NOT_PASSED = 0, 1
+
+
+def plan_of(wanted: NodeChecks, checks: Chosen, results: Results) -> list[str]:
+    """What would run, where, and for how long at most; and what schedulers say already."""
+    count = len(wanted.nodes)
+    lines = [f"Nothing was run. With --run, on {count} node{'s' * (count != 1)}:"]
+    for check in checks.checks:
+        peer = wanted.nodes[min(1, count - 1)]
+        words = wanted.runner.words(wanted.nodes[0], filled(check, wanted.nodes[0], peer=peer, group=wanted.nodes))
+        of = "" if check.scope == "node" else f"a {check.scope}; "
+        lines.append(
+            f"  {check.name:<14} at most {check.timeout_s:>5.0f} s, load {check.load:<5}  {of}{shlex.join(words)}"
+        )
+    seconds = wanted.how.seconds
+    rounds = f"all pairs in {count - 1 + count % 2} rounds" if wanted.meets_all and count > 1 else "two rounds"
+    about = {
+        PAIRS: f"all-gather of {wanted.how.megabytes:g} MB by two ({wanted.how.backend}), {rounds} of {seconds:g} s",
+        ALL_PAIRS: f"the same, each node with each other, {count - 1} rounds or one more",
+        BITS: "one training step of fixed data, gradients bit by bit; among at least three equal nodes",
+    }
+    fabrics = fabrics_of(wanted.nodes)
+    apart = f", apart on {', '.join(fabrics)}" if fabrics != ("",) else ""
+    lines += [f"  {name:<14} load light; {about[name]}{apart * (name != BITS)}" for name in checks.own]
+    lines.append("Checks of load light and heavy are left out on nodes whose GPUs are in use.")
+    if wanted.side_by_side < count:
+        lines.append(f"They run on {wanted.side_by_side} nodes at a time (--at-once).")
+    for name, (outcome, says) in results.get(VERDICTS, {}).items():
+        if outcome is not CheckOutcome.PASSED:
+            lines.append(f"{name}  its scheduler says: {says}")
+    return [harmless(line, 400) for line in lines]
+
+
+def told_of(wanted: NodeChecks, results: Results, links: Sequence[Link]) -> list[str]:
+    """What did not pass, by node; and what passed, in a line."""
+    failed = _with(results, CheckOutcome.FAILED)
+    lines = []
+    for outcome in (CheckOutcome.FAILED, CheckOutcome.UNKNOWN):
+        found = _with(results, outcome)
+        for node, outcomes in found.items():
+            lines += [harmless(f"{outcome.value:<8}{node}  {name}: {says}", 300) for name, says in outcomes]
+    lines += [harmless(f"{'link':<8}{link.nodes[0]} - {link.nodes[1]}  {link.says}", 300) for link in links]
+    left = {
+        node for outcomes in results.values() for node, (item, _) in outcomes.items() if item is not CheckOutcome.PASSED
+    }
+    passed = [node.name for node in wanted.nodes if node.name not in left]
+    lines.append(f"{len(passed)} of {len(wanted.nodes)} nodes passed all {len(results)} checks.")
+    if too_many(len(failed), len(wanted.nodes)):
+        lines.append(
+            f"{len(failed)} nodes failed: a shared cause or a wrong check is likelier than so many broken nodes."
+        )
+    elif failed:
+        lines.append("Advice: take the failed ones out; nothing was done to them. What is unknown is not failed.")
+    if links:
+        lines.append("Advice: look at cables, ports and switches between the two nodes of a link; neither is at fault.")
+    return lines
+
+
+def json_of(wanted: NodeChecks, checks: Chosen, results: Results, links: Sequence[Link], *, run: bool) -> str:
+    """One object, ``firstfault.checks/1``."""
+    planned = [
+        {
+            "name": check.name,
+            "scope": check.scope,
+            "timeout_s": check.timeout_s,
+            "load": check.load,
+            "command": list(check.command),
+        }
+        for check in checks.checks
+    ]
+    nodes = [
+        {"check": name, "node": node, "outcome": outcome.value, "says": harmless(says, 300)}
+        for name, by_node in results.items()
+        for node, (outcome, says) in by_node.items()
+    ]
+    failed = len({entry["node"] for entry in nodes if entry["outcome"] == CheckOutcome.FAILED.value})
+    document = {
+        "schema": SCHEMA,
+        "run": run,
+        "nodes": [node.name for node in wanted.nodes],
+        "at_once": min(wanted.side_by_side, len(wanted.nodes)),
+        "checks": [*planned, *({"name": name} for name in checks.own)],
+        "results": nodes,
+        "links": [{"nodes": list(link.nodes), "says": link.says} for link in links],
+        "shared_cause_likely": too_many(failed, len(wanted.nodes)),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _with(
+    results: Mapping[str, Mapping[str, tuple[CheckOutcome, str]]], outcome: CheckOutcome
+) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, outcomes in results.items():
+        for node, (item, says) in outcomes.items():
+            if item is outcome:
+                found.setdefault(node, []).append((name, says))
+    return found

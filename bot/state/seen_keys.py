@@ -1,0 +1,31 @@
+"""When something was seen last: ``/healthz`` stores a word here, to know that it can be done.
+
+Earlier versions kept here which events of Slack they had seen; the inbox does that now.
+"""
+
+from datetime import datetime
+
+from bot.state.database import Database
+from bot.state.small_values import Clock
+
+SCHEMA = """
+CREATE TABLE seen (key TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX seen_by_time ON seen (at);
+"""
+
+
+class SeenKeys:
+    """Keys, and when."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def touch(self, key: str) -> None:
+        """This was seen now, as often before as it may have been."""
+        sql = "INSERT INTO seen (key, at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at"
+        self._database.execute(sql, key, self._clock())
+
+    def forget(self, before: datetime) -> int:
+        """Drop what was seen before this time; how many."""
+        return self._database.execute("DELETE FROM seen WHERE at < ?", before)

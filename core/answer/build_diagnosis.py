@@ -1,0 +1,136 @@
+"""From what was found to what is said: the diagnosis."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from core.answer.evidence import event_evidence, iteration_evidence, node_evidence
+from core.answer.findings import Verdict
+from core.answer.pictures import pictures
+from core.baseline import Profile
+from core.dumps.dump_signs import DumpEvidence
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
+from core.judge.ranking import telling_roots
+from core.judge.temporal import Odd
+from core.logs.fold import JOB_TEXTS, is_folded
+from core.metrics.evidence import MetricFindings
+from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
+from core.parsed import Parsed
+
+MAX_TOLD = 6  # a reader looks at few
+
+
+def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -> tuple[tuple[Candidate, ...], Verdict]:
+    """Both without the numbers that stood in place of ranks while nodes were compared."""
+    if not parsed.table.ranks_are_nodes:
+        return tuple(candidates), verdict
+    suspects = tuple(
+        replace(suspect, signs=tuple(replace(sign, ranks=()) for sign in suspect.signs)) for suspect in verdict.suspects
+    )
+    return tuple(replace(candidate, ranks=()) for candidate in candidates), replace(verdict, suspects=suspects)
+
+
+def present(
+    parsed: Parsed,
+    candidates: Sequence[Candidate],
+    verdict: Verdict,
+    stage: Stage,
+    odd: Sequence[Odd],
+    dumps: DumpEvidence,
+    ending: Ending,
+    metrics: MetricFindings,
+) -> Diagnosis:
+    """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
+    telling = shown(candidates, verdict)
+    events = tuple(event_evidence(f"E{n}", parsed, candidate) for n, candidate in enumerate(telling, start=1))
+    ids = {candidate.event: event.id for candidate, event in zip(telling, events, strict=True)}
+    nodes = tuple(node_evidence(f"N{n}", parsed, suspect, ids) for n, suspect in enumerate(verdict.suspects, start=1))
+    ended = verdict.scope is not Scope.NONE or bool(verdict.checks)  # of a job that completed nothing is told
+    return Diagnosis(
+        job=parsed.job.id,
+        method="firstfault",
+        scope=verdict.scope,
+        confidence=verdict.confidence,
+        headline=verdict.headline,
+        why=verdict.why,
+        checks=verdict.checks,
+        events=events,
+        nodes=nodes,
+        stage=stage,
+        iterations=iteration_evidence(parsed, telling, ids, odd, ending, verdict.suspects) if ended else (),
+        skipped=(
+            *skipped(parsed),
+            *(Skipped("dumps", problem) for problem in dumps.problems),
+            *(Skipped("metrics", problem) for problem in metrics.problems),
+        ),
+        coverage=coverage(parsed),
+        pictures=pictures(parsed, telling, ids, verdict.suspects, ending=ending, stacks=dumps.bars),
+        stacks=dumps.stacks,
+        metrics=metrics.shown if ended else (),
+        facts=facts(parsed),
+    )
+
+
+def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate, ...]:
+    """What a reader gets to see: the telling roots and what peers say; never teardown or benign events.
+
+    Of a job that completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
+    """
+    roots = telling_roots(candidates) or verdict.stop
+    if verdict.scope is Scope.NONE and not (roots and verdict.checks):
+        return ()
+    return (*roots, *[candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD])
+
+
+def skipped(parsed: Parsed) -> tuple[Skipped, ...]:
+    """Steps that could not run, and logs that could not be read."""
+    steps = []
+    if not parsed.profiles:
+        steps.append(Skipped("cross-job", "There is no successful job with these settings to compare with."))
+    if parsed.iterations.last is None and parsed.job.logs:
+        steps.append(Skipped("temporal", "No line of the logs counts iterations."))
+    if len(parsed.nodes) == 1 and len(parsed.table.ranks) <= 1:
+        steps.append(Skipped("spatial", "One node and at most one rank: there is nobody to compare it with."))
+    problems = (*parsed.job.problems, *(scan.problem for scan in parsed.reading.scans if scan.problem))
+    capped = dict.fromkeys((*parsed.reading.capped, *_capped_baseline(parsed.profiles)))
+    return (*steps, *(Skipped("reading", sentence) for sentence in (*problems, *capped)))
+
+
+def _capped_baseline(profiles: Sequence[Profile]) -> Iterator[str]:
+    for profile in profiles:
+        if is_folded(profile.texts()):
+            yield (
+                f"The successful job {profile.job_id} says more than {JOB_TEXTS:,} different things:"
+                " those that are alike were taken for one."
+            )
+
+
+def coverage(parsed: Parsed) -> Coverage:
+    """How much was read, and what is missing."""
+    manifest, scans, spoke = parsed.job.manifest, parsed.reading.scans, set(parsed.table.ranks)
+    listed = {rank for ranks in manifest.node_ranks.values() for rank in ranks}
+    expected = set(range(manifest.world_size)) if manifest.world_size else listed
+    logged = set(parsed.table.nodes)
+    return Coverage(
+        files=len(scans),
+        lines=sum(scan.lines for scan in scans),
+        bytes=sum(scan.size for scan in scans),
+        ranks=len(spoke),
+        ranks_expected=len(expected) or None,
+        ranks_missing=tuple(sorted(expected - spoke)) if spoke else (),
+        nodes=len(parsed.table.nodes) if parsed.unit == "node" else 0,
+        nodes_missing=tuple(node for node in parsed.nodes if node not in logged) if parsed.unit == "node" else (),
+        unreadable_files=tuple(scan.name for scan in scans if scan.problem),
+        undecodable_lines=sum(scan.undecodable for scan in scans),
+        broken_lines=sum(scan.broken for scan in scans),
+        baseline_jobs=len(parsed.profiles),
+        baseline_ids=tuple(profile.job_id for profile in parsed.profiles),
+        dumps=len(parsed.job.dumps),
+    )
+
+
+def facts(parsed: Parsed) -> Mapping[str, str]:
+    """What the manifest says of the job, for the reader."""
+    manifest = parsed.job.manifest
+    named = {"model": manifest.model, "framework": manifest.framework, "status": manifest.status.value}
+    return {name: value for name, value in named.items() if value}

@@ -1,0 +1,131 @@
+"""Judges of what concerns the whole job, or a part of it that nobody names."""
+
+from core.answer.confidence import SUPPORTED, Ground, Support, confidence, rivals
+from core.answer.findings import (
+    COLLECT,
+    Findings,
+    Verdict,
+    apart_by_numbers,
+    broke,
+    compared,
+    course_of,
+    held_up,
+    is_stop,
+    onset_of,
+    second_opinion,
+    what_broke,
+)
+from core.events.row_text import read_rows
+from core.failure_kinds import Kind
+from core.judge.ending import Ending
+from core.judge.ranking import quote
+from core.live.findings import duration
+from core.model import Confidence, Scope
+from core.nodes.sign import short
+from core.shares import MAJORITY
+
+PAIR = 2
+# Kinds that most report and one node causes: all wait in vain for it, or get its nan with the next all-reduce
+_VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
+
+
+def without_numbers(found: Findings) -> Verdict | None:
+    """A job that went on, or completed, with a loss that is no number; where something else broke, that is told."""
+    broken = found.broken
+    if broken is None or apart_by_numbers(found) or any(not is_stop(root) and root.fact.known for root in found.roots):
+        return None
+    name, since = broken.name, f"from iteration {broken.iteration} on" if broken.iteration >= 0 else "in the end"
+    text = read_rows(found.parsed.files, found.parsed.table, [broken.row]).get(broken.row, "")
+    return Verdict(
+        Scope.JOB,
+        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
+        f"No {found.unit} is special: {name} is nan {since}, and nothing was learned since.",
+        (f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",),
+        (),
+        ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    )
+
+
+def leaking(found: Findings) -> Verdict | None:
+    """A job that did not break, and whose memory grew on most ranks until the end: it would have."""
+    leak = found.leak
+    if leak is None or len(leak.ranks) <= len(leak.others) or broke(found) or held_up(found) or found.suspicions:
+        return None
+    return Verdict(
+        Scope.JOB,
+        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
+        f"No {found.unit} is special: {leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration "
+        f"{leak.iteration}, and never came back.",
+        (f"It grew alike on {len(leak.ranks)} {found.parsed.table.speaker}s; where memory ends, the job does.",),
+        (),
+        ("Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",),
+    )
+
+
+def stalled(found: Findings) -> Verdict | None:
+    """A job that hung or was slow until it was ended, and nobody stands out: never "nothing is broken"."""
+    if not held_up(found):
+        return None
+    ending, roots = found.ending, found.roots
+    stop = f" ({roots[0].fact.says})" if roots and roots[0].fact.stop else ""
+    whole = found.voices >= 2 and len(found.parsed.table.ranks) >= (found.parsed.job.manifest.world_size or 2)
+    scope = Scope.JOB if whole else Scope.UNKNOWN
+    nobody = f"no {found.unit} stands out" if found.voices >= 2 else f"{found.unit}s cannot be told apart in this log"
+    what = f"The job hung{found.place}" if ending.hung else _slow(ending)
+    return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", (course_of(ending),), (), (COLLECT,))
+
+
+def _slow(ending: Ending) -> str:
+    slow = ending.slow
+    if slow is None or not slow.what:
+        return f"The job was slow from iteration {onset_of(ending)} on"
+    return f"{slow.what[0].upper()}{slow.what[1:]} took longer each time, up to {duration(slow.after)}"
+
+
+def somewhere(found: Findings) -> Verdict | None:
+    """A part of one machine broke, and nobody says of which."""
+    root = next(iter(found.roots), None)
+    if root is None or not root.fact.hardware or root.nodes or len(found.nodes) <= 1:
+        return None
+    return Verdict(
+        Scope.UNKNOWN,
+        Confidence.SUPPORTED if root.score >= SUPPORTED else Confidence.WEAK,
+        f"No log says on which {found.unit}: {what_broke(root)}{found.place}.",
+        (f"\u201c{short(root.quote)}\u201d names no {found.unit} that is known.",),
+        (),
+        (root.fact.check,),
+    )
+
+
+def of_all(found: Findings) -> Verdict | None:
+    """A direct trace that most of the job shares, or that nobody can place."""
+    root = next(iter(found.roots), None)
+    if root is None:
+        return None
+    nodes, unit = found.nodes, found.unit
+    text = f"\u201c{short(root.quote)}\u201d"
+    grounds = {Ground.WORDS} if root.fact.known and root.fact.kind not in _VICTIMS else set()
+    grounds |= {Ground.SPREAD} if len(root.nodes) > len(nodes) * MAJORITY and len(root.nodes) > 1 else set()
+    support = Support(root.score, frozenset(grounds), found.voices, rivals((), found.suspicions))
+    support = compared(found, support, root.nodes)
+    apart = found.voices >= 2 or len(nodes) == 1
+    lead = f"No {unit} is special" if apart else f"The {unit}s cannot be told apart in this log"
+    return Verdict(
+        Scope.JOB,
+        confidence(support),
+        f"{lead}: {what_broke(root)}{found.place}.",
+        (_logged(text, len(root.nodes), len(nodes), unit), *second_opinion(support)),
+        (),
+        (root.fact.check,),
+    )
+
+
+def _logged(text: str, nodes: int, of: int, unit: str) -> str:
+    """How many nodes logged a line."""
+    if of == 1:
+        return f"The only {unit} logged {text}."
+    if not nodes:
+        return f"{text} was logged; the log does not tell by which {unit}."
+    if nodes == of:
+        return f"{'Both' if of == PAIR else f'All {of}'} {unit}s logged {text}."
+    return f"{nodes} of {of} {unit}s logged {text}."

@@ -1,0 +1,68 @@
+"""How fine the records are: it is taken from them, for a configured time-out is no promise (docs/how-to/flows.md)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.flows.connections import Connections
+from core.flows.table import Ints
+
+SAMPLED = 0.9  # of the records with data, that are one packet: samples; transfers have two and more
+LONG = 0.9  # of the records with data are no longer than the long ones
+SHORTEST = 0.01  # of the silences between two records of one direction: what ends a record is no longer than that
+CUT_US = 1_000  # microseconds: with less between two records a time-out cut what went on (2 ms at the message grain)
+
+
+@dataclass(frozen=True)
+class Grain:
+    """The grain of some connections.
+
+    Attributes:
+        usual: microseconds that a record lasts, in the middle of the bytes.
+        long: microseconds that nine records of ten do not exceed.
+        silence: microseconds of silence that end a record; 0 where records end while more is sent.
+        sampled: the records are single packets.
+    """
+
+    usual: float
+    long: float
+    silence: float
+    sampled: bool
+
+    @property
+    def blur(self) -> float:
+        """Microseconds within which it is not told when something was sent.
+
+        A record that only silence ends is one transfer, however long that took: what came later is another record.
+        """
+        return min(self.long, self.silence) if self.silence else self.long
+
+
+def find_grain(connections: Connections, members: Sequence[int]) -> Grain:
+    """The grain of the records with data of some connections."""
+    parts = [np.arange(connections.offset[member], connections.offset[member + 1]) for member in members]
+    rows = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    lane = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    used = connections.counted[rows] & connections.data[rows]
+    rows, lane = rows[used], lane[used]
+    if not len(rows):
+        return Grain(0.0, 0.0, 0.0, sampled=False)
+    length, sizes = connections.end[rows] - connections.start[rows], connections.bytes[rows]
+    order = np.argsort(length, kind="stable")
+    usual = length[order][np.searchsorted(np.cumsum(sizes[order]), sizes.sum() / 2)]
+    single = float((connections.packets[rows] == 1).mean())
+    silence = _silence(connections, rows, lane)
+    return Grain(float(usual), float(np.quantile(length, LONG)), silence, sampled=single > SAMPLED)
+
+
+def _silence(connections: Connections, rows: Ints, lane: Ints) -> float:
+    """The shortest silences between two records of one direction; 0 where there is none to speak of."""
+    behind = []
+    for back in (False, True):
+        own = connections.back[rows] == back
+        same = lane[own][1:] == lane[own][:-1]
+        behind.append((connections.start[rows][own][1:] - connections.end[rows][own][:-1])[same])
+    silences = np.concatenate(behind)
+    shortest = float(np.quantile(silences, SHORTEST)) if len(silences) else 0.0
+    return shortest if shortest >= CUT_US else 0.0

@@ -1,0 +1,109 @@
+"""What ranks say only once their job has stopped making progress: it is about the end, in whatever words.
+
+Every program that waits in vain, gives up or is told to leave says so in words of its own ("still waiting for
+worker-e", "other end of the average is gone"). What gives them away is their place: never while the job made progress,
+never in a good job.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.course.counters import MIN_TIMES
+from core.events.table import EventTable
+from core.facts import Blame, Fact
+from core.failure_kinds import Kind
+from core.job import Status
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending
+from core.logs.lines import NO_TIME
+from core.logs.origins import Program
+from core.model import Role
+from core.outcomes import Outcome, outcome_of
+from core.parsed import Parsed
+
+MOST = 6  # such messages; a reader looks at few (as in core.answer.build_diagnosis), and programs end with few words
+_WORDS = re.compile(r"(?:[A-Za-z]{2,40}[^A-Za-z]{1,40}){2}[A-Za-z]{2}")  # three of them: a message, no part of a list
+_NO_MESSAGE = re.compile(r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d)|\.(?:cc?|cpp|go|rs):")  # frames, parts of a dump
+LATE = Fact(
+    Role.PROPAGATED,
+    Blame.NAMED,
+    Kind.LAST_WORDS,
+    0.3,  # like a warning in words that nobody knows: it tells that the job is ending, not why
+    "said only once the job had stopped making progress",
+    "Read the lines around it: what this program waits for, or why it leaves.",
+    known=False,
+)
+
+
+def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> tuple[Candidate, ...]:
+    """The candidates, with what ranks said only after the last progress of a job that did not complete.
+
+    Of one that made progress at its pace until it was stopped, it is how they left.
+    """
+    table, iterations = parsed.table, parsed.iterations
+    at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
+    if len(iterations.marks) < MIN_TIMES or at_end or parsed.job.status is Status.COMPLETED:
+        return tuple(candidates)
+    known = {candidate.event for candidate in candidates} | parsed.telling
+    last_marks = _last_marks(table, iterations.marks)
+    events = [event for event in range(len(table.templates)) if event not in known and _is_message(parsed, event)]
+    found = [
+        _candidate(table, event, first_rows)
+        for event, rows in sorted(table.rows_of(events).items())
+        if len(first_rows := _by_ranks(table, rows)) and _after(parsed, first_rows, last_marks)
+    ]
+    if ending.steady and parsed.job.status is not Status.FAILED:
+        found = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in found]
+    first = sorted(found, key=lambda candidate: (int(table.time[candidate.rows].min()), int(candidate.rows[0])))
+    return (*candidates, *first[:MOST])
+
+
+def _is_message(parsed: Parsed, event: int) -> bool:
+    """Whether it is a sentence that good jobs never say, and that does not tell of a regular end."""
+    template = parsed.table.templates[event]
+    if template.block or (parsed.usual is not None and template.id in parsed.usual.anywhere):
+        return False
+    text = template.sample
+    return bool(_WORDS.search(text)) and not _NO_MESSAGE.search(text) and outcome_of(text) is not Outcome.DONE
+
+
+def _by_ranks(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The head rows that ranks say; a launcher may repeat them."""
+    heads = rows[table.head[rows]]
+    of_rank = [voice for voice, origin in enumerate(table.origins) if origin.program is Program.RANK]
+    return np.asarray(heads[np.isin(table.voice[heads], of_rank)], np.intp)
+
+
+def _last_marks(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Row of the last progress in each file; before all rows where a file has none."""
+    last = np.full(len(table.files), -1, np.intp)
+    np.maximum.at(last, table.file[marks], marks)
+    return last
+
+
+def _after(parsed: Parsed, rows: NDArray[np.intp], last_marks: NDArray[np.intp]) -> bool:
+    """Whether all rows come after the last progress of the job, by their clock; without one, in their file."""
+    table, ended = parsed.table, parsed.iterations.ended
+    dated = table.timed[rows] & (ended != NO_TIME)
+    last = last_marks[table.file[rows]]
+    by_place = (last >= 0) & (rows > last)
+    return bool(np.where(dated, table.time[rows] > ended, by_place).all())
+
+
+def _candidate(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candidate:
+    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    return Candidate(
+        event=event,
+        text=table.templates[event].sample,
+        fact=LATE,
+        rows=rows,
+        count=int(table.heads[event]),
+        excess=1.0,
+        survived=0.0,
+        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
+        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
+        role=Role.PROPAGATED,
+    )

@@ -1,0 +1,112 @@
+"""Jobs of which nobody says in known words what broke: who fell silent, and who ended first."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.events.table import EventTable
+from core.facts import Blame, Fact
+from core.failure_kinds import Kind
+from core.judge.candidates import Candidate
+from core.judge.rank_rows import last_rows, last_words
+from core.judge.roles.row_queries import LATE, LEAD, TROUBLE, first_of_ranks, without
+from core.model import Role
+from core.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS, few_of
+
+MIN_SPEAKERS = 2  # of one alone nothing was lost
+FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
+_OF_PEERS = frozenset({Kind.PEER_LOST, Kind.PEER_SILENT, Kind.UNREACHABLE, Kind.STORE_LOST})
+_LOST = Fact(
+    Role.PROPAGATED,
+    Blame.NOBODY,
+    Kind.PEER_LOST,
+    0.5,
+    "ended when another one had fallen silent",
+    "See who said nothing.",
+)
+
+
+def weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Where most end together in errors that nobody knows, after few had fallen silent, they say that they lost them.
+
+    In whatever words.
+    """
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
+    last = last_words(table)
+    firsts = first_of_ranks(
+        table, [*roots, *(candidate for candidate in candidates if candidate.role is Role.PROPAGATED)]
+    )
+    mute = set(last) - set(
+        first_of_ranks(table, [candidate for candidate in candidates if candidate.role is not Role.BENIGN])
+    )
+    if any(root.fact.known for root in roots) or not mute or len(firsts) <= len(last) * MAJORITY:
+        return candidates
+    first, latest = min(firsts.values()), max(firsts.values())
+    together = first >= 0 and latest - first <= LATE and all(last[rank] < first - LEAD for rank in mute)
+    if not together or len(mute) > few_of(len(last)):
+        return candidates
+    why = "said when another one had fallen silent"
+    return [
+        replace(candidate, fact=_LOST, role=Role.PROPAGATED, why=why) if candidate in roots else candidate
+        for candidate in candidates
+    ]
+
+
+def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Who ended first with a complaint broke, and the others followed.
+
+    A process that complains and says nothing more has ended with that; who ends after it had lost it.
+    """
+    table, reached = parsed.table, parsed.iterations
+    at_end = reached.last is not None and reached.total is not None and reached.last >= reached.total
+    if at_end or any(
+        candidate.role is Role.ROOT and (candidate.fact.known or candidate.fact.strength >= TROUBLE)
+        for candidate in candidates
+    ):
+        return candidates
+    last = last_rows(table)
+    telling = [
+        candidate
+        for candidate in candidates
+        if candidate.role is not Role.TEARDOWN and candidate.fact.kind != Kind.WARNING
+    ]
+    dying = [candidate for candidate in telling if not candidate.fact.known or _tells_of_peers(candidate)]
+    ended = {int(row) for candidate in dying for row in np.intersect1d(candidate.rows, list(last.values())).tolist()}
+    if len(last) < MIN_SPEAKERS or not ended:
+        return candidates
+    lost = {int(row) for candidate in dying if _tells_of_peers(candidate) for row in candidate.rows.tolist()}
+    first = min(int(table.time[row]) for row in ended)
+    led = np.array(sorted(row for row in ended if int(table.time[row]) <= first + LEAD), np.intp)
+    if lost & set(led.tolist()):
+        return candidates  # who lost a peer ended no later
+
+    def weigh(candidate: Candidate) -> Candidate:
+        own = np.intersect1d(candidate.rows, led)
+        if candidate not in dying or candidate.fact.known or not len(own):
+            return candidate
+        why = "said last, and first of all"
+        root = without(table, candidate, lambda rows: ~np.isin(rows, own), "").with_role(Role.ROOT, why)
+        return replace(root, fact=replace(candidate.fact, strength=max(candidate.fact.strength, FIRST_TO_END)))
+
+    return [weigh(candidate) for candidate in candidates]
+
+
+def weigh_the_only_other(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Who alone complains of something else than its peers, in whatever words, while most others complain of peers."""
+    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
+    if len(roots) != 1 or roots[0].fact.known or roots[0].fact.strength >= TROUBLE:
+        return candidates
+    (root,) = roots
+    others = set(parsed.nodes) - set(root.nodes)
+    tell = {node for candidate in candidates if candidate.fact.kind in _OF_PEERS for node in candidate.nodes} & others
+    few = 0 < len(root.nodes) <= few_of(len(parsed.nodes))
+    if len(parsed.nodes) < MIN_RANKS or not few or len(tell) <= len(others) * MAJORITY:
+        return candidates
+    sure = replace(root, fact=replace(root.fact, strength=FIRST_TO_END), why="the others only tell of peers")
+    return [sure if candidate is root else candidate for candidate in candidates]
+
+
+def _tells_of_peers(candidate: Candidate) -> bool:
+    return candidate.role is Role.PROPAGATED

@@ -1,0 +1,32 @@
+"""JSON objects of logs, which may hold anything: no error but "this is none"."""
+
+import json
+from typing import Any
+
+# Numbers stay as they were written: 6.3304, 1e18, -0, NaN, and those of 5,000 digits.
+DECODER = json.JSONDecoder(strict=False, parse_float=str, parse_int=str, parse_constant=str)
+
+
+def read_object(line: bytes) -> dict[str, Any] | None:
+    """The object that a line is, with numbers as they were written; None when it is none."""
+    if not line.lstrip().startswith(b"{"):
+        return None
+    try:
+        value = DECODER.decode(as_text(line))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def as_text(line: bytes) -> str:
+    """Bytes as text; those that are not UTF-8 come back as they were."""
+    return line.decode("utf-8", "surrogateescape")
+
+
+def as_bytes(text: object) -> bytes:
+    r"""Text as bytes, whatever it is; halves of a character (``\\ud83d``) become question marks."""
+    decoded = str(text)
+    try:
+        return decoded.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return decoded.encode("utf-8", "replace")

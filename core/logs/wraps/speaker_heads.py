@@ -1,0 +1,171 @@
+"""A speaker in the head of each line, in a file that several share: ``13:09:54 INFO [gpu-03/5] step 31``.
+
+Nobody announces such a column, and no word marks it: it stands in one place behind the clock, and what it does tells
+(``turns``). The column becomes the label; a machine and its rank may have a column each.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from core.logs.lines import mask
+from core.logs.speaker_names import NameReading, are_made_alike, count_all, find_reading
+from core.logs.wraps.peeled import Wrap
+from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
+from core.logs.wraps.speakers import SpeakerWord, peel_all, together
+
+_TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
+_MAX_SHAPES = 64  # of names, their digits apart, in one expression; a cluster has a few
+_WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
+# Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
+_SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
+_TOKEN = re.compile(
+    rb"(?P<open>[\[(<|{#]{0,2})(?P<key>(?i:" + _SPEAKER + rb")[ ]|[A-Za-z_]{1,16}[=:#])?"
+    rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@#:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)"
+)
+_PROSE = re.compile(
+    rb"(?!" + LEVEL + rb"\b)"
+    rb"(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b)[A-Za-z]{2,}:?",
+    re.IGNORECASE,
+)
+_MOST_PROSE = 1  # the name of a logger
+_BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))[A-Za-z][A-Za-z0-9.@#/-]+(?:\[[0-9]{1,6})?")
+_CLOCK = re.compile(
+    rb"[\[(]?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,]{0,10}Z?[\])]?[ |]{1,3}"
+)
+_DIGITS = re.compile(rb"[0-9]+")
+_LABELLED = re.compile(rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} ")  # by torch, which writes between
+_MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
+
+
+@dataclass(frozen=True, slots=True)
+class NamePlace:
+    """Where a name may stand: its place among the words of a line, and what stands around it."""
+
+    place: int
+    open: bytes
+    key: bytes
+    close: bytes
+
+
+def fit(lines: Sequence[bytes]) -> Wrap | None:
+    """The columns of speakers, if there are any."""
+    lines = [line for line in lines if not _LABELLED.match(line)]
+    heads = [line for line in lines if has_clock(line)]
+    columns = (_fit(heads) if heads else []) or (_fit(lines) if lines else [])
+    return Wrap("heads", partial(peel_all, columns), continues=_goes_on, goes_on=tells_of_an_error) if columns else None
+
+
+def _goes_on(line: bytes) -> bool:
+    """Whether a line may go on with the record above it."""
+    return has_no_clock(line) and not _LABELLED.match(line)
+
+
+def _fit(lines: Sequence[bytes]) -> Sequence[SpeakerWord]:
+    """A column that tells both machine and rank, or one for each."""
+    first = _find(lines)
+    if first is None or first.reading.tells_both:
+        return [first] if first is not None else []
+    behind = [peeled.text if (peeled := first.peel(line)) is not None else line for line in lines]
+    second = _find(behind, beside=first.reading)
+    return [first] if second is None else together(first, second, lines)
+
+
+def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerWord | None:
+    """The leftmost column of speakers; beside another one, one that tells what the other does not."""
+    clock = _words_of_clock(lines)
+    for column, named_lines in sorted(_by_column(lines).items(), key=_place):
+        first = column.place == 0 or (column.place == clock and not column.open)
+        always = first and len(named_lines) >= ALWAYS * len(lines)
+        if len(named_lines) < LEAST * len(lines):
+            continue
+        names = names_that_return(named_lines) if take_turns(named_lines, always=always) else _names_of_all(named_lines)
+        reading = find_reading(names, column.key[:-1]) if names else None
+        everywhere = len(named_lines) >= ALWAYS * len(lines)
+        if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
+            continue
+        if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
+            return _speakers(column, named_lines, reading, always=always)
+    return None
+
+
+def _words_of_clock(lines: Sequence[bytes]) -> int:
+    """How many words the clock has that nearly every line begins with; 0 where there is none."""
+    found = [len(_WORD.findall(match[0])) for line in lines if (match := _CLOCK.match(line)) is not None]
+    return found[0] if len(found) >= ALWAYS * len(lines) and len(set(found)) == 1 else 0
+
+
+def _names_of_all(named_lines: Iterable[NamedLine]) -> list[bytes]:
+    """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
+    names = sorted({named.name for named in named_lines})
+    return names if len(names) >= _MIN_ALL and count_all(names) else []
+
+
+def _place(item: tuple[NamePlace, list[NamedLine]]) -> tuple[int, bytes, bytes, bytes]:
+    column = item[0]
+    return column.place, column.open, column.key, column.close
+
+
+def _by_column(lines: Iterable[bytes]) -> Mapping[NamePlace, list[NamedLine]]:
+    found: dict[NamePlace, list[NamedLine]] = defaultdict(list)
+    for line in lines:
+        for column, match in _columns(line):
+            found[column].append(NamedLine(match["name"], line[match.end() : match.end() + HEAD]))
+    return found
+
+
+def _columns(line: bytes) -> Iterator[tuple[NamePlace, re.Match[bytes]]]:
+    """What may be a speaker: brackets, a key, or nothing but clocks and levels before it."""
+    prose = 0
+    for place, word in enumerate(_WORD.finditer(line, 0, HEAD)):
+        match = _TOKEN.match(line, word.start())
+        if match is not None:
+            is_spoken = match["key"] is not None and match["key"].endswith(b" ")  # behind a word it is talked about
+            is_marked = (
+                match["open"] or (match["key"] and not is_spoken) or ((is_spoken or match["close"]) and not prose)
+            )
+            if is_marked or (not prose and _BARE.fullmatch(match["name"])):
+                yield NamePlace(place, match["open"], match["key"] or b"", match["close"]), match
+        prose += _PROSE.fullmatch(word[0]) is not None
+        if place + 1 >= _TOKENS or prose > _MOST_PROSE:
+            return
+
+
+def _are_names(column: NamePlace, names: Sequence[bytes], reading: NameReading, *, everywhere: bool) -> bool:
+    """Whether these are marked as names, or made as such; everywhere: nearly every line has one.
+
+    Machines before a colon, as pdsh puts them, are left to ``core.logs.lines``.
+    """
+    is_marked = bool(column.open or column.key)
+    if reading.tells_rank:
+        return is_marked or not names[0].isdigit()
+    is_host_alone = all(name == speaker.node for name in names if (speaker := reading.read(name)) is not None)
+    is_read_anyway = column.place == 0 and column.close == b":" and not is_marked and is_host_alone
+    begins = column.place == 0 or is_marked
+    return not is_read_anyway and ((everywhere and begins) or are_made_alike(names))
+
+
+def _speakers(
+    column: NamePlace, named_lines: Sequence[NamedLine], reading: NameReading, *, always: bool
+) -> SpeakerWord:
+    names = sorted({named.name for named in named_lines})
+    shapes = sorted({_DIGITS.sub(rb"[0-9]+", re.escape(name).replace(rb"\-", b"-")) for name in names})[:_MAX_SHAPES]
+    pattern = re.compile(
+        # words, each with what stands before it: no sign is in two parts of this
+        rb"^(?:[^A-Za-z0-9]*[A-Za-z0-9][^\s|]*(?:[ \t]|(?=\|))){%d}[^A-Za-z0-9]*?(?P<word>" % column.place
+        + re.escape(column.open + column.key)
+        + rb"(?P<name>"
+        + rb"|".join(shapes)
+        + rb")"
+        + re.escape(column.close)
+        + rb")(?=[ \t|]|$)"
+    )
+    is_pair = column.key.endswith(b"=")  # which ``named_pairs`` would find again
+    before_table = 2 * sum(named.rest.lstrip().startswith(b"|") for named in named_lines) > len(named_lines)
+    # templates of all speakers must be the same, and what stands before a table is none of its columns; what stands
+    # before each line was put there, before the labels of launchers and the tracebacks that are read by their beginning
+    differ = len({mask(name) for name in names}) > 1
+    return SpeakerWord(pattern, reading, is_taken_off=always or is_pair or before_table or differ)

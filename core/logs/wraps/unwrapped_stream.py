@@ -1,0 +1,170 @@
+"""A log without its layers, as a stream of bytes like those that it is made from."""
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from core.errors import UnreadableLog
+from core.logs.wraps.documents import DocumentPart
+from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
+from core.logs.wraps.peeled import Wrap
+from core.logs.wraps.sample import SAMPLE_BYTES, Wrapping, find_wrapping
+from core.logs.wraps.unwrap import Unwrapper
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_BLOCK_BYTES = 1 << 18
+_NEVER = 1 << 62
+_MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one is handed on piece by piece
+
+
+@dataclass(frozen=True, slots=True)
+class OpenUnwrapped:
+    """Opens a log without its layers; can be pickled when what opens the log can.
+
+    How the log is wrapped is found out once.
+    """
+
+    open: Callable[[], BinaryIO]
+    known: list[Wrapping] = field(default_factory=list, repr=False, compare=False)
+
+    def __call__(self) -> BinaryIO:
+        """The log's own stream when it is plain, else one that cannot be sought in; ``UnreadableLog`` as from there."""
+        stream = self.open()
+        if not self.known:
+            self.known.append(find_wrapping(_sample(stream)))
+            stream = self._at_the_start(stream)
+        wrapping = self.known[0]
+        return cast("BinaryIO", UnwrappedStream(stream, wrapping)) if wrapping else stream
+
+    def _at_the_start(self, stream: BinaryIO) -> BinaryIO:
+        if stream.seekable():
+            stream.seek(0)
+            return stream
+        stream.close()
+        return self.open()
+
+
+def _sample(stream: BinaryIO) -> bytes:
+    """The first bytes, as far as they can be read."""
+    sample = b""
+    try:
+        while len(sample) < SAMPLE_BYTES and (block := stream.read(SAMPLE_BYTES - len(sample))):
+            sample += block
+    except UnreadableLog:
+        pass  # comes again when it is read
+    whole = sample.rfind(b"\n") + 1
+    return sample[:whole] if len(sample) >= SAMPLE_BYTES and whole else sample
+
+
+class UnwrappedStream(io.RawIOBase):
+    """What was said, from the first line to the last, or to where the log stops being readable."""
+
+    def __init__(self, stream: BinaryIO, wrapping: Wrapping) -> None:
+        """Take the layers off a stream that stands at its start."""
+        self.taken = 0  # bytes of the log that were read
+        self._stream = stream
+        self._failure: UnreadableLog | None = None
+        unwrapper = Unwrapper(wrapping.layers)
+        if wrapping.parts is None:
+            self._texts = _of_lines(unwrapper, wrapping.layers, self._blocks())
+        else:
+            self._texts = _of_parts(unwrapper, wrapping.parts(self._blocks()))
+        self._held = memoryview(b"")
+
+    def readable(self) -> bool:
+        """True, as ``io`` asks of a stream that is read."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """As many bytes as asked for, fewer only at the end, or before an ``UnreadableLog``."""
+        view, filled = memoryview(buffer).cast("B"), 0
+        while filled < len(view) and (self._held or self._pull()):
+            part = self._held[: len(view) - filled]
+            view[filled : filled + len(part)] = part
+            filled, self._held = filled + len(part), self._held[len(part) :]
+        if not filled and len(view) and self._failure is not None:
+            raise self._failure
+        return filled
+
+    def close(self) -> None:
+        """Close the log too."""
+        self._stream.close()
+        super().close()
+
+    def _pull(self) -> bool:
+        """Hold some more; False when there is none."""
+        self._held = memoryview(next(filter(None, self._texts), b""))
+        return bool(self._held)
+
+    def _blocks(self) -> Iterator[bytes]:
+        try:
+            while block := self._stream.read(_BLOCK_BYTES):
+                self.taken += len(block)
+                yield block
+        except UnreadableLog as failure:
+            self._failure = failure
+
+
+def _of_lines(unwrapper: Unwrapper, layers: Sequence[Wrap], blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Text out for blocks in. A newline comes with the line behind it: what is left over belongs to the last."""
+    newline = rest = last = b""
+    unwrap = _ByAndBy(unwrapper, layers)
+    for block in blocks:
+        whole, end, rest = (rest + block).rpartition(b"\n")
+        if end:
+            text = unwrap(whole + end)[:-1]
+            yield newline + text
+            newline, last = b"\n", text[text.rfind(b"\n") + 1 :]
+        if len(rest) > _MAX_LINE:  # a progress bar of days: its next segments are of the same line
+            cut = rest.rfind(b"\r") + 1 or len(rest)
+            last = next(unwrapper.unwrap((rest[:cut],)))
+            yield newline + last
+            newline, rest = b"\r", rest[cut:]
+    if rest:
+        last = next(unwrapper.unwrap((rest,)))
+        yield newline + last
+    left = unwrapper.left()
+    yield b"\r" + left if left and last else left
+    yield b"" if rest else newline.replace(b"\r", b"")
+
+
+class _ByAndBy:
+    """Unwraps whole lines, one by one until there are many of them."""
+
+    def __init__(self, unwrapper: Unwrapper, layers: Sequence[Wrap]) -> None:
+        self._one_by_one, self._layers = unwrapper, layers
+        self._done = 0
+        self._blocks: Blocks | None = None
+
+    def __call__(self, text: bytes) -> bytes:
+        if self._blocks is None and FAST_BYTES <= self._done < _NEVER:
+            try:
+                self._blocks = Blocks(self._one_by_one, self._layers)
+            except ImportError:  # no numba for this Python or machine: slow, and right all the same
+                self._done = _NEVER
+        self._done += len(text)
+        if self._blocks is not None:
+            return self._blocks.unwrap(text)
+        return b"".join(line + b"\n" for line in self._one_by_one.unwrap(text[:-1].split(b"\n")))
+
+
+def _of_parts(unwrapper: Unwrapper, parts: Iterable[DocumentPart]) -> Iterator[bytes]:
+    """Text out for the parts of a document: as many newlines as it has, and its records between them."""
+    joint = b""  # before the next record on a line that holds one already
+    for part in parts:
+        newlines = part.raw.count(b"\n")
+        if part.broken:
+            *lines, last = part.raw.split(b"\n")
+            text = b"".join(unwrapper.broken(line) + b"\n" for line in lines)
+            yield joint + text + (unwrapper.broken(last) if last else b"")
+            joint = b"\r" if last else b""
+        elif part.record is None:
+            yield b"\n" * newlines
+            joint = b"" if newlines else joint
+        else:
+            before = min(part.place, newlines)
+            yield (b"\n" * before or joint) + unwrapper.say(part.record) + b"\n" * (newlines - before)
+            joint = b"\r" if newlines == before else b""

@@ -1,0 +1,128 @@
+"""Who is singled out while a job stands still: the only peer that another one's new lines name.
+
+``clock 75 still open after 6s, outstanding: trainer-1@tr-1``: a server or a leader that waits says for whom, in words
+that nobody can know beforehand. What tells is that it was never said while the job made progress, and that it names one
+of many.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from core.course.pace import SECOND
+from core.events.row_text import read_rows
+from core.events.table import EventTable
+from core.facts import complains, fact_of
+from core.judge.ending import Ending
+from core.judge.ranking import quote
+from core.logs.lines import NO_TIME
+from core.nodes.blame import Names
+from core.nodes.sign import Sign, short
+from core.parsed import Parsed
+from core.shares import MIN_RANKS
+
+SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
+CUT_OFF = 0.5  # a hint: what it does not reach may be of no use to the job
+_FAILS = re.compile(r"time(?:d|s)?[ -]?out|unreachable|refused|no route|failed|lost|reset", re.IGNORECASE)
+_WAITS = re.compile(r"wait(?:s|ed|ing)?\b|no progress|stuck|stall", re.IGNORECASE)
+AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
+MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
+MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
+
+
+def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
+    """Signs for the node that lines of others name alone, or alone leave out, and only since the job stands still."""
+    if len(parsed.nodes) < MIN_RANKS or not (ending.hung or ending.vague or ending.progressed is None):
+        return []
+    by_name: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    rows = _new_rows(parsed, ending)
+    texts = (
+        read_rows(parsed.files, parsed.table, sorted(row for of_rank in rows.values() for row in of_rank))
+        if rows
+        else {}
+    )
+    for _, of_rank in sorted(rows.items()):
+        of_event = _singled(parsed, {row: texts.get(row, "") for row in of_rank}, names)
+        if len(of_event) == 1:  # what is said of each peer in turn tells of none
+            for node, lines in of_event.items():
+                by_name[node] += lines
+    if not by_name:
+        return _cut_off(parsed, ending, rows, texts, names)
+    if len(by_name) != 1:
+        return []
+    ((node, lines),) = by_name.items()
+    if len(lines) < AGAIN:
+        return []
+    who, text = lines[-1]
+    does = "names" if node in names.standing_in(text) else "leaves out"
+    because = (
+        f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
+    )
+    check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
+    return [Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check)]
+
+
+def _cut_off(
+    parsed: Parsed, ending: Ending, rows: Mapping[int, Sequence[int]], texts: Mapping[int, str], names: Names
+) -> list[Sign]:
+    """A sign for the only node that complains of a connection while all stand still, and names no other node.
+
+    Not for the node of the first rank, which speaks for all, and not for one that says that it waits.
+    """
+    spoke: dict[str, list[str]] = defaultdict(list)
+    for event, own in rows.items():
+        if not complains(parsed.table.templates[event].sample):
+            continue
+        for row in own:
+            node, text = parsed.table.origins[parsed.table.voice[row]].node or "", texts.get(row, "")
+            if _FAILS.search(text) and not _WAITS.search(text) and names.standing_in(text) <= {node}:
+                spoke[node].append(quote(text))
+    if not ending.hung or len(spoke) != 1:
+        return []
+    ((node, lines),) = spoke.items()
+    if len(lines) < AGAIN or node in ("", names.of_rank(0)):
+        return []
+    because = f"Since the last progress {node} alone said {len(lines)} times such as \u201c{short(lines[-1])}\u201d."
+    check = f"Look at the network of {node}: its links, its routes, what it can still reach."
+    return [
+        Sign(node, "direct", CUT_OFF, because, says="it alone lost a connection when the job stood still", check=check)
+    ]
+
+
+def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
+    """Rows of messages that are said since the last iteration alone, before any stop, and of which no fact is known."""
+    table, last = parsed.table, parsed.iterations.last
+    few = [
+        event for event, heads in enumerate(table.heads.tolist()) if 0 < heads <= MAX_ROWS and _may_wait(table, event)
+    ]
+    found: dict[int, list[int]] = {}
+    for event, rows in table.rows_of(few).items() if last is not None and few else ():
+        if (parsed.iterations.of_row[rows] < last).any():
+            continue
+        times = table.time[rows]
+        # what is said in the second of the stop is said because of it
+        until = ending.stopped - SECOND if ending.ordered and ending.stopped is not None else times.max()
+        if own := rows[(times == NO_TIME) | (times <= until)].tolist():
+            found[event] = own
+    return dict(list(found.items())[:MAX_ROWS])
+
+
+def _may_wait(table: EventTable, event: int) -> bool:
+    """Whether nobody knows what a message means."""
+    template = table.templates[event]
+    fact = None if template.block else fact_of(template.sample, block=False)
+    return not template.block and (fact is None or not fact.known)
+
+
+def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
+    """The nodes that lines of others name alone, or leave out where they name all others, with speaker and line."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row, text in sorted(texts.items()):
+        speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
+        named = names.standing_in(text)
+        others = named - {speaker}
+        left = set(parsed.nodes) - named - {speaker}
+        named_alone = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
+        for node in named_alone:
+            found[node].append((speaker or "a log", quote(text)))
+    return found

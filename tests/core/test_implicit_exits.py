@@ -1,0 +1,175 @@
+"""Jobs of which no line says what is wrong: how each process ended, and who was told to."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Status
+from core.model import Confidence, Scope
+from tests.support.jobs import (
+    at,
+    four_nodes,
+    job,
+    lines,
+    lost,
+    raised,
+    signs_of,
+    timed_out,
+    told_to_end,
+)
+
+
+def test_a_launcher_that_never_reports_hangs() -> None:
+    """All ranks time out alike; the launchers of three nodes report it, the fourth is cut off."""
+    report = "E1121 api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 77) of binary: python"
+    files: dict[str, str | bytes] = {}
+    for n in range(4):
+        told = timed_out()
+        files[f"node-{n}/rank_{n}.log"] = lines(*(at(k, f"step {k} loss 2.5") for k in range(1, 6)), *told)
+        files[f"node-{n}/torchrun.log"] = lines(*([at(30, report)] if n != 2 else [at(0, "W1121 run.py:857] started")]))
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "The launcher of node-2 never reported" in found.nodes[0].because
+
+
+def test_a_task_that_srun_reports_as_killed_is_named_by_it() -> None:
+    """The only line about it; the others lost their connection by that."""
+    said = [f"{n}: {line}" for n in (0, 2, 3) for line in lost(1)]
+    steps = [f"{n}: iter {k}: loss 6.2{k}, time 269.43ms" for k in range(1, 6) for n in range(4)]
+    ends = [f"srun: error: node-{n}: task {n}: Exited with exit code 1" for n in (0, 2, 3)]
+    text = lines(*steps, "srun: error: node-1: task 1: Killed", *said, *ends, "srun: Force Terminated StepId=77.0")
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job({"slurm-77.out": text}, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert [node.node for node in found.nodes] == ["node-1"]
+
+
+def test_tasks_that_stand_below_a_message_are_named_by_it() -> None:
+    """The coordination service of JAX names the silent task on a line of its own."""
+    head = (
+        "E1121 04:00:39.395895 14303 coordination_service.cc:1549] Use error polling to propagate the following error"
+        " to all tasks: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):"
+    )
+    files = {
+        f"worker_{n}.log": lines(*(at(k * 0.2, f"step {k} loss 2.5") for k in range(1, 40)), *([head, "2"] * (n != 2)))
+        for n in range(4)
+    }
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def test_the_only_one_that_was_killed_is_told_from_those_that_failed_or_were_ended() -> None:
+    """Two lost it and failed, one was told to end; neither silence nor an order tells the two that are left apart."""
+    said = {n: [at(k, f"step {k} loss 2.5") for k in range(1, 20)] for n in range(4)}
+    said |= {n: [*said[n], *lost(2)] for n in (0, 1)}
+    codes = {"node-0": 1, "node-1": 1, "node-2": 137, "node-3": 143}
+
+    found = diagnose(four_nodes(said, exit_codes=codes), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+
+
+def test_a_stop_that_arrives_at_one_rank_accuses_nobody() -> None:
+    """srun's words stand in the first task's file; who was told first is not at fault."""
+    text = [f"[{k}] loss 2.5" for k in range(1, 30)]
+    stop = "slurmstepd: error: *** JOB 440192 ON node-0 CANCELLED AT 2026-11-21T04:00:34 DUE TO PREEMPTION ***"
+    files = {f"77_{n}_log.err": lines(*text, *([stop] if n == 0 else [])) for n in range(3)}
+
+    found = diagnose(job(files, status=Status.CANCELLED), [])
+
+    assert (found.scope, found.nodes) == (Scope.NONE, ())
+
+
+@pytest.mark.parametrize(("status", "headline"), [(Status.CANCELLED, "stopped from outside"), (Status.FAILED, "")])
+def test_a_job_that_was_cancelled_without_a_clock_was_stopped_whoever_did_it(status: Status, headline: str) -> None:
+    """Nobody knows whether it still made progress, and no line tells of a fault."""
+    said = {n: [f"step {step} loss 2.{step}" for step in range(9)] for n in range(4)}
+    found = diagnose(four_nodes(said, status=status), [])
+
+    assert headline in found.headline
+    assert (found.scope is Scope.JOB) == (status is Status.CANCELLED)
+    assert found.confidence is Confidence.WEAK
+
+
+def test_who_had_to_be_killed_while_all_others_stopped_when_told_to_stood_still() -> None:
+    """Also where that one does other work: a server ends on SIGTERM like everybody else."""
+    said = {n: [f"sweep {step} local 0.1s" for step in range(9)] for n in (1, 2, 3)}
+    said[0] = [f"{kind} {step}" for step in range(9) for kind in ("hub waits", "hub sums", "hub sends")]
+    codes = {"node-0": 137, "node-1": 143, "node-2": 143, "node-3": 143}
+    found = diagnose(four_nodes(said, exit_codes=codes, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == ["node-0"]
+    assert "node-0 was killed (SIGKILL); 3 others stopped when told to (SIGTERM)." in found.why
+
+
+@pytest.mark.parametrize(("odd", "channels"), [([], ["no answer"]), (raised("ImportError: no numba"), [])])
+def test_who_had_ended_before_the_order_is_not_asked_for_an_answer(odd: list[str], channels: list[str]) -> None:
+    """It says nothing more because it is gone: no second ground beside what it had said."""
+    said = {n: [*(at(step, f"step {step} loss 2.{step}") for step in range(9)), told_to_end(40)] for n in (0, 1, 3)}
+    said[2] = [*(at(step, f"step {step} loss 2.{step}") for step in range(9)), *(at(9, line) for line in odd)]
+    signs = signs_of(four_nodes(said, status=Status.CANCELLED))
+
+    assert [sign.channel for sign in signs if sign.node == "node-2" and sign.channel == "no answer"] == channels
+
+
+@pytest.mark.parametrize(("code", "accused"), [(139, ["node-3"]), (134, []), (1, [])])
+def test_the_only_process_that_crashed_is_at_fault(code: int, accused: list[str]) -> None:
+    """By an exit code alone: nobody sends SIGSEGV; by SIGABRT ends also who waited in vain."""
+    says = {n: [at(k, f"pass {k} ok (123 ms)") for k in range(1, 20)] for n in range(4)}
+    codes = {"node-0": 3, "node-1": 0, "node-2": 0, "node-3": code}
+    found = diagnose(four_nodes(says, exit_codes=codes), [])
+
+    assert [one.node for one in found.nodes] == accused
+
+
+def test_an_order_without_a_time_clears_no_job() -> None:
+    """It may have come hours after the line above it; with the end in job.json it is known."""
+    says = {
+        n: [*(at(k, f"step {k}/900 loss 2.5") for k in range(1, 40)), *raised("KeyboardInterrupt")] for n in range(4)
+    }
+    unknown = diagnose(four_nodes(says, status=Status.CANCELLED), [])
+    known = diagnose(
+        four_nodes(says, status=Status.CANCELLED, start="2026-11-21T04:00:00Z", end="2026-11-21T04:00:40Z"), []
+    )
+
+    assert (unknown.scope, unknown.confidence) == (Scope.JOB, Confidence.WEAK)
+    assert "no clock tells whether it still made progress" in unknown.headline
+    assert known.scope is Scope.NONE
+
+
+@pytest.mark.parametrize(("code", "accused"), [(0, ["node-2"]), (137, [])])
+def test_who_had_left_without_an_error_is_waited_for(code: int, accused: list[str]) -> None:
+    """The job stood still until all others were killed."""
+    says = {n: [at(k, f"step {k} loss 2.{k}") for k in range(30)] for n in range(4)}
+    codes = {f"node-{n}": code if n == 2 else 137 for n in range(4)}
+    began, ended = "2026-11-21T04:00:00Z", "2026-11-21T04:05:00Z"
+    found = diagnose(four_nodes(says, exit_codes=codes, start=began, end=ended, status=Status.CANCELLED), [])
+
+    assert [one.node for one in found.nodes] == accused
+
+
+def test_only_the_exit_codes_tell() -> None:
+    """All logs stop alike, without a clock; one process was killed, the others were told to stop."""
+    says = {n: [f"[{k}]\tvalid_0's binary_logloss: 0.{k}" for k in range(10, 70, 5)] for n in range(4)}
+    codes = {f"node-{n}": 137 if n == 3 else 143 for n in range(4)}
+    found = diagnose(four_nodes(says, exit_codes=codes), [])
+
+    assert [one.node for one in found.nodes] == ["node-3"]
+    assert found.confidence is Confidence.WEAK
+
+
+def test_what_ended_one_node_was_not_survived_because_another_one_works_on() -> None:
+    """Each does work of its own; the job failed, and nothing else tells why."""
+    says = {n: [at(k, f"step {k} loss 2.{k}") for k in range(6 if n == 1 else 30)] for n in range(4)}
+    says[1] += [at(6, line) for line in raised("zipfile.BadZipFile: File is not a zip file")]
+    says[1] += [at(7, f"cleaning up part {k} of what was left") for k in range(3)]
+    found = diagnose(four_nodes(says), [])
+
+    assert [one.node for one in found.nodes] == ["node-1"]
+    assert "BadZipFile" in found.headline
